@@ -1,0 +1,3 @@
+//! Sessions meet the world: sockets, the journal and the engine's turn.
+#![forbid(unsafe_code)]
+

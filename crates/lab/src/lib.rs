@@ -1,0 +1,2 @@
+//! Measures latency and reads logs.
+#![forbid(unsafe_code)]

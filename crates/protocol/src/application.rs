@@ -1,0 +1,52 @@
+//! What a user of the engine writes.
+
+use crate::{Message, Now, Outbox, SessionId, Tag};
+
+/// A program above the sessions. All methods run on the engine's thread, and may write messages for
+/// any session into the outbox; each gets its number and header when the method returns.
+pub trait Application {
+    /// An application message in sequence. What it writes is committed in one journal record with
+    /// the message that caused it.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] makes the session answer with the Reject or BusinessMessageReject that it names;
+    /// what was written before it is kept.
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal>;
+
+    /// A session has logged on: both Logons have been exchanged.
+    fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}
+
+    /// A session that was logged on no longer is; its connection may be gone.
+    fn on_logout(&mut self, _now: Now, _session: SessionId) {}
+
+    /// Called once a turn, for work that depends on time. Says when it wants to be called next
+    /// although nothing arrives; `None` for never.
+    fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
+        None
+    }
+}
+
+/// Why an application does not take a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// BusinessRejectReason(380) = 3; before FIX 4.2 a Reject.
+    UnsupportedMessageType,
+    /// BusinessRejectReason(380) = 4: the application is not available now.
+    NotAvailable,
+    /// BusinessRejectReason(380) = 5: this tag is required here.
+    ConditionallyRequiredFieldMissing(Tag),
+    /// BusinessRejectReason(380) = 6.
+    NotAuthorized,
+    /// SessionRejectReason(373) = 5: the value of this tag is out of range.
+    ValueOutOfRange(Tag),
+    /// SessionRejectReason(373) = 6: the value of this tag has the wrong form.
+    IncorrectDataFormat(Tag),
+}

@@ -1,0 +1,1 @@
+//! Every unsafe line of the project.

@@ -1,0 +1,1 @@
+//! Players and rigs that test the whole.
