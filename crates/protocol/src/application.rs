@@ -26,8 +26,8 @@ pub trait Application {
     /// A session that was logged on no longer is; its connection may be gone.
     fn on_logout(&mut self, _now: Now, _session: SessionId) {}
 
-    /// Called once a turn, for work that depends on time. Says when it wants to be called next
-    /// although nothing arrives; `None` for never.
+    /// For work that depends on time: called in every turn in which something happened, and when the
+    /// moment has come that it asked for. Answers that moment; `None` for never.
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
         None
     }

@@ -14,21 +14,30 @@ pub mod decimal;
 pub mod decode;
 pub mod dictionary;
 pub mod frame;
+pub mod group;
 pub mod message;
 pub mod outbox;
+mod put;
+pub mod repeat;
 pub mod session;
 pub mod tag;
 pub mod time;
+pub mod typed;
+pub mod value;
 
 pub use application::{Application, Refusal};
-pub use decimal::Decimal;
-pub use decode::Decoder;
+pub use decimal::{Decimal, DecimalError};
+pub use decode::{Decoder, FaultKind, FieldFault};
 pub use dictionary::Dictionary;
+pub use frame::{Frame, Garbled};
+pub use group::{Group, GroupEntry};
 pub use message::{Field, Message};
-pub use outbox::{Body, Outbox};
+pub use outbox::{Body, BodyError, Entry, HeaderTemplate, Number, Outbox};
+pub use repeat::RepeatError;
 pub use session::Session;
 pub use tag::Tag;
-pub use time::{Mono, Nanos, Now, Timestamp};
+pub use time::{Mono, Nanos, Now, Precision, Stamp, TimeError, Timestamp};
+pub use value::ValueError;
 
 /// Which session of the engine: an index into its sessions, given out when they are configured.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

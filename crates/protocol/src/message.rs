@@ -1,6 +1,10 @@
 //! A decoded message: its bytes and where each field stands in them.
 
-use crate::Tag;
+use core::ops::Range;
+
+use crate::decode::FieldFault;
+use crate::value::{self, ValueError};
+use crate::{Decimal, Tag, Timestamp};
 
 /// Where one field stands in the message's bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -21,11 +25,178 @@ pub struct Field {
 pub struct Message<'a> {
     bytes: &'a [u8],
     fields: &'a [Field],
+    /// One bit for each tag of [`QUICK`] that the message has.
+    present: u32,
+    fault: Option<FieldFault>,
 }
 
+/// The tags that a session asks for in every message: whether one is there is known without a search.
+/// At most 31.
+pub(crate) const QUICK: [Tag; 16] = [
+    34, 35, 36, 43, 49, 50, 52, 56, 57, 97, 115, 122, 123, 128, 142, 143,
+];
+
 impl<'a> Message<'a> {
-    // H1: new, bytes(), fields(), value(field) -> &'a [u8], get(tag) -> Option<&'a [u8]>, msg_type(),
-    // get_uint/get_int/get_decimal/get_time/get_bool/get_char(tag) -> Option<Result<..>>-like getters,
-    // seq_num(), fault() -> Option<FieldFault> (first malformed field), group(&GroupDef, tag) iterator of
-    // Entry views (nested), header/body/trailer splits as needed.
+    pub(crate) fn new(
+        bytes: &'a [u8],
+        fields: &'a [Field],
+        present: u32,
+        fault: Option<FieldFault>,
+    ) -> Self {
+        Self {
+            bytes,
+            fields,
+            present,
+            fault,
+        }
+    }
+
+    /// The whole message, from `8=` to the SOH behind CheckSum.
+    #[inline]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// All fields in the order of the wire.
+    #[inline]
+    pub fn fields(&self) -> &'a [Field] {
+        self.fields
+    }
+
+    /// The first malformed field, if there is one. What is well-formed can be read nevertheless.
+    #[inline]
+    pub fn fault(&self) -> Option<FieldFault> {
+        self.fault
+    }
+
+    /// The value of one of this message's fields; empty for a field of another message that does not
+    /// fit into this one.
+    #[inline]
+    pub fn value(&self, field: Field) -> &'a [u8] {
+        self.bytes
+            .get(field.start as usize..field.end as usize)
+            .unwrap_or_default()
+    }
+
+    /// The bytes of a range of fields, tags and separators included, as they were received; empty when
+    /// the range is empty or goes beyond the last field.
+    pub fn raw(&self, fields: Range<usize>) -> &'a [u8] {
+        if fields.is_empty() || fields.end > self.fields.len() {
+            return &[];
+        }
+        let from = match fields.start {
+            0 => 0,
+            first => self.fields[first - 1].end as usize + 1,
+        };
+        let to = self.fields[fields.end - 1].end as usize + 1;
+        self.bytes.get(from..to).unwrap_or_default()
+    }
+
+    /// Where the first field with this tag stands in [`Message::fields`].
+    #[inline]
+    pub fn index_of(&self, tag: Tag) -> Option<usize> {
+        if self.surely_absent(tag) {
+            return None;
+        }
+        self.fields.iter().position(|field| field.tag == tag)
+    }
+
+    /// The value of the first field with this tag.
+    #[inline]
+    pub fn get(&self, tag: Tag) -> Option<&'a [u8]> {
+        if self.surely_absent(tag) {
+            return None;
+        }
+        self.fields
+            .iter()
+            .find(|field| field.tag == tag)
+            .map(|field| self.value(*field))
+    }
+
+    /// Whether a field with this tag is there.
+    #[inline]
+    pub fn has(&self, tag: Tag) -> bool {
+        self.index_of(tag).is_some()
+    }
+
+    /// BeginString(8); empty when the first field is another one.
+    #[inline]
+    pub fn begin_string(&self) -> &'a [u8] {
+        match self.fields.first() {
+            Some(field) if field.tag == 8 => self.value(*field),
+            _ => &[],
+        }
+    }
+
+    /// MsgType(35); empty when there is none.
+    #[inline]
+    pub fn msg_type(&self) -> &'a [u8] {
+        match self.fields.get(2) {
+            Some(field) if field.tag == 35 => self.value(*field),
+            _ => self.get(35).unwrap_or_default(),
+        }
+    }
+
+    /// MsgSeqNum(34).
+    #[inline]
+    pub fn seq_num(&self) -> Option<Result<u64, ValueError>> {
+        self.uint(34)
+    }
+
+    /// The value as digits: `Length`, `SeqNum`, `NumInGroup`.
+    #[inline]
+    pub fn uint(&self, tag: Tag) -> Option<Result<u64, ValueError>> {
+        self.get(tag).map(value::uint)
+    }
+
+    /// The value as an `int`.
+    #[inline]
+    pub fn int(&self, tag: Tag) -> Option<Result<i64, ValueError>> {
+        self.get(tag).map(value::int)
+    }
+
+    /// The value as a `float`: `Price`, `Qty`, `Amt`.
+    #[inline]
+    pub fn decimal(&self, tag: Tag) -> Option<Result<Decimal, ValueError>> {
+        self.get(tag).map(value::decimal)
+    }
+
+    /// The value as a `UTCTimestamp`.
+    #[inline]
+    pub fn time(&self, tag: Tag) -> Option<Result<Timestamp, ValueError>> {
+        self.get(tag).map(value::time)
+    }
+
+    /// The value as a `Boolean`.
+    #[inline]
+    pub fn boolean(&self, tag: Tag) -> Option<Result<bool, ValueError>> {
+        self.get(tag).map(value::boolean)
+    }
+
+    /// The value as a `char`.
+    #[inline]
+    pub fn char(&self, tag: Tag) -> Option<Result<u8, ValueError>> {
+        self.get(tag).map(value::character)
+    }
+
+    #[inline]
+    fn surely_absent(&self, tag: Tag) -> bool {
+        match quick_bit(tag) {
+            0 => false,
+            bit => self.present & bit == 0,
+        }
+    }
+}
+
+/// The bit of a tag of [`QUICK`], 0 for other tags. Folds away for a constant tag.
+#[inline]
+pub(crate) const fn quick_bit(tag: Tag) -> u32 {
+    let mut i = 0;
+    while i < QUICK.len() {
+        if QUICK[i] == tag {
+            return 1 << i;
+        }
+        i += 1;
+    }
+    0
 }

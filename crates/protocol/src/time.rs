@@ -1,5 +1,11 @@
 //! Moments and spans: UTC for what is written on the wire, a monotonic count for timers.
 
+use core::fmt;
+use core::ops::{Add, Sub};
+
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
+const SECONDS_PER_DAY: i64 = 86_400;
+
 /// A moment of UTC, nanoseconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Timestamp(pub i64);
@@ -20,4 +26,467 @@ pub struct Now {
     /// Drives timers.
     pub mono: Mono,
 }
-// H1: parse/format with Precision {Seconds, Millis, Micros, Nanos}, ops Mono + Nanos, Nanos::from_secs, ...
+
+/// How many digits a time has behind its second.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Precision {
+    /// `13:30:00`.
+    Seconds,
+    /// `13:30:00.123`.
+    #[default]
+    Millis,
+    /// `13:30:00.123456`.
+    Micros,
+    /// `13:30:00.123456789`.
+    Nanos,
+}
+
+/// Why text is not a time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum TimeError {
+    /// No time has this many bytes.
+    Length,
+    /// Another byte was expected at this offset.
+    Byte {
+        /// Byte offset in the text.
+        at: usize,
+    },
+    /// The shape is right but no calendar or clock has it: 30 February, 24:00:00.
+    NoSuchMoment,
+    /// A real moment outside of what a [`Timestamp`] holds: the years 1678 to 2261.
+    Range,
+}
+
+impl Timestamp {
+    /// Reads a `UTCTimestamp`, for example `20260821-13:30:00.123456`.
+    ///
+    /// Takes whole seconds or fractions of 3, 6, 9 or 12 digits; picoseconds are cut to nanoseconds.
+    /// Second 60 is the first instant of the next minute, so times keep their order across a leap
+    /// second.
+    ///
+    /// # Units
+    ///
+    /// Nanoseconds since 1970-01-01T00:00:00Z; digits the text does not have are zero.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeError::Length`] and [`TimeError::Byte`] when the text has another shape,
+    /// [`TimeError::NoSuchMoment`] when no calendar has it, [`TimeError::Range`] when it is a moment
+    /// that 64 bits of nanoseconds do not reach; [`check_timestamp`] accepts that one.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 1, data type `UTCTimestamp`; FIX 5.0 SP2 for 6, 9 and 12 digits.
+    #[inline]
+    pub fn parse(text: &[u8]) -> Result<Self, TimeError> {
+        let (mut seconds, mut nanos) = split_timestamp(text)?;
+        if seconds < 0 {
+            // The first moment there is lies inside a second that begins before it.
+            seconds += 1;
+            nanos -= NANOS_PER_SECOND;
+        }
+        seconds
+            .checked_mul(NANOS_PER_SECOND)
+            .and_then(|whole| whole.checked_add(nanos))
+            .map(Self)
+            .ok_or(TimeError::Range)
+    }
+
+    /// How far the two moments are apart, whichever is first.
+    pub fn abs_diff(self, other: Self) -> Nanos {
+        Nanos(self.0.abs_diff(other.0))
+    }
+}
+
+/// Whether text is a `UTCTimestamp` of any year; see [`Timestamp::parse`].
+///
+/// # Errors
+///
+/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+pub fn check_timestamp(text: &[u8]) -> Result<(), TimeError> {
+    split_timestamp(text).map(|_| ())
+}
+
+/// Reads a `UTCTimeOnly`, `13:30:00` with a fraction of 0, 3, 6, 9 or 12 digits: nanoseconds since
+/// midnight. Second 60 counts into the next minute.
+///
+/// # Errors
+///
+/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+pub fn parse_time_only(text: &[u8]) -> Result<Nanos, TimeError> {
+    let (seconds, nanos) = split_clock(text, 0)?;
+    Ok(Nanos((seconds * NANOS_PER_SECOND + nanos) as u64))
+}
+
+/// Reads a `UTCDateOnly` or `LocalMktDate`, `20260821`: days since 1970-01-01.
+///
+/// # Errors
+///
+/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+pub fn parse_date(text: &[u8]) -> Result<i32, TimeError> {
+    if text.len() != 8 {
+        return Err(TimeError::Length);
+    }
+    split_date(text).map(|days| days as i32)
+}
+
+/// Whether text is a `MonthYear`: `YYYYMM`, `YYYYMMDD` or `YYYYMMwN` with N from 1 to 5.
+///
+/// # Errors
+///
+/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+pub fn check_month_year(text: &[u8]) -> Result<(), TimeError> {
+    match text.len() {
+        6 => {}
+        8 if text[6] == b'w' => {
+            if !matches!(text[7], b'1'..=b'5') {
+                return Err(TimeError::Byte { at: 7 });
+            }
+        }
+        8 => return parse_date(text).map(|_| ()),
+        _ => return Err(TimeError::Length),
+    }
+    digits(text, 0, 4)?;
+    match digits(text, 4, 2)? {
+        1..=12 => Ok(()),
+        _ => Err(TimeError::NoSuchMoment),
+    }
+}
+
+/// Whether text is a `TZTimeOnly`: `HH:MM`, seconds and a fraction if wanted, then nothing, `Z` or
+/// `+hh`, `-hh`, `+hh:mm`, `-hh:mm`.
+///
+/// # Errors
+///
+/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+pub fn check_tz_time_only(text: &[u8]) -> Result<(), TimeError> {
+    check_tz_clock(text, 0)
+}
+
+/// Whether text is a `TZTimestamp`: a date, `-`, and a `TZTimeOnly`.
+///
+/// # Errors
+///
+/// Those of [`Timestamp::parse`] but [`TimeError::Range`].
+pub fn check_tz_timestamp(text: &[u8]) -> Result<(), TimeError> {
+    if text.len() < 9 {
+        return Err(TimeError::Length);
+    }
+    split_date(text)?;
+    literal(text, 8, b'-')?;
+    check_tz_clock(text, 9)
+}
+
+/// Writes timestamps, and keeps the text of the last second: most times differ only in the fraction.
+#[derive(Clone, Debug)]
+pub struct Stamp {
+    second: i64,
+    text: [u8; Stamp::MAX],
+}
+
+impl Stamp {
+    /// The longest text there is: `20260821-13:30:00.123456789`.
+    pub const MAX: usize = 27;
+
+    /// A formatter that has written nothing.
+    pub const fn new() -> Self {
+        Self {
+            second: 0,
+            text: *b"19700101-00:00:00.000000000",
+        }
+    }
+
+    /// The moment as a `UTCTimestamp`, cut (not rounded) to the precision.
+    #[inline]
+    pub fn format(&mut self, moment: Timestamp, precision: Precision) -> &[u8] {
+        let second = moment.0.div_euclid(NANOS_PER_SECOND);
+        if second != self.second {
+            self.write_second(second);
+        }
+        let nanos = moment.0.rem_euclid(NANOS_PER_SECOND) as u32;
+        match precision {
+            Precision::Seconds => {}
+            Precision::Millis => put(&mut self.text[18..21], nanos / 1_000_000),
+            Precision::Micros => put(&mut self.text[18..24], nanos / 1_000),
+            Precision::Nanos => put(&mut self.text[18..27], nanos),
+        }
+        &self.text[..precision.text_len()]
+    }
+
+    #[cold]
+    fn write_second(&mut self, second: i64) {
+        let (year, month, day) = civil(second.div_euclid(SECONDS_PER_DAY));
+        let of_day = second.rem_euclid(SECONDS_PER_DAY) as u32;
+        put(&mut self.text[0..4], year as u32);
+        put(&mut self.text[4..6], month);
+        put(&mut self.text[6..8], day);
+        put(&mut self.text[9..11], of_day / 3600);
+        put(&mut self.text[12..14], of_day / 60 % 60);
+        put(&mut self.text[15..17], of_day % 60);
+        self.second = second;
+    }
+}
+
+impl Default for Stamp {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Precision {
+    /// Bytes of a `UTCTimestamp` of this precision.
+    pub const fn text_len(self) -> usize {
+        match self {
+            Self::Seconds => 17,
+            Self::Millis => 21,
+            Self::Micros => 24,
+            Self::Nanos => 27,
+        }
+    }
+}
+
+impl Nanos {
+    /// No time at all.
+    pub const ZERO: Self = Self(0);
+
+    /// A span of whole seconds; the longest span there is when that many do not fit.
+    pub const fn from_secs(seconds: u64) -> Self {
+        Self(seconds.saturating_mul(1_000_000_000))
+    }
+
+    /// A span of milliseconds; the longest span there is when that many do not fit.
+    pub const fn from_millis(millis: u64) -> Self {
+        Self(millis.saturating_mul(1_000_000))
+    }
+
+    /// A span of microseconds; the longest span there is when that many do not fit.
+    pub const fn from_micros(micros: u64) -> Self {
+        Self(micros.saturating_mul(1_000))
+    }
+
+    /// Whole seconds, the rest cut off.
+    pub const fn as_secs(self) -> u64 {
+        self.0 / 1_000_000_000
+    }
+
+    /// Whole milliseconds, the rest cut off.
+    pub const fn as_millis(self) -> u64 {
+        self.0 / 1_000_000
+    }
+}
+
+impl Add<Nanos> for Mono {
+    type Output = Self;
+
+    /// Stays at the last moment there is: "never" is a legal timer.
+    fn add(self, span: Nanos) -> Self {
+        Self(self.0.saturating_add(span.0))
+    }
+}
+
+impl Sub for Mono {
+    type Output = Nanos;
+
+    /// Zero when `earlier` is the later one.
+    fn sub(self, earlier: Self) -> Nanos {
+        Nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Add for Nanos {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Add<Nanos> for Timestamp {
+    type Output = Self;
+
+    fn add(self, span: Nanos) -> Self {
+        Self(self.0.saturating_add_unsigned(span.0))
+    }
+}
+
+impl fmt::Display for Timestamp {
+    /// As a `UTCTimestamp` with nine digits.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut stamp = Stamp::new();
+        let text = stamp.format(*self, Precision::Nanos);
+        f.write_str(core::str::from_utf8(text).unwrap_or_default())
+    }
+}
+
+impl fmt::Display for TimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length => f.write_str("no time has this many characters"),
+            Self::Byte { at } => write!(f, "unexpected character at offset {at}"),
+            Self::NoSuchMoment => f.write_str("no calendar has this moment"),
+            Self::Range => f.write_str("moment outside of the years 1678 to 2261"),
+        }
+    }
+}
+
+impl core::error::Error for TimeError {}
+
+/// Seconds since 1970 and nanoseconds in the second.
+#[inline]
+fn split_timestamp(text: &[u8]) -> Result<(i64, i64), TimeError> {
+    if text.len() < 17 {
+        return Err(TimeError::Length);
+    }
+    let days = split_date(text)?;
+    literal(text, 8, b'-')?;
+    let (seconds, nanos) = split_clock(text, 9)?;
+    Ok((days * SECONDS_PER_DAY + seconds, nanos))
+}
+
+/// Days since 1970 of the `YYYYMMDD` that the text, of at least 8 bytes, begins with.
+#[inline]
+fn split_date(text: &[u8]) -> Result<i64, TimeError> {
+    let year = i64::from(digits(text, 0, 4)?);
+    let month = digits(text, 4, 2)?;
+    let day = digits(text, 6, 2)?;
+    if !(1..=12).contains(&month) || day == 0 || day > days_in_month(year, month) {
+        return Err(TimeError::NoSuchMoment);
+    }
+    Ok(days_since_1970(year, month, day))
+}
+
+/// Seconds and nanoseconds of the `HH:MM:SS[.f]` that is the text from `at` on.
+#[inline]
+fn split_clock(text: &[u8], at: usize) -> Result<(i64, i64), TimeError> {
+    let len = text.len();
+    if len < at + 8 {
+        return Err(TimeError::Length);
+    }
+    let hour = digits(text, at, 2)?;
+    literal(text, at + 2, b':')?;
+    let minute = digits(text, at + 3, 2)?;
+    literal(text, at + 5, b':')?;
+    let second = digits(text, at + 6, 2)?;
+    let nanos = match len - at {
+        8 => 0,
+        12 => digits(text, at + 9, 3)? * 1_000_000,
+        15 => digits(text, at + 9, 6)? * 1_000,
+        18 => digits(text, at + 9, 9)?,
+        21 => {
+            digits(text, at + 18, 3)?;
+            digits(text, at + 9, 9)?
+        }
+        _ => return Err(TimeError::Length),
+    };
+    if len - at > 8 {
+        literal(text, at + 8, b'.')?;
+    }
+    if hour > 23 || minute > 59 || second > 60 {
+        return Err(TimeError::NoSuchMoment);
+    }
+    let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
+    Ok((seconds, i64::from(nanos)))
+}
+
+fn check_tz_clock(text: &[u8], at: usize) -> Result<(), TimeError> {
+    let clock = text.get(at..).ok_or(TimeError::Length)?;
+    let zone = clock
+        .iter()
+        .position(|b| matches!(b, b'Z' | b'+' | b'-'))
+        .unwrap_or(clock.len());
+    let (time, zone_text) = clock.split_at(zone);
+    if time.len() == 5 {
+        literal(time, 2, b':')?;
+        if digits(time, 0, 2)? > 23 || digits(time, 3, 2)? > 59 {
+            return Err(TimeError::NoSuchMoment);
+        }
+    } else {
+        split_clock(time, 0)?;
+    }
+    match zone_text.len() {
+        0 => Ok(()),
+        1 if zone_text[0] == b'Z' => Ok(()),
+        3 | 6 if zone_text[0] != b'Z' => {
+            let hours = digits(zone_text, 1, 2)?;
+            let minutes = if zone_text.len() == 6 {
+                literal(zone_text, 3, b':')?;
+                digits(zone_text, 4, 2)?
+            } else {
+                0
+            };
+            if hours > 14 || minutes > 59 {
+                return Err(TimeError::NoSuchMoment);
+            }
+            Ok(())
+        }
+        _ => Err(TimeError::Length),
+    }
+}
+
+#[inline]
+fn digits(text: &[u8], at: usize, count: usize) -> Result<u32, TimeError> {
+    let mut value = 0;
+    for (i, byte) in text[at..at + count].iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return Err(TimeError::Byte { at: at + i });
+        }
+        value = value * 10 + u32::from(digit);
+    }
+    Ok(value)
+}
+
+#[inline]
+fn literal(text: &[u8], at: usize, wanted: u8) -> Result<(), TimeError> {
+    if text.get(at) == Some(&wanted) {
+        Ok(())
+    } else {
+        Err(TimeError::Byte { at })
+    }
+}
+
+#[inline]
+fn put(out: &mut [u8], mut value: u32) {
+    for byte in out.iter_mut().rev() {
+        *byte = b'0' + (value % 10) as u8;
+        value /= 10;
+    }
+}
+
+#[inline]
+fn days_in_month(year: i64, month: u32) -> u32 {
+    match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        _ => 31,
+    }
+}
+
+/// Counts in years that begin in March, so that the leap day is the last of its year.
+#[inline]
+fn days_since_1970(year: i64, month: u32, day: u32) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let month = i64::from(if month <= 2 { month + 9 } else { month - 3 });
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * month + 2) / 5 + i64::from(day) - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// Year, month and day of a count of days since 1970; the inverse of [`days_since_1970`].
+fn civil(days: i64) -> (i64, u32, u32) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = (of_year - (153 * month + 2) / 5 + 1) as u32;
+    let month = (if month < 10 { month + 3 } else { month - 9 }) as u32;
+    (year + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests;

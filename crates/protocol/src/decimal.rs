@@ -1,0 +1,241 @@
+//! Exact decimal numbers: prices and quantities as they are written.
+
+use core::cmp::Ordering;
+use core::fmt;
+use core::hash::{Hash, Hasher};
+
+/// A number of `mantissa` times ten to the power of minus `scale`.
+///
+/// Trailing zeros are kept: `1.50` is 150 with scale 2 and is written as `1.50` again. Two decimals
+/// are equal when they are the same number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Decimal {
+    /// All digits, without the point.
+    pub mantissa: i64,
+    /// Digits behind the point, at most [`Decimal::MAX_SCALE`].
+    pub scale: u8,
+}
+
+/// Why text is not a decimal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum DecimalError {
+    /// It is not `-`, digits and at most one `.`: an exponent, a plus sign, a word, nothing.
+    Form,
+    /// A number, but one with more digits than a [`Decimal`] holds.
+    Range,
+}
+
+impl Decimal {
+    /// The most digits behind the point.
+    pub const MAX_SCALE: u8 = 18;
+    /// The longest text that [`Decimal::write`] makes.
+    pub const MAX_TEXT: usize = 21;
+
+    /// A decimal from its parts; `None` when the scale is above [`Decimal::MAX_SCALE`].
+    pub const fn new(mantissa: i64, scale: u8) -> Option<Self> {
+        if scale > Self::MAX_SCALE {
+            return None;
+        }
+        Some(Self { mantissa, scale })
+    }
+
+    /// A whole number.
+    pub const fn from_int(value: i64) -> Self {
+        Self {
+            mantissa: value,
+            scale: 0,
+        }
+    }
+
+    /// Reads a FIX `float`: `-`, digits and at most one point, with at least one digit. Leading zeros
+    /// are allowed, as is a point in the first or last place.
+    ///
+    /// # Errors
+    ///
+    /// [`DecimalError::Form`] when it is no FIX float (SessionRejectReason(373) = 6),
+    /// [`DecimalError::Range`] when it is one of more digits than fit; its bytes are still good to pass
+    /// on.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 1, data type `float`.
+    #[inline]
+    pub fn parse(text: &[u8]) -> Result<Self, DecimalError> {
+        let (negative, rest) = match text {
+            [b'-', rest @ ..] => (true, rest),
+            _ => (false, text),
+        };
+        if rest.len() > 18 {
+            return parse_long(negative, rest);
+        }
+        // At most 18 digits cannot overflow.
+        let mut mantissa: i64 = 0;
+        let mut point = None;
+        for (i, byte) in rest.iter().enumerate() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit <= 9 {
+                mantissa = mantissa * 10 + i64::from(digit);
+            } else if *byte == b'.' && point.is_none() {
+                point = Some(i);
+            } else {
+                return Err(DecimalError::Form);
+            }
+        }
+        if rest.len() == usize::from(point.is_some()) {
+            return Err(DecimalError::Form);
+        }
+        Ok(Self {
+            mantissa: if negative { -mantissa } else { mantissa },
+            scale: point.map_or(0, |at| (rest.len() - at - 1) as u8),
+        })
+    }
+
+    /// Writes the number into the end of `out` and returns where it begins.
+    #[inline]
+    pub fn write(self, out: &mut [u8; Self::MAX_TEXT]) -> usize {
+        let scale = self.scale.min(Self::MAX_SCALE);
+        let mut at = out.len();
+        let mut rest = self.mantissa.unsigned_abs();
+        let mut written = 0;
+        loop {
+            if written == scale && scale > 0 {
+                at -= 1;
+                out[at] = b'.';
+            }
+            at -= 1;
+            out[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            written += 1;
+            if rest == 0 && written > scale {
+                break;
+            }
+        }
+        if self.mantissa < 0 {
+            at -= 1;
+            out[at] = b'-';
+        }
+        at
+    }
+
+    /// The same number without trailing zeros behind the point.
+    pub fn normalized(self) -> Self {
+        let mut short = self;
+        while short.scale > 0 && short.mantissa % 10 == 0 {
+            short.mantissa /= 10;
+            short.scale -= 1;
+        }
+        short
+    }
+}
+
+/// Whether text is a FIX `float` of any number of digits.
+///
+/// # Errors
+///
+/// [`DecimalError::Form`] when it is not.
+#[inline]
+pub fn check_float(text: &[u8]) -> Result<(), DecimalError> {
+    let rest = text.strip_prefix(b"-").unwrap_or(text);
+    let mut points = 0;
+    for byte in rest {
+        match byte {
+            b'0'..=b'9' => {}
+            b'.' => points += 1,
+            _ => return Err(DecimalError::Form),
+        }
+    }
+    if points > 1 || rest.len() == points {
+        return Err(DecimalError::Form);
+    }
+    Ok(())
+}
+
+#[cold]
+fn parse_long(negative: bool, rest: &[u8]) -> Result<Decimal, DecimalError> {
+    if rest.first() == Some(&b'-') {
+        return Err(DecimalError::Form);
+    }
+    check_float(rest)?;
+    let mut mantissa: i64 = 0;
+    for byte in rest.iter().filter(|b| **b != b'.') {
+        let digit = i64::from(byte - b'0');
+        mantissa = mantissa
+            .checked_mul(10)
+            .and_then(|m| {
+                if negative {
+                    m.checked_sub(digit)
+                } else {
+                    m.checked_add(digit)
+                }
+            })
+            .ok_or(DecimalError::Range)?;
+    }
+    let scale = rest
+        .iter()
+        .position(|b| *b == b'.')
+        .map_or(0, |at| rest.len() - at - 1);
+    match u8::try_from(scale) {
+        Ok(scale) => Decimal::new(mantissa, scale).ok_or(DecimalError::Range),
+        Err(_) => Err(DecimalError::Range),
+    }
+}
+
+impl PartialEq for Decimal {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Decimal {}
+
+impl PartialOrd for Decimal {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Decimal {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // 63 bits times 10^18 fit into 127 bits.
+        let widen = |d: &Self| {
+            let up = Self::MAX_SCALE - d.scale.min(Self::MAX_SCALE);
+            i128::from(d.mantissa) * 10_i128.pow(u32::from(up))
+        };
+        if self.scale == other.scale {
+            self.mantissa.cmp(&other.mantissa)
+        } else {
+            widen(self).cmp(&widen(other))
+        }
+    }
+}
+
+impl Hash for Decimal {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let short = self.normalized();
+        short.mantissa.hash(state);
+        short.scale.hash(state);
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0; Self::MAX_TEXT];
+        let at = self.write(&mut text);
+        f.pad(core::str::from_utf8(&text[at..]).unwrap_or_default())
+    }
+}
+
+impl fmt::Display for DecimalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Form => "not a number of digits and at most one point",
+            Self::Range => "more digits than a decimal holds",
+        })
+    }
+}
+
+impl core::error::Error for DecimalError {}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,393 @@
+//! The fields of a message, found in one pass.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+
+use wide::u8x16;
+
+use crate::dictionary::{Dictionary, Kind};
+use crate::message::{Field, Message, QUICK};
+use crate::{SOH, Tag, value};
+
+/// What is wrong with the form of a field. The session answers with a Reject.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FieldFault {
+    /// What is wrong.
+    pub kind: FaultKind,
+    /// The field's tag, where there is one.
+    pub tag: Option<Tag>,
+    /// Which field of the message, counted from 0.
+    pub index: usize,
+}
+
+/// The ways in which a field can be malformed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// There is no `=` before the SOH; two SOH in a row are such a field.
+    NoValue,
+    /// What stands before `=` is not a number of 1 to 9 digits without leading zeros:
+    /// SessionRejectReason(373) = 0.
+    BadTag,
+    /// The length field says less or more than the data field behind it has.
+    BadDataLength,
+    /// There are more fields than the decoder has room for; the rest was not read.
+    TooManyFields,
+    /// The last field has no SOH.
+    NoEnd,
+}
+
+impl FieldFault {
+    /// The SessionRejectReason(373) that answers it.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 2, SessionRejectReason.
+    pub fn reason(self) -> u32 {
+        match self.kind {
+            FaultKind::BadTag => 0,
+            FaultKind::NoValue if self.tag.is_some() => 4,
+            FaultKind::NoValue => 0,
+            FaultKind::BadDataLength => 6,
+            FaultKind::TooManyFields | FaultKind::NoEnd => 99,
+        }
+    }
+}
+
+impl fmt::Display for FieldFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            FaultKind::NoValue => "field without '='",
+            FaultKind::BadTag => "tag is not a number",
+            FaultKind::BadDataLength => "data does not have the length stated",
+            FaultKind::TooManyFields => "too many fields",
+            FaultKind::NoEnd => "last field is not ended",
+        })
+    }
+}
+
+/// Length fields of FIX with the data field that follows each.
+///
+/// # Source
+///
+/// FIX 5.0 SP2 and FIXT 1.1, data types `Length` and `data`.
+pub const DATA_PAIRS: &[(Tag, Tag)] = &[
+    (90, 91),
+    (93, 89),
+    (95, 96),
+    (212, 213),
+    (348, 349),
+    (350, 351),
+    (352, 353),
+    (354, 355),
+    (356, 357),
+    (358, 359),
+    (360, 361),
+    (362, 363),
+    (364, 365),
+    (445, 446),
+    (618, 619),
+    (621, 622),
+    (1184, 1185),
+    (1277, 1278),
+    (1280, 1281),
+    (1282, 1283),
+    (1397, 1398),
+    (1401, 1402),
+    (1403, 1404),
+    (1468, 1469),
+    (1525, 1527),
+    (1578, 1579),
+    (1620, 1621),
+    (1664, 1665),
+    (1678, 1697),
+    (1733, 1734),
+    (1777, 1778),
+    (1871, 1872),
+];
+
+/// Splits messages into fields. Its memory is made once and used for every message.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    fields: Vec<Field>,
+    tags: Tags,
+}
+
+/// What the decoder knows of tags.
+#[derive(Clone, Debug)]
+struct Tags {
+    /// For each small tag the bit that stands for it in [`Message`], or [`LENGTH`], or 0.
+    marks: Box<[u8; MARKED]>,
+    /// Length and data tags, sorted.
+    pairs: Vec<(Tag, Tag)>,
+}
+
+/// Tags below this are looked up, the few above are searched.
+const MARKED: usize = 16_384;
+/// The mark of a length tag; above those of quick tags.
+const LENGTH: u8 = 32;
+
+impl Decoder {
+    /// A decoder for messages of at most this many fields, which knows [`DATA_PAIRS`].
+    pub fn with_capacity(fields: usize) -> Self {
+        let mut marks = Box::new([0; MARKED]);
+        for (bit, tag) in QUICK.iter().enumerate() {
+            marks[*tag as usize] = bit as u8 + 1;
+        }
+        let mut decoder = Self {
+            fields: vec![Field::default(); fields.max(1)],
+            tags: Tags {
+                marks,
+                pairs: Vec::new(),
+            },
+        };
+        decoder.add_data_pairs(DATA_PAIRS);
+        decoder
+    }
+
+    /// The most fields a message can have.
+    pub fn capacity(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Teaches the decoder more pairs of a length tag and the data tag that follows it, as a dictionary
+    /// defines them. A length tag known already gets the new data tag; a tag that every header has
+    /// cannot be one.
+    pub fn add_data_pairs(&mut self, pairs: &[(Tag, Tag)]) {
+        let tags = &mut self.tags;
+        for &(length, data) in pairs {
+            match tags.pairs.binary_search_by_key(&length, |pair| pair.0) {
+                Ok(at) => tags.pairs[at].1 = data,
+                Err(_) if QUICK.contains(&length) => {}
+                Err(at) => {
+                    tags.pairs.insert(at, (length, data));
+                    if let Some(mark) = tags.marks.get_mut(length as usize) {
+                        *mark = LENGTH;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Teaches the decoder the pairs of a dictionary.
+    pub fn learn(&mut self, dictionary: &Dictionary) {
+        for field in dictionary.fields() {
+            if let (Kind::Data | Kind::XmlData, Some(length)) = (field.kind, field.partner) {
+                self.add_data_pairs(&[(length, field.tag)]);
+            }
+        }
+    }
+
+    /// Finds the fields of one message, as [`crate::frame::next`] cuts it out of a stream.
+    ///
+    /// Never fails: the first field with a wrong form is [`Message::fault`].
+    pub fn decode<'a>(&'a mut self, bytes: &'a [u8]) -> Message<'a> {
+        let text = &bytes[..bytes.len().min(u32::MAX as usize)];
+        let mut first_fault = None;
+        let mut present = 0;
+        let mut count = 0;
+        // Where the field begins, and the block of bytes whose SOH are the bits of `mask`.
+        let mut at: usize = 0;
+        let mut block = 0;
+        'blocks: while block < text.len() {
+            let mut mask = soh_mask(text, block) & (u64::MAX << at.saturating_sub(block));
+            while mask != 0 {
+                let end = block + mask.trailing_zeros() as usize;
+                mask &= mask - 1;
+                let Some(field) = self.fields.get_mut(count) else {
+                    first_fault.get_or_insert(FaultKind::TooManyFields.of(None, count));
+                    at = text.len();
+                    break 'blocks;
+                };
+                let (tag, start) = match short_tag(text, at) {
+                    Some(found) => found,
+                    None => any_tag(&text[at..end], at, count, &mut first_fault),
+                };
+                *field = Field {
+                    tag,
+                    start: start as u32,
+                    end: end as u32,
+                };
+                at = end + 1;
+                count += 1;
+                let mark = self.tags.mark(tag);
+                if mark < LENGTH {
+                    present |= 1 << mark;
+                    continue;
+                }
+                let (length, data) = (*field, self.fields.get_mut(count));
+                match self.tags.data_behind(text, length) {
+                    Data::None => {}
+                    Data::Wrong => {
+                        first_fault
+                            .get_or_insert(FaultKind::BadDataLength.of(Some(tag), count - 1));
+                    }
+                    Data::At(found) => {
+                        // Without room the next field is the one too many.
+                        if let Some(field) = data {
+                            *field = found;
+                            at = found.end as usize + 1;
+                            count += 1;
+                            block = at & !(BLOCK - 1);
+                            continue 'blocks;
+                        }
+                    }
+                }
+            }
+            block += BLOCK;
+        }
+        if at < text.len() {
+            first_fault.get_or_insert(FaultKind::NoEnd.of(None, count));
+        }
+        Message::new(bytes, &self.fields[..count], present >> 1, first_fault)
+    }
+}
+
+/// What stands behind a length field.
+enum Data {
+    /// Another field than its data.
+    None,
+    /// Its data, which has another length.
+    Wrong,
+    At(Field),
+}
+
+impl Tags {
+    #[inline]
+    fn mark(&self, tag: Tag) -> u8 {
+        match self.marks.get(tag as usize) {
+            Some(mark) => *mark,
+            None => LENGTH,
+        }
+    }
+
+    /// The data field that a field of mark [`LENGTH`] announces.
+    #[cold]
+    fn data_behind(&self, text: &[u8], length: Field) -> Data {
+        let Ok(pair) = self.pairs.binary_search_by_key(&length.tag, |pair| pair.0) else {
+            return Data::None;
+        };
+        let at = length.end as usize + 1;
+        let rest = text.get(at..).unwrap_or_default();
+        let Some(equals) = rest
+            .iter()
+            .take(MAX_TAG_DIGITS + 1)
+            .position(|b| *b == b'=')
+        else {
+            return Data::None;
+        };
+        let data = self.pairs[pair].1;
+        if parse_tag(&rest[..equals]) != Some(data) {
+            return Data::None;
+        }
+        let start = at + equals + 1;
+        let stated = value::uint(&text[length.start as usize..length.end as usize]);
+        stated
+            .ok()
+            .and_then(|len| start.checked_add(usize::try_from(len).ok()?))
+            .filter(|end| text.get(*end) == Some(&SOH))
+            .map_or(Data::Wrong, |end| {
+                Data::At(Field {
+                    tag: data,
+                    start: start as u32,
+                    end: end as u32,
+                })
+            })
+    }
+}
+
+impl FaultKind {
+    fn of(self, tag: Option<Tag>, index: usize) -> FieldFault {
+        FieldFault {
+            kind: self,
+            tag,
+            index,
+        }
+    }
+}
+
+/// Bytes looked at together: as many as a word has bits.
+const BLOCK: usize = 64;
+/// The longest tag read.
+const MAX_TAG_DIGITS: usize = 9;
+
+/// One bit for each SOH of the block of bytes that begins at `from`, which is less than the length.
+#[inline]
+fn soh_mask(text: &[u8], from: usize) -> u64 {
+    if let Some(block) = text[from..].first_chunk() {
+        return block_mask(block);
+    }
+    // The last block: aligned with the end when there are bytes enough before it.
+    match text.last_chunk() {
+        Some(block) => block_mask(block) >> (from + BLOCK - text.len()),
+        None => {
+            let mut block = [0; BLOCK];
+            block[..text.len()].copy_from_slice(text);
+            block_mask(&block)
+        }
+    }
+}
+
+#[inline]
+fn block_mask(block: &[u8; BLOCK]) -> u64 {
+    let soh = u8x16::splat(SOH);
+    let (quarters, _) = block.as_chunks::<16>();
+    let mut mask = 0;
+    for (i, quarter) in quarters.iter().enumerate() {
+        mask |= u64::from(u8x16::new(*quarter).simd_eq(soh).to_bitmask()) << (16 * i);
+    }
+    mask
+}
+
+/// The tag of 1 to 3 digits that begins at `at` and where its value begins; `None` when there is
+/// another one or a malformed one, which [`any_tag`] looks at.
+#[inline]
+fn short_tag(text: &[u8], at: usize) -> Option<(Tag, usize)> {
+    const ONES: u32 = u32::from_ne_bytes([0x01; 4]);
+    const HIGHS: u32 = ONES * 0x80;
+    let word = u32::from_le_bytes(*text.get(at..)?.first_chunk()?);
+    let unequal = word ^ (ONES * b'=' as u32);
+    let equals = unequal.wrapping_sub(ONES) & !unequal & HIGHS;
+    let digits = equals.trailing_zeros() / 8;
+    let values = word ^ (ONES * b'0' as u32);
+    if digits == 0 || digits == 4 || values as u8 == 0 {
+        return None;
+    }
+    // The digits move to the end of a word of zeros.
+    let values = values << (32 - 8 * digits);
+    if (values | values.wrapping_add(ONES * 0x76)) & HIGHS != 0 {
+        return None;
+    }
+    let pairs = (values * 10 + (values >> 8)) & 0x00ff_00ff;
+    let tag = (pairs * 100 + (pairs >> 16)) & 0xffff;
+    Some((tag, at + digits as usize + 1))
+}
+
+/// The tag of a field, which begins at `at`, and where its value begins; 0 for a malformed one.
+#[inline(never)]
+fn any_tag(field: &[u8], at: usize, index: usize, fault: &mut Option<FieldFault>) -> (Tag, usize) {
+    let Some(equals) = field.iter().position(|b| *b == b'=') else {
+        fault.get_or_insert(FaultKind::NoValue.of(parse_tag(field), index));
+        return (0, at);
+    };
+    let tag = parse_tag(&field[..equals]);
+    if tag.is_none() {
+        fault.get_or_insert(FaultKind::BadTag.of(None, index));
+    }
+    (tag.unwrap_or(0), at + equals + 1)
+}
+
+fn parse_tag(text: &[u8]) -> Option<Tag> {
+    if text.is_empty() || text.len() > MAX_TAG_DIGITS || text[0] == b'0' {
+        return None;
+    }
+    text.iter().try_fold(0, |tag: Tag, byte| {
+        byte.is_ascii_digit()
+            .then(|| tag * 10 + Tag::from(byte - b'0'))
+    })
+}
+
+#[cfg(test)]
+mod tests;

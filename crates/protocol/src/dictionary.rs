@@ -1,0 +1,381 @@
+//! Which fields, values and messages a version of FIX has: definitions, built in or read from XML.
+//!
+//! A [`Dictionary`] is made once, at start, and then only read. [`validate`] holds messages against
+//! it, [`generate`] writes typed Rust views from it.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::Tag;
+
+mod assemble;
+mod built_in;
+mod compile;
+pub mod generate;
+mod kind;
+mod names;
+pub mod validate;
+mod xml;
+
+pub use built_in::Version;
+pub use compile::Problem;
+pub use kind::Kind;
+pub use validate::{Fault, RejectReason, Rules, Scratch};
+pub use xml::{DictionaryError, Limits};
+
+/// Tags from this one up are user-defined.
+pub const FIRST_USER_DEFINED: Tag = 5000;
+
+/// The definitions of one version of FIX, or of one counterparty's dialect of it.
+///
+/// A session of FIX 5.0 and later has two: the transport's (FIXT.1.1), and the application's;
+/// [`over`](Self::over) makes one of them.
+#[derive(Clone, Debug)]
+pub struct Dictionary {
+    version: String,
+    /// In the order of tags; a *slot* is an index into it.
+    fields: Vec<FieldDef>,
+    /// Slot by tag, for tags small enough; `NO_SLOT` where there is none.
+    near: Vec<u16>,
+    /// Tag and slot of the others, in the order of tags.
+    far: Vec<(Tag, u16)>,
+    /// Slots in the order of field names.
+    by_name: Vec<u16>,
+    /// What validation needs to know of each slot.
+    checks: Vec<validate::Check>,
+    header: MessageDef,
+    trailer: MessageDef,
+    /// In the order of message types.
+    messages: Vec<MessageDef>,
+    /// Index into `messages` by a message type of one character.
+    short_types: [u16; 128],
+    /// Members of all levels of the deepest group, in words of 64; what `Scratch` needs room for.
+    group_words: usize,
+}
+
+const NO_SLOT: u16 = u16::MAX;
+
+impl Dictionary {
+    /// The dictionary of a version of the standard; takes about a millisecond, so keep it.
+    pub fn built_in(version: Version) -> Self {
+        built_in::load(version)
+    }
+
+    /// Reads a QuickFIX data dictionary (the XML files that QuickFIX engines share).
+    ///
+    /// # Errors
+    ///
+    /// [`DictionaryError`] says where the text is wrong and what to do about it. There are no
+    /// entities and no document types, and `limits` bounds size, depth and number of elements.
+    pub fn from_quickfix_xml(text: &str, limits: Limits) -> Result<Self, DictionaryError> {
+        xml::read(text, limits)
+    }
+
+    /// This application dictionary with the header, trailer and session messages of `transport`:
+    /// what a FIXT session validates with. Where both define a field, the transport's definition
+    /// holds.
+    pub fn over(&self, transport: &Self) -> Self {
+        assemble::over(self, transport)
+    }
+
+    /// The version as its BeginString writes it, service packs added: `FIX.4.2`, `FIX.5.0SP2`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The fields, in the order of tags.
+    pub fn fields(&self) -> &[FieldDef] {
+        &self.fields
+    }
+
+    /// The field of this tag.
+    pub fn field(&self, tag: Tag) -> Option<&FieldDef> {
+        self.slot(tag).map(|slot| &self.fields[slot])
+    }
+
+    /// The field of this name, in the standard's spelling: `ClOrdID`.
+    pub fn field_named(&self, name: &str) -> Option<&FieldDef> {
+        let found = self
+            .by_name
+            .binary_search_by(|&slot| self.fields[usize::from(slot)].name.as_str().cmp(name));
+        found
+            .ok()
+            .map(|at| &self.fields[usize::from(self.by_name[at])])
+    }
+
+    /// The tag of a field name.
+    pub fn tag_of(&self, name: &str) -> Option<Tag> {
+        self.field_named(name).map(|field| field.tag)
+    }
+
+    /// The messages, in the order of message types.
+    pub fn messages(&self) -> &[MessageDef] {
+        &self.messages
+    }
+
+    /// The message of this MsgType(35).
+    #[inline]
+    pub fn message(&self, msg_type: &[u8]) -> Option<&MessageDef> {
+        if let [letter @ 0..128] = msg_type {
+            return self
+                .messages
+                .get(usize::from(self.short_types[usize::from(*letter)]));
+        }
+        let found = self
+            .messages
+            .binary_search_by(|message| message.msg_type.as_bytes().cmp(msg_type));
+        found.ok().map(|at| &self.messages[at])
+    }
+
+    /// The message of this name, in the standard's spelling: `NewOrderSingle`.
+    pub fn message_named(&self, name: &str) -> Option<&MessageDef> {
+        self.messages.iter().find(|message| message.name == name)
+    }
+
+    /// The group that `count` opens in messages of this type, their header and trailer included.
+    pub fn group(&self, msg_type: &[u8], count: Tag) -> Option<&GroupDef> {
+        let message = self.message(msg_type)?;
+        message
+            .group(count)
+            .or_else(|| self.header.group(count))
+            .or_else(|| self.trailer.group(count))
+    }
+
+    /// The standard header; its message type is empty.
+    pub fn header(&self) -> &MessageDef {
+        &self.header
+    }
+
+    /// The standard trailer; its message type is empty.
+    pub fn trailer(&self) -> &MessageDef {
+        &self.trailer
+    }
+
+    /// The slot of a tag that has one in the near table; else a number that is no slot.
+    #[inline]
+    fn near_slot(&self, tag: Tag) -> usize {
+        usize::from(self.near.get(tag as usize).copied().unwrap_or(NO_SLOT))
+    }
+
+    /// Index into the fields and all bit sets.
+    #[inline]
+    fn slot(&self, tag: Tag) -> Option<usize> {
+        if let Some(&slot) = self.near.get(tag as usize) {
+            return (slot != NO_SLOT).then_some(usize::from(slot));
+        }
+        self.far_slot(tag)
+    }
+
+    #[cold]
+    fn far_slot(&self, tag: Tag) -> Option<usize> {
+        let found = self.far.binary_search_by_key(&tag, |&(tag, _)| tag);
+        found.ok().map(|at| usize::from(self.far[at].1))
+    }
+}
+
+/// A field: its tag, name, type and, when it has only certain values, those.
+#[derive(Clone, Debug)]
+pub struct FieldDef {
+    /// The number before `=`.
+    pub tag: Tag,
+    /// The standard's name: `ClOrdID`.
+    pub name: String,
+    /// The data type.
+    pub kind: Kind,
+    /// The values it may have; empty when any value of its type will do.
+    pub values: Vec<ValueDef>,
+    /// Of a length field, the data field whose bytes it counts; of a data field, its length field.
+    pub partner: Option<Tag>,
+}
+
+/// One of the values that a field may have.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ValueDef {
+    /// As it stands in a message.
+    pub value: String,
+    /// What it means; the dictionary's word for it, such as `SELL_SHORT`.
+    pub name: String,
+}
+
+/// A field's place in a message or in the entry of a group.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// The field.
+    pub tag: Tag,
+    /// Whether every message, or every entry, must have it.
+    pub required: bool,
+    /// The group that this field counts the entries of.
+    pub group: Option<Arc<GroupDef>>,
+}
+
+/// A message type, or the header or trailer of all of them: its members, components expanded.
+#[derive(Clone, Debug)]
+pub struct MessageDef {
+    msg_type: String,
+    name: String,
+    members: Vec<Member>,
+    /// The groups among them, in the order of their count tags.
+    groups: Vec<Arc<GroupDef>>,
+    /// Whether it came with the transport dictionary, whose messages know only its fields.
+    of_transport: bool,
+    /// Slots of the members.
+    allowed: Vec<u64>,
+    /// Slots of the members; of a message, those of header and trailer too.
+    places: Vec<u64>,
+    /// Slots of the required members; of a message, those of header and trailer too.
+    required: Vec<u64>,
+}
+
+impl MessageDef {
+    /// MsgType(35).
+    pub fn msg_type(&self) -> &str {
+        &self.msg_type
+    }
+
+    /// The standard's name: `NewOrderSingle`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The members in the order of the definition; those of groups stand in their [`GroupDef`].
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The member of this tag, outside groups.
+    pub fn member(&self, tag: Tag) -> Option<&Member> {
+        self.members.iter().find(|member| member.tag == tag)
+    }
+
+    /// The group whose entries this field counts.
+    pub fn group(&self, count: Tag) -> Option<&GroupDef> {
+        let found = self
+            .groups
+            .binary_search_by_key(&count, |group| group.count);
+        found.ok().map(|at| &*self.groups[at])
+    }
+}
+
+/// A repeating group: a count, then so many entries, each of which begins with the delimiter.
+#[derive(Clone, Debug)]
+pub struct GroupDef {
+    count: Tag,
+    members: Vec<Member>,
+    /// Tag and position of each member: a hash table with open addressing, tag 0 where free.
+    positions: Vec<(Tag, u16)>,
+    /// Positions of the required members.
+    required: Vec<u64>,
+    /// Words of 64 that the sets of one entry, and of the deepest entry inside it, need.
+    words: usize,
+}
+
+impl GroupDef {
+    /// A group of these members, in the order in which an entry has them; the first is the
+    /// delimiter. A tag that repeats counts once. `None` when there is no member, or more than
+    /// 65,535.
+    pub fn new(count: Tag, members: Vec<Member>) -> Option<Self> {
+        let members = unique(members);
+        if members.is_empty() || members.len() > usize::from(u16::MAX) {
+            return None;
+        }
+        let mut positions = alloc::vec![(0, 0); (members.len() * 2).next_power_of_two()];
+        for (member, position) in members.iter().zip(0..) {
+            let at = place(&positions, member.tag);
+            positions[at] = (member.tag, position);
+        }
+        let mut required = alloc::vec![0; members.len().div_ceil(64)];
+        for (position, _) in members
+            .iter()
+            .enumerate()
+            .filter(|(_, member)| member.required)
+        {
+            set(&mut required, position);
+        }
+        let nested = members
+            .iter()
+            .filter_map(|member| member.group.as_deref())
+            .map(|group| group.words);
+        let words = required.len() + nested.max().unwrap_or(0);
+        Some(Self {
+            count,
+            members,
+            positions,
+            required,
+            words,
+        })
+    }
+
+    /// The field that counts the entries.
+    pub fn count(&self) -> Tag {
+        self.count
+    }
+
+    /// The field that each entry begins with.
+    pub fn delimiter(&self) -> Tag {
+        self.members[0].tag
+    }
+
+    /// The members of an entry, in their order; a nested group has its count here.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Where in an entry this field stands; `None` for a field that ends the group.
+    #[inline]
+    pub fn position(&self, tag: Tag) -> Option<usize> {
+        let (known, position) = self.positions[place(&self.positions, tag)];
+        (known == tag && tag != 0).then_some(usize::from(position))
+    }
+
+    /// The member of this tag, nested groups not looked into.
+    pub fn member(&self, tag: Tag) -> Option<&Member> {
+        self.position(tag).map(|position| &self.members[position])
+    }
+
+    /// The nested group whose entries this field counts.
+    pub fn group(&self, count: Tag) -> Option<&Self> {
+        self.member(count)
+            .and_then(|member| member.group.as_deref())
+    }
+}
+
+/// Where the tag stands in a group's table, or the free place where it would. The table is never more
+/// than half full.
+#[inline]
+fn place(positions: &[(Tag, u16)], tag: Tag) -> usize {
+    let mask = positions.len() - 1;
+    let mut at = (tag.wrapping_mul(0x9e37_79b1) >> 16) as usize & mask;
+    while positions[at].0 != 0 && positions[at].0 != tag {
+        at = (at + 1) & mask;
+    }
+    at
+}
+
+/// The members in their order, each tag once; it is required if one of its places says so.
+fn unique(members: Vec<Member>) -> Vec<Member> {
+    let mut places: BTreeMap<Tag, usize> = BTreeMap::new();
+    let mut unique: Vec<Member> = Vec::with_capacity(members.len());
+    for member in members {
+        if let Some(&place) = places.get(&member.tag) {
+            unique[place].required |= member.required;
+        } else {
+            places.insert(member.tag, unique.len());
+            unique.push(member);
+        }
+    }
+    unique
+}
+
+#[inline]
+fn set(words: &mut [u64], bit: usize) {
+    words[bit / 64] |= 1 << (bit % 64);
+}
+
+#[inline]
+fn has(words: &[u64], bit: usize) -> bool {
+    words
+        .get(bit / 64)
+        .is_some_and(|word| word >> (bit % 64) & 1 == 1)
+}

@@ -1,0 +1,279 @@
+//! Data types, and what their values look like.
+
+use crate::{time, value};
+
+/// A data type of FIX.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Whole number, may be negative.
+    Int,
+    /// Count of bytes.
+    Length,
+    /// Sequence number.
+    SeqNum,
+    /// Number of entries of a group.
+    NumInGroup,
+    /// A field's number.
+    TagNum,
+    /// 1 to 31.
+    DayOfMonth,
+    /// Decimal number, no exponent.
+    Float,
+    /// Decimal quantity.
+    Qty,
+    /// Decimal price, may be negative.
+    Price,
+    /// Decimal difference of prices.
+    PriceOffset,
+    /// Decimal amount of money.
+    Amt,
+    /// Decimal, 0.05 for five percent.
+    Percentage,
+    /// One character.
+    Char,
+    /// `Y` or `N`.
+    Boolean,
+    /// Text without SOH.
+    String,
+    /// Characters with a space between.
+    MultipleCharValue,
+    /// Words with a space between; also the MultipleValueString of FIX 4.2 to 4.4.
+    MultipleStringValue,
+    /// ISO 3166.
+    Country,
+    /// ISO 4217.
+    Currency,
+    /// ISO 10383, or a Reuters code in older versions.
+    Exchange,
+    /// ISO 639-1.
+    Language,
+    /// `YYYYMM`, `YYYYMMDD` or `YYYYMMwN`.
+    MonthYear,
+    /// `YYYYMMDD-HH:MM:SS`, fractions allowed.
+    UtcTimestamp,
+    /// `HH:MM:SS`, fractions allowed.
+    UtcTimeOnly,
+    /// `YYYYMMDD`.
+    UtcDateOnly,
+    /// `YYYYMMDD`.
+    LocalMktDate,
+    /// `HH:MM:SS`, in the market's time.
+    LocalMktTime,
+    /// `HH:MM[:SS]` and `Z` or an offset.
+    TzTimeOnly,
+    /// `YYYYMMDD-HH:MM[:SS]` and `Z` or an offset.
+    TzTimestamp,
+    /// Bytes, counted by a length field.
+    Data,
+    /// XML, counted by a length field.
+    XmlData,
+}
+
+impl Kind {
+    /// The type that a QuickFIX dictionary means; letter case does not matter.
+    pub fn from_quickfix(name: &str) -> Option<Self> {
+        let names: [(&str, Self); 45] = [
+            ("AMT", Self::Amt),
+            ("BOOLEAN", Self::Boolean),
+            ("CHAR", Self::Char),
+            ("COUNTRY", Self::Country),
+            ("CURRENCY", Self::Currency),
+            ("DATA", Self::Data),
+            ("DATE", Self::UtcDateOnly),
+            ("DAYOFMONTH", Self::DayOfMonth),
+            ("EXCHANGE", Self::Exchange),
+            ("FLOAT", Self::Float),
+            ("INT", Self::Int),
+            ("LANGUAGE", Self::Language),
+            ("LENGTH", Self::Length),
+            ("LOCALMKTDATE", Self::LocalMktDate),
+            ("LOCALMKTTIME", Self::LocalMktTime),
+            ("MONTHYEAR", Self::MonthYear),
+            ("MULTIPLECHARVALUE", Self::MultipleCharValue),
+            ("MULTIPLESTRINGVALUE", Self::MultipleStringValue),
+            ("MULTIPLEVALUESTRING", Self::MultipleStringValue),
+            ("NUMINGROUP", Self::NumInGroup),
+            ("PATTERN", Self::String),
+            ("PERCENTAGE", Self::Percentage),
+            ("PRICE", Self::Price),
+            ("PRICEOFFSET", Self::PriceOffset),
+            ("QTY", Self::Qty),
+            ("QUANTITY", Self::Qty),
+            ("RESERVED100PLUS", Self::Int),
+            ("RESERVED1000PLUS", Self::Int),
+            ("RESERVED4000PLUS", Self::Int),
+            ("SEQNUM", Self::SeqNum),
+            ("STRING", Self::String),
+            ("TAGNUM", Self::TagNum),
+            ("TENOR", Self::String),
+            ("TIME", Self::UtcTimestamp),
+            ("TZTIMEONLY", Self::TzTimeOnly),
+            ("TZTIMESTAMP", Self::TzTimestamp),
+            ("UNKNOWN", Self::String),
+            ("UTCDATE", Self::UtcDateOnly),
+            ("UTCDATEONLY", Self::UtcDateOnly),
+            ("UTCTIMEONLY", Self::UtcTimeOnly),
+            ("UTCTIMESTAMP", Self::UtcTimestamp),
+            ("XID", Self::String),
+            ("XIDREF", Self::String),
+            ("XMLDATA", Self::XmlData),
+            ("IDREF", Self::String),
+        ];
+        names
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|&(_, kind)| kind)
+    }
+
+    /// Whether values of this type are several, with a space between.
+    pub fn is_multiple(self) -> bool {
+        matches!(self, Self::MultipleCharValue | Self::MultipleStringValue)
+    }
+
+    /// Whether values of this type are decimal numbers.
+    pub fn is_decimal(self) -> bool {
+        matches!(
+            self,
+            Self::Float
+                | Self::Qty
+                | Self::Price
+                | Self::PriceOffset
+                | Self::Amt
+                | Self::Percentage
+        )
+    }
+
+    /// Whether a value has the form of this type. Size does not matter: a quantity of 30 digits is
+    /// one. Types of text take everything.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 1 and FIX 5.0 SP2 Volume 1, data types.
+    #[inline]
+    pub fn accepts(self, text: &[u8]) -> bool {
+        match self {
+            Self::String
+            | Self::Data
+            | Self::XmlData
+            | Self::Country
+            | Self::Currency
+            | Self::Exchange
+            | Self::Language
+            | Self::MultipleStringValue => true,
+            Self::Char => text.len() == 1,
+            Self::Float
+            | Self::Qty
+            | Self::Price
+            | Self::PriceOffset
+            | Self::Amt
+            | Self::Percentage => is_decimal(text),
+            Self::Int => all_digits(text.strip_prefix(b"-").unwrap_or(text)),
+            Self::Length | Self::SeqNum | Self::TagNum => all_digits(text),
+            // Negative counts are numbers; the check of groups calls them wrong.
+            Self::NumInGroup => all_digits(text.strip_prefix(b"-").unwrap_or(text)),
+            Self::Boolean => matches!(text, b"Y" | b"N"),
+            Self::UtcTimestamp => time::check_timestamp(text).is_ok(),
+            Self::UtcTimeOnly | Self::LocalMktTime => time::parse_time_only(text).is_ok(),
+            Self::UtcDateOnly | Self::LocalMktDate => time::parse_date(text).is_ok(),
+            Self::MonthYear => time::check_month_year(text).is_ok(),
+            Self::TzTimeOnly => time::check_tz_time_only(text).is_ok(),
+            Self::TzTimestamp => time::check_tz_timestamp(text).is_ok(),
+            Self::DayOfMonth => matches!(value::uint(text), Ok(1..=31)) && text.len() <= 2,
+            Self::MultipleCharValue => text.split(|&byte| byte == b' ').all(|part| part.len() == 1),
+        }
+    }
+}
+
+#[inline]
+fn all_digits(text: &[u8]) -> bool {
+    !text.is_empty() && text.iter().all(u8::is_ascii_digit)
+}
+
+/// Digits with at most one point among them and a minus before: no plus, no exponent, no spaces.
+#[inline]
+pub(super) fn is_decimal(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let mut points = 0;
+    for byte in text {
+        match byte {
+            b'0'..=b'9' => {}
+            b'.' => points += 1,
+            _ => return false,
+        }
+    }
+    points <= 1 && text.len() > points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Kind;
+
+    #[test]
+    fn decimals_have_no_plus_exponent_or_group_separator() {
+        for good in [
+            "0",
+            "200",
+            "0100.500",
+            "-3",
+            "-0.5",
+            ".5",
+            "5.",
+            "100000000000000000000000000000.25",
+        ] {
+            assert!(Kind::Price.accepts(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "+200.00", "1e5", "NaN", "0x10", "1,000", ".", "-", "-.", "1.2.3", "--1", "1 ", " 1",
+            "", "1-",
+        ] {
+            assert!(!Kind::Qty.accepts(bad.as_bytes()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn times_are_moments_of_a_calendar() {
+        for good in [
+            "20260102-03:04:05",
+            "20260102-03:04:05.123456789012",
+            "20240229-23:59:60",
+        ] {
+            assert!(Kind::UtcTimestamp.accepts(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "20260230-10:00:00",
+            "20260101-24:00:00",
+            "20260101-23:60:00",
+            "2026-01-01T10:00:00Z",
+            "now",
+            "",
+        ] {
+            assert!(!Kind::UtcTimestamp.accepts(bad.as_bytes()), "{bad}");
+        }
+        assert!(Kind::TzTimeOnly.accepts(b"07:39Z"));
+        assert!(Kind::MonthYear.accepts(b"201106") && Kind::MonthYear.accepts(b"201106w2"));
+        assert!(!Kind::MonthYear.accepts(b"201113") && !Kind::MonthYear.accepts(b"2011-6"));
+    }
+
+    #[test]
+    fn whole_numbers_and_letters() {
+        assert!(Kind::Int.accepts(b"-12") && Kind::Int.accepts(b"007"));
+        assert!(
+            !Kind::Int.accepts(b"1.0") && !Kind::Int.accepts(b"+1") && !Kind::Int.accepts(b"-")
+        );
+        assert!(!Kind::Length.accepts(b"-3"));
+        assert!(
+            Kind::DayOfMonth.accepts(b"31")
+                && !Kind::DayOfMonth.accepts(b"32")
+                && !Kind::DayOfMonth.accepts(b"0")
+        );
+        assert!(
+            Kind::Boolean.accepts(b"Y")
+                && !Kind::Boolean.accepts(b"1")
+                && !Kind::Boolean.accepts(b"YN")
+        );
+        assert!(
+            Kind::MultipleCharValue.accepts(b"G 6") && !Kind::MultipleCharValue.accepts(b"G  6")
+        );
+    }
+}

@@ -1,0 +1,257 @@
+//! Holds a message against a dictionary: one pass, no allocation.
+
+use alloc::vec::Vec;
+use core::cell::Cell;
+
+use super::Dictionary;
+use crate::message::{Field, Message};
+use crate::{Tag, tag};
+
+mod check;
+mod pass;
+
+pub(super) use check::Check;
+use pass::Pass;
+
+/// Which checks a session makes; QuickFIX's settings have the same names.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Rules {
+    /// `ValidateFieldsOutOfOrder`: header, body and trailer come in this order (14).
+    pub fields_out_of_order: bool,
+    /// `ValidateFieldsHaveValues`: no field is empty (4).
+    pub fields_have_values: bool,
+    /// `ValidateUserDefinedFields`: tags from 5000 up are checked like others (0, 2).
+    pub user_defined_fields: bool,
+    /// `AllowUnknownMsgFields`: tags below 5000 that the message does not have are let through.
+    pub allow_unknown_msg_fields: bool,
+    /// `AllowUnknownEnumValues`: fields with listed values take others too (5).
+    pub allow_unknown_enum_values: bool,
+    /// `ValidateUnorderedGroupFields`: fields of an entry come in the dictionary's order (15).
+    pub unordered_group_fields: bool,
+    /// `FirstFieldInGroupIsDelimiter`: an entry may begin with any of its fields; the first entry
+    /// tells which.
+    pub first_field_in_group_is_delimiter: bool,
+    /// Required fields are there (1).
+    pub required_fields: bool,
+    /// Values have the form of their type (6).
+    pub formats: bool,
+    /// No tag stands twice outside groups (13).
+    pub duplicate_tags: bool,
+    /// NumInGroup is the number of entries (16).
+    pub group_counts: bool,
+}
+
+impl Default for Rules {
+    /// Every check; what QuickFIX does by default.
+    fn default() -> Self {
+        Self {
+            fields_out_of_order: true,
+            fields_have_values: true,
+            user_defined_fields: true,
+            allow_unknown_msg_fields: false,
+            allow_unknown_enum_values: false,
+            unordered_group_fields: true,
+            first_field_in_group_is_delimiter: false,
+            required_fields: true,
+            formats: true,
+            duplicate_tags: true,
+            group_counts: true,
+        }
+    }
+}
+
+/// SessionRejectReason(373).
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum RejectReason {
+    /// The dictionary has no such tag, or it is no number.
+    InvalidTagNumber = 0,
+    /// A required field is not there.
+    RequiredTagMissing = 1,
+    /// The message type does not have this field.
+    TagNotDefinedForMessageType = 2,
+    /// A tag that the parties have not agreed on.
+    UndefinedTag = 3,
+    /// An empty value.
+    TagWithoutValue = 4,
+    /// Not one of the field's values.
+    ValueIncorrect = 5,
+    /// Not the form of the field's type.
+    IncorrectDataFormat = 6,
+    /// The encrypted part cannot be read.
+    DecryptionProblem = 7,
+    /// Signature(89) is wrong.
+    SignatureProblem = 8,
+    /// The comp ids are not this session's.
+    CompIdProblem = 9,
+    /// SendingTime(52) or OrigSendingTime(122) is off.
+    SendingTimeAccuracyProblem = 10,
+    /// The dictionary has no such message.
+    InvalidMsgType = 11,
+    /// FIXML that does not validate.
+    XmlValidationError = 12,
+    /// The tag stands twice outside groups.
+    TagAppearsMoreThanOnce = 13,
+    /// A field of the header in the body, and the like.
+    TagOutOfRequiredOrder = 14,
+    /// A group's entry does not have its fields in their order.
+    GroupFieldsOutOfOrder = 15,
+    /// NumInGroup is not the number of entries.
+    IncorrectNumInGroupCount = 16,
+    /// A value that is no data contains SOH.
+    NonDataValueIncludesDelimiter = 17,
+    /// See Text(58).
+    Other = 99,
+}
+
+impl RejectReason {
+    /// The number that stands in SessionRejectReason(373).
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// The first thing that is wrong with a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Fault {
+    /// What is wrong.
+    pub reason: RejectReason,
+    /// RefTagID(371); `None` when the field's tag is no number, or the fault is MsgType itself.
+    pub tag: Option<Tag>,
+    /// Which field of [`Message::fields`](crate::Message::fields) it is; `None` for one that is missing.
+    pub field: Option<usize>,
+}
+
+impl Fault {
+    #[cold]
+    fn at(reason: RejectReason, fields: &[Field], field: usize) -> Self {
+        let tag = fields
+            .get(field)
+            .map(|field| field.tag)
+            .filter(|&tag| tag != 0);
+        Self {
+            reason,
+            tag,
+            field: Some(field),
+        }
+    }
+}
+
+/// Working memory of validation: which fields were seen. Make one per thread and keep it; it grows
+/// to the largest dictionary it meets, then allocates no more.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    /// Slots of the fields that may still come, outside groups.
+    open: Vec<u64>,
+    /// Positions of the fields of the group entries that we are inside of, the innermost last.
+    entries: Vec<u64>,
+    /// The date of the last good timestamp.
+    day: check::Day,
+}
+
+impl Scratch {
+    /// Room for messages of this dictionary.
+    fn fit(&mut self, dictionary: &Dictionary) {
+        let words = dictionary.fields.len().div_ceil(64);
+        if self.open.len() < words {
+            self.open.resize(words, 0);
+        }
+        if self.entries.len() < dictionary.group_words {
+            self.entries.resize(dictionary.group_words, 0);
+        }
+    }
+}
+
+/// Holds a message against the dictionary.
+///
+/// One pass in the order of the wire: the first field with something wrong is the one reported, and
+/// fields that are missing come last. What was malformed already for the decoder comes first of
+/// all, and so does a message type that the dictionary does not have. Cost is linear in the bytes of
+/// the message, whatever NumInGroup fields say; nothing is allocated.
+///
+/// A FIXT session passes the application's dictionary laid [`over`](Dictionary::over) the transport's.
+///
+/// # Errors
+///
+/// The first [`Fault`] under these rules.
+///
+/// # Source
+///
+/// FIX Session Layer Test Cases 1.0, scenario 14; the meaning of the rules is QuickFIX's.
+pub fn check(
+    dictionary: &Dictionary,
+    message: &Message<'_>,
+    rules: &Rules,
+    scratch: &mut Scratch,
+) -> Result<(), Fault> {
+    if message.fault().is_some() {
+        return Err(malformed(message));
+    }
+    let Some(definition) = dictionary.message(message.msg_type()) else {
+        return Err(no_such_message(message));
+    };
+    scratch.fit(dictionary);
+    let Scratch { open, entries, day } = scratch;
+    let open = &mut open[..definition.places.len()];
+    open.copy_from_slice(&definition.places);
+    let last_day = Cell::new(*day);
+    let pass = Pass {
+        dictionary,
+        message,
+        rules,
+        definition,
+        fields: message.fields(),
+        day: &last_day,
+    };
+    if let Err(found) = pass.fields(open, entries) {
+        return Err(pass.gravest(found, open));
+    }
+    *day = last_day.get();
+    let missing = definition
+        .required
+        .iter()
+        .zip(&*open)
+        .any(|(required, open)| required & open != 0);
+    if missing && rules.required_fields {
+        return Err(pass.missing(open));
+    }
+    Ok(())
+}
+
+#[cold]
+fn malformed(message: &Message<'_>) -> Fault {
+    let fault = message.fault();
+    let reason = match fault.map(|fault| fault.reason()) {
+        Some(0) => RejectReason::InvalidTagNumber,
+        Some(4) => RejectReason::TagWithoutValue,
+        Some(6) => RejectReason::IncorrectDataFormat,
+        _ => RejectReason::Other,
+    };
+    Fault {
+        reason,
+        tag: fault.and_then(|fault| fault.tag),
+        field: fault.map(|fault| fault.index),
+    }
+}
+
+#[cold]
+fn no_such_message(message: &Message<'_>) -> Fault {
+    match message.index_of(tag::MSG_TYPE) {
+        None => Fault {
+            reason: RejectReason::RequiredTagMissing,
+            tag: Some(tag::MSG_TYPE),
+            field: None,
+        },
+        Some(field) if message.msg_type().is_empty() => Fault {
+            reason: RejectReason::TagWithoutValue,
+            tag: Some(tag::MSG_TYPE),
+            field: Some(field),
+        },
+        Some(field) => Fault {
+            reason: RejectReason::InvalidMsgType,
+            tag: None,
+            field: Some(field),
+        },
+    }
+}

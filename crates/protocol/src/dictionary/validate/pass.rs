@@ -1,0 +1,418 @@
+//! The pass over a message's fields, and over the entries of its groups.
+
+use core::cell::Cell;
+
+use super::check::{Check, Day, Part};
+use super::{Fault, RejectReason, Rules};
+use crate::Tag;
+use crate::dictionary::{Dictionary, FIRST_USER_DEFINED, GroupDef, MessageDef, has};
+use crate::message::{Field, Message};
+
+/// What the fields of one message are held against.
+pub(super) struct Pass<'a> {
+    pub dictionary: &'a Dictionary,
+    pub message: &'a Message<'a>,
+    pub rules: &'a Rules,
+    pub definition: &'a MessageDef,
+    pub fields: &'a [Field],
+    pub day: &'a Cell<Day>,
+}
+
+impl Pass<'_> {
+    /// Holds all fields against the definition. `open` has a bit for each field that the message may
+    /// still have outside groups; the bits of those it has are taken away.
+    pub fn fields(&self, open: &mut [u64], entries: &mut [u64]) -> Result<(), Fault> {
+        let mut part = Part::Header;
+        let mut at = 0;
+        while let Some(&field) = self.fields.get(at) {
+            let mut slot = self.dictionary.near_slot(field.tag);
+            let bit = 1 << (slot % 64);
+            let usual = self
+                .dictionary
+                .checks
+                .get(slot)
+                .zip(open.get_mut(slot / 64));
+            let check = match usual {
+                Some((check, open)) if *open & bit != 0 && check.part >= part => {
+                    *open &= !bit;
+                    part = check.part;
+                    check
+                }
+                _ => {
+                    let Some(unusual) = self.unusual(at, &mut part, open)? else {
+                        at += 1;
+                        continue;
+                    };
+                    slot = unusual;
+                    &self.dictionary.checks[slot]
+                }
+            };
+            self.value(check, slot, field, at)?;
+            at += 1;
+            if check.opens_group
+                && let Some(group) = self.group(field.tag, slot)
+            {
+                let mut held = None;
+                at = self.entries(group, at, entries, None, &mut held)?;
+                if let Some(fault) = held {
+                    return Err(fault);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A field that is unknown, has been there before, or stands in another part of the message than
+    /// it should; its slot if the dictionary has it and the rules let it through.
+    #[cold]
+    fn unusual(
+        &self,
+        at: usize,
+        part: &mut Part,
+        open: &mut [u64],
+    ) -> Result<Option<usize>, Fault> {
+        let Some(slot) = self.dictionary.slot(self.fields[at].tag) else {
+            self.unknown(at)?;
+            *part = (*part).max(Part::Body);
+            return Ok(None);
+        };
+        let check = &self.dictionary.checks[slot];
+        let of_body = has(&self.definition.allowed, slot);
+        let own = match check.part {
+            // A few fields are of the header and of some bodies.
+            Part::Header if of_body && *part == Part::Body => Part::Body,
+            Part::Body if !of_body => {
+                self.stranger(check, at)?;
+                Part::Body
+            }
+            own => own,
+        };
+        if own < *part && self.rules.fields_out_of_order {
+            return Err(Fault::at(
+                RejectReason::TagOutOfRequiredOrder,
+                self.fields,
+                at,
+            ));
+        }
+        *part = own.max(*part);
+        let again = has(&self.definition.places, slot) && !has(open, slot);
+        if again && self.rules.duplicate_tags {
+            return Err(Fault::at(
+                RejectReason::TagAppearsMoreThanOnce,
+                self.fields,
+                at,
+            ));
+        }
+        open[slot / 64] &= !(1 << (slot % 64));
+        Ok(Some(slot))
+    }
+
+    #[inline(always)]
+    fn value(&self, check: &Check, slot: usize, field: Field, at: usize) -> Result<(), Fault> {
+        let text = self.message.value(field);
+        if !text.is_empty() && check.takes(text, self.day) {
+            return Ok(());
+        }
+        self.doubtful(check, slot, text, at)
+    }
+
+    /// A value that the quick look did not take: empty, several values, a long one, or wrong.
+    #[cold]
+    fn doubtful(&self, check: &Check, slot: usize, text: &[u8], at: usize) -> Result<(), Fault> {
+        if text.is_empty() {
+            return self.not_empty(at);
+        }
+        if self.rules.formats && !check.kind.accepts(text) {
+            return Err(Fault::at(
+                RejectReason::IncorrectDataFormat,
+                self.fields,
+                at,
+            ));
+        }
+        let values = &self.dictionary.fields[slot].values;
+        let listed = |part: &[u8]| values.iter().any(|value| value.value.as_bytes() == part);
+        let good = match check.kind.is_multiple() {
+            true => text.split(|&byte| byte == b' ').all(listed),
+            false => listed(text),
+        };
+        if !check.is_listed() || good || self.rules.allow_unknown_enum_values {
+            return Ok(());
+        }
+        Err(Fault::at(RejectReason::ValueIncorrect, self.fields, at))
+    }
+
+    /// A tag that the dictionary does not have.
+    #[cold]
+    fn unknown(&self, at: usize) -> Result<(), Fault> {
+        if self.tolerated(self.fields[at].tag) {
+            return self.not_empty(at);
+        }
+        Err(Fault::at(RejectReason::InvalidTagNumber, self.fields, at))
+    }
+
+    /// A field that the message does not have.
+    #[cold]
+    fn stranger(&self, check: &Check, at: usize) -> Result<(), Fault> {
+        if self.tolerated(self.fields[at].tag) {
+            return Ok(());
+        }
+        let foreign = self.definition.of_transport && !check.of_transport;
+        let reason = match foreign {
+            true => RejectReason::InvalidTagNumber,
+            false => RejectReason::TagNotDefinedForMessageType,
+        };
+        Err(Fault::at(reason, self.fields, at))
+    }
+
+    fn tolerated(&self, tag: Tag) -> bool {
+        match tag {
+            0 => false,
+            FIRST_USER_DEFINED.. => !self.rules.user_defined_fields,
+            _ => self.rules.allow_unknown_msg_fields,
+        }
+    }
+
+    fn not_empty(&self, at: usize) -> Result<(), Fault> {
+        if self.rules.fields_have_values && self.message.value(self.fields[at]).is_empty() {
+            return Err(Fault::at(RejectReason::TagWithoutValue, self.fields, at));
+        }
+        Ok(())
+    }
+
+    /// What to report when the pass has stopped at `found`: a misplaced field of the header comes
+    /// before a missing field, and both before what is wrong with one field, wherever they stand.
+    #[cold]
+    pub fn gravest(&self, found: Fault, open: &mut [u64]) -> Fault {
+        if found.reason == RejectReason::TagOutOfRequiredOrder {
+            return found;
+        }
+        let mut in_body = false;
+        for (at, field) in self.fields.iter().enumerate() {
+            let Some(slot) = self.dictionary.slot(field.tag) else {
+                continue;
+            };
+            let own = self.dictionary.checks[slot].part;
+            let misplaced = own == Part::Header && in_body && !has(&self.definition.allowed, slot);
+            if misplaced && self.rules.fields_out_of_order {
+                return Fault::at(RejectReason::TagOutOfRequiredOrder, self.fields, at);
+            }
+            in_body |= own == Part::Body;
+            if let Some(word) = open.get_mut(slot / 64) {
+                *word &= !(1 << (slot % 64));
+            }
+        }
+        let missing = self.missing(open);
+        match missing.tag {
+            Some(_) if self.rules.required_fields => missing,
+            _ => found,
+        }
+    }
+
+    /// The first required field that is not there: of the header, then of the rest, by tag.
+    #[cold]
+    pub fn missing(&self, open: &[u64]) -> Fault {
+        let first = |required: &[u64]| {
+            let words = required
+                .iter()
+                .zip(open)
+                .map(|(required, open)| required & open);
+            let (word, bits) = words.enumerate().find(|&(_, bits)| bits != 0)?;
+            self.dictionary
+                .fields
+                .get(word * 64 + bits.trailing_zeros() as usize)
+        };
+        let field =
+            first(&self.dictionary.header.required).or_else(|| first(&self.definition.required));
+        Fault {
+            reason: RejectReason::RequiredTagMissing,
+            tag: field.map(|field| field.tag),
+            field: None,
+        }
+    }
+
+    fn group(&self, count: Tag, slot: usize) -> Option<&GroupDef> {
+        if has(&self.definition.allowed, slot) {
+            return self.definition.group(count);
+        }
+        self.dictionary
+            .header
+            .group(count)
+            .or_else(|| self.dictionary.trailer.group(count))
+    }
+
+    /// The entries of a group, from the field behind its count; says where the next field is.
+    ///
+    /// What is wrong inside entries is held back, the first of it: a group whose count or order is
+    /// wrong is no group, and that is the fault then.
+    ///
+    /// Recursion is as deep as groups are nested in the dictionary, 64 at most.
+    fn entries(
+        &self,
+        group: &GroupDef,
+        first: usize,
+        scratch: &mut [u64],
+        outer: Option<&Outer<'_>>,
+        held: &mut Option<Fault>,
+    ) -> Result<usize, Fault> {
+        let count = first - 1;
+        let declared = entry_count(self.message.value(self.fields[count]));
+        let wrong_count = || Fault::at(RejectReason::IncorrectNumInGroupCount, self.fields, count);
+        let (own, nested) = scratch.split_at_mut(group.required.len().min(scratch.len()));
+        let mut delimiter = group.delimiter();
+        let mut found = 0;
+        let mut last = 0;
+        let mut at = first;
+        while let Some(&field) = self.fields.get(at) {
+            let Some(position) = group.position(field.tag) else {
+                if self.skips(field.tag, found, outer) {
+                    at += 1;
+                    continue;
+                }
+                break;
+            };
+            let (word, bit) = (position / 64, 1 << (position % 64));
+            if found == 0 && self.rules.first_field_in_group_is_delimiter {
+                delimiter = field.tag;
+            }
+            if field.tag == delimiter {
+                if found > 0 {
+                    hold(held, self.entry_ends(group, own, at));
+                }
+                found += 1;
+                if self.rules.group_counts && declared.is_none_or(|declared| found > declared) {
+                    return Err(wrong_count());
+                }
+                own.fill(0);
+            } else if found == 0 {
+                // The field may as well belong to what comes behind an empty group.
+                if declared == Some(0) || self.belongs_outside(field.tag, outer) {
+                    break;
+                }
+                return Err(Fault::at(
+                    RejectReason::GroupFieldsOutOfOrder,
+                    self.fields,
+                    at,
+                ));
+            } else if own[word] & bit != 0 {
+                if self.belongs_outside(field.tag, outer) {
+                    break;
+                }
+                return Err(Fault::at(
+                    RejectReason::TagAppearsMoreThanOnce,
+                    self.fields,
+                    at,
+                ));
+            } else if position < last
+                && self.rules.unordered_group_fields
+                && delimiter == group.delimiter()
+            {
+                if self.belongs_outside(field.tag, outer) {
+                    break;
+                }
+                return Err(Fault::at(
+                    RejectReason::GroupFieldsOutOfOrder,
+                    self.fields,
+                    at,
+                ));
+            }
+            own[word] |= bit;
+            last = position;
+            if let Some(slot) = self.dictionary.slot(field.tag) {
+                hold(
+                    held,
+                    self.value(&self.dictionary.checks[slot], slot, field, at),
+                );
+            }
+            at += 1;
+            if let Some(inner) = group.members[position].group.as_deref() {
+                let outer = Outer {
+                    group,
+                    seen: own,
+                    outer,
+                };
+                at = self.entries(inner, at, nested, Some(&outer), held)?;
+            }
+        }
+        if found > 0 {
+            hold(held, self.entry_ends(group, own, at));
+        }
+        if self.rules.group_counts && declared != Some(found) {
+            return Err(wrong_count());
+        }
+        Ok(at)
+    }
+
+    /// Whether an entry that ends before field `at` has all it must have.
+    fn entry_ends(&self, group: &GroupDef, seen: &[u64], at: usize) -> Result<(), Fault> {
+        if !self.rules.required_fields {
+            return Ok(());
+        }
+        let mut words = group
+            .required
+            .iter()
+            .zip(seen)
+            .map(|(required, seen)| required & !seen)
+            .enumerate();
+        let Some((word, bits)) = words.find(|&(_, bits)| bits != 0) else {
+            return Ok(());
+        };
+        let member = group
+            .members
+            .get(word * 64 + bits.trailing_zeros() as usize);
+        Err(Fault {
+            reason: RejectReason::RequiredTagMissing,
+            tag: member.map(|member| member.tag),
+            field: Some(at - 1),
+        })
+    }
+
+    /// Whether a field that is no member of the group is passed over: one that belongs nowhere and
+    /// that the rules let through does not end the entry.
+    fn skips(&self, tag: Tag, found: u64, outer: Option<&Outer<'_>>) -> bool {
+        found > 0 && self.tolerated(tag) && !self.belongs_outside(tag, outer) && !self.in_frame(tag)
+    }
+
+    /// Whether the field has a place of its own around the group.
+    fn belongs_outside(&self, tag: Tag, outer: Option<&Outer<'_>>) -> bool {
+        if outer.is_some_and(|outer| outer.takes(tag)) {
+            return true;
+        }
+        self.dictionary
+            .slot(tag)
+            .is_some_and(|slot| has(&self.definition.allowed, slot))
+    }
+
+    fn in_frame(&self, tag: Tag) -> bool {
+        let slot = self.dictionary.slot(tag);
+        slot.is_some_and(|slot| self.dictionary.checks[slot].part != Part::Body)
+    }
+}
+
+/// The groups around a nested one.
+struct Outer<'a> {
+    group: &'a GroupDef,
+    seen: &'a [u64],
+    outer: Option<&'a Outer<'a>>,
+}
+
+impl Outer<'_> {
+    /// Whether one of them can go on with this field.
+    fn takes(&self, tag: Tag) -> bool {
+        let own = self
+            .group
+            .position(tag)
+            .is_some_and(|position| tag == self.group.delimiter() || !has(self.seen, position));
+        own || self.outer.is_some_and(|outer| outer.takes(tag))
+    }
+}
+
+fn hold(held: &mut Option<Fault>, outcome: Result<(), Fault>) {
+    if held.is_none() {
+        *held = outcome.err();
+    }
+}
+
+/// A NumInGroup; `None` for one that no message has entries for.
+fn entry_count(text: &[u8]) -> Option<u64> {
+    crate::value::uint(text).ok()
+}

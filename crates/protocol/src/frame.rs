@@ -1,0 +1,252 @@
+//! Messages out of a stream of bytes: where the next one begins and ends.
+//!
+//! A message is `8=FIX.n.m`, `9=` with the length of the body, the body beginning with `35=`, and
+//! `10=` with the sum of all bytes before it. Nothing else is looked at here.
+
+use crate::SOH;
+
+/// What a stream begins with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Frame {
+    /// A message: `len` bytes behind `skip` bytes that belong to none.
+    Whole {
+        /// Bytes before it that never become a message.
+        skip: usize,
+        /// Bytes of the message.
+        len: usize,
+    },
+    /// No whole message yet.
+    Partial {
+        /// Bytes that never become a message and can be dropped before more are read.
+        skip: usize,
+    },
+    /// A message that must be ignored; its MsgSeqNum is not consumed.
+    Garbled {
+        /// Bytes to drop: up to where the next message can begin.
+        skip: usize,
+        /// What is wrong with it.
+        why: Garbled,
+    },
+    /// A message longer than allowed, known from its BodyLength before its body is there. The stream
+    /// cannot go on.
+    TooLarge {
+        /// Bytes before it that never become a message.
+        skip: usize,
+        /// Bytes the whole message would have.
+        len: u64,
+    },
+}
+
+/// Why bytes that begin like a message are none.
+///
+/// # Source
+///
+/// FIX Session Protocol, "garbled message".
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Garbled {
+    /// BeginString(8) is not `FIX.n.m` or `FIXT.n.m`.
+    BeginString,
+    /// BodyLength(9) is not the second field, not made of digits, or not a possible length.
+    BodyLength,
+    /// MsgType(35) is not the third field.
+    MsgType,
+    /// The body does not end with `10=`, three digits and SOH where BodyLength says.
+    Trailer,
+    /// CheckSum(10) is not the sum of the bytes before it.
+    CheckSum {
+        /// What the message says.
+        stated: u16,
+        /// The sum of its bytes.
+        counted: u8,
+    },
+}
+
+const BEGIN: &[u8; 5] = b"8=FIX";
+/// `10=ddd` and SOH.
+const TRAILER: usize = 7;
+/// The shortest body: `35=0` and SOH.
+const SHORTEST_BODY: u64 = 5;
+/// Enough for 64 bits, and for the leading zeros that some write.
+const LENGTH_DIGITS: usize = 20;
+
+/// Finds the next message in `bytes`, which begin where the last one ended.
+///
+/// Looks at the same bytes again after [`Frame::Partial`], but only at the fields before the body, so
+/// a message that arrives byte by byte costs no more than its length. `max_len` is the longest
+/// message allowed, in bytes.
+///
+/// After garbled bytes the next message is looked for at the next `8=FIX`, wherever it stands. Only
+/// what BodyLength spans is skipped as a whole, whether the trailer behind it is wrong or missing: what
+/// a data field carries is not taken for a message. A BodyLength that reaches into the next message
+/// takes that one with it.
+#[inline]
+pub fn next(bytes: &[u8], max_len: usize) -> Frame {
+    scan(bytes, max_len, true)
+}
+
+/// [`next`] for a session that does not check CheckSum(10): any three digits are taken.
+#[inline]
+pub fn next_unsummed(bytes: &[u8], max_len: usize) -> Frame {
+    scan(bytes, max_len, false)
+}
+
+/// The sum of the bytes, as CheckSum(10) counts.
+#[inline]
+pub fn check_sum(bytes: &[u8]) -> u8 {
+    bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
+}
+
+/// Why a message has no end yet.
+enum Stop {
+    Partial,
+    Garbled(Garbled),
+    /// BodyLength leads to no trailer; where it should have begun.
+    NoTrailer(usize),
+    TooLarge(u64),
+}
+
+#[inline]
+fn scan(bytes: &[u8], max_len: usize, summed: bool) -> Frame {
+    let skip = if bytes.starts_with(BEGIN) {
+        0
+    } else {
+        find_begin(bytes, 0)
+    };
+    let rest = &bytes[skip..];
+    match measure(rest, max_len) {
+        Ok(len) => {
+            let (message, trailer) = (&rest[..len - TRAILER], &rest[len - TRAILER..len]);
+            if summed {
+                let stated = trailer[3..6]
+                    .iter()
+                    .fold(0, |n, digit| n * 10 + u16::from(digit - b'0'));
+                let counted = check_sum(message);
+                if stated != u16::from(counted) {
+                    return Frame::Garbled {
+                        skip: skip + len,
+                        why: Garbled::CheckSum { stated, counted },
+                    };
+                }
+            }
+            Frame::Whole { skip, len }
+        }
+        Err(Stop::Partial) => Frame::Partial { skip },
+        Err(Stop::TooLarge(len)) => Frame::TooLarge { skip, len },
+        Err(Stop::Garbled(why)) => Frame::Garbled {
+            skip: find_begin(bytes, skip + 1),
+            why,
+        },
+        Err(Stop::NoTrailer(at)) => Frame::Garbled {
+            skip: find_begin(bytes, skip + at),
+            why: Garbled::Trailer,
+        },
+    }
+}
+
+/// Where the first `8=FIX`, or the part of one that the bytes end with, stands at or behind `from`.
+#[cold]
+fn find_begin(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while let Some(found) = bytes[at..].iter().position(|b| *b == BEGIN[0]) {
+        at += found;
+        let rest = &bytes[at..];
+        if rest.starts_with(BEGIN) || BEGIN.starts_with(rest) {
+            return at;
+        }
+        at += 1;
+    }
+    bytes.len()
+}
+
+/// The length of the message that `bytes` begin with; its trailer has the right shape.
+#[inline]
+fn measure(bytes: &[u8], max_len: usize) -> Result<usize, Stop> {
+    let length_at = begin_string_end(bytes)?;
+    expect(bytes, length_at, b"9=", Garbled::BodyLength)?;
+    let (body, body_at) = body_length(bytes, length_at + 2)?;
+    let len = body.saturating_add((body_at + TRAILER) as u64);
+    if len > max_len as u64 {
+        return Err(Stop::TooLarge(len));
+    }
+    if body < SHORTEST_BODY {
+        return Err(Stop::Garbled(Garbled::BodyLength));
+    }
+    expect(bytes, body_at, b"35=", Garbled::MsgType)?;
+    let len = len as usize;
+    let body_end = len - TRAILER;
+    // A wrong length shows as soon as one byte of the trailer is there.
+    let trailer_at = body_end - 1;
+    match expect(bytes, trailer_at, b"\x0110=", Garbled::Trailer) {
+        Err(Stop::Garbled(_)) => return Err(Stop::NoTrailer(trailer_at)),
+        other => other?,
+    }
+    for at in body_end + 3..body_end + 6 {
+        if !byte(bytes, at)?.is_ascii_digit() {
+            return Err(Stop::NoTrailer(trailer_at));
+        }
+    }
+    if byte(bytes, len - 1)? != SOH {
+        return Err(Stop::NoTrailer(trailer_at));
+    }
+    Ok(len)
+}
+
+/// Where the field behind `8=FIX.n.m` or `8=FIXT.n.m` begins.
+#[inline]
+fn begin_string_end(bytes: &[u8]) -> Result<usize, Stop> {
+    let mut at = BEGIN.len();
+    if byte(bytes, at)? == b'T' {
+        at += 1;
+    }
+    for _ in 0..2 {
+        if byte(bytes, at)? != b'.' || !byte(bytes, at + 1)?.is_ascii_digit() {
+            return Err(Stop::Garbled(Garbled::BeginString));
+        }
+        at += 2;
+    }
+    if byte(bytes, at)? != SOH {
+        return Err(Stop::Garbled(Garbled::BeginString));
+    }
+    Ok(at + 1)
+}
+
+/// The number that begins at `from`, and where the field behind it begins.
+#[inline]
+fn body_length(bytes: &[u8], from: usize) -> Result<(u64, usize), Stop> {
+    let mut value: u64 = 0;
+    for at in from..=from + LENGTH_DIGITS {
+        let digit = byte(bytes, at)?.wrapping_sub(b'0');
+        if digit <= 9 {
+            value = value
+                .checked_mul(10)
+                .and_then(|v| v.checked_add(u64::from(digit)))
+                .ok_or(Stop::Garbled(Garbled::BodyLength))?;
+        } else if bytes[at] == SOH && at > from {
+            return Ok((value, at + 1));
+        } else {
+            break;
+        }
+    }
+    Err(Stop::Garbled(Garbled::BodyLength))
+}
+
+#[inline]
+fn byte(bytes: &[u8], at: usize) -> Result<u8, Stop> {
+    bytes.get(at).copied().ok_or(Stop::Partial)
+}
+
+#[inline]
+fn expect(bytes: &[u8], at: usize, wanted: &[u8], why: Garbled) -> Result<(), Stop> {
+    let there = bytes.get(at..).ok_or(Stop::Partial)?;
+    if there.starts_with(wanted) {
+        Ok(())
+    } else if wanted.starts_with(there) {
+        Err(Stop::Partial)
+    } else {
+        Err(Stop::Garbled(why))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,508 @@
+//! Messages on their way out: bodies first, headers when they get their number.
+//!
+//! ```text
+//! begin      | header room |                        cursor behind the room
+//! Body       | header room | 58=..|60=..|           application or session writes fields
+//! seal       |   8=..|9=..|35=..|34=..|..|58=..|60=..|10=..|
+//!                ^ right before the body when it is the first message,
+//!                  otherwise right behind the message before, to which the body moves
+//! ```
+//!
+//! Sealed messages touch, so that a batch is one slice and one write.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::frame::check_sum;
+use crate::put::{digits, put, put_three};
+use crate::repeat::{Repeat, RepeatError};
+use crate::time::Stamp;
+use crate::{SOH, SessionId, Tag};
+
+mod body;
+
+pub use body::{Body, BodyError};
+
+/// Bytes of every outbox that only sessions may use, so that they can always answer.
+pub const RESERVE: usize = 16 * 1024;
+/// Messages of every outbox that only sessions may write.
+pub const RESERVE_MESSAGES: usize = 16;
+/// The longest MsgType(35).
+pub const MAX_MSG_TYPE: usize = 16;
+
+/// Bytes behind the last message that a short write may touch.
+const SLACK: usize = 32;
+/// `10=ddd` and SOH.
+const TRAILER: usize = 7;
+
+/// Which MsgSeqNum(34) a message gets.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Number {
+    /// The next one of its session.
+    Next,
+    /// This one: gap fills and repeated messages. They are not journalled.
+    Fixed(u64),
+}
+
+/// One message of an outbox.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Whose message it is.
+    pub session: SessionId,
+    /// Which number it gets.
+    pub number: Number,
+    /// The number it got; 0 before it is sealed.
+    pub seq: u64,
+    state: State,
+    msg_type: [u8; MAX_MSG_TYPE],
+    msg_type_len: u8,
+    start: usize,
+    end: usize,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum State {
+    /// `start..end` is the body; the trailer has room behind it.
+    Body,
+    /// `start..end` is a whole message that only has to be put into its place.
+    Whole,
+    Sealed,
+    Discarded,
+}
+
+impl Entry {
+    /// MsgType(35).
+    pub fn msg_type(&self) -> &[u8] {
+        &self.msg_type[..usize::from(self.msg_type_len)]
+    }
+
+    /// Whether it was discarded: nothing of it is sent.
+    pub fn is_discarded(&self) -> bool {
+        self.state == State::Discarded
+    }
+}
+
+/// The fields that all messages of one session begin with.
+#[derive(Clone, Debug)]
+pub struct HeaderTemplate {
+    /// `8=FIX.4.4|9=`
+    begin: Vec<u8>,
+    /// `|49=SENDER|52=`
+    sender: Vec<u8>,
+    /// `|56=TARGET|50=..|`, and the field of [`HeaderTemplate::set_last`].
+    target: Vec<u8>,
+    /// Bytes of `target` without that field.
+    fixed: usize,
+}
+
+impl HeaderTemplate {
+    /// The header of a session. `more` are the fields that always stand behind TargetCompID: 50, 57,
+    /// 142, 143 and the like. Values must not hold SOH.
+    pub fn new(
+        begin_string: &[u8],
+        sender_comp_id: &[u8],
+        target_comp_id: &[u8],
+        more: &[(Tag, &[u8])],
+    ) -> Self {
+        let mut target = [b"\x0156=", target_comp_id, b"\x01"].concat();
+        for (tag, value) in more {
+            let mut text = [0; 20];
+            target.extend_from_slice(digits(u64::from(*tag), &mut text));
+            target.push(b'=');
+            target.extend_from_slice(value);
+            target.push(SOH);
+        }
+        Self {
+            begin: [b"8=", begin_string, b"\x019="].concat(),
+            sender: [b"\x0149=", sender_comp_id, b"\x0152="].concat(),
+            fixed: target.len(),
+            target,
+        }
+    }
+
+    /// Puts a number at the end of the header, in place of the one put there before:
+    /// LastMsgSeqNumProcessed(369), which differs from message to message.
+    pub fn set_last(&mut self, tag: Tag, number: u64) {
+        let (mut tag_text, mut number_text) = ([0; 20], [0; 20]);
+        self.target.truncate(self.fixed);
+        self.target
+            .extend_from_slice(digits(u64::from(tag), &mut tag_text));
+        self.target.push(b'=');
+        self.target
+            .extend_from_slice(digits(number, &mut number_text));
+        self.target.push(SOH);
+    }
+
+    /// The most bytes a header made from this needs: what [`Outbox::new`] wants as `header_room`.
+    pub fn room(&self) -> usize {
+        const NUMBER: usize = 20;
+        self.begin.len()
+            + NUMBER
+            + b"|35=".len()
+            + MAX_MSG_TYPE
+            + b"|34=".len()
+            + NUMBER
+            + self.sender.len()
+            + Stamp::MAX
+            + self.fixed
+            + b"4294967295=|".len()
+            + NUMBER
+    }
+}
+
+/// Where sessions and applications write messages.
+///
+/// All memory is made by [`Outbox::new`].
+#[derive(Debug)]
+pub struct Outbox {
+    buffer: Vec<u8>,
+    entries: Vec<Entry>,
+    messages: usize,
+    header_room: usize,
+    /// Where the next message begins.
+    at: usize,
+    /// Where the sealed messages end.
+    sealed_end: usize,
+    /// The first entry that is neither sealed nor discarded.
+    next: usize,
+    failures: u64,
+}
+
+impl Outbox {
+    /// An outbox for this many bytes and messages, besides [`RESERVE`] and [`RESERVE_MESSAGES`].
+    /// `header_room` is the largest [`HeaderTemplate::room`] of all sessions that write into it.
+    pub fn new(bytes: usize, messages: usize, header_room: usize) -> Self {
+        Self {
+            buffer: vec![0; bytes + RESERVE + SLACK],
+            entries: Vec::with_capacity(messages + RESERVE_MESSAGES),
+            messages,
+            header_room,
+            at: 0,
+            sealed_end: 0,
+            next: 0,
+            failures: 0,
+        }
+    }
+
+    /// Begins a message of an application; leaves the reserve alone.
+    #[inline]
+    pub fn begin(&mut self, session: SessionId, msg_type: &[u8]) -> Body<'_> {
+        let limit = self.buffer.len() - RESERVE - SLACK;
+        let messages = self.messages;
+        self.begin_within(session, msg_type, Number::Next, limit, messages)
+    }
+
+    /// Begins a message of a session, which may use the reserve.
+    #[inline]
+    pub fn begin_admin(&mut self, session: SessionId, msg_type: &[u8], number: Number) -> Body<'_> {
+        let limit = self.buffer.len() - SLACK;
+        let messages = self.messages + RESERVE_MESSAGES;
+        self.begin_within(session, msg_type, number, limit, messages)
+    }
+
+    #[inline]
+    fn begin_within(
+        &mut self,
+        session: SessionId,
+        msg_type: &[u8],
+        number: Number,
+        limit: usize,
+        messages: usize,
+    ) -> Body<'_> {
+        let start = self.at + self.header_room;
+        let mut failed = None;
+        if self.entries.len() >= messages || start + TRAILER > limit {
+            failed = Some(BodyError::Full);
+        }
+        let mut name = [0; MAX_MSG_TYPE];
+        match name.get_mut(..msg_type.len()) {
+            Some(room) if !msg_type.is_empty() && !msg_type.contains(&SOH) => {
+                room.copy_from_slice(msg_type);
+            }
+            _ => failed = Some(BodyError::Value(35)),
+        }
+        let entry = Entry {
+            session,
+            number,
+            seq: 0,
+            state: State::Body,
+            msg_type: name,
+            msg_type_len: msg_type.len().min(MAX_MSG_TYPE) as u8,
+            start,
+            end: start,
+        };
+        Body::new(self, entry, limit.saturating_sub(TRAILER), failed)
+    }
+
+    /// Writes a stored message of a session again, for a ResendRequest: with PossDupFlag(43) = Y, its
+    /// SendingTime(52) as OrigSendingTime(122) unless it has one, and a new SendingTime. All else stays
+    /// as it was, byte by byte. It is sealed, in its turn, like any other message and keeps its number.
+    ///
+    /// # Errors
+    ///
+    /// [`RepeatError::Full`] when there is no room now, [`RepeatError::NotAMessage`] when `stored` has
+    /// not the header of a message; nothing is left in the outbox.
+    pub fn repeat(
+        &mut self,
+        session: SessionId,
+        seq: u64,
+        stored: &[u8],
+        sending_time: &[u8],
+    ) -> Result<(), RepeatError> {
+        let repeat = Repeat::of(stored, sending_time)?;
+        let room = self.buffer.len() - RESERVE - SLACK;
+        if self.entries.len() >= self.messages || self.at + repeat.len() > room {
+            self.failures += 1;
+            return Err(RepeatError::Full);
+        }
+        let mut msg_type = [0; MAX_MSG_TYPE];
+        let name = repeat.msg_type();
+        msg_type
+            .get_mut(..name.len())
+            .ok_or(RepeatError::NotAMessage)?
+            .copy_from_slice(name);
+        let start = self.at;
+        let end = start + repeat.len();
+        repeat.write(&mut self.buffer[start..end]);
+        self.entries.push(Entry {
+            session,
+            number: Number::Fixed(seq),
+            seq: 0,
+            state: State::Whole,
+            msg_type,
+            msg_type_len: name.len() as u8,
+            start,
+            end,
+        });
+        self.at = end;
+        Ok(())
+    }
+
+    /// All messages, in the order they were finished.
+    #[inline]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Whether there is no message.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The messages that wait for [`Outbox::seal`].
+    #[inline]
+    pub fn unsealed(&self) -> Range<usize> {
+        self.next..self.entries.len()
+    }
+
+    /// MsgType(35) of a message.
+    #[inline]
+    pub fn msg_type(&self, index: usize) -> &[u8] {
+        self.entries[index].msg_type()
+    }
+
+    /// A message as it goes on the wire; empty before it is sealed and when it was discarded.
+    #[inline]
+    pub fn sealed(&self, index: usize) -> &[u8] {
+        self.bytes(index..index + 1)
+    }
+
+    /// What was written into a message that is not sealed yet.
+    pub fn body(&self, index: usize) -> &[u8] {
+        match self.entries[index] {
+            entry if entry.state == State::Body => &self.buffer[entry.start..entry.end],
+            _ => &[],
+        }
+    }
+
+    /// The sealed messages of a range of entries, one behind the other; empty as soon as one of them
+    /// is not sealed.
+    #[inline]
+    pub fn bytes(&self, range: Range<usize>) -> &[u8] {
+        if range.is_empty() || range.end > self.next {
+            return &[];
+        }
+        let entries = &self.entries[range];
+        // What was discarded before the first message has no place beside it.
+        let first = entries.iter().find(|entry| entry.state == State::Sealed);
+        match (first, entries.last()) {
+            (Some(first), Some(last)) => &self.buffer[first.start..last.end],
+            _ => &[],
+        }
+    }
+
+    /// Messages that were not written, for whatever reason, since the outbox was made.
+    pub fn failures(&self) -> u64 {
+        self.failures
+    }
+
+    /// Gives a message its header and trailer. A repeated message has both already and is only put
+    /// into its place.
+    ///
+    /// Messages are sealed in their order; those before `index` that were not are discarded.
+    /// `sending_time` has at most [`Stamp::MAX`] bytes.
+    ///
+    /// # Panics
+    ///
+    /// When the message is sealed already, or the outbox was made with less room than
+    /// [`HeaderTemplate::room`].
+    pub fn seal(&mut self, index: usize, header: &HeaderTemplate, seq: u64, sending_time: &[u8]) {
+        assert!(self.next <= index, "a message is sealed once, in its order");
+        while self.next < index {
+            self.discard(self.next);
+        }
+        let entry = self.entries[index];
+        let (start, end) = match entry.state {
+            State::Whole => {
+                let (start, len) = (self.sealed_end, entry.end - entry.start);
+                if start != entry.start {
+                    self.buffer.copy_within(entry.start..entry.end, start);
+                }
+                (start, start + len)
+            }
+            _ => self.seal_body(&entry, header, seq, sending_time),
+        };
+        let entry = &mut self.entries[index];
+        entry.start = start;
+        entry.end = end;
+        entry.seq = match (entry.state, entry.number) {
+            (State::Whole, Number::Fixed(own)) => own,
+            _ => seq,
+        };
+        entry.state = State::Sealed;
+        self.sealed_end = end;
+        self.pass(index);
+    }
+
+    /// Writes header and trailer of a body; where the message then is.
+    fn seal_body(
+        &mut self,
+        entry: &Entry,
+        header: &HeaderTemplate,
+        seq: u64,
+        sending_time: &[u8],
+    ) -> (usize, usize) {
+        let mut number = [0; 20];
+        let number = digits(seq, &mut number);
+        let body_len = entry.end - entry.start;
+        let counted = b"35=".len()
+            + entry.msg_type().len()
+            + b"|34=".len()
+            + number.len()
+            + header.sender.len()
+            + sending_time.len()
+            + header.target.len()
+            + body_len;
+        let mut length = [0; 20];
+        let length = digits(counted as u64, &mut length);
+        let header_len = header.begin.len() + length.len() + 1 + counted - body_len;
+        assert!(
+            header_len <= self.header_room,
+            "the outbox was made with less than HeaderTemplate::room"
+        );
+        // Entries in use begin at 0 only when nothing is sealed before.
+        let start = match self.sealed_end {
+            0 => entry.start - header_len,
+            end => end,
+        };
+        let body = start + header_len;
+        if body != entry.start {
+            self.buffer.copy_within(entry.start..entry.end, body);
+        }
+        let end = body + body_len + TRAILER;
+        let out = &mut self.buffer[start..end];
+        let mut at = put(out, 0, &header.begin);
+        at = put(out, at, length);
+        at = put(out, at, b"\x0135=");
+        at = put(out, at, entry.msg_type());
+        at = put(out, at, b"\x0134=");
+        at = put(out, at, number);
+        at = put(out, at, &header.sender);
+        at = put(out, at, sending_time);
+        at = put(out, at, &header.target);
+        debug_assert_eq!(at, header_len);
+        put_trailer(out);
+        (start, end)
+    }
+
+    /// Takes a message that is not sealed out again.
+    ///
+    /// # Panics
+    ///
+    /// When the message is sealed.
+    pub fn discard(&mut self, index: usize) {
+        let place = self.sealed_end;
+        let entry = &mut self.entries[index];
+        assert!(entry.state != State::Sealed, "a sealed message stays");
+        entry.state = State::Discarded;
+        entry.start = place;
+        entry.end = place;
+        if index == self.next {
+            self.pass(index);
+        }
+    }
+
+    /// Removes the messages from `len` on, as if they had never been written.
+    ///
+    /// # Panics
+    ///
+    /// When one of them is sealed.
+    pub fn truncate(&mut self, len: usize) {
+        if len >= self.entries.len() {
+            return;
+        }
+        assert!(self.next <= len, "a sealed message stays");
+        self.entries.truncate(len);
+        self.at = self
+            .entries
+            .iter()
+            .rev()
+            .find_map(unsealed_end)
+            .unwrap_or(self.sealed_end);
+    }
+
+    /// Removes all messages.
+    #[inline]
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.at = 0;
+        self.sealed_end = 0;
+        self.next = 0;
+    }
+
+    /// The entry is done with; so are discarded ones behind it.
+    fn pass(&mut self, index: usize) {
+        self.next = index + 1;
+        while let Some(entry) = self.entries.get_mut(self.next)
+            && entry.state == State::Discarded
+        {
+            entry.start = self.sealed_end;
+            entry.end = self.sealed_end;
+            self.next += 1;
+        }
+        if self.next == self.entries.len() {
+            self.at = self.sealed_end;
+        }
+    }
+}
+
+/// Where the room of a message that is not sealed ends.
+fn unsealed_end(entry: &Entry) -> Option<usize> {
+    match entry.state {
+        State::Body => Some(entry.end + TRAILER),
+        State::Whole => Some(entry.end),
+        State::Sealed | State::Discarded => None,
+    }
+}
+
+/// Fills the last seven bytes of a message with its CheckSum.
+pub(crate) fn put_trailer(message: &mut [u8]) {
+    let at = message.len() - TRAILER;
+    let sum = check_sum(&message[..at]);
+    put_three(&mut message[at..], sum);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,239 @@
+//! The fields of one message on its way out.
+
+use core::fmt;
+use core::ops::Range;
+
+use super::{Entry, Outbox, TRAILER};
+use crate::put::{has_soh, put, put_digits, put_tag};
+use crate::time::{Precision, Stamp, Timestamp};
+use crate::{Decimal, Message, SOH, Tag};
+
+/// A message while its fields are written. Dropping it finishes it.
+#[derive(Debug)]
+pub struct Body<'a> {
+    outbox: &'a mut Outbox,
+    limit: usize,
+    at: usize,
+    failed: Option<BodyError>,
+    open: bool,
+    entry: Entry,
+}
+
+impl<'a> Body<'a> {
+    /// A message that begins where its entry says. `limit` is where its last field has to end.
+    #[inline]
+    pub(super) fn new(
+        outbox: &'a mut Outbox,
+        entry: Entry,
+        limit: usize,
+        failed: Option<BodyError>,
+    ) -> Self {
+        Self {
+            outbox,
+            limit,
+            at: entry.start,
+            failed,
+            open: true,
+            entry,
+        }
+    }
+
+    /// Writes a field. An empty value or one with SOH makes the message fail.
+    #[inline]
+    pub fn field(&mut self, tag: Tag, value: &[u8]) -> &mut Self {
+        if value.is_empty() || has_soh(value) {
+            return self.fail(BodyError::Value(tag));
+        }
+        if let Some(at) = self.tag(tag, value.len()) {
+            let end = put(&mut self.outbox.buffer, at, value);
+            self.end(end);
+        }
+        self
+    }
+
+    /// Writes a signed number.
+    #[inline]
+    pub fn int(&mut self, tag: Tag, value: i64) -> &mut Self {
+        if let Some(mut at) = self.tag(tag, 20) {
+            if value < 0 {
+                self.outbox.buffer[at] = b'-';
+                at += 1;
+            }
+            let end = put_digits(&mut self.outbox.buffer, at, value.unsigned_abs());
+            self.end(end);
+        }
+        self
+    }
+
+    /// Writes a number without a sign.
+    #[inline]
+    pub fn uint(&mut self, tag: Tag, value: u64) -> &mut Self {
+        if let Some(at) = self.tag(tag, 20) {
+            let end = put_digits(&mut self.outbox.buffer, at, value);
+            self.end(end);
+        }
+        self
+    }
+
+    /// Writes one character. SOH makes the message fail.
+    #[inline]
+    pub fn char(&mut self, tag: Tag, value: u8) -> &mut Self {
+        if value == SOH {
+            return self.fail(BodyError::Value(tag));
+        }
+        if let Some(at) = self.tag(tag, 1) {
+            self.outbox.buffer[at] = value;
+            self.end(at + 1);
+        }
+        self
+    }
+
+    /// Writes `Y` or `N`.
+    #[inline]
+    pub fn bool(&mut self, tag: Tag, value: bool) -> &mut Self {
+        self.char(tag, if value { b'Y' } else { b'N' })
+    }
+
+    /// Writes a decimal, with as many digits behind the point as it has.
+    #[inline]
+    pub fn decimal(&mut self, tag: Tag, value: Decimal) -> &mut Self {
+        if let Some(at) = self.tag(tag, Decimal::MAX_TEXT) {
+            let mut text = [0; Decimal::MAX_TEXT];
+            let from = value.write(&mut text);
+            let end = put(&mut self.outbox.buffer, at, &text[from..]);
+            self.end(end);
+        }
+        self
+    }
+
+    /// Writes a `UTCTimestamp`. Keep a [`Stamp`] and use [`Body::field`] where many are written.
+    pub fn time(&mut self, tag: Tag, value: Timestamp, precision: Precision) -> &mut Self {
+        self.field(tag, Stamp::new().format(value, precision))
+    }
+
+    /// Writes a length and the data field that belongs to it. The data may hold SOH; when there is
+    /// none, neither field is written.
+    pub fn data(&mut self, length_tag: Tag, data_tag: Tag, data: &[u8]) -> &mut Self {
+        if data.is_empty() {
+            return self;
+        }
+        self.uint(length_tag, data.len() as u64);
+        if let Some(at) = self.tag(data_tag, data.len()) {
+            let end = put(&mut self.outbox.buffer, at, data);
+            self.end(end);
+        }
+        self
+    }
+
+    /// Copies a range of a message's fields as they were received.
+    pub fn copy(&mut self, message: &Message<'_>, fields: Range<usize>) -> &mut Self {
+        let raw = message.raw(fields);
+        if self.failed.is_none() {
+            if self.at + raw.len() > self.limit {
+                return self.fail(BodyError::Full);
+            }
+            self.at = put(&mut self.outbox.buffer, self.at, raw);
+        }
+        self
+    }
+
+    /// Copies whole fields that somebody else has written, each with its SOH. Only their end is
+    /// looked at: what they say is the writer's responsibility.
+    pub fn encoded(&mut self, fields: &[u8]) -> &mut Self {
+        if fields.last().is_some_and(|last| *last != SOH) {
+            return self.fail(BodyError::Value(0));
+        }
+        if self.failed.is_none() {
+            if self.at + fields.len() > self.limit {
+                return self.fail(BodyError::Full);
+            }
+            self.at = put(&mut self.outbox.buffer, self.at, fields);
+        }
+        self
+    }
+
+    /// Ends the message.
+    ///
+    /// # Errors
+    ///
+    /// [`BodyError`] when it could not be written as a whole. Nothing of it is left then.
+    #[inline]
+    pub fn finish(mut self) -> Result<(), BodyError> {
+        self.close()
+    }
+
+    /// Takes the message back.
+    pub fn abandon(mut self) {
+        self.open = false;
+    }
+
+    /// Writes `tag=` when there is room for it, the value and SOH; where the value begins.
+    #[inline]
+    fn tag(&mut self, tag: Tag, value_len: usize) -> Option<usize> {
+        const LONGEST: usize = b"4294967295=|".len();
+        if self.failed.is_some() {
+            return None;
+        }
+        if self.at + LONGEST + value_len > self.limit {
+            self.fail(BodyError::Full);
+            return None;
+        }
+        Some(put_tag(&mut self.outbox.buffer, self.at, tag))
+    }
+
+    #[inline]
+    fn end(&mut self, at: usize) {
+        self.outbox.buffer[at] = SOH;
+        self.at = at + 1;
+    }
+
+    #[cold]
+    fn fail(&mut self, error: BodyError) -> &mut Self {
+        self.failed.get_or_insert(error);
+        self
+    }
+
+    #[inline]
+    fn close(&mut self) -> Result<(), BodyError> {
+        if !self.open {
+            return Ok(());
+        }
+        self.open = false;
+        if let Some(error) = self.failed {
+            self.outbox.failures += 1;
+            return Err(error);
+        }
+        self.entry.end = self.at;
+        self.outbox.at = self.at + TRAILER;
+        self.outbox.entries.push(self.entry);
+        Ok(())
+    }
+}
+
+impl Drop for Body<'_> {
+    fn drop(&mut self) {
+        // A failure is counted; who wants to know it calls `finish`.
+        let _ = self.close();
+    }
+}
+
+/// Why a message was not written. Nothing of it is left in the outbox.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum BodyError {
+    /// There is no room for it now.
+    Full,
+    /// The value of this field is empty, holds SOH, or is a MsgType of more than [`MAX_MSG_TYPE`] bytes.
+    Value(Tag),
+}
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => f.write_str("the outbox is full"),
+            Self::Value(tag) => write!(f, "the value of {tag} cannot be written"),
+        }
+    }
+}
+
+impl core::error::Error for BodyError {}

@@ -1,0 +1,424 @@
+//! The session: the FIX session layer as a function of messages and time.
+//!
+//! ```text
+//!               connected()                     Logon                      Logout
+//!   Down ----------------------> AwaitingLogon -------> LoggedOn ----------------------> Down
+//!    ^ \                         (acceptor)             |  ^   \                          ^
+//!    |  \-- connected() -------> LogonSent ----- Logon -|--'    \-- peer at fault: Refusing
+//!    |                           (initiator)            |                   |
+//!    +---------------------------- disconnected() ------+-------------------+
+//! ```
+//!
+//! The engine calls one method, seals every new entry of the outbox through [`Session::seal`] right
+//! after it, writes its journal record, and then does what the [`Verdict`] says. The session never
+//! sees a clock, a socket or the journal. Its state that outlives a connection is two numbers and
+//! the count of resets: [`Session::next_in`], [`Session::next_out`], [`Session::epoch`].
+
+mod admin;
+pub mod config;
+pub mod held;
+pub mod identify;
+pub mod liveness;
+mod logon;
+pub mod phase;
+mod receive;
+pub mod reject;
+pub mod resend;
+pub mod sequence;
+pub mod verdict;
+
+use alloc::vec::Vec;
+
+pub use config::{ApplVerId, BeginString, Config, Limits, Party, ResetOn, Role};
+pub use identify::{LogonIdentity, identify};
+pub use phase::{Exchange, LoggedOn, Phase};
+pub use verdict::{Reason, Verdict};
+
+use crate::dictionary::Scratch;
+use crate::outbox::{HeaderTemplate, Number, Outbox};
+use crate::time::Stamp;
+use crate::{Mono, Now, SessionId, Tag, tag};
+use held::Held;
+use liveness::{Due, Patience, Pulse};
+use resend::Resend;
+use sequence::Inbound;
+
+/// Whether a message belongs to the session itself: such messages are never sent a second time.
+#[must_use]
+pub fn is_admin(msg_type: &[u8]) -> bool {
+    matches!(msg_type, [b'0'..=b'5' | b'A'])
+}
+
+/// One FIX session, across all its connections.
+#[derive(Debug)]
+pub struct Session {
+    id: SessionId,
+    config: Config,
+    header: HeaderTemplate,
+    stamp: Stamp,
+    scratch: Scratch,
+    phase: Phase,
+    next_in: u64,
+    next_out: u64,
+    epoch: u64,
+    held: Held,
+    resend: Resend,
+}
+
+impl Session {
+    /// A session that has never exchanged a message, without a connection.
+    #[must_use]
+    pub fn new(id: SessionId, config: Config) -> Self {
+        Self {
+            id,
+            header: header_of(&config),
+            stamp: Stamp::new(),
+            scratch: Scratch::default(),
+            phase: Phase::Down { reset: false },
+            next_in: 1,
+            next_out: 1,
+            epoch: 0,
+            held: Held::new(config.limits.held_bytes, config.limits.held_messages),
+            resend: Resend::new(&config.limits),
+            config,
+        }
+    }
+
+    /// The numbers and the count of resets that the journal remembers. Call it before the first
+    /// connection.
+    pub fn restore(&mut self, next_out: u64, next_in: u64, epoch: u64) {
+        self.next_out = next_out.max(1);
+        self.next_in = next_in.max(1);
+        self.epoch = epoch;
+    }
+
+    /// A connection is open. An initiator writes its Logon; an acceptor waits for the peer's.
+    pub fn connected(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
+        let Phase::Down { reset } = self.phase else {
+            return self.close(Reason::NotConnected);
+        };
+        let until = now.mono + self.config.logon_timeout;
+        self.phase = match self.config.role {
+            Role::Acceptor => Phase::AwaitingLogon { until },
+            Role::Initiator => {
+                let reset = reset || self.config.reset_on.logon;
+                if reset {
+                    self.reset_numbers();
+                }
+                let next_expected = self.next_in;
+                self.write_logon(
+                    self.config.heart_bt_int_seconds,
+                    reset,
+                    next_expected,
+                    None,
+                    outbox,
+                );
+                Phase::LogonSent { until, reset }
+            }
+        };
+        Verdict::Handled
+    }
+
+    /// Bytes arrived that are no message. They are not counted; a connection that begins with them
+    /// is closed.
+    pub fn garbled(&mut self, _now: Now, _outbox: &mut Outbox) -> Verdict {
+        match self.phase {
+            Phase::AwaitingLogon { .. } | Phase::LogonSent { .. } => {
+                self.close(Reason::GarbledLogon)
+            }
+            _ => Verdict::Handled,
+        }
+    }
+
+    /// Time has passed; see [`Session::next_due`].
+    pub fn elapse(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
+        let now = now.mono;
+        match self.phase {
+            Phase::AwaitingLogon { until } | Phase::LogonSent { until, .. } if now >= until => {
+                self.close(Reason::LogonTimeout)
+            }
+            Phase::Refusing { until } if now >= until => self.close(Reason::LogoutTimeout),
+            Phase::LoggedOn(LoggedOn { exchange, .. }) if now >= exchange.until() => {
+                self.close(match exchange {
+                    Exchange::Logout { .. } => Reason::LogoutTimeout,
+                    Exchange::Reset { .. } | Exchange::Settled => Reason::LogonTimeout,
+                })
+            }
+            Phase::LoggedOn(up) => self.beat(now, up, outbox),
+            _ => Verdict::Handled,
+        }
+    }
+
+    fn beat(&mut self, now: Mono, up: LoggedOn, outbox: &mut Outbox) -> Verdict {
+        let (pulse, due) = up.pulse.elapse(now);
+        match due {
+            Due::Nothing { .. } => return Verdict::Handled,
+            Due::Disconnect => return self.close(Reason::PeerSilent),
+            Due::Heartbeat => self.write_heartbeat(None, outbox),
+            Due::TestRequest => self.write_test_request(outbox),
+        }
+        let pulse = pulse.sent(now);
+        self.phase = Phase::LoggedOn(LoggedOn { pulse, ..up });
+        Verdict::Handled
+    }
+
+    /// When [`Session::elapse`] has something to do, unless a call of another method comes before;
+    /// `None`: never.
+    #[must_use]
+    pub fn next_due(&self) -> Option<Mono> {
+        match self.phase {
+            Phase::Down { .. } | Phase::Closing { .. } => None,
+            Phase::AwaitingLogon { until }
+            | Phase::LogonSent { until, .. }
+            | Phase::Refusing { until } => Some(until),
+            Phase::LoggedOn(LoggedOn {
+                pulse, exchange, ..
+            }) => {
+                let beat = match pulse.elapse(Mono(0)) {
+                    (_, Due::Nothing { until }) => until,
+                    _ => Mono(0),
+                };
+                Some(beat.min(exchange.until())).filter(|due| *due < Mono(u64::MAX))
+            }
+        }
+    }
+
+    /// The connection is gone. The numbers may go back to 1 here, see [`ResetOn`]; the journal has
+    /// to learn of it.
+    pub fn disconnected(&mut self, _now: Now) {
+        self.held.clear();
+        self.resend.clear();
+        let (logged_out, reset_open) = match self.phase {
+            Phase::Closing { reason } => (reason == Reason::LoggedOut, false),
+            Phase::LoggedOn(LoggedOn {
+                exchange: Exchange::Reset { .. },
+                ..
+            }) => (false, true),
+            _ => (false, false),
+        };
+        let on = self.config.reset_on;
+        if on.disconnect || on.logout && logged_out || reset_open {
+            self.reset_numbers();
+        }
+        self.phase = Phase::Down { reset: reset_open };
+    }
+
+    /// Ends the session in good order: our Logout, messages are still taken until the peer's comes.
+    /// Before the Logons are exchanged the connection is just closed.
+    pub fn log_out(&mut self, now: Now, text: &str, outbox: &mut Outbox) -> Verdict {
+        match self.phase {
+            Phase::LoggedOn(up) if !matches!(up.exchange, Exchange::Logout { .. }) => {
+                self.write_logout(text, outbox);
+                let until = now.mono + self.config.logout_timeout;
+                let exchange = Exchange::Logout { until };
+                self.phase = Phase::LoggedOn(LoggedOn { exchange, ..up });
+                Verdict::Handled
+            }
+            Phase::AwaitingLogon { .. } | Phase::LogonSent { .. } => self.close(Reason::LoggedOut),
+            _ => Verdict::Handled,
+        }
+    }
+
+    /// Starts both numbers again from 1. While logged on, a Logon with ResetSeqNumFlag(141) asks the
+    /// peer to do the same; FIX 4.0 has no such field, so there only a session that is down resets.
+    pub fn reset(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
+        match self.phase {
+            Phase::Down { .. } => self.reset_numbers(),
+            Phase::LoggedOn(up)
+                if up.exchange == Exchange::Settled
+                    && self.config.begin_string > BeginString::Fix40 =>
+            {
+                self.next_out = 1;
+                self.epoch += 1;
+                self.resend.clear();
+                self.write_logon(self.config.heart_bt_int_seconds, true, 1, None, outbox);
+                let until = now.mono + self.config.logon_timeout;
+                let exchange = Exchange::Reset { until };
+                self.phase = Phase::LoggedOn(LoggedOn { exchange, ..up });
+            }
+            _ => {}
+        }
+        Verdict::Handled
+    }
+
+    /// Gives a message its number, header and trailer. Called for every new entry of this session,
+    /// in order, right after the call that wrote it.
+    pub fn seal(&mut self, now: Now, outbox: &mut Outbox, index: usize) {
+        let entry = outbox.entries()[index];
+        let number = match entry.number {
+            Number::Fixed(number) => number,
+            Number::Next => {
+                let number = self.next_out;
+                self.next_out += 1;
+                number
+            }
+        };
+        if let Phase::LoggedOn(up) = &mut self.phase {
+            up.pulse = up.pulse.sent(now.mono);
+            if entry.number == Number::Next && entry.msg_type() == b"2" {
+                up.inbound = up.inbound.sealed(number);
+            }
+        }
+        if self.config.last_msg_seq_num_processed {
+            self.header
+                .set_last(tag::LAST_MSG_SEQ_NUM_PROCESSED, self.next_in - 1);
+        }
+        let time = self.stamp.format(now.wall, self.config.precision);
+        outbox.seal(index, &self.header, number, time);
+    }
+
+    /// The next message that was kept while a gap was open, when everything before it has arrived.
+    /// Copies it into `into`; decode it and call [`Session::receive`], until this is false.
+    pub fn take_held(&mut self, into: &mut Vec<u8>) -> bool {
+        if !matches!(self.phase, Phase::LoggedOn(_)) {
+            return false;
+        }
+        while self.held.take(self.next_in, into) {
+            if !into.is_empty() {
+                return true;
+            }
+            // A ResendRequest that was served when it came. Nothing is missing below it.
+            self.next_in += 1;
+        }
+        false
+    }
+
+    /// Where the conversation stands.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Both Logons have been exchanged, and no Logout was.
+    #[must_use]
+    pub fn is_logged_on(&self) -> bool {
+        matches!(self.phase, Phase::LoggedOn(_))
+    }
+
+    /// The MsgSeqNum that we expect next.
+    #[must_use]
+    pub fn next_in(&self) -> u64 {
+        self.next_in
+    }
+
+    /// The MsgSeqNum that we send next.
+    #[must_use]
+    pub fn next_out(&self) -> u64 {
+        self.next_out
+    }
+
+    /// How often the numbers went back to 1.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// Which session of the engine this is.
+    #[must_use]
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// What it was told.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Bytes of header that its messages need: what [`Outbox::new`] wants to know.
+    #[must_use]
+    pub fn header_room(&self) -> usize {
+        self.header.room()
+    }
+
+    fn reset_numbers(&mut self) {
+        self.next_in = 1;
+        self.next_out = 1;
+        self.epoch += 1;
+        self.held.clear();
+        self.resend.clear();
+    }
+
+    fn close(&mut self, reason: Reason) -> Verdict {
+        if let Phase::LoggedOn(LoggedOn {
+            exchange: Exchange::Reset { .. },
+            ..
+        }) = self.phase
+        {
+            // The peer may or may not have reset: `disconnected` asks for it again.
+            return Verdict::Disconnect(reason);
+        }
+        self.phase = Phase::Closing { reason };
+        Verdict::Disconnect(reason)
+    }
+
+    fn log_on(&mut self, now: Now, heart_bt_int_seconds: u32, inbound: Inbound) {
+        let patience = Patience::of(
+            heart_bt_int_seconds,
+            self.config.test_request_percent,
+            self.config.give_up_percent,
+        );
+        self.phase = Phase::LoggedOn(LoggedOn {
+            pulse: Pulse::start(now.mono, patience),
+            inbound,
+            exchange: Exchange::Settled,
+        });
+    }
+
+    /// The next expected number is `next_in` now; a chunk that is complete asks for the next one.
+    fn advance(&mut self, next_in: u64, outbox: &mut Outbox) {
+        self.next_in = next_in;
+        if let Phase::LoggedOn(up) = self.phase {
+            let (inbound, request) = up.inbound.advanced(next_in, self.config.resend_chunk);
+            self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
+            if let Some(request) = request {
+                self.write_resend_request(request, outbox);
+            }
+        }
+    }
+
+    /// The session cannot go on: Logout, then only the peer's Logout is waited for.
+    fn refuse_session(&mut self, now: Now, text: &str, outbox: &mut Outbox) -> Verdict {
+        let until = match self.phase {
+            Phase::LoggedOn(LoggedOn {
+                exchange: Exchange::Logout { until },
+                ..
+            }) => until,
+            Phase::LoggedOn(LoggedOn {
+                exchange: Exchange::Reset { .. },
+                ..
+            }) => {
+                self.write_logout(text, outbox);
+                return self.close(Reason::PeerAtFault);
+            }
+            _ => {
+                self.write_logout(text, outbox);
+                now.mono + self.config.logout_timeout
+            }
+        };
+        self.phase = Phase::Refusing { until };
+        self.held.clear();
+        self.resend.clear();
+        Verdict::Handled
+    }
+}
+
+fn header_of(config: &Config) -> HeaderTemplate {
+    let mut more: Vec<(Tag, &[u8])> = Vec::new();
+    for (tag, value) in [
+        (tag::SENDER_SUB_ID, &config.own.sub_id),
+        (tag::TARGET_SUB_ID, &config.peer.sub_id),
+        (tag::SENDER_LOCATION_ID, &config.own.location_id),
+        (tag::TARGET_LOCATION_ID, &config.peer.location_id),
+    ] {
+        if !value.is_empty() {
+            more.push((tag, value));
+        }
+    }
+    HeaderTemplate::new(
+        config.begin_string.as_str().as_bytes(),
+        &config.own.comp_id,
+        &config.peer.comp_id,
+        &more,
+    )
+}

@@ -1,0 +1,275 @@
+//! What a session is told once, before its first connection.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use crate::dictionary::Dictionary;
+use crate::dictionary::validate::Rules;
+use crate::time::Precision;
+use crate::{Nanos, Tag};
+
+/// Who opens the connection and sends the first Logon.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Role {
+    /// We connect and send the first Logon.
+    Initiator,
+    /// The peer connects and sends the first Logon.
+    Acceptor,
+}
+
+/// BeginString(8): the version of the session layer, oldest first.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum BeginString {
+    /// `FIX.4.0`
+    Fix40,
+    /// `FIX.4.1`
+    Fix41,
+    /// `FIX.4.2`
+    Fix42,
+    /// `FIX.4.3`
+    Fix43,
+    /// `FIX.4.4`
+    Fix44,
+    /// `FIXT.1.1`, under which the FIX 5.0 family travels.
+    Fixt11,
+}
+
+impl BeginString {
+    /// All of them, oldest first.
+    pub const ALL: [Self; 6] = [
+        Self::Fix40,
+        Self::Fix41,
+        Self::Fix42,
+        Self::Fix43,
+        Self::Fix44,
+        Self::Fixt11,
+    ];
+
+    /// As it stands on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Fix40 => "FIX.4.0",
+            Self::Fix41 => "FIX.4.1",
+            Self::Fix42 => "FIX.4.2",
+            Self::Fix43 => "FIX.4.3",
+            Self::Fix44 => "FIX.4.4",
+            Self::Fixt11 => "FIXT.1.1",
+        }
+    }
+
+    /// Reads the wire's spelling; `None` for a version without a session layer here.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|version| version.as_str().as_bytes() == text)
+    }
+
+    /// The EndSeqNo(16) that means "and all after it".
+    #[must_use]
+    pub const fn infinity(self) -> u64 {
+        match self {
+            Self::Fix40 | Self::Fix41 => 999_999,
+            _ => 0,
+        }
+    }
+}
+
+/// ApplVerID(1128), DefaultApplVerID(1137): the version of the application messages under FIXT.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ApplVerId(u8);
+
+impl ApplVerId {
+    /// `7`: FIX 5.0.
+    pub const FIX50: Self = Self(7);
+    /// `8`: FIX 5.0 SP1.
+    pub const FIX50_SP1: Self = Self(8);
+    /// `9`: FIX 5.0 SP2.
+    pub const FIX50_SP2: Self = Self(9);
+
+    /// Reads `0` (FIX 2.7) to `10` (FIX Latest); `None` for what names no version.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        match text {
+            [digit @ b'0'..=b'9'] => Some(Self(digit - b'0')),
+            b"10" => Some(Self(10)),
+            _ => None,
+        }
+    }
+
+    /// The number on the wire.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self.0 as u64
+    }
+}
+
+/// One end of the session. An empty id is absent from the header.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Party {
+    /// SenderCompID(49) or TargetCompID(56).
+    pub comp_id: Vec<u8>,
+    /// SenderSubID(50) or TargetSubID(57).
+    pub sub_id: Vec<u8>,
+    /// SenderLocationID(142) or TargetLocationID(143).
+    pub location_id: Vec<u8>,
+}
+
+/// What the peer can make us hold, at most.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// Bytes of messages kept above an open gap; what does not fit is asked for again.
+    pub held_bytes: usize,
+    /// Messages kept above an open gap.
+    pub held_messages: usize,
+    /// ResendRequests of the peer that wait for their answer.
+    pub waiting_resends: usize,
+    /// ResendRequests from the same number on, one after another within `resend_hold_down`, until
+    /// we reject them instead of sending everything once more.
+    pub same_resend_requests: u32,
+    /// How long a ResendRequest that was answered counts against the next one.
+    pub resend_hold_down: Nanos,
+    /// Our own ResendRequests for one gap that the peer may reject until we end the session.
+    pub resend_attempts: u32,
+    /// HeartBtInt(108) of a Logon, in seconds.
+    pub heart_bt_int_seconds: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            held_bytes: 1 << 20,
+            held_messages: 4096,
+            waiting_resends: 16,
+            same_resend_requests: 16,
+            resend_hold_down: Nanos::from_secs(10),
+            resend_attempts: 3,
+            heart_bt_int_seconds: 3600,
+        }
+    }
+}
+
+/// When the sequence numbers go back to 1 by themselves.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct ResetOn {
+    /// Before the Logon: an initiator says so with ResetSeqNumFlag(141), an acceptor just does it.
+    pub logon: bool,
+    /// After both Logouts.
+    pub logout: bool,
+    /// When the connection is gone.
+    pub disconnect: bool,
+}
+
+/// What a session is told once. [`Config::new`] fills in what most sessions want.
+///
+/// Texts that are written into messages hold no SOH; those of `logon_fields` are not empty.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// BeginString(8) of every message both ways.
+    pub begin_string: BeginString,
+    /// Who opens the connection.
+    pub role: Role,
+    /// Ourselves: the sender of what we send.
+    pub own: Party,
+    /// The other side: the target of what we send.
+    pub peer: Party,
+    /// HeartBtInt(108) in seconds: what an initiator asks for. An acceptor takes the peer's.
+    pub heart_bt_int_seconds: u32,
+    /// DefaultApplVerID(1137): needed with [`BeginString::Fixt11`], ignored otherwise.
+    pub default_appl_ver_id: Option<ApplVerId>,
+    /// Checks every message; under FIXT the application's over the transport's
+    /// ([`Dictionary::over`]). `None`: only what the session itself needs is checked.
+    pub dictionary: Option<Arc<Dictionary>>,
+    /// Which of the dictionary's rules apply.
+    pub rules: Rules,
+    /// SenderCompID and TargetCompID of every message must be those of the session.
+    pub check_comp_id: bool,
+    /// How far SendingTime(52) may be from our clock, either way; `None`: any distance.
+    pub max_latency: Option<Nanos>,
+    /// A repeated message (PossDupFlag) must say when it was first sent (122).
+    pub require_orig_sending_time: bool,
+    /// When the numbers restart by themselves.
+    pub reset_on: ResetOn,
+    /// Time from the connection to the peer's complete Logon.
+    pub logon_timeout: Nanos,
+    /// Time we wait for the answer to our Logout.
+    pub logout_timeout: Nanos,
+    /// Silence of the peer until we send a TestRequest, in percent of HeartBtInt.
+    pub test_request_percent: u32,
+    /// Silence of the peer until we give the connection up, in percent of HeartBtInt.
+    pub give_up_percent: u32,
+    /// Messages asked for by one ResendRequest; `None`: all that are missing.
+    pub resend_chunk: Option<u64>,
+    /// Order messages of ours older than this are gap-filled, never resent; `None`: any age goes.
+    pub max_order_age: Option<Nanos>,
+    /// NextExpectedMsgSeqNum(789) is written in our Logon and acted on in the peer's.
+    pub next_expected_msg_seq_num: bool,
+    /// LastMsgSeqNumProcessed(369) is written in every message.
+    pub last_msg_seq_num_processed: bool,
+    /// DefaultApplVerID(1137) is repeated in a BusinessMessageReject, as QuickFIX (C++) does. No
+    /// FIX dictionary has it there.
+    pub appl_ver_id_in_business_reject: bool,
+    /// Digits of SendingTime. [`Config::new`]: seconds up to FIX 4.1, milliseconds from 4.2 on.
+    pub precision: Precision,
+    /// Username(553): an initiator writes it, an acceptor demands it; empty: neither.
+    pub username: Vec<u8>,
+    /// Password(554): an initiator writes it, an acceptor demands it; empty: neither.
+    pub password: Vec<u8>,
+    /// More fields of our Logon, in this order.
+    pub logon_fields: Vec<(Tag, Vec<u8>)>,
+    /// What the peer can make us hold.
+    pub limits: Limits,
+}
+
+impl Config {
+    /// Whether application messages name their own version: FIX 5.0 and later.
+    #[must_use]
+    pub fn is_fixt(&self) -> bool {
+        self.begin_string == BeginString::Fixt11
+    }
+
+    /// The usual settings: CompIDs checked, SendingTime within 120 s, HeartBtInt 30 s, TestRequest
+    /// after 1.2 and end after 2.4 intervals of silence, logon timeout 10 s, logout timeout 2 s,
+    /// no dictionary, no resets.
+    #[must_use]
+    pub fn new(begin_string: BeginString, role: Role, own: &[u8], peer: &[u8]) -> Self {
+        let party = |comp_id: &[u8]| Party {
+            comp_id: comp_id.to_vec(),
+            ..Party::default()
+        };
+        Self {
+            begin_string,
+            role,
+            own: party(own),
+            peer: party(peer),
+            heart_bt_int_seconds: 30,
+            default_appl_ver_id: (begin_string == BeginString::Fixt11)
+                .then_some(ApplVerId::FIX50_SP2),
+            dictionary: None,
+            rules: Rules::default(),
+            check_comp_id: true,
+            max_latency: Some(Nanos::from_secs(120)),
+            require_orig_sending_time: true,
+            reset_on: ResetOn::default(),
+            logon_timeout: Nanos::from_secs(10),
+            logout_timeout: Nanos::from_secs(2),
+            test_request_percent: 120,
+            give_up_percent: 240,
+            resend_chunk: None,
+            max_order_age: None,
+            next_expected_msg_seq_num: false,
+            last_msg_seq_num_processed: false,
+            appl_ver_id_in_business_reject: false,
+            precision: if begin_string < BeginString::Fix42 {
+                Precision::Seconds
+            } else {
+                Precision::Millis
+            },
+            username: Vec::new(),
+            password: Vec::new(),
+            logon_fields: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Is the peer still there, and does it know that we are?
+
+use crate::{Mono, Nanos};
+
+/// What we know about the peer; meaningful only while logged on.
+///
+/// ```text
+///               silent for `probe`                      silent for `give_up`
+///   Hearing ----------------------------> Probing ----------------------------> (disconnect)
+///      ^         send TestRequest(1)         |
+///      +-------------------------------------+
+///                any message arrives
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Liveness {
+    /// The peer spoke at `last`.
+    Hearing {
+        /// When its last message arrived.
+        last: Mono,
+    },
+    /// The peer was asked to answer, and has been silent since `last`.
+    Probing {
+        /// When its last message arrived.
+        last: Mono,
+    },
+}
+
+/// How long silence may last. Made from HeartBtInt(108) at logon.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Patience {
+    /// Our own silence until we send a Heartbeat.
+    pub beat: Nanos,
+    /// The peer's silence until we send a TestRequest.
+    pub probe: Nanos,
+    /// The peer's silence until we close the connection.
+    pub give_up: Nanos,
+}
+
+impl Patience {
+    /// From the interval of the Logon; `None` for 0, which means no heartbeats at all.
+    #[must_use]
+    pub fn of(heart_bt_int_seconds: u32, probe_percent: u32, give_up_percent: u32) -> Option<Self> {
+        if heart_bt_int_seconds == 0 {
+            return None;
+        }
+        let seconds = u64::from(heart_bt_int_seconds);
+        let percent = |of: u32| Nanos(seconds * u64::from(of) * (1_000_000_000 / 100));
+        let probe = percent(probe_percent);
+        Some(Self {
+            beat: percent(100),
+            probe,
+            give_up: percent(give_up_percent).max(probe),
+        })
+    }
+}
+
+/// What the clock asks for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Due {
+    /// Nothing before `until`.
+    Nothing {
+        /// When to look again.
+        until: Mono,
+    },
+    /// We were silent for too long: say something.
+    Heartbeat,
+    /// The peer was silent for too long: ask it.
+    TestRequest,
+    /// The peer did not answer.
+    Disconnect,
+}
+
+/// Both directions of one connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Pulse {
+    /// HeartBtInt(108) = 0: silence means nothing.
+    None,
+    /// HeartBtInt(108) > 0.
+    Beating {
+        /// How long silence may last.
+        patience: Patience,
+        /// When we last sent something.
+        sent: Mono,
+        /// What we know about the peer.
+        peer: Liveness,
+    },
+}
+
+impl Pulse {
+    /// Both Logons were exchanged now.
+    #[must_use]
+    pub fn start(now: Mono, patience: Option<Patience>) -> Self {
+        match patience {
+            None => Self::None,
+            Some(patience) => Self::Beating {
+                patience,
+                sent: now,
+                peer: Liveness::Hearing { last: now },
+            },
+        }
+    }
+
+    /// We have sent a message.
+    #[must_use]
+    pub fn sent(self, now: Mono) -> Self {
+        match self {
+            Self::None => self,
+            Self::Beating { patience, peer, .. } => Self::Beating {
+                patience,
+                sent: now,
+                peer,
+            },
+        }
+    }
+
+    /// The peer has sent a message.
+    #[must_use]
+    pub fn heard(self, now: Mono) -> Self {
+        match self {
+            Self::None => self,
+            Self::Beating { patience, sent, .. } => Self::Beating {
+                patience,
+                sent,
+                peer: Liveness::Hearing { last: now },
+            },
+        }
+    }
+
+    /// Time has passed. While a TestRequest is out no Heartbeat is sent: it was a message itself,
+    /// and either the peer answers or the connection ends.
+    #[must_use]
+    pub fn elapse(self, now: Mono) -> (Self, Due) {
+        let Self::Beating {
+            patience,
+            sent,
+            peer,
+        } = self
+        else {
+            return (
+                self,
+                Due::Nothing {
+                    until: Mono(u64::MAX),
+                },
+            );
+        };
+        match peer {
+            Liveness::Hearing { last } if now >= last + patience.probe => {
+                let probing = Self::Beating {
+                    patience,
+                    sent,
+                    peer: Liveness::Probing { last },
+                };
+                (probing, Due::TestRequest)
+            }
+            Liveness::Hearing { .. } if now >= sent + patience.beat => (self, Due::Heartbeat),
+            Liveness::Hearing { last } => {
+                let until = (last + patience.probe).min(sent + patience.beat);
+                (self, Due::Nothing { until })
+            }
+            Liveness::Probing { last } if now >= last + patience.give_up => (self, Due::Disconnect),
+            Liveness::Probing { last } => {
+                let until = last + patience.give_up;
+                (self, Due::Nothing { until })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn pulse() -> Pulse {
+        Pulse::start(Mono(0), Patience::of(10, 120, 240))
+    }
+
+    #[test]
+    fn silence_is_probed_once_and_then_ends_the_connection() {
+        let quiet = pulse().sent(Mono(11 * SECOND));
+        let (probing, due) = quiet.elapse(Mono(12 * SECOND));
+        assert_eq!(due, Due::TestRequest);
+        let (probing, due) = probing.elapse(Mono(23 * SECOND));
+        assert_eq!(
+            due,
+            Due::Nothing {
+                until: Mono(24 * SECOND)
+            }
+        );
+        let (_, due) = probing.elapse(Mono(24 * SECOND));
+        assert_eq!(due, Due::Disconnect);
+    }
+
+    #[test]
+    fn any_message_ends_the_probing() {
+        let (probing, _) = pulse().elapse(Mono(12 * SECOND));
+        let heard = probing.heard(Mono(13 * SECOND)).sent(Mono(13 * SECOND));
+        let (_, due) = heard.elapse(Mono(14 * SECOND));
+        assert_eq!(
+            due,
+            Due::Nothing {
+                until: Mono(23 * SECOND)
+            }
+        );
+    }
+
+    #[test]
+    fn a_heartbeat_is_due_one_interval_after_our_last_message() {
+        let (_, due) = pulse().elapse(Mono(9 * SECOND));
+        assert_eq!(
+            due,
+            Due::Nothing {
+                until: Mono(10 * SECOND)
+            }
+        );
+        let (_, due) = pulse().elapse(Mono(10 * SECOND));
+        assert_eq!(due, Due::Heartbeat);
+    }
+
+    #[test]
+    fn heart_bt_int_zero_means_that_silence_means_nothing() {
+        let pulse = Pulse::start(Mono(0), Patience::of(0, 120, 240));
+        let (_, due) = pulse.elapse(Mono(u64::MAX));
+        assert_eq!(
+            due,
+            Due::Nothing {
+                until: Mono(u64::MAX)
+            }
+        );
+    }
+}

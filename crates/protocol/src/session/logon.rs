@@ -1,0 +1,318 @@
+//! Logons: the first message of a connection, and resets inside a session.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::config::{ApplVerId, Role};
+use super::phase::{Exchange, LoggedOn, Phase};
+use super::reject::Objection;
+use super::sequence::{self, Inbound, Place};
+use super::verdict::{Reason, Verdict};
+use super::{Config, Session};
+use crate::dictionary::RejectReason;
+use crate::outbox::Outbox;
+use crate::{Message, Now, tag};
+
+/// What a good Logon says.
+#[derive(Clone, Copy, Debug)]
+struct Terms {
+    number: u64,
+    heart_bt_int_seconds: u32,
+    reset: bool,
+    /// NextExpectedMsgSeqNum(789), when we act on it.
+    next_expected: Option<u64>,
+    appl_ver_id: Option<ApplVerId>,
+}
+
+/// Why a Logon is not taken.
+enum Flaw<'a> {
+    /// Nobody that we know sent it: close without an answer.
+    Stranger(Reason),
+    /// A Reject, then a Logout with the same text.
+    Field(Objection<'a>),
+    /// A Logout with this text.
+    Session(String),
+}
+
+impl Session {
+    /// An acceptor's first message.
+    pub(super) fn receive_first_as_acceptor(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        if message.msg_type() != b"A" {
+            return self.close(Reason::NotALogon);
+        }
+        let terms = match self.read_logon(now, message) {
+            Ok(terms) => terms,
+            Err(flaw) => return self.refuse_logon(message, flaw, outbox),
+        };
+        let resets = terms.reset || self.config.reset_on.logon;
+        let (next_in, next_out) = match resets {
+            true => (1, 1),
+            false => (self.next_in, self.next_out),
+        };
+        if let Err(flaw) = check_numbers(&terms, next_in, next_out) {
+            return self.refuse_logon(message, flaw, outbox);
+        }
+        if resets {
+            self.reset_numbers();
+        }
+        let expected = Place::of(terms.number, next_in) == Place::Expected;
+        let next_expected = if expected { next_in + 1 } else { next_in };
+        self.write_logon(
+            terms.heart_bt_int_seconds,
+            terms.reset,
+            next_expected,
+            terms.appl_ver_id,
+            outbox,
+        );
+        self.log_on(now, terms.heart_bt_int_seconds, Inbound::Steady);
+        self.settle(now, &terms, next_out, outbox)
+    }
+
+    /// An initiator's first message: the answer to its Logon.
+    pub(super) fn receive_first_as_initiator(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        asked_reset: bool,
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        match message.msg_type() {
+            b"A" => {}
+            b"5" => {
+                let number = message.get(tag::MSG_SEQ_NUM).and_then(sequence::parse);
+                if number == Some(self.next_in) && self.is_of_this_session(message) {
+                    self.next_in += 1;
+                }
+                return self.close(Reason::RefusedByPeer);
+            }
+            _ => return self.close(Reason::NotALogon),
+        }
+        let terms = match self.read_logon(now, message) {
+            Ok(terms) => terms,
+            Err(flaw) => return self.refuse_logon(message, flaw, outbox),
+        };
+        let unasked = terms.reset && !asked_reset;
+        if !unasked && let Err(flaw) = check_numbers(&terms, self.next_in, self.next_out) {
+            return self.refuse_logon(message, flaw, outbox);
+        }
+        let heart_bt_int_seconds = self.config.heart_bt_int_seconds;
+        if unasked {
+            // The peer starts again from 1 and wants us to do the same: our Logon counts no more.
+            self.reset_numbers();
+            self.write_logon(heart_bt_int_seconds, true, 2, terms.appl_ver_id, outbox);
+        }
+        self.log_on(now, heart_bt_int_seconds, Inbound::Steady);
+        let sent_to = self.next_out;
+        self.settle(now, &terms, sent_to, outbox)
+    }
+
+    /// A Logon with ResetSeqNumFlag(141) = Y inside a session. Both numbers restart.
+    pub(super) fn receive_reset(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        up: LoggedOn,
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        let terms = match self.read_logon(now, message) {
+            Ok(terms) => terms,
+            Err(Flaw::Stranger(reason)) => {
+                return self.refuse_session(now, &format!("{reason}"), outbox);
+            }
+            Err(Flaw::Field(objection)) => {
+                self.write_reject(message, objection, outbox);
+                return self.refuse_session(now, objection.text, outbox);
+            }
+            Err(Flaw::Session(text)) => return self.refuse_session(now, &text, outbox),
+        };
+        let heart_bt_int_seconds = match self.config.role {
+            Role::Acceptor => terms.heart_bt_int_seconds,
+            Role::Initiator => self.config.heart_bt_int_seconds,
+        };
+        if matches!(up.exchange, Exchange::Reset { .. }) {
+            // The answer to ours, which has restarted what we send.
+            self.held.clear();
+        } else {
+            self.reset_numbers();
+            self.write_logon(heart_bt_int_seconds, true, 2, terms.appl_ver_id, outbox);
+        }
+        self.next_in = 2;
+        self.log_on(now, heart_bt_int_seconds, Inbound::Steady);
+        if let (Exchange::Logout { .. }, Phase::LoggedOn(fresh)) = (up.exchange, self.phase) {
+            let exchange = up.exchange;
+            self.phase = Phase::LoggedOn(LoggedOn { exchange, ..fresh });
+        }
+        Verdict::Handled
+    }
+
+    /// Both Logons are there: counts the peer's, asks for what it shows to be missing, and sends what
+    /// the peer says it has missed. `next_out` is the number before our own answer.
+    fn settle(&mut self, now: Now, terms: &Terms, next_out: u64, outbox: &mut Outbox) -> Verdict {
+        let Phase::LoggedOn(up) = self.phase else {
+            return Verdict::Handled;
+        };
+        if terms.number == self.next_in {
+            self.next_in += 1;
+        } else if terms.next_expected.is_some() {
+            let inbound = Inbound::asked_by_logon(terms.number + 1);
+            self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
+        } else {
+            self.keep_served(terms.number);
+            self.ask_for_gap(terms.number, outbox);
+        }
+        let Some(missed) = terms.next_expected.filter(|next| *next < next_out) else {
+            return Verdict::Handled;
+        };
+        let range = missed.max(1)..=next_out - 1;
+        let limits = self.config.limits;
+        self.resend.admit(now.mono, range.clone(), &limits);
+        Verdict::Replay(range)
+    }
+
+    /// Reads and checks a Logon, without touching any state.
+    fn read_logon<'a>(&mut self, now: Now, message: &Message<'a>) -> Result<Terms, Flaw<'a>> {
+        if !self.is_of_this_session(message) {
+            return Err(Flaw::Stranger(Reason::NotThisSession));
+        }
+        let number = message
+            .get(tag::MSG_SEQ_NUM)
+            .and_then(sequence::parse)
+            .filter(|number| *number > 0)
+            .ok_or(Flaw::Stranger(Reason::NotThisSession))?;
+        let is_near = match message.time(tag::SENDING_TIME) {
+            Some(Ok(sent)) => self.is_near(now.wall, sent),
+            _ => false,
+        };
+        if !is_near {
+            return Err(Flaw::Stranger(Reason::LogonSendingTime));
+        }
+        if self.config.role == Role::Acceptor && !has_credentials(&self.config, message) {
+            return Err(Flaw::Stranger(Reason::Credentials));
+        }
+        let appl_ver_id = self.read_appl_ver_id(message)?;
+        self.find_fault(message).map_err(Flaw::Field)?;
+        let field = |reason, tag| Flaw::Field(Objection::to_tag(reason, tag));
+        match message.get(tag::ENCRYPT_METHOD) {
+            None => return Err(field(RejectReason::RequiredTagMissing, tag::ENCRYPT_METHOD)),
+            Some(method) if sequence::parse(method) == Some(0) => {}
+            Some(_) => return Err(field(RejectReason::DecryptionProblem, tag::ENCRYPT_METHOD)),
+        }
+        let heart_bt_int_seconds = self.read_heart_bt_int(message)?;
+        let reset = message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y");
+        if reset && number != 1 {
+            let text = format!("ResetSeqNumFlag needs MsgSeqNum 1 but received {number}");
+            return Err(Flaw::Session(text));
+        }
+        let next_expected = match message.get(tag::NEXT_EXPECTED_MSG_SEQ_NUM) {
+            Some(text) if self.config.next_expected_msg_seq_num => {
+                Some(sequence::parse(text).ok_or_else(|| {
+                    field(
+                        RejectReason::IncorrectDataFormat,
+                        tag::NEXT_EXPECTED_MSG_SEQ_NUM,
+                    )
+                })?)
+            }
+            _ => None,
+        };
+        Ok(Terms {
+            number,
+            heart_bt_int_seconds,
+            reset,
+            next_expected,
+            appl_ver_id,
+        })
+    }
+
+    fn read_appl_ver_id<'a>(&self, message: &Message<'a>) -> Result<Option<ApplVerId>, Flaw<'a>> {
+        if !self.config.is_fixt() {
+            return Ok(None);
+        }
+        let text = message
+            .get(tag::DEFAULT_APPL_VER_ID)
+            .filter(|text| !text.is_empty())
+            .ok_or(Flaw::Stranger(Reason::NoDefaultApplVerId))?;
+        match ApplVerId::parse(text) {
+            Some(version) => Ok(Some(version)),
+            None => Err(Flaw::Field(Objection {
+                text: "Invalid DefaultApplVerID",
+                ..Objection::to_tag(RejectReason::ValueIncorrect, tag::DEFAULT_APPL_VER_ID)
+            })),
+        }
+    }
+
+    fn read_heart_bt_int<'a>(&self, message: &Message<'a>) -> Result<u32, Flaw<'a>> {
+        let field = |reason| Flaw::Field(Objection::to_tag(reason, tag::HEART_BT_INT));
+        let Some(value) = message.int(tag::HEART_BT_INT) else {
+            return Err(field(RejectReason::RequiredTagMissing));
+        };
+        let limit = self.config.limits.heart_bt_int_seconds;
+        match value {
+            Ok(seconds) if seconds < 0 => Err(Flaw::Field(Objection {
+                text: "HeartBtInt must not be negative",
+                ..Objection::to_tag(RejectReason::ValueIncorrect, tag::HEART_BT_INT)
+            })),
+            Ok(seconds) => u32::try_from(seconds)
+                .ok()
+                .filter(|seconds| *seconds <= limit)
+                .ok_or_else(|| field(RejectReason::ValueIncorrect)),
+            Err(_) => Err(field(RejectReason::IncorrectDataFormat)),
+        }
+    }
+
+    /// Ends a connection that has no session yet. Beside the answer no state is touched.
+    fn refuse_logon(
+        &mut self,
+        message: &Message<'_>,
+        flaw: Flaw<'_>,
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        let text = match &flaw {
+            Flaw::Stranger(reason) => return self.close(*reason),
+            Flaw::Field(objection) => {
+                self.write_reject(message, *objection, outbox);
+                objection.text
+            }
+            Flaw::Session(text) => text,
+        };
+        self.write_logout(text, outbox);
+        self.close(Reason::LogonRefused)
+    }
+}
+
+fn check_numbers(terms: &Terms, next_in: u64, next_out: u64) -> Result<(), Flaw<'static>> {
+    let number = terms.number;
+    if number < next_in {
+        return Err(Flaw::Session(too_low(next_in, number)));
+    }
+    match terms.next_expected {
+        Some(next) if next > next_out => Err(Flaw::Session(format!(
+            "NextExpectedMsgSeqNum too high, expecting {next_out} but received {next}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn too_low(expected: u64, received: u64) -> String {
+    format!("MsgSeqNum too low, expecting {expected} but received {received}")
+}
+
+/// Whether the Logon has the name and the password that an acceptor was told to demand. Takes the
+/// same time wherever the first difference is.
+fn has_credentials(config: &Config, message: &Message<'_>) -> bool {
+    let matches = |tag, demanded: &[u8]| {
+        let given = message.get(tag).unwrap_or_default();
+        let differences = demanded
+            .iter()
+            .zip(given)
+            .fold(0, |differences, (a, b)| differences | (a ^ b));
+        demanded.is_empty() || demanded.len() == given.len() && differences == 0
+    };
+    let username = matches(tag::USERNAME, &config.username);
+    let password = matches(tag::PASSWORD, &config.password);
+    username && password
+}

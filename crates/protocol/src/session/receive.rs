@@ -1,0 +1,446 @@
+//! A message of a session that is up: what is looked at, in which order.
+//!
+//! 1. BeginString and MsgSeqNum: without them the session ends.
+//! 2. CompIDs, then SendingTime: Reject and Logout.
+//! 3. What is taken whatever its number: Logons that reset, Logouts, SequenceReset-Reset, and
+//!    ResendRequests, so that two sides that wait for each other do not wait for ever.
+//! 4. The number: too high is kept, too low is a repetition or ends the session.
+//! 5. In sequence: repeated messages say when they were first sent, then the dictionary.
+
+use super::Session;
+use super::config::BeginString;
+use super::logon::too_low;
+use super::phase::{Exchange, LoggedOn, Phase};
+use super::reject::Objection;
+use super::resend::Admission;
+use super::sequence::{self, MAX_SEQ_NUM, Place};
+use super::verdict::{Reason, Verdict};
+use crate::dictionary::{RejectReason, validate};
+use crate::outbox::Outbox;
+use crate::{Message, Now, Timestamp, tag};
+
+/// What a repeated message is, beside its number.
+enum Repetition<'a> {
+    /// Not marked as one, or in order.
+    Fine,
+    /// A Reject is enough.
+    Wrong(Objection<'a>),
+    /// First sent after it was sent: Reject and Logout.
+    Impossible,
+}
+
+impl Session {
+    /// Takes one message that arrived. All checks are made here, the dictionary's included; the
+    /// counters are those after the message when this returns.
+    pub fn receive(&mut self, now: Now, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
+        match self.phase {
+            Phase::Down { .. } => Verdict::Disconnect(Reason::NotConnected),
+            Phase::Closing { reason } => Verdict::Disconnect(reason),
+            Phase::AwaitingLogon { .. } => self.receive_first_as_acceptor(now, message, outbox),
+            Phase::LogonSent { reset, .. } => {
+                self.receive_first_as_initiator(now, message, reset, outbox)
+            }
+            Phase::Refusing { .. } if message.msg_type() == b"5" => self.close(Reason::LoggedOut),
+            Phase::Refusing { .. } => Verdict::Handled,
+            Phase::LoggedOn(up) => {
+                let pulse = up.pulse.heard(now.mono);
+                let up = LoggedOn { pulse, ..up };
+                self.phase = Phase::LoggedOn(up);
+                self.receive_in_session(now, message, up, outbox)
+            }
+        }
+    }
+
+    fn receive_in_session(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        up: LoggedOn,
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        if message.begin_string() != self.config.begin_string.as_str().as_bytes() {
+            return self.refuse_session(now, "Incorrect BeginString", outbox);
+        }
+        let Some(text) = message.get(tag::MSG_SEQ_NUM) else {
+            return self.refuse_session(now, "Received message without MsgSeqNum", outbox);
+        };
+        let Some(number) = sequence::parse(text) else {
+            return self.refuse_session(now, "MsgSeqNum is not a number", outbox);
+        };
+        let place = Place::of(number, self.next_in);
+        let poss_dup = message.get(tag::POSS_DUP_FLAG) == Some(b"Y");
+        let seen = poss_dup && place == Place::TooLow;
+        if let Some(objection) = self.find_stranger(now, message) {
+            self.write_reject(message, objection, outbox);
+            if place == Place::Expected {
+                self.advance(number + 1, outbox);
+            }
+            return self.refuse_session(now, "", outbox);
+        }
+        match message.msg_type() {
+            b"A" if message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y") => {
+                return self.receive_reset(now, message, up, outbox);
+            }
+            b"5" if !seen => return self.receive_logout(place, up, outbox),
+            b"4" if message.get(tag::GAP_FILL_FLAG) != Some(b"Y") => {
+                return self.receive_sequence_reset(message, outbox);
+            }
+            b"2" if !seen && place != Place::Expected => {
+                if let Ok(range) = self.read_resend_request(message) {
+                    if place == Place::TooHigh {
+                        self.keep_served(number);
+                        self.ask_for_gap(number, outbox);
+                    }
+                    return self.serve(now, message, range, outbox);
+                }
+            }
+            b"3" => {
+                if let Some(verdict) = self.receive_reject_of_request(now, message, up, outbox) {
+                    return verdict;
+                }
+            }
+            _ => {}
+        }
+        match place {
+            Place::Expected => self.receive_expected(now, message, number, poss_dup, outbox),
+            Place::TooHigh => {
+                self.held.keep(number, message.bytes());
+                self.ask_for_gap(number, outbox);
+                Verdict::Handled
+            }
+            Place::TooLow if !poss_dup => {
+                let text = too_low(self.next_in, number);
+                self.refuse_session(now, &text, outbox)
+            }
+            Place::TooLow => match self.read_repetition(message) {
+                Repetition::Fine => Verdict::Handled,
+                Repetition::Wrong(objection) => {
+                    self.write_reject(message, objection, outbox);
+                    Verdict::Handled
+                }
+                Repetition::Impossible => self.refuse_impossible(now, message, outbox),
+            },
+        }
+    }
+
+    fn receive_expected(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        number: u64,
+        poss_dup: bool,
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        let repetition = match poss_dup {
+            true => self.read_repetition(message),
+            false => Repetition::Fine,
+        };
+        match repetition {
+            Repetition::Fine => {}
+            Repetition::Wrong(objection) => {
+                self.write_reject(message, objection, outbox);
+                self.advance(number + 1, outbox);
+                return Verdict::Handled;
+            }
+            Repetition::Impossible => {
+                self.advance(number + 1, outbox);
+                return self.refuse_impossible(now, message, outbox);
+            }
+        }
+        let found = self.find_fault(message);
+        if let Err(objection) = found.and_then(|()| check_own_needs(message)) {
+            self.write_reject(message, objection, outbox);
+            self.advance(number + 1, outbox);
+            return Verdict::Handled;
+        }
+        match message.msg_type() {
+            b"0" | b"3" => self.advance(number + 1, outbox),
+            b"1" => {
+                let id = message.index_of(tag::TEST_REQ_ID);
+                self.write_heartbeat(id.map(|index| (message, index)), outbox);
+                self.advance(number + 1, outbox);
+            }
+            b"2" => {
+                let range = self.read_resend_request(message);
+                self.advance(number + 1, outbox);
+                match range {
+                    Ok(range) => return self.serve(now, message, range, outbox),
+                    Err(objection) => self.write_reject(message, objection, outbox),
+                }
+            }
+            b"4" => self.receive_gap_fill(message, number, outbox),
+            b"A" => {
+                let objection = Objection {
+                    text: "Logon received while logged on",
+                    ..Objection::to_message(RejectReason::Other)
+                };
+                self.write_reject(message, objection, outbox);
+                self.advance(number + 1, outbox);
+            }
+            _ => {
+                self.advance(number + 1, outbox);
+                return Verdict::Deliver;
+            }
+        }
+        Verdict::Handled
+    }
+
+    /// Logout: answered whatever its number, since the session ends either way.
+    fn receive_logout(&mut self, place: Place, up: LoggedOn, outbox: &mut Outbox) -> Verdict {
+        if place == Place::Expected {
+            self.next_in += 1;
+        }
+        if !matches!(up.exchange, Exchange::Logout { .. }) {
+            self.write_logout("", outbox);
+        }
+        self.close(Reason::LoggedOut)
+    }
+
+    /// SequenceReset-GapFill in sequence.
+    fn receive_gap_fill(&mut self, message: &Message<'_>, number: u64, outbox: &mut Outbox) {
+        match read_new_seq_no(message) {
+            Ok(new) if new > number => self.advance(new, outbox),
+            Ok(_) => {
+                let objection = Objection::to_tag(RejectReason::ValueIncorrect, tag::NEW_SEQ_NO);
+                self.write_reject(message, objection, outbox);
+                self.advance(number + 1, outbox);
+            }
+            Err(objection) => {
+                self.write_reject(message, objection, outbox);
+                self.advance(number + 1, outbox);
+            }
+        }
+    }
+
+    /// SequenceReset-Reset: its own number is never looked at, and never counted.
+    fn receive_sequence_reset(&mut self, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
+        let found = self.find_fault(message);
+        match found.and_then(|()| read_new_seq_no(message)) {
+            Ok(new) if new >= self.next_in => {
+                self.held.clear();
+                self.next_in = new;
+                if let Phase::LoggedOn(up) = &mut self.phase {
+                    up.inbound = sequence::Inbound::Steady;
+                }
+            }
+            Ok(_) => {
+                let objection = Objection::to_message(RejectReason::ValueIncorrect);
+                self.write_reject(message, objection, outbox);
+            }
+            Err(objection) => self.write_reject(message, objection, outbox),
+        }
+        Verdict::Handled
+    }
+
+    /// A Reject of our own ResendRequest leaves the gap open: it is asked for again by the next
+    /// message above it, up to a limit.
+    fn receive_reject_of_request(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        up: LoggedOn,
+        outbox: &mut Outbox,
+    ) -> Option<Verdict> {
+        let number = message.get(tag::REF_SEQ_NUM).and_then(sequence::parse)?;
+        let (inbound, times) = up.inbound.rejected(number);
+        self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
+        if times? < self.config.limits.resend_attempts {
+            return None;
+        }
+        Some(self.refuse_session(now, "ResendRequest rejected, gap stays open", outbox))
+    }
+
+    /// Answers a ResendRequest for these numbers; nothing to say when none of them was sent.
+    fn serve(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        (begin, end): (u64, u64),
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        let last = self.next_out - 1;
+        let end = match end {
+            0 => last,
+            end if self.config.begin_string < BeginString::Fix42 && end >= 999_999 => last,
+            end => end.min(last),
+        };
+        let begin = begin.max(1);
+        if begin > end {
+            return Verdict::Handled;
+        }
+        let limits = self.config.limits;
+        match self.resend.admit(now.mono, begin..=end, &limits) {
+            Admission::Accepted => Verdict::Replay(begin..=end),
+            Admission::Waiting => Verdict::Handled,
+            Admission::TooMany => {
+                let objection = Objection {
+                    text: "Too many ResendRequests",
+                    ..Objection::to_message(RejectReason::Other)
+                };
+                self.write_reject(message, objection, outbox);
+                Verdict::Handled
+            }
+        }
+    }
+
+    /// BeginSeqNo(7) and EndSeqNo(16) of a ResendRequest that is in order.
+    fn read_resend_request<'a>(
+        &mut self,
+        message: &Message<'a>,
+    ) -> Result<(u64, u64), Objection<'a>> {
+        self.find_fault(message)?;
+        let read = |tag| match message.get(tag).map(sequence::parse) {
+            Some(Some(number)) => Ok(number),
+            Some(None) => Err(Objection::to_tag(RejectReason::IncorrectDataFormat, tag)),
+            None => Err(Objection::to_tag(RejectReason::RequiredTagMissing, tag)),
+        };
+        let (begin, end) = (read(tag::BEGIN_SEQ_NO)?, read(tag::END_SEQ_NO)?);
+        if end != 0 && end < begin {
+            return Err(Objection::to_tag(
+                RejectReason::ValueIncorrect,
+                tag::END_SEQ_NO,
+            ));
+        }
+        Ok((begin, end))
+    }
+
+    /// A ResendRequest above a gap was served: only its number is kept.
+    pub(super) fn keep_served(&mut self, number: u64) {
+        self.held.keep(number, &[]);
+    }
+
+    /// A number above the expected one has arrived: asks for what is missing, once.
+    pub(super) fn ask_for_gap(&mut self, number: u64, outbox: &mut Outbox) {
+        if let Phase::LoggedOn(up) = self.phase {
+            let chunk = self.config.resend_chunk;
+            let (inbound, request) = up.inbound.too_high(number, self.next_in, chunk);
+            self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
+            if let Some(request) = request {
+                self.write_resend_request(request, outbox);
+            }
+        }
+    }
+
+    fn refuse_impossible(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        let objection = Objection::to_message(RejectReason::SendingTimeAccuracyProblem);
+        self.write_reject(message, objection, outbox);
+        self.refuse_session(now, "", outbox)
+    }
+
+    /// What says that the message is not of this session or of this time. A value that is missing
+    /// or malformed is another matter, and comes later.
+    fn find_stranger<'a>(&self, now: Now, message: &Message<'a>) -> Option<Objection<'a>> {
+        if self.config.check_comp_id && !self.has_comp_ids(message, true) {
+            return Some(Objection::to_message(RejectReason::CompIdProblem));
+        }
+        // A message sent again may still have the time of its first sending.
+        if message.get(tag::POSS_DUP_FLAG) == Some(b"Y") {
+            return None;
+        }
+        match message.time(tag::SENDING_TIME) {
+            Some(Ok(sent)) if !self.is_near(now.wall, sent) => Some(Objection::to_message(
+                RejectReason::SendingTimeAccuracyProblem,
+            )),
+            _ => None,
+        }
+    }
+
+    /// BeginString and CompIDs are there and are ours.
+    pub(super) fn is_of_this_session(&self, message: &Message<'_>) -> bool {
+        message.begin_string() == self.config.begin_string.as_str().as_bytes()
+            && (!self.config.check_comp_id || self.has_comp_ids(message, false))
+    }
+
+    fn has_comp_ids(&self, message: &Message<'_>, or_none: bool) -> bool {
+        let is = |tag, own: &[u8]| match message.get(tag) {
+            None | Some(b"") => or_none,
+            Some(value) => value == own,
+        };
+        is(tag::SENDER_COMP_ID, &self.config.peer.comp_id)
+            && is(tag::TARGET_COMP_ID, &self.config.own.comp_id)
+    }
+
+    pub(super) fn is_near(&self, now: Timestamp, sent: Timestamp) -> bool {
+        match self.config.max_latency {
+            None => true,
+            Some(limit) => now.abs_diff(sent) <= limit,
+        }
+    }
+
+    /// The first thing that is wrong with the message's fields.
+    pub(super) fn find_fault<'a>(&mut self, message: &Message<'a>) -> Result<(), Objection<'a>> {
+        if let Some(dictionary) = &self.config.dictionary {
+            return validate::check(dictionary, message, &self.config.rules, &mut self.scratch)
+                .map_err(|fault| Objection::from_fault(message, fault));
+        }
+        match message.fault() {
+            Some(fault) => Err(Objection::from_form(message, fault)),
+            None => Ok(()),
+        }
+    }
+
+    /// OrigSendingTime(122) of a message with PossDupFlag(43). A SequenceReset needs none: it was
+    /// never sent before.
+    fn read_repetition<'a>(&self, message: &Message<'a>) -> Repetition<'a> {
+        if message.msg_type() == b"4" {
+            return Repetition::Fine;
+        }
+        let tag = tag::ORIG_SENDING_TIME;
+        match (message.time(tag), message.time(tag::SENDING_TIME)) {
+            (None, _) if self.config.require_orig_sending_time => {
+                Repetition::Wrong(Objection::to_tag(RejectReason::RequiredTagMissing, tag))
+            }
+            (Some(Err(_)), _) => {
+                Repetition::Wrong(Objection::to_tag(RejectReason::IncorrectDataFormat, tag))
+            }
+            (Some(Ok(first)), Some(Ok(sent))) if first > sent => Repetition::Impossible,
+            _ => Repetition::Fine,
+        }
+    }
+}
+
+fn read_new_seq_no<'a>(message: &Message<'a>) -> Result<u64, Objection<'a>> {
+    match message.get(tag::NEW_SEQ_NO).map(sequence::parse) {
+        Some(Some(number)) if number < MAX_SEQ_NUM => Ok(number),
+        Some(Some(_)) => Err(Objection::to_tag(
+            RejectReason::ValueIncorrect,
+            tag::NEW_SEQ_NO,
+        )),
+        Some(None) => Err(Objection::to_tag(
+            RejectReason::IncorrectDataFormat,
+            tag::NEW_SEQ_NO,
+        )),
+        None => Err(Objection::to_tag(
+            RejectReason::RequiredTagMissing,
+            tag::NEW_SEQ_NO,
+        )),
+    }
+}
+
+/// The fields without which the session itself cannot work, with or without a dictionary.
+fn check_own_needs<'a>(message: &Message<'a>) -> Result<(), Objection<'a>> {
+    for tag in [tag::SENDER_COMP_ID, tag::TARGET_COMP_ID, tag::SENDING_TIME] {
+        match message.get(tag) {
+            None => return Err(Objection::to_tag(RejectReason::RequiredTagMissing, tag)),
+            Some(b"") => return Err(Objection::to_tag(RejectReason::TagWithoutValue, tag)),
+            Some(_) => {}
+        }
+    }
+    if message
+        .time(tag::SENDING_TIME)
+        .is_some_and(|time| time.is_err())
+    {
+        let tag = tag::SENDING_TIME;
+        return Err(Objection::to_tag(RejectReason::IncorrectDataFormat, tag));
+    }
+    if message.msg_type() == b"1" && !message.has(tag::TEST_REQ_ID) {
+        let tag = tag::TEST_REQ_ID;
+        return Err(Objection::to_tag(RejectReason::RequiredTagMissing, tag));
+    }
+    Ok(())
+}

@@ -1,0 +1,279 @@
+//! Refusing one message: session Rejects and BusinessMessageRejects.
+
+use alloc::format;
+
+use super::Session;
+use super::config::BeginString;
+use crate::decode::{FaultKind, FieldFault};
+use crate::dictionary::{Fault, RejectReason};
+use crate::outbox::{Body, Number, Outbox};
+use crate::{Message, Now, Refusal, Tag, tag};
+
+/// What is wrong with a message, and where.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Objection<'a> {
+    /// SessionRejectReason(373).
+    pub reason: RejectReason,
+    /// RefTagID(371).
+    pub at: RefTag<'a>,
+    /// Text(58).
+    pub text: &'a str,
+}
+
+/// RefTagID(371).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RefTag<'a> {
+    /// It is about no single field.
+    None,
+    /// The field's number.
+    Tag(Tag),
+    /// What stands where the number should be.
+    Text(&'a [u8]),
+}
+
+/// The longest text in place of a tag that we repeat.
+const LONGEST_TAG: usize = 10;
+
+impl<'a> Objection<'a> {
+    /// An objection to one field, with the usual text.
+    #[must_use]
+    pub fn to_tag(reason: RejectReason, tag: Tag) -> Self {
+        Self {
+            reason,
+            at: RefTag::Tag(tag),
+            text: text_of(reason),
+        }
+    }
+
+    /// An objection to the message as a whole, with the usual text.
+    #[must_use]
+    pub fn to_message(reason: RejectReason) -> Self {
+        Self {
+            reason,
+            at: RefTag::None,
+            text: text_of(reason),
+        }
+    }
+
+    /// What the dictionary found.
+    #[must_use]
+    pub fn from_fault(message: &Message<'a>, fault: Fault) -> Self {
+        let at = match (fault.reason, fault.tag, fault.field) {
+            (RejectReason::InvalidMsgType, ..) => RefTag::None,
+            (_, Some(tag), _) if tag != 0 => RefTag::Tag(tag),
+            (_, _, Some(field)) => tag_text(message, field),
+            (_, tag, None) => tag.map_or(RefTag::None, RefTag::Tag),
+        };
+        Self {
+            reason: fault.reason,
+            at,
+            text: text_of(fault.reason),
+        }
+    }
+
+    /// What the decoder found.
+    #[must_use]
+    pub fn from_form(message: &Message<'a>, fault: FieldFault) -> Self {
+        let reason = match fault.kind {
+            FaultKind::BadTag => RejectReason::InvalidTagNumber,
+            FaultKind::NoValue if fault.tag.is_some() => RejectReason::TagWithoutValue,
+            FaultKind::NoValue => RejectReason::InvalidTagNumber,
+            FaultKind::BadDataLength => RejectReason::IncorrectDataFormat,
+            _ => RejectReason::Other,
+        };
+        let at = match fault.tag {
+            Some(tag) => RefTag::Tag(tag),
+            None => tag_text(message, fault.index),
+        };
+        let text = match fault.kind {
+            FaultKind::TooManyFields => "Too many fields",
+            _ => text_of(reason),
+        };
+        Self { reason, at, text }
+    }
+}
+
+/// The text before `=` of a field whose tag is no number.
+fn tag_text<'a>(message: &Message<'a>, field: usize) -> RefTag<'a> {
+    let raw = match field.checked_add(1) {
+        Some(after) => message.raw(field..after),
+        None => &[],
+    };
+    match raw.iter().position(|&byte| byte == b'=') {
+        Some(len @ 1..=LONGEST_TAG) => RefTag::Text(&raw[..len]),
+        _ => RefTag::None,
+    }
+}
+
+/// The usual text of a reason.
+fn text_of(reason: RejectReason) -> &'static str {
+    match reason {
+        RejectReason::InvalidTagNumber => "Invalid tag number",
+        RejectReason::RequiredTagMissing => "Required tag missing",
+        RejectReason::TagNotDefinedForMessageType => "Tag not defined for this message type",
+        RejectReason::UndefinedTag => "Undefined tag",
+        RejectReason::TagWithoutValue => "Tag specified without a value",
+        RejectReason::ValueIncorrect => "Value is incorrect (out of range) for this tag",
+        RejectReason::IncorrectDataFormat => "Incorrect data format for value",
+        RejectReason::DecryptionProblem => "Decryption problem",
+        RejectReason::SignatureProblem => "Signature problem",
+        RejectReason::CompIdProblem => "CompID problem",
+        RejectReason::SendingTimeAccuracyProblem => "SendingTime accuracy problem",
+        RejectReason::InvalidMsgType => "Invalid MsgType",
+        RejectReason::XmlValidationError => "XML validation error",
+        RejectReason::TagAppearsMoreThanOnce => "Tag appears more than once",
+        RejectReason::TagOutOfRequiredOrder => "Tag specified out of required order",
+        RejectReason::GroupFieldsOutOfOrder => "Out of order repeating group members",
+        RejectReason::IncorrectNumInGroupCount => "Incorrect NumInGroup count for repeating group",
+        RejectReason::NonDataValueIncludesDelimiter => "Non-data value includes field delimiter",
+        _ => "Message rejected",
+    }
+}
+
+/// The last SessionRejectReason(373) that this version has, besides 99.
+fn last_reason(version: BeginString) -> u8 {
+    match version {
+        BeginString::Fix40 | BeginString::Fix41 | BeginString::Fix42 => 11,
+        _ => 17,
+    }
+}
+
+impl Session {
+    /// Writes a Reject(3) of `message`.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 2, Reject. Up to FIX 4.1 it has RefSeqNum(45) and Text(58) only; FIX 4.2 has
+    /// RefTagID(371), RefMsgType(372) and the reasons 0 to 11.
+    pub(super) fn write_reject(
+        &self,
+        message: &Message<'_>,
+        objection: Objection<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let version = self.config.begin_string;
+        let mut body = outbox.begin_admin(self.id, b"3", Number::Next);
+        write_reversed_route(message, version, &mut body);
+        write_ref_seq_num(message, &mut body);
+        if version < BeginString::Fix42 {
+            write_text_with_tag(objection, &mut body);
+            return;
+        }
+        body.field(tag::TEXT, objection.text.as_bytes());
+        match objection.at {
+            RefTag::None => {}
+            RefTag::Tag(number) => {
+                body.uint(tag::REF_TAG_ID, u64::from(number));
+            }
+            RefTag::Text(text) => {
+                body.field(tag::REF_TAG_ID, text);
+            }
+        }
+        if !message.msg_type().is_empty() {
+            body.field(tag::REF_MSG_TYPE, message.msg_type());
+        }
+        let code = objection.reason.code();
+        let is_known = code <= last_reason(version)
+            || objection.reason == RejectReason::Other && version >= BeginString::Fix44;
+        if is_known {
+            body.uint(tag::SESSION_REJECT_REASON, u64::from(code));
+        }
+    }
+
+    /// The application does not take `message`: answers with the Reject or BusinessMessageReject
+    /// that the refusal names. Called after [`Session::receive`] said `Deliver`; the message is
+    /// counted already.
+    pub fn refuse(
+        &mut self,
+        _now: Now,
+        message: &Message<'_>,
+        refusal: Refusal,
+        outbox: &mut Outbox,
+    ) {
+        let (reason, tag, text) = match refusal {
+            Refusal::ValueOutOfRange(tag) => {
+                let objection = Objection::to_tag(RejectReason::ValueIncorrect, tag);
+                return self.write_reject(message, objection, outbox);
+            }
+            Refusal::IncorrectDataFormat(tag) => {
+                let objection = Objection::to_tag(RejectReason::IncorrectDataFormat, tag);
+                return self.write_reject(message, objection, outbox);
+            }
+            Refusal::UnsupportedMessageType => (3, None, "Unsupported Message Type"),
+            Refusal::NotAvailable => (4, None, "Application not available"),
+            Refusal::ConditionallyRequiredFieldMissing(tag) => {
+                (5, Some(tag), "Conditionally Required Field Missing")
+            }
+            Refusal::NotAuthorized => (6, None, "Not authorized"),
+        };
+        if self.config.begin_string < BeginString::Fix42 {
+            let objection = Objection {
+                reason: RejectReason::Other,
+                at: tag.map_or(RefTag::None, RefTag::Tag),
+                text: match refusal {
+                    Refusal::UnsupportedMessageType => "Unsupported message type",
+                    _ => text,
+                },
+            };
+            return self.write_reject(message, objection, outbox);
+        }
+        let mut body = outbox.begin_admin(self.id, b"j", Number::Next);
+        write_reversed_route(message, self.config.begin_string, &mut body);
+        write_ref_seq_num(message, &mut body);
+        match tag {
+            None => body.field(tag::TEXT, text.as_bytes()),
+            Some(tag) => body.field(tag::TEXT, format!("{text} ({tag})").as_bytes()),
+        };
+        body.field(tag::REF_MSG_TYPE, message.msg_type())
+            .uint(tag::BUSINESS_REJECT_REASON, reason);
+        if let Some(version) = self.config.default_appl_ver_id
+            && self.config.appl_ver_id_in_business_reject
+        {
+            body.uint(tag::DEFAULT_APPL_VER_ID, version.number());
+        }
+    }
+}
+
+/// Up to FIX 4.1 the tag stands in the text.
+fn write_text_with_tag(objection: Objection<'_>, body: &mut Body<'_>) {
+    let text = objection.text;
+    match objection.at {
+        RefTag::None => body.field(tag::TEXT, text.as_bytes()),
+        RefTag::Tag(tag) => body.field(tag::TEXT, format!("{text} ({tag})").as_bytes()),
+        RefTag::Text(tag) => {
+            let text = [text.as_bytes(), b" (", tag, b")"].concat();
+            body.field(tag::TEXT, &text)
+        }
+    };
+}
+
+fn write_ref_seq_num(message: &Message<'_>, body: &mut Body<'_>) {
+    if let Some(number) = message
+        .get(tag::MSG_SEQ_NUM)
+        .and_then(super::sequence::parse)
+    {
+        body.uint(tag::REF_SEQ_NUM, number);
+    }
+}
+
+/// A message that came for or from a third party is answered back along its way. FIX 4.0 has no
+/// locations.
+fn write_reversed_route(message: &Message<'_>, version: BeginString, body: &mut Body<'_>) {
+    const TURNED: [(Tag, Tag); 6] = [
+        (tag::DELIVER_TO_COMP_ID, tag::ON_BEHALF_OF_COMP_ID),
+        (tag::DELIVER_TO_SUB_ID, tag::ON_BEHALF_OF_SUB_ID),
+        (tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID),
+        (tag::ON_BEHALF_OF_SUB_ID, tag::DELIVER_TO_SUB_ID),
+        (tag::DELIVER_TO_LOCATION_ID, tag::ON_BEHALF_OF_LOCATION_ID),
+        (tag::ON_BEHALF_OF_LOCATION_ID, tag::DELIVER_TO_LOCATION_ID),
+    ];
+    let known = match version {
+        BeginString::Fix40 => &TURNED[..4],
+        _ => &TURNED[..],
+    };
+    for &(from, to) in known {
+        if let Some(value) = message.get(from).filter(|value| !value.is_empty()) {
+            body.field(to, value);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Serving the peer's ResendRequests, a few stored messages at a time.
+
+use alloc::collections::VecDeque;
+use core::ops::RangeInclusive;
+
+use super::Session;
+use super::config::Limits;
+use crate::outbox::{Number, Outbox};
+use crate::repeat::RepeatError;
+use crate::{Mono, Nanos, Now, Timestamp, tag};
+
+/// What the peer has asked for and not got yet.
+#[derive(Debug)]
+pub struct Resend {
+    serving: Serving,
+    waiting: VecDeque<RangeInclusive<u64>>,
+    last: Option<Asked>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Serving {
+    Idle,
+    Busy {
+        /// The next number to send.
+        at: u64,
+        /// The last one.
+        end: u64,
+        /// First number of administrative messages that one gap fill will stand for.
+        fill: Option<u64>,
+    },
+}
+
+/// The request before.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    begin: u64,
+    times: u32,
+    since: Mono,
+}
+
+/// What becomes of a ResendRequest.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Admission {
+    /// It will be answered.
+    Accepted,
+    /// The same range waits already.
+    Waiting,
+    /// It is one of too many.
+    TooMany,
+}
+
+impl Resend {
+    /// Nothing is asked for.
+    #[must_use]
+    pub fn new(limits: &Limits) -> Self {
+        Self {
+            serving: Serving::Idle,
+            waiting: VecDeque::with_capacity(limits.waiting_resends),
+            last: None,
+        }
+    }
+
+    /// Takes a request for numbers that were all sent.
+    pub fn admit(&mut self, now: Mono, range: RangeInclusive<u64>, limits: &Limits) -> Admission {
+        let times = match self.last {
+            Some(last)
+                if last.begin == *range.start() && now < last.since + limits.resend_hold_down =>
+            {
+                last.times + 1
+            }
+            _ => 1,
+        };
+        if times > limits.same_resend_requests {
+            return Admission::TooMany;
+        }
+        let full = self.waiting.len() >= limits.waiting_resends;
+        if full {
+            return match self.waiting.contains(&range) {
+                true => Admission::Waiting,
+                false => Admission::TooMany,
+            };
+        }
+        self.last = Some(Asked {
+            begin: *range.start(),
+            times,
+            since: now,
+        });
+        match self.serving {
+            Serving::Idle => self.serving = Serving::start(&range),
+            Serving::Busy { .. } => self.waiting.push_back(range),
+        }
+        Admission::Accepted
+    }
+
+    /// Forgets everything: the connection or the numbers are gone.
+    pub fn clear(&mut self) {
+        self.serving = Serving::Idle;
+        self.waiting.clear();
+        self.last = None;
+    }
+
+    /// The next stored number to send.
+    #[must_use]
+    pub fn due(&self) -> Option<u64> {
+        match self.serving {
+            Serving::Idle => None,
+            Serving::Busy { at, .. } => Some(at),
+        }
+    }
+}
+
+impl Serving {
+    fn start(range: &RangeInclusive<u64>) -> Self {
+        Self::Busy {
+            at: *range.start(),
+            end: *range.end(),
+            fill: None,
+        }
+    }
+}
+
+impl Session {
+    /// The number of the stored message that [`Session::replay`] wants next; `None` when no
+    /// ResendRequest waits for its answer.
+    #[must_use]
+    pub fn replay_due(&self) -> Option<u64> {
+        self.resend.due()
+    }
+
+    /// The last number of the resend that runs; `None` when none does. New messages up to it must be
+    /// written before the resend, later ones behind it: the peer must never see a new message with
+    /// a number that was repeated.
+    #[must_use]
+    pub fn replay_end(&self) -> Option<u64> {
+        match self.resend.serving {
+            Serving::Idle => None,
+            Serving::Busy { end, .. } => Some(end),
+        }
+    }
+
+    /// Sends one stored message again, the one that [`Session::replay_due`] asks for, as it was sent
+    /// first. `None` for a number of which nothing is stored. Administrative messages, numbers
+    /// without a message and order messages that are too old become gap fills, neighbours merged
+    /// into one.
+    ///
+    /// When the outbox has no room the same number stays due; call again after it was emptied.
+    pub fn replay(&mut self, now: Now, stored: Option<&[u8]>, outbox: &mut Outbox) {
+        let Serving::Busy { at, end, fill } = self.resend.serving else {
+            return;
+        };
+        let repeatable = stored.filter(|bytes| self.is_repeatable(now.wall, bytes));
+        let mut fill = match (repeatable, fill) {
+            (None, fill) => Some(fill.unwrap_or(at)),
+            (Some(_), None) => None,
+            (Some(_), Some(from)) => {
+                if !self.write_gap_fill(now, from, at, outbox) {
+                    return;
+                }
+                None
+            }
+        };
+        if let Some(bytes) = repeatable {
+            let time = self.stamp.format(now.wall, self.config.precision);
+            match outbox.repeat(self.id, at, bytes, time) {
+                Ok(()) => {}
+                Err(RepeatError::Full) => {
+                    self.resend.serving = Serving::Busy { at, end, fill };
+                    return;
+                }
+                Err(_) => fill = Some(at),
+            }
+        }
+        if at < end {
+            let at = at + 1;
+            self.resend.serving = Serving::Busy { at, end, fill };
+            return;
+        }
+        if let Some(from) = fill
+            && !self.write_gap_fill(now, from, at + 1, outbox)
+        {
+            let fill = Some(from);
+            self.resend.serving = Serving::Busy { at, end, fill };
+            return;
+        }
+        self.resend.serving = match self.resend.waiting.pop_front() {
+            Some(range) => Serving::start(&range),
+            None => Serving::Idle,
+        };
+    }
+
+    /// A SequenceReset-GapFill for `from` up to `next`, exclusive; false when it did not fit.
+    fn write_gap_fill(&mut self, now: Now, from: u64, next: u64, outbox: &mut Outbox) -> bool {
+        let time = self.stamp.format(now.wall, self.config.precision);
+        let mut body = outbox.begin_admin(self.id, b"4", Number::Fixed(from));
+        body.bool(tag::POSS_DUP_FLAG, true)
+            .field(tag::ORIG_SENDING_TIME, time)
+            .bool(tag::GAP_FILL_FLAG, true)
+            .uint(tag::NEW_SEQ_NO, next);
+        body.finish().is_ok()
+    }
+
+    fn is_repeatable(&self, now: Timestamp, stored: &[u8]) -> bool {
+        let Some(msg_type) = stored_field(stored, b"35") else {
+            return false;
+        };
+        if super::is_admin(msg_type) {
+            return false;
+        }
+        let Some(max_age) = self.config.max_order_age.filter(|_| is_order(msg_type)) else {
+            return true;
+        };
+        match stored_field(stored, b"52").map(Timestamp::parse) {
+            Some(Ok(sent)) => age(now, sent) <= max_age,
+            _ => false,
+        }
+    }
+}
+
+/// How long ago; nothing for a moment that is still to come.
+fn age(now: Timestamp, sent: Timestamp) -> Nanos {
+    Nanos(u64::try_from(now.0.saturating_sub(sent.0)).unwrap_or(0))
+}
+
+/// A field of the header of a message that we have written: MsgType and SendingTime come before
+/// anything that could hold SOH.
+fn stored_field<'a>(stored: &'a [u8], tag: &[u8]) -> Option<&'a [u8]> {
+    stored
+        .split(|&byte| byte == crate::SOH)
+        .take(8)
+        .find_map(|field| field.strip_prefix(tag)?.strip_prefix(b"="))
+}
+
+/// Messages that enter, change or cancel orders: late, they do harm.
+fn is_order(msg_type: &[u8]) -> bool {
+    matches!(
+        msg_type,
+        b"D" | b"E" | b"F" | b"G" | b"q" | b"s" | b"t" | b"u" | b"AB" | b"AC"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_request_again_and_again_is_held_down() {
+        let limits = Limits {
+            same_resend_requests: 3,
+            ..Limits::default()
+        };
+        let mut resend = Resend::new(&limits);
+        for _ in 0..3 {
+            assert_eq!(resend.admit(Mono(0), 2..=5, &limits), Admission::Accepted);
+        }
+        assert_eq!(resend.admit(Mono(0), 2..=6, &limits), Admission::TooMany);
+        assert_eq!(resend.admit(Mono(0), 3..=6, &limits), Admission::Accepted);
+        let later = Mono(0) + limits.resend_hold_down;
+        assert_eq!(resend.admit(later, 3..=6, &limits), Admission::Accepted);
+    }
+
+    #[test]
+    fn requests_that_wait_are_bounded() {
+        let limits = Limits {
+            waiting_resends: 2,
+            ..Limits::default()
+        };
+        let mut resend = Resend::new(&limits);
+        assert_eq!(resend.admit(Mono(0), 1..=9, &limits), Admission::Accepted);
+        assert_eq!(resend.admit(Mono(0), 2..=9, &limits), Admission::Accepted);
+        assert_eq!(resend.admit(Mono(0), 3..=9, &limits), Admission::Accepted);
+        assert_eq!(resend.admit(Mono(0), 3..=9, &limits), Admission::Waiting);
+        assert_eq!(resend.admit(Mono(0), 4..=9, &limits), Admission::TooMany);
+    }
+}

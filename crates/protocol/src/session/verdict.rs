@@ -1,0 +1,75 @@
+//! What the engine has to do after a call of the session.
+
+use core::fmt;
+use core::ops::RangeInclusive;
+
+/// What the engine has to do, after it has sealed and sent what the session wrote.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[must_use]
+pub enum Verdict {
+    /// Nothing more.
+    Handled,
+    /// Give the message to the application.
+    Deliver,
+    /// Feed these stored messages to [`Session::replay`](crate::Session::replay), as
+    /// [`Session::replay_due`](crate::Session::replay_due) asks for them.
+    Replay(RangeInclusive<u64>),
+    /// Write out what is in the outbox, then close the connection and drop what it still holds
+    /// unread. [`Session::disconnected`](crate::Session::disconnected) comes next.
+    Disconnect(Reason),
+}
+
+/// Why a connection ends. For the log and the counters.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// No complete Logon in time.
+    LogonTimeout,
+    /// The first message was not a Logon.
+    NotALogon,
+    /// The first bytes were garbled.
+    GarbledLogon,
+    /// The Logon's BeginString, CompIDs, MsgSeqNum or SendingTime are not those of the session.
+    NotThisSession,
+    /// SendingTime of the Logon is too far from our clock.
+    LogonSendingTime,
+    /// Username or Password are wrong.
+    Credentials,
+    /// A FIXT Logon without DefaultApplVerID.
+    NoDefaultApplVerId,
+    /// We refused the Logon; a Logout with the reason was written.
+    LogonRefused,
+    /// The peer answered our Logon with a Logout.
+    RefusedByPeer,
+    /// Both sides have sent their Logout.
+    LoggedOut,
+    /// The peer did not answer our Logout in time.
+    LogoutTimeout,
+    /// The peer was silent although it was asked to speak.
+    PeerSilent,
+    /// The peer broke the rules while our reset was not answered; a Logout was written.
+    PeerAtFault,
+    /// A message came while no connection was open for this session.
+    NotConnected,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LogonTimeout => "no complete Logon in time",
+            Self::NotALogon => "the first message was not a Logon",
+            Self::GarbledLogon => "the first message was garbled",
+            Self::NotThisSession => "the Logon's header is not that of the session",
+            Self::LogonSendingTime => "SendingTime of the Logon is too far from our clock",
+            Self::Credentials => "wrong Username or Password",
+            Self::NoDefaultApplVerId => "the Logon has no DefaultApplVerID",
+            Self::LogonRefused => "Logon refused, with a Logout that says why",
+            Self::RefusedByPeer => "the peer answered our Logon with a Logout",
+            Self::LoggedOut => "both sides have logged out",
+            Self::LogoutTimeout => "the peer did not answer our Logout in time",
+            Self::PeerSilent => "the peer did not answer our TestRequest in time",
+            Self::PeerAtFault => "the peer broke the rules of the session",
+            Self::NotConnected => "message for a session without connection",
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! What generated code stands on: fields of a message or of a group's entry, read by type.
+//!
+//! [`dictionary::generate`](crate::dictionary::generate) writes views and writers over these. Reading
+//! ends in a [`Refusal`], so an application can pass on with `?` what a peer left out.
+
+use crate::message::{Field, Message};
+use crate::value::{self, ValueError};
+use crate::{Decimal, Refusal, Tag, Timestamp};
+
+/// A repeating group, known at compile time.
+#[derive(Debug)]
+pub struct Shape {
+    /// Counts the entries.
+    pub count: Tag,
+    /// Each entry begins with it.
+    pub delimiter: Tag,
+    /// The members of an entry, counts of nested groups among them.
+    pub members: &'static [Tag],
+    /// The nested groups.
+    pub nested: &'static [Shape],
+}
+
+/// The fields of a message, or of an entry of a group.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a> {
+    bytes: &'a [u8],
+    fields: &'a [Field],
+}
+
+impl<'a> Fields<'a> {
+    /// All fields of a message.
+    pub fn of(message: &Message<'a>) -> Self {
+        Self {
+            bytes: message.bytes(),
+            fields: message.fields(),
+        }
+    }
+
+    /// The first value with this tag.
+    pub fn get(&self, tag: Tag) -> Option<&'a [u8]> {
+        let field = self.fields.iter().find(|field| field.tag == tag)?;
+        self.bytes.get(field.start as usize..field.end as usize)
+    }
+
+    /// The value of a field that is required.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::ConditionallyRequiredFieldMissing`] when it is not there.
+    pub fn required(&self, tag: Tag) -> Result<&'a [u8], Refusal> {
+        self.get(tag)
+            .ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
+    }
+
+    /// The entries of a group that are there; none when its count is not.
+    pub fn entries(&self, shape: &'static Shape) -> Entries<'a> {
+        let count = self
+            .fields
+            .iter()
+            .position(|field| field.tag == shape.count);
+        let fields = count.map_or(&[][..], |count| &self.fields[count + 1..]);
+        Entries {
+            bytes: self.bytes,
+            fields,
+            shape,
+        }
+    }
+}
+
+/// The entries of a group, in the order of the wire.
+#[derive(Clone, Debug)]
+pub struct Entries<'a> {
+    bytes: &'a [u8],
+    fields: &'a [Field],
+    shape: &'static Shape,
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Fields<'a>;
+
+    fn next(&mut self) -> Option<Fields<'a>> {
+        let (fields, rest) = self.fields.split_at(entry_len(self.fields, self.shape)?);
+        self.fields = rest;
+        Some(Fields {
+            bytes: self.bytes,
+            fields,
+        })
+    }
+}
+
+/// How many of the fields make up one entry; `None` when they do not begin with one.
+fn entry_len(fields: &[Field], shape: &Shape) -> Option<usize> {
+    if fields.first()?.tag != shape.delimiter {
+        return None;
+    }
+    let mut len = 0;
+    while let Some(field) = fields.get(len)
+        && shape.members.contains(&field.tag)
+        && (len == 0 || field.tag != shape.delimiter)
+    {
+        len += 1;
+        if let Some(nested) = shape.nested.iter().find(|nested| nested.count == field.tag) {
+            while let Some(more) = entry_len(&fields[len..], nested) {
+                len += more;
+            }
+        }
+    }
+    Some(len)
+}
+
+/// A type that a value can be read as.
+pub trait Value<'a>: Sized {
+    /// Reads the value.
+    ///
+    /// # Errors
+    ///
+    /// [`ValueError`] when the text is not of this type.
+    fn read(text: &'a [u8]) -> Result<Self, ValueError>;
+}
+
+/// Reads a field's value.
+///
+/// # Errors
+///
+/// [`Refusal::IncorrectDataFormat`] or [`Refusal::ValueOutOfRange`], with the tag.
+pub fn read<'a, T: Value<'a>>(tag: Tag, text: &'a [u8]) -> Result<T, Refusal> {
+    T::read(text).map_err(|error| match error {
+        ValueError::Form => Refusal::IncorrectDataFormat(tag),
+        ValueError::Range => Refusal::ValueOutOfRange(tag),
+    })
+}
+
+impl<'a> Value<'a> for u64 {
+    fn read(text: &'a [u8]) -> Result<Self, ValueError> {
+        value::uint(text)
+    }
+}
+
+impl<'a> Value<'a> for i64 {
+    fn read(text: &'a [u8]) -> Result<Self, ValueError> {
+        value::int(text)
+    }
+}
+
+impl<'a> Value<'a> for u8 {
+    fn read(text: &'a [u8]) -> Result<Self, ValueError> {
+        value::character(text)
+    }
+}
+
+impl<'a> Value<'a> for bool {
+    fn read(text: &'a [u8]) -> Result<Self, ValueError> {
+        value::boolean(text)
+    }
+}
+
+impl<'a> Value<'a> for Decimal {
+    fn read(text: &'a [u8]) -> Result<Self, ValueError> {
+        value::decimal(text)
+    }
+}
+
+impl<'a> Value<'a> for Timestamp {
+    fn read(text: &'a [u8]) -> Result<Self, ValueError> {
+        value::time(text)
+    }
+}
