@@ -1,3 +1,46 @@
 //! Sessions meet the world: sockets, the journal and the engine's turn.
+//!
+//! An [`Engine`] runs the sessions of an [`EngineConfig`] for one
+//! [`Application`](protocol::Application), on one thread that owns all of it. [`Engine::run`] is
+//! this loop:
+//!
+//! ```text
+//! while !stopped {
+//!     turn: poll the sockets, read the clock,
+//!           for each connection that is readable: read once, carry out each whole message
+//!             (decode, session, application, number, one journal record), write once,
+//!           then timers, commands of other threads, Application::on_time, rare work
+//!     nothing done?  spin: again · yield: offer the core · block: sleep until something is due
+//! }
+//! ```
+//!
+//! Other threads talk to it through a [`Handle`]. Programs that look like QuickFIX programs are in
+//! `examples/`. What may fail is an [`EngineError`]; what happens is an [`Event`].
 #![forbid(unsafe_code)]
 
+mod accept;
+pub mod canary;
+mod command;
+mod commit;
+pub mod config;
+mod connect;
+mod connection;
+mod counters;
+mod engine;
+pub mod event;
+pub mod host;
+pub mod journal;
+pub mod messages;
+mod redact;
+mod release;
+pub mod settings;
+mod turn;
+
+pub use fixwire_protocol as protocol;
+
+pub use command::{Handle, SendError};
+pub use config::{ConfigError, Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+pub use counters::{Counters, SessionStatus};
+pub use engine::{Engine, EngineError};
+pub use event::Event;
+pub use host::Host;

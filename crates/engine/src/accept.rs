@@ -1,0 +1,332 @@
+//! Connections that have not logged on: a bounded pool, and the way from it to a session.
+//!
+//! Nothing is answered and nothing of a session is touched before a Logon for it is complete. The
+//! time for that counts from the first moment, not from the last byte.
+
+use std::io::ErrorKind;
+use std::net::{IpAddr, SocketAddr};
+
+use fixwire_protocol::session::{BeginString, LogonIdentity, Party, identify};
+use fixwire_protocol::{Application, Frame, Mono, Now, frame};
+
+use crate::config::{Limits, SessionConfig};
+use crate::connection::Input;
+use crate::engine::{Engine, EngineError, Owner};
+use crate::event::{Event, Refusal};
+use crate::host::{ConnId, Host, ListenerId};
+
+/// Connections taken from one listener in a turn.
+const ACCEPTS_PER_TURN: usize = 16;
+/// Time until an accept that failed is tried again.
+const ACCEPT_PAUSE: u64 = 100_000_000;
+
+/// The pool of connections without a session.
+pub(crate) struct Lobby {
+    slots: Vec<Slot>,
+    per_address: usize,
+    logon_time: u64,
+    listeners: Vec<Listening>,
+    routes: Vec<Route>,
+}
+
+/// A session that takes connections.
+struct Route {
+    listener: ListenerId,
+    session: usize,
+    begin_string: BeginString,
+    own: Party,
+    peer: Party,
+}
+
+struct Listening {
+    id: ListenerId,
+    /// As it was configured; sessions with port 0 and one address share a port.
+    asked: SocketAddr,
+    at: SocketAddr,
+    /// After a failure nothing is accepted before this.
+    not_before: Mono,
+}
+
+struct Slot {
+    guest: Option<Guest>,
+    input: Input,
+}
+
+#[derive(Clone, Copy)]
+struct Guest {
+    conn: ConnId,
+    from: SocketAddr,
+    listener: ListenerId,
+    deadline: Mono,
+}
+
+impl Lobby {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let slot = |_| Slot {
+            guest: None,
+            input: Input::new(limits.logon_bytes),
+        };
+        Self {
+            slots: (0..limits.pending).map(slot).collect(),
+            per_address: limits.pending_per_address,
+            logon_time: limits.logon_time.as_nanos() as u64,
+            listeners: Vec::new(),
+            routes: Vec::new(),
+        }
+    }
+
+    /// Connections at this address may be for this session; listens there if nobody does yet.
+    pub(crate) fn route(
+        &mut self,
+        host: &mut impl Host,
+        listen: SocketAddr,
+        session: usize,
+        config: &SessionConfig,
+    ) -> Result<(), EngineError> {
+        let known = self
+            .listeners
+            .iter()
+            .find(|listening| listening.asked == listen);
+        let listener = match known {
+            Some(listening) => listening.id,
+            None => {
+                let result = host.listen(listen);
+                let (id, at) =
+                    result.map_err(|source| EngineError::Listen { at: listen, source })?;
+                self.listeners.push(Listening {
+                    id,
+                    asked: listen,
+                    at,
+                    not_before: Mono(0),
+                });
+                id
+            }
+        };
+        self.routes.push(Route {
+            listener,
+            session,
+            begin_string: config.session.begin_string,
+            own: config.session.own.clone(),
+            peer: config.session.peer.clone(),
+        });
+        Ok(())
+    }
+
+    /// Where connections are taken.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.listeners.iter().map(|listening| listening.at)
+    }
+
+    /// The earliest time at which somebody has waited too long.
+    pub(crate) fn due(&self) -> Option<Mono> {
+        let guests = self.slots.iter().filter_map(|slot| slot.guest);
+        let late = guests.map(|guest| guest.deadline).min();
+        let accepts = self.listeners.iter().map(|listening| listening.not_before);
+        late.into_iter().chain(accepts.filter(|at| at.0 > 0)).min()
+    }
+
+    fn admit(&mut self, guest: Guest) -> Result<usize, Refusal> {
+        let ip = address(guest.from.ip());
+        let same = |slot: &&Slot| {
+            slot.guest
+                .is_some_and(|other| address(other.from.ip()) == ip)
+        };
+        if self.slots.iter().filter(same).count() >= self.per_address {
+            return Err(Refusal::TooManyFromAddress);
+        }
+        let free = self.slots.iter().position(|slot| slot.guest.is_none());
+        let index = free.ok_or(Refusal::TooManyPending)?;
+        self.slots[index].guest = Some(guest);
+        self.slots[index].input.clear();
+        Ok(index)
+    }
+
+    fn listening(&mut self, id: ListenerId) -> Option<&mut Listening> {
+        self.listeners
+            .iter_mut()
+            .find(|listening| listening.id == id)
+    }
+
+    fn leave(&mut self, slot: usize) -> Option<Guest> {
+        self.slots[slot].guest.take()
+    }
+}
+
+/// An IPv4 address that came through an IPv6 socket is the same address.
+fn address(ip: IpAddr) -> IpAddr {
+    ip.to_canonical()
+}
+
+impl<A: Application, H: Host> Engine<A, H> {
+    /// Takes the connections that wait at a listener.
+    pub(crate) fn accept(&mut self, now: Now, listener: ListenerId) {
+        let Some(listening) = self.lobby.listening(listener) else {
+            return;
+        };
+        if now.mono < listening.not_before {
+            return;
+        }
+        listening.not_before = Mono(0);
+        for _ in 0..ACCEPTS_PER_TURN {
+            match self.host.accept(listener) {
+                Ok(Some((conn, from))) => self.admit(now, listener, conn, from),
+                Ok(None) => return,
+                Err(error) => {
+                    let again = Mono(now.mono.0 + ACCEPT_PAUSE);
+                    if let Some(listening) = self.lobby.listening(listener) {
+                        listening.not_before = again;
+                    }
+                    self.core.due = self.core.due.min(again);
+                    self.events.tell(
+                        now,
+                        &Event::CannotAccept {
+                            error: error.kind(),
+                        },
+                    );
+                    return;
+                }
+            }
+        }
+    }
+
+    fn admit(&mut self, now: Now, listener: ListenerId, conn: ConnId, from: SocketAddr) {
+        let deadline = Mono(now.mono.0 + self.lobby.logon_time);
+        let guest = Guest {
+            conn,
+            from,
+            listener,
+            deadline,
+        };
+        let admitted = if self.is_stopping() {
+            Err(Refusal::Stopping)
+        } else {
+            self.lobby.admit(guest)
+        };
+        match admitted {
+            Ok(slot) => {
+                self.set_owner(conn, Owner::Guest(slot));
+                self.core.due = self.core.due.min(deadline);
+            }
+            Err(why) => {
+                self.host.close(conn);
+                self.events.tell(now, &Event::Refused { from, why });
+            }
+        }
+    }
+
+    /// Reads from a connection that has not logged on.
+    pub(crate) fn read_guest(&mut self, now: Now, slot: usize) -> Result<(), EngineError> {
+        let Slot {
+            guest: Some(guest),
+            input,
+        } = &mut self.lobby.slots[slot]
+        else {
+            return Ok(());
+        };
+        let (conn, listener) = (guest.conn, guest.listener);
+        match input.fill(&mut self.host, conn) {
+            Ok(0) => {
+                self.refuse(now, slot, Refusal::Gone);
+                return Ok(());
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            Err(_) => {
+                self.refuse(now, slot, Refusal::Gone);
+                return Ok(());
+            }
+        }
+        let bytes = input.unread();
+        let why = match frame::next(bytes, input.size()) {
+            Frame::Whole { skip: 0, len } => {
+                let message = self.decoder.decode(&bytes[..len]);
+                match identify(&message)
+                    .map(|identity| find(&self.lobby.routes, listener, &identity))
+                {
+                    None => Refusal::NotALogon,
+                    Some(None) => Refusal::UnknownSession,
+                    Some(Some(session)) if self.core.lines[session].conn.is_some() => {
+                        Refusal::AlreadyConnected
+                    }
+                    Some(Some(session)) => return self.welcome(now, slot, session),
+                }
+            }
+            Frame::Partial { skip: 0 } if !input.is_full() => return Ok(()),
+            Frame::Partial { skip: 0 } | Frame::TooLarge { skip: 0, .. } => Refusal::TooLarge,
+            _ => Refusal::Garbled,
+        };
+        self.refuse(now, slot, why);
+        Ok(())
+    }
+
+    /// A Logon for a session without a connection has come: the connection becomes the session's.
+    fn welcome(&mut self, now: Now, slot: usize, session: usize) -> Result<(), EngineError> {
+        let Some(guest) = self.lobby.leave(slot) else {
+            return Ok(());
+        };
+        self.inputs[session].take_over(&mut self.lobby.slots[slot].input);
+        self.attach(now, session, guest.conn, guest.from)?;
+        self.process(now, session)
+    }
+
+    /// Closes a connection that has not logged on, without a message.
+    fn refuse(&mut self, now: Now, slot: usize, why: Refusal) {
+        if let Some(guest) = self.lobby.leave(slot) {
+            self.set_owner(guest.conn, Owner::Nobody);
+            self.host.close(guest.conn);
+            self.events.tell(
+                now,
+                &Event::Refused {
+                    from: guest.from,
+                    why,
+                },
+            );
+        }
+    }
+
+    /// Closes the connections that have waited too long for their Logon; all of them when the engine
+    /// stops. Tries again to accept where that failed.
+    pub(crate) fn elapse_guests(&mut self, now: Now) {
+        for slot in 0..self.lobby.slots.len() {
+            if let Some(guest) = self.lobby.slots[slot].guest {
+                if self.is_stopping() {
+                    self.refuse(now, slot, Refusal::Stopping);
+                } else if guest.deadline <= now.mono {
+                    self.refuse(now, slot, Refusal::Timeout);
+                }
+            }
+        }
+        for index in 0..self.lobby.listeners.len() {
+            let Listening { id, not_before, .. } = self.lobby.listeners[index];
+            if not_before.0 > 0 && not_before <= now.mono {
+                self.accept(now, id);
+            }
+        }
+    }
+}
+
+/// The session of a listener that a Logon is for: the CompIDs are the same, and so are those SubIDs
+/// and LocationIDs that the session has. The session that has most of them wins.
+fn find(routes: &[Route], listener: ListenerId, identity: &LogonIdentity<'_>) -> Option<usize> {
+    let fits = |ours: &[u8], theirs: &[u8]| ours.is_empty() || ours == theirs;
+    let matches = |route: &&Route| {
+        route.listener == listener
+            && route.begin_string == identity.begin_string
+            && route.own.comp_id == identity.own_comp_id
+            && route.peer.comp_id == identity.peer_comp_id
+            && fits(&route.own.sub_id, identity.own_sub_id)
+            && fits(&route.own.location_id, identity.own_location_id)
+            && fits(&route.peer.sub_id, identity.peer_sub_id)
+            && fits(&route.peer.location_id, identity.peer_location_id)
+    };
+    let best = routes.iter().filter(matches).max_by_key(|route| {
+        let ids = [
+            &route.own.sub_id,
+            &route.own.location_id,
+            &route.peer.sub_id,
+            &route.peer.location_id,
+        ];
+        ids.iter().filter(|id| !id.is_empty()).count()
+    })?;
+    Some(best.session)
+}

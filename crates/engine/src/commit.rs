@@ -1,0 +1,407 @@
+//! Numbers, the journal and the wire: what is written gets its number, one record holds it with its
+//! cause, and only then does it leave.
+
+use std::ops::Range;
+
+use fixwire_protocol::session::Verdict;
+use fixwire_protocol::{Application, Message, Mono, Now, Number, Outbox, Session};
+
+use crate::canary::{self, Fault};
+use crate::config::SessionConfig;
+use crate::counters::Counters;
+use crate::event::Ending;
+use crate::host::{ConnId, Host, SocketOptions};
+use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, JournalId, Kind};
+use crate::journal::{Replay, Stored};
+use crate::redact::Redactor;
+use crate::release::{Gate, Output};
+
+/// The inbound message among those that were copied without secrets.
+const INBOUND: usize = usize::MAX;
+/// Bytes in the outbox from which they are written before more messages are taken, if it has so many.
+pub(crate) const FLUSH_BYTES: usize = 64 << 10;
+/// Bytes of repeated messages that are written at once.
+const REPLAY_BYTES: usize = 16 << 10;
+/// Numbers without a message that a resend passes in one turn.
+const SKIPS_PER_TURN: usize = 4096;
+
+/// The sessions with all that makes their messages leave.
+pub(crate) struct Core<D: Disk> {
+    pub(crate) sessions: Vec<Session>,
+    /// The engine's part of each session, in the same order.
+    pub(crate) lines: Vec<Line>,
+    pub(crate) journal: Journal<D>,
+    pub(crate) outbox: Outbox,
+    /// From so many bytes or messages on the outbox is written before more is taken.
+    pub(crate) full_bytes: usize,
+    pub(crate) full_messages: usize,
+    /// Nothing leaves before a sync has returned.
+    pub(crate) sync_first: bool,
+    pub(crate) redactor: Redactor,
+    /// Messages for sessions that do not exist.
+    pub(crate) astray: u64,
+    /// Sessions with bytes or messages that wait for their socket.
+    pub(crate) busy: Vec<usize>,
+    /// Connections that failed while they were written to.
+    pub(crate) failed: Vec<(usize, Ending)>,
+    /// No timer of a session is due earlier.
+    pub(crate) due: Mono,
+    pub(crate) lag_bytes: u64,
+    pub(crate) replay_per_turn: usize,
+}
+
+/// What the engine keeps of a session beside the session itself.
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) journal: JournalId,
+    pub(crate) conn: Option<ConnId>,
+    pub(crate) output: Output,
+    pub(crate) resending: Option<Resending>,
+    pub(crate) options: SocketOptions,
+    pub(crate) validate_checksum: bool,
+    /// The application knows that the session is logged on.
+    pub(crate) logged_on: bool,
+    /// Stands in [`Core::busy`].
+    pub(crate) is_busy: bool,
+    pub(crate) counters: Counters,
+}
+
+impl Line {
+    /// A session without a connection; `room` is the most bytes that one flush leaves for it.
+    pub(crate) fn new(config: &SessionConfig, journal: JournalId, room: usize) -> Self {
+        Self {
+            name: config.name.clone(),
+            journal,
+            conn: None,
+            output: Output::new(room),
+            resending: None,
+            options: SocketOptions {
+                nodelay: config.nodelay,
+                send_buffer: config.send_buffer,
+                receive_buffer: config.receive_buffer,
+            },
+            validate_checksum: config.validate_checksum,
+            logged_on: false,
+            is_busy: false,
+            counters: Counters::default(),
+        }
+    }
+}
+
+/// Stored messages being read for a resend.
+pub(crate) struct Resending {
+    replay: Replay,
+    /// Up to here nothing is stored.
+    missing_to: u64,
+}
+
+impl<D: Disk> Core<D> {
+    /// Carries out one message of a session: decides, lets the application answer, and commits.
+    #[inline]
+    pub(crate) fn receive(
+        &mut self,
+        now: Now,
+        session: usize,
+        message: &Message<'_>,
+        app: &mut impl Application,
+    ) -> Result<Verdict, JournalError> {
+        let state = &mut self.sessions[session];
+        let line = &mut self.lines[session];
+        line.counters.received += 1;
+        let verdict = state.receive(now, message, &mut self.outbox);
+        if verdict == Verdict::Deliver {
+            line.counters.delivered += 1;
+            if let Err(refusal) = app.on_message(now, state.id(), message, &mut self.outbox) {
+                state.refuse(now, message, refusal, &mut self.outbox);
+            }
+        } else if !line.logged_on && state.is_logged_on() {
+            app.on_logon(now, state.id(), &mut self.outbox);
+        }
+        if Redactor::concerns(message.msg_type()) {
+            self.redactor.copy(INBOUND, message.bytes());
+        }
+        self.commit(now, session, Kind::Message, Some(message.bytes()))?;
+        Ok(verdict)
+    }
+
+    /// Numbers what stands in the outbox and keeps it, with its cause, in one record. A message that
+    /// changed nothing (it was a duplicate, or is kept for later) leaves no record.
+    #[inline]
+    pub(crate) fn commit(
+        &mut self,
+        now: Now,
+        cause: usize,
+        kind: Kind,
+        inbound: Option<&[u8]>,
+    ) -> Result<(), JournalError> {
+        let Self {
+            sessions,
+            lines,
+            journal,
+            outbox,
+            redactor,
+            ..
+        } = self;
+        let new = outbox.unsealed();
+        let mut stored = false;
+        for index in new.clone() {
+            let entry = outbox.entries()[index];
+            match sessions.get_mut(entry.session.0 as usize) {
+                Some(_)
+                    if canary::is(Fault::SkipResend)
+                        && entry.msg_type() == b"2"
+                        && lines[cause].counters.connections > 1 =>
+                {
+                    outbox.discard(index);
+                }
+                Some(session) => {
+                    stored |= entry.number == Number::Next;
+                    session.seal(now, outbox, index);
+                    if Redactor::concerns(outbox.msg_type(index)) {
+                        redactor.copy(index, outbox.sealed(index));
+                    }
+                }
+                None => {
+                    outbox.discard(index);
+                    self.astray += 1;
+                }
+            }
+        }
+        let state = &sessions[cause];
+        let line = &mut lines[cause];
+        let (next_in, next_out) = (state.next_in(), state.next_out());
+        let epoch = state.epoch() as u32;
+        let known = journal
+            .counters(line.journal)
+            .unwrap_or(journal::Counters::NEW);
+        if !stored
+            && known
+                == (journal::Counters {
+                    next_in,
+                    next_out,
+                    epoch,
+                })
+        {
+            redactor.clear();
+            return Ok(());
+        }
+        if known.epoch != epoch {
+            // What waits for the peer was numbered before the reset.
+            line.output.forget();
+            line.resending = None;
+        }
+        let cause = Cause {
+            session: line.journal,
+            kind,
+            inbound: inbound.map(|bytes| redactor.kept(INBOUND, bytes)),
+            next_in,
+            next_out,
+            epoch,
+        };
+        let (outbox, lines, kept) = (&*outbox, &*lines, &*redactor);
+        let effects = new.filter_map(|index| {
+            let entry = &outbox.entries()[index];
+            let numbered = entry.number == Number::Next && !entry.is_discarded();
+            numbered.then(|| Effect {
+                session: lines[entry.session.0 as usize].journal,
+                seq: entry.seq,
+                bytes: kept.kept(index, outbox.sealed(index)),
+            })
+        });
+        if !(canary::is(Fault::SkipCommit) && next_in.is_multiple_of(5)) {
+            journal.append(now.wall, cause, effects)?;
+        }
+        redactor.clear();
+        Ok(())
+    }
+
+    /// Commits what was written for no message: by a timer, a command, the application's own wish.
+    pub(crate) fn commit_sent(&mut self, now: Now) -> Result<(), JournalError> {
+        let Some(first) = self.outbox.entries().get(self.outbox.unsealed().start) else {
+            return Ok(());
+        };
+        // The record is about the session of the first message that has one.
+        let session = first.session.0 as usize;
+        let session = if session < self.sessions.len() {
+            session
+        } else {
+            0
+        };
+        self.commit(now, session, Kind::Sent, None)
+    }
+
+    /// So much is committed that it should leave before more is taken.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        let count = self.outbox.entries().len();
+        count >= self.full_messages || self.outbox.bytes(0..count).len() >= self.full_bytes
+    }
+
+    /// Writes what is committed: one write for each row of messages of one session. Connections that
+    /// fail stand in [`Core::failed`] after it.
+    #[inline]
+    pub(crate) fn flush(&mut self, host: &mut impl Host) -> Result<(), JournalError> {
+        let count = self.outbox.entries().len();
+        if count == 0 {
+            return Ok(());
+        }
+        if self.sync_first && !canary::is(Fault::SkipSync) {
+            self.journal.sync(self.journal.end())?;
+        }
+        let mut start = 0;
+        while start < count {
+            let entries = self.outbox.entries();
+            let id = entries[start].session;
+            let same = entries[start..]
+                .iter()
+                .take_while(|entry| entry.session == id);
+            let end = start + same.count();
+            self.send(host, id.0 as usize, start..end);
+            start = end;
+        }
+        self.outbox.clear();
+        Ok(())
+    }
+
+    #[inline]
+    fn send(&mut self, host: &mut impl Host, session: usize, run: Range<usize>) {
+        let gate = match self.sessions.get(session) {
+            Some(state) => gate(state),
+            None => return,
+        };
+        let line = &mut self.lines[session];
+        let Some(conn) = line.conn else { return };
+        line.counters.sent += run.len() as u64;
+        let result = line.output.send(host, conn, &self.outbox, run, gate);
+        if let Err(ending) = result {
+            self.failed.push((session, ending));
+        } else if line.output.has_backlog() {
+            if line.output.lag() > self.lag_bytes {
+                self.failed
+                    .push((session, Ending::SlowReader(line.output.lag())));
+            }
+            self.set_busy(session);
+        }
+    }
+
+    /// The session is looked at every turn until nothing of it waits.
+    pub(crate) fn set_busy(&mut self, session: usize) {
+        if !std::mem::replace(&mut self.lines[session].is_busy, true) {
+            self.busy.push(session);
+        }
+    }
+
+    /// Something can be done now for a session that has messages waiting.
+    pub(crate) fn can_pump(&self, session: usize) -> bool {
+        let (line, state) = (&self.lines[session], &self.sessions[session]);
+        line.conn.is_some()
+            && line
+                .output
+                .can_write(gate(state), state.replay_due().is_some())
+    }
+
+    /// Writes what waits for a session's socket, and a few messages of a running resend. Answers
+    /// whether the session still has something that waits.
+    pub(crate) fn pump(
+        &mut self,
+        now: Now,
+        host: &mut impl Host,
+        session: usize,
+    ) -> Result<bool, JournalError> {
+        let line = &mut self.lines[session];
+        let Some(conn) = line.conn else {
+            return Ok(false);
+        };
+        let gate = gate(&self.sessions[session]);
+        if let Err(ending) = line
+            .output
+            .pump(host, conn, &mut self.journal, line.journal, gate)
+        {
+            self.failed.push((session, ending));
+            return Ok(false);
+        }
+        let older = line.output.behind_within(gate);
+        if !line.output.is_blocked() && !older && self.sessions[session].replay_due().is_some() {
+            self.replay(now, session);
+            self.commit(now, session, Kind::Sent, None)?;
+            self.flush(host)?;
+        }
+        let (line, state) = (&self.lines[session], &self.sessions[session]);
+        Ok(line.output.has_backlog() || state.replay_due().is_some())
+    }
+
+    /// Feeds stored messages to a session that resends.
+    fn replay(&mut self, now: Now, session: usize) {
+        let Self {
+            sessions,
+            lines,
+            journal,
+            outbox,
+            ..
+        } = self;
+        let (state, line) = (&mut sessions[session], &mut lines[session]);
+        let (mut skips, mut bytes) = (0, 0);
+        while let Some(due) = state.replay_due() {
+            if line.output.behind_within(gate(state)) {
+                // This is another resend, and messages up to its end have not been written.
+                return;
+            }
+            let full = outbox.entries().len() >= self.replay_per_turn || bytes >= REPLAY_BYTES;
+            if full || skips >= SKIPS_PER_TURN {
+                return;
+            }
+            let usable = |resending: &&mut Resending| {
+                due <= resending.missing_to || resending.replay.next_number() == due
+            };
+            let resending = match line.resending.as_mut().filter(usable) {
+                Some(_) => line.resending.as_mut(),
+                None => {
+                    let last = state.next_out().saturating_sub(1);
+                    let replay = journal.replay(line.journal, due, last);
+                    Some(line.resending.insert(Resending {
+                        replay,
+                        missing_to: 0,
+                    }))
+                }
+            };
+            let Some(resending) = resending else { return };
+            let mut stored = None;
+            if due > resending.missing_to {
+                match journal.next_of(&mut resending.replay) {
+                    Some(Stored::Message { bytes, .. }) => stored = Some(bytes),
+                    Some(Stored::Missing { to, .. }) => resending.missing_to = to,
+                    None => resending.missing_to = due,
+                }
+            }
+            bytes += stored.map_or(0, <[u8]>::len);
+            skips += 1;
+            state.replay(now, stored, outbox);
+            if state.replay_due() == Some(due) {
+                // No room; the number is asked for again after the outbox has been written.
+                line.resending = None;
+                return;
+            }
+        }
+        line.resending = None;
+    }
+
+    /// Takes the session's next timer into account.
+    #[inline]
+    pub(crate) fn note_due(&mut self, session: usize) {
+        if let Some(due) = self.sessions[session].next_due() {
+            self.due = self.due.min(due);
+        }
+    }
+}
+
+/// What of a session may be written now.
+#[inline]
+fn gate(session: &Session) -> Gate {
+    if !session.is_logged_on() {
+        Gate::Admin
+    } else if let Some(end) = session.replay_end() {
+        Gate::Repeats(end)
+    } else {
+        Gate::Open
+    }
+}

@@ -1,0 +1,75 @@
+//! The bytes that have arrived on a connection and are not yet messages.
+
+use std::io;
+
+use crate::host::{ConnId, Host};
+
+/// A receive buffer. Messages are decoded where they stand in it.
+pub(crate) struct Input {
+    bytes: Box<[u8]>,
+    start: usize,
+    end: usize,
+}
+
+impl Input {
+    /// All memory it will ever have. The system gives pages when they are first used.
+    pub(crate) fn new(size: usize) -> Self {
+        Self {
+            bytes: vec![0; size].into_boxed_slice(),
+            start: 0,
+            end: 0,
+        }
+    }
+
+    /// Reads once, as much as there is room for: the count, 0 at the end of the stream.
+    #[inline]
+    pub(crate) fn fill(&mut self, host: &mut impl Host, conn: ConnId) -> io::Result<usize> {
+        if self.start == self.end {
+            self.start = 0;
+            self.end = 0;
+        } else if self.start > self.bytes.len() / 2 || self.end == self.bytes.len() {
+            self.bytes.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.start = 0;
+        }
+        let count = host.read(conn, &mut self.bytes[self.end..])?;
+        self.end += count;
+        Ok(count)
+    }
+
+    /// What has arrived and is not consumed.
+    #[inline]
+    pub(crate) fn unread(&self) -> &[u8] {
+        &self.bytes[self.start..self.end]
+    }
+
+    #[inline]
+    pub(crate) fn consume(&mut self, count: usize) {
+        self.start += count;
+        debug_assert!(self.start <= self.end);
+    }
+
+    /// Bytes it has room for.
+    pub(crate) fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.start = 0;
+        self.end = 0;
+    }
+
+    /// There is no room for more, so no message can become whole.
+    pub(crate) fn is_full(&self) -> bool {
+        self.end - self.start == self.bytes.len()
+    }
+
+    /// Takes over what another buffer holds, which is not longer than this one.
+    pub(crate) fn take_over(&mut self, other: &mut Self) {
+        let unread = other.unread();
+        self.bytes[..unread.len()].copy_from_slice(unread);
+        self.start = 0;
+        self.end = unread.len();
+        other.clear();
+    }
+}

@@ -1,0 +1,395 @@
+//! The engine: what it is made of, how it starts, runs and stops.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+
+use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, Session, SessionId};
+
+use crate::accept::Lobby;
+use crate::canary::{self, Fault};
+use crate::command::{Commands, Handle};
+use crate::commit::{Core, FLUSH_BYTES, Line};
+use crate::config::{ConfigError, Connection, Durability, EngineConfig, SessionConfig, Wait};
+use crate::connect::Dialler;
+use crate::connection::Input;
+use crate::counters::SessionStatus;
+use crate::event::{Event, Events};
+use crate::host::{ConnId, Host, Os, Ready};
+use crate::journal::{self, Journal, JournalError};
+use crate::redact::Redactor;
+
+/// Far enough in the future.
+pub(crate) const NEVER: Mono = Mono(u64::MAX);
+/// Longest sleep, so that a host's clock may be checked now and then.
+const LONGEST_SLEEP: Nanos = Nanos(3_600_000_000_000);
+
+/// Runs sessions for an application.
+///
+/// One thread owns an engine and all it touches; other threads use a [`Handle`].
+///
+/// ```text
+/// let mut engine = Engine::new(config, application)?;
+/// let handle = engine.handle();          // for other threads: send, log out, stop
+/// engine.run()?;                         // until somebody stops it
+/// ```
+pub struct Engine<A, H: Host = Os> {
+    pub(crate) host: H,
+    pub(crate) app: A,
+    pub(crate) core: Core<H::Disk>,
+    /// The receive buffer of each session.
+    pub(crate) inputs: Vec<Input>,
+    /// Those sessions that connect to their peer.
+    pub(crate) diallers: Vec<Option<Dialler>>,
+    pub(crate) decoder: Decoder,
+    /// A message that was kept while a gap was open.
+    pub(crate) held: Vec<u8>,
+    pub(crate) ready: Vec<Ready>,
+    /// Whose each connection of the host is.
+    pub(crate) owners: Vec<Owner>,
+    pub(crate) lobby: Lobby,
+    pub(crate) events: Events,
+    pub(crate) commands: Commands,
+    /// Messages that could not be sent, as told so far.
+    pub(crate) unsent: u64,
+    /// When the application wants to be called though nothing happens.
+    pub(crate) app_due: Mono,
+    pub(crate) max_message: usize,
+    pub(crate) stop_timeout: Nanos,
+    pub(crate) stopping: Stopping,
+    /// The journal outlives the process.
+    pub(crate) keeps: bool,
+    wait: Wait,
+    core_number: Option<usize>,
+}
+
+/// Whose a connection of the host is.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Owner {
+    #[default]
+    Nobody,
+    /// It has not logged on: a place in the lobby.
+    Guest(usize),
+    /// It is being made for this session.
+    Dialling(usize),
+    Session(usize),
+}
+
+/// How far the engine is with ending.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Stopping {
+    No,
+    /// Logouts are sent; those that are not answered by then are not waited for.
+    Until(Mono),
+    Done,
+}
+
+/// Why an engine did not start, or ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The configuration cannot work.
+    Config(ConfigError),
+    /// The journal cannot be read or written. Nothing was sent that it does not hold.
+    Journal(JournalError),
+    /// An address cannot be listened at.
+    Listen {
+        /// The address.
+        at: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refuses what no engine can do without.
+    Io {
+        /// What was wanted.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => write!(f, "{error}"),
+            Self::Journal(error) => write!(f, "{error}"),
+            Self::Listen { at, source } => write!(f, "cannot listen at {at}: {source}"),
+            Self::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Config(error) => Some(error),
+            Self::Journal(error) => Some(error),
+            Self::Listen { source, .. } | Self::Io { source, .. } => Some(source),
+        }
+    }
+}
+
+impl From<JournalError> for EngineError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+impl<A: Application> Engine<A> {
+    /// An engine on the operating system: recovers its sessions from the journal and listens. Nothing
+    /// is connected or sent before [`Engine::run`] or [`Engine::turn`].
+    ///
+    /// # Errors
+    ///
+    /// A configuration that cannot work, a journal that cannot be read or is in use, an address that
+    /// cannot be listened at.
+    pub fn new(config: EngineConfig, app: A) -> Result<Self, EngineError> {
+        let host = Os::new(config.wait).map_err(|source| EngineError::Io {
+            doing: "poll",
+            source,
+        })?;
+        Self::with_host(config, app, host)
+    }
+}
+
+impl<A: Application, H: Host> Engine<A, H> {
+    /// An engine in a world of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::new`].
+    pub fn with_host(config: EngineConfig, app: A, mut host: H) -> Result<Self, EngineError> {
+        config.check().map_err(EngineError::Config)?;
+        let now = host.now();
+        let outbox_bytes = config.outbox_bytes();
+        // First what may be in use elsewhere, then what writes.
+        let mut lobby = Lobby::new(&config.limits);
+        for (index, session) in config.sessions.iter().enumerate() {
+            if let Connection::Acceptor { listen } = session.connection {
+                lobby.route(&mut host, listen, index, session)?;
+            }
+        }
+        let disk = host.disk(&config)?;
+        let sizes = journal::Config {
+            segment_bytes: segment_bytes(&config),
+            sessions: (config.sessions.len() + 1024).next_power_of_two(),
+            synced_before_sent: config.durability == Durability::Disk,
+            ..journal::Config::default()
+        };
+        let (mut journal, _) = Journal::open(disk, sizes)?;
+        let mut sessions = Vec::with_capacity(config.sessions.len());
+        let mut lines = Vec::with_capacity(config.sessions.len());
+        for (index, session) in config.sessions.iter().enumerate() {
+            let id = journal.register(now.wall, &session.name)?;
+            let stored = journal
+                .counters(id)
+                .ok_or(JournalError::UnknownSession(id))?;
+            let mut state = Session::new(SessionId(index as u32), session.session.clone());
+            let next_out = match canary::is(Fault::ReuseNumber) {
+                true => stored.next_out.saturating_sub(1).max(1),
+                false => stored.next_out,
+            };
+            state.restore(next_out, stored.next_in, u64::from(stored.epoch));
+            sessions.push(state);
+            lines.push(Line::new(session, id, outbox_bytes + config.max_message));
+        }
+        let mut decoder = Decoder::with_capacity(config.max_fields);
+        for session in &config.sessions {
+            session
+                .session
+                .dictionary
+                .iter()
+                .for_each(|dictionary| decoder.learn(dictionary));
+        }
+        let dialler = |session: &SessionConfig| match &session.connection {
+            Connection::Acceptor { .. } => None,
+            Connection::Initiator {
+                hosts,
+                reconnect,
+                timeout,
+            } => Some(Dialler::new(hosts.clone(), reconnect.clone(), *timeout)),
+        };
+        let header_room = sessions
+            .iter()
+            .map(Session::header_room)
+            .max()
+            .unwrap_or_default();
+        Ok(Self {
+            commands: Commands::new(host.wake_up(), config.max_message),
+            host,
+            app,
+            inputs: sessions
+                .iter()
+                .map(|_| Input::new(config.read_buffer))
+                .collect(),
+            diallers: config.sessions.iter().map(dialler).collect(),
+            core: Core {
+                outbox: Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room),
+                full_bytes: FLUSH_BYTES.min(outbox_bytes / 2),
+                full_messages: config.limits.outbox_messages / 2,
+                sync_first: config.durability == Durability::Disk,
+                astray: 0,
+                redactor: Redactor::new(config.max_message),
+                busy: Vec::with_capacity(sessions.len()),
+                failed: Vec::with_capacity(sessions.len()),
+                sessions,
+                lines,
+                journal,
+                due: Mono(0),
+                lag_bytes: config.limits.lag_bytes,
+                replay_per_turn: config.limits.replay_per_turn,
+            },
+            decoder,
+            held: Vec::with_capacity(config.max_message),
+            ready: Vec::with_capacity(1024),
+            owners: Vec::new(),
+            lobby,
+            events: Events::new(config.limits.events_per_second),
+            unsent: 0,
+            app_due: NEVER,
+            max_message: config.max_message,
+            stop_timeout: Nanos(config.stop_timeout.as_nanos() as u64),
+            stopping: Stopping::No,
+            keeps: config.durability != Durability::Memory,
+            wait: config.wait,
+            core_number: config.core,
+        })
+    }
+
+    /// A way to talk to this engine from other threads.
+    pub fn handle(&self) -> Handle {
+        self.commands.handle()
+    }
+
+    /// Tells events to `sink`, on the engine's thread; those of the start at once.
+    pub fn on_event(&mut self, sink: impl FnMut(Now, &Event) + Send + 'static) {
+        self.events.listen(Box::new(sink));
+        let now = self.host.now();
+        for at in self.lobby.addresses() {
+            self.events.tell(now, &Event::Listening { at });
+        }
+    }
+
+    /// Where connections are taken, with the ports that were chosen for port 0.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.lobby.addresses()
+    }
+
+    /// The application. Its [`on_time`](Application::on_time) is called in the next turn.
+    pub fn application_mut(&mut self) -> &mut A {
+        self.app_due = Mono(0);
+        &mut self.app
+    }
+
+    /// The world it runs in.
+    pub fn host_mut(&mut self) -> &mut H {
+        &mut self.host
+    }
+
+    /// The sessions, in the order of the configuration.
+    pub fn sessions(&self) -> impl Iterator<Item = SessionStatus<'_>> {
+        self.core
+            .sessions
+            .iter()
+            .zip(&self.core.lines)
+            .map(|(session, line)| SessionStatus {
+                id: session.id(),
+                name: &line.name,
+                connected: line.conn.is_some(),
+                logged_on: session.is_logged_on(),
+                next_in: session.next_in(),
+                next_out: session.next_out(),
+                waiting_bytes: line.output.lag(),
+                counters: line.counters,
+            })
+    }
+
+    /// Works until a [`Handle`] stops it: then sessions are logged out, the journal is synced, and
+    /// this returns.
+    ///
+    /// # Errors
+    ///
+    /// When the journal or the host fails. No message has been sent that the journal does not hold.
+    pub fn run(&mut self) -> Result<(), EngineError> {
+        if let Some(core) = self.core_number {
+            let mut cores = rustix::thread::CpuSet::new();
+            if core < rustix::thread::CpuSet::MAX_CPU {
+                cores.set(core);
+            }
+            rustix::thread::sched_setaffinity(None, &cores).map_err(|error| EngineError::Io {
+                doing: "pin to the core",
+                source: error.into(),
+            })?;
+        }
+        let mut worked = true;
+        while self.stopping != Stopping::Done {
+            let wait = match self.wait {
+                Wait::Block => self.time_to_sleep(),
+                Wait::Yield if !worked => {
+                    std::thread::yield_now();
+                    Nanos(0)
+                }
+                Wait::Spin | Wait::Yield => Nanos(0),
+            };
+            worked = self.turn_within(wait)? > 0;
+        }
+        Ok(())
+    }
+
+    /// One turn: everything that is ready now, without waiting. Answers how much was done; 0 when
+    /// there was nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::run`]; the engine must not be used any more.
+    pub fn turn(&mut self) -> Result<usize, EngineError> {
+        self.turn_within(Nanos(0))
+    }
+
+    /// Whether a stop has been carried out.
+    pub fn is_done(&self) -> bool {
+        self.stopping == Stopping::Done
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping != Stopping::No
+    }
+
+    /// How long nothing happens unless a byte or a command arrives.
+    fn time_to_sleep(&mut self) -> Nanos {
+        if self.has_work() || self.commands.about_to_sleep() {
+            return Nanos(0);
+        }
+        let due = self.core.due.min(self.app_due);
+        let now = self.host.now().mono;
+        Nanos(due.0.saturating_sub(now.0).min(LONGEST_SLEEP.0))
+    }
+
+    pub(crate) fn set_owner(&mut self, conn: ConnId, owner: Owner) {
+        let index = conn.0 as usize;
+        if index >= self.owners.len() {
+            self.owners.resize(index + 1, Owner::Nobody);
+        }
+        self.owners[index] = owner;
+    }
+}
+
+impl<A, H: Host> fmt::Debug for Engine<A, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("sessions", &self.inputs.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Bytes of one segment. A journal in memory takes the smallest that hold any record, so that its ring
+/// stays in the processor's caches.
+fn segment_bytes(config: &EngineConfig) -> usize {
+    const SMALLEST: usize = 4 << 20;
+    if config.durability != Durability::Memory {
+        return config.segment_bytes;
+    }
+    let record = config.max_message + config.outbox_bytes();
+    let room = (record + (1 << 20)).next_multiple_of(1 << 20);
+    room.max(SMALLEST).min(config.segment_bytes)
+}

@@ -1,0 +1,340 @@
+//! What an engine tells its operator, at a bounded rate.
+
+use std::fmt;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use fixwire_protocol::frame::Garbled;
+use fixwire_protocol::session::Reason;
+use fixwire_protocol::{Mono, Nanos, Now, SessionId};
+
+/// Something happened that an operator may want to know. Facts, not text; [`fmt::Display`] makes the
+/// sentence, without the session's name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The engine takes connections here.
+    Listening {
+        /// The address, with the port that was chosen for port 0.
+        at: SocketAddr,
+    },
+    /// A connection for this session stands; the Logons follow.
+    Connected {
+        /// The session.
+        session: SessionId,
+        /// The peer's address.
+        peer: SocketAddr,
+    },
+    /// An attempt to connect has failed.
+    DialFailed {
+        /// The session.
+        session: SessionId,
+        /// The host as configured.
+        host: String,
+        /// Its port.
+        port: u16,
+        /// What the system said.
+        error: String,
+        /// Time until the next attempt.
+        again_in: Nanos,
+    },
+    /// Both Logons have been exchanged.
+    LoggedOn {
+        /// The session.
+        session: SessionId,
+    },
+    /// The session is no longer logged on.
+    LoggedOut {
+        /// The session.
+        session: SessionId,
+    },
+    /// The connection of a session has ended.
+    Disconnected {
+        /// The session.
+        session: SessionId,
+        /// Why.
+        why: Ending,
+    },
+    /// A connection was closed before it belonged to a session.
+    Refused {
+        /// The peer's address.
+        from: SocketAddr,
+        /// Why.
+        why: Refusal,
+    },
+    /// The system gives no further connection.
+    CannotAccept {
+        /// What the system said.
+        error: ErrorKind,
+    },
+    /// Garbled bytes were ignored.
+    Garbled {
+        /// The session.
+        session: SessionId,
+        /// What is wrong with them.
+        why: Garbled,
+    },
+    /// The application or a command wrote messages that could not be sent: too long for the outbox, or
+    /// for a session that does not exist.
+    NotSent {
+        /// How many.
+        messages: u64,
+    },
+    /// The journal failed: nothing more is sent and the engine ends.
+    JournalFailed {
+        /// What it says.
+        error: String,
+    },
+    /// Events of one kind came faster than [`Limits::events_per_second`](crate::Limits).
+    Suppressed {
+        /// How many were not told.
+        events: u64,
+    },
+}
+
+/// Why the connection of a session has ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// The session ended it.
+    Session(Reason),
+    /// The peer closed it.
+    ClosedByPeer,
+    /// The system ended it.
+    Io(ErrorKind),
+    /// A message of this many bytes was announced, more than `max_message`.
+    TooLarge(u64),
+    /// The peer did not read: so many bytes were waiting for it. The journal keeps them.
+    SlowReader(u64),
+    /// A message that waits for the peer is no longer stored.
+    NotStored(u64),
+    /// The engine stops.
+    Stopping,
+}
+
+/// Why a connection was closed, without a message, before it belonged to a session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Too many connections have not logged on yet.
+    TooManyPending,
+    /// Too many of them are from this address.
+    TooManyFromAddress,
+    /// No complete Logon in time.
+    Timeout,
+    /// The peer closed it, or the system did.
+    Gone,
+    /// The first bytes are no message.
+    Garbled,
+    /// The first message is too long for a Logon.
+    TooLarge,
+    /// The first message is not a Logon that names both parties in a version we speak.
+    NotALogon,
+    /// No session of this port is for these parties.
+    UnknownSession,
+    /// That session has a connection already.
+    AlreadyConnected,
+    /// The engine stops.
+    Stopping,
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listening { at } => write!(f, "listening at {at}"),
+            Self::Connected { peer, .. } => write!(f, "connected with {peer}"),
+            Self::DialFailed {
+                host,
+                port,
+                error,
+                again_in,
+                ..
+            } => write!(
+                f,
+                "cannot connect to {host} port {port}: {error}; next attempt in {:.1} s",
+                again_in.0 as f64 / 1e9
+            ),
+            Self::LoggedOn { .. } => f.write_str("logged on"),
+            Self::LoggedOut { .. } => f.write_str("logged out"),
+            Self::Disconnected { why, .. } => write!(f, "disconnected: {why}"),
+            Self::Refused { from, why } => write!(f, "connection from {from} closed: {why}"),
+            Self::CannotAccept { error } => write!(f, "cannot accept connections: {error}"),
+            Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why:?}"),
+            Self::NotSent { messages } => {
+                write!(
+                    f,
+                    "{messages} messages were too long or for no session, and are not sent"
+                )
+            }
+            Self::JournalFailed { error } => write!(f, "{error}"),
+            Self::Suppressed { events } => write!(f, "{events} more events of one kind"),
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Session(reason) => write!(f, "{reason}"),
+            Self::ClosedByPeer => f.write_str("closed by the peer"),
+            Self::Io(kind) => write!(f, "{kind}"),
+            Self::TooLarge(bytes) => write!(f, "the peer announced a message of {bytes} bytes"),
+            Self::SlowReader(bytes) => {
+                write!(
+                    f,
+                    "the peer does not read: {bytes} bytes wait for it in the journal"
+                )
+            }
+            Self::NotStored(seq) => {
+                write!(
+                    f,
+                    "message {seq} waits for the peer and is no longer stored"
+                )
+            }
+            Self::Stopping => f.write_str("the engine stops"),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooManyPending => "too many connections that have not logged on",
+            Self::TooManyFromAddress => "too many connections from there that have not logged on",
+            Self::Timeout => "no complete Logon in time",
+            Self::Gone => "it ended before its Logon",
+            Self::Garbled => "the first bytes are no FIX message",
+            Self::TooLarge => "the first message is too long for a Logon",
+            Self::NotALogon => "the first message is no Logon",
+            Self::UnknownSession => "no session here has these CompIDs and this BeginString",
+            Self::AlreadyConnected => "the session has a connection already",
+            Self::Stopping => "the engine stops",
+        })
+    }
+}
+
+impl Event {
+    /// The session it is about, if one.
+    #[must_use]
+    pub fn session(&self) -> Option<SessionId> {
+        match self {
+            Self::Connected { session, .. }
+            | Self::DialFailed { session, .. }
+            | Self::LoggedOn { session }
+            | Self::LoggedOut { session }
+            | Self::Disconnected { session, .. }
+            | Self::Garbled { session, .. } => Some(*session),
+            _ => None,
+        }
+    }
+
+    fn kind(&self) -> usize {
+        match self {
+            Self::Listening { .. } => 0,
+            Self::Connected { .. } => 1,
+            Self::DialFailed { .. } => 2,
+            Self::LoggedOn { .. } => 3,
+            Self::LoggedOut { .. } => 4,
+            Self::Disconnected { .. } => 5,
+            Self::Refused { .. } => 6,
+            Self::CannotAccept { .. } => 7,
+            Self::Garbled { .. } => 8,
+            Self::NotSent { .. } => 9,
+            Self::JournalFailed { .. } | Self::Suppressed { .. } => 10,
+        }
+    }
+}
+
+const KINDS: usize = 11;
+const SECOND: Nanos = Nanos(1_000_000_000);
+
+/// Receives events on the engine's thread.
+pub type Sink = Box<dyn FnMut(Now, &Event) + Send>;
+
+/// Passes events on, so many of each kind a second.
+pub(crate) struct Events {
+    sink: Option<Sink>,
+    per_second: u32,
+    since: Mono,
+    told: [u32; KINDS],
+    suppressed: u64,
+}
+
+impl Events {
+    pub(crate) fn new(per_second: u32) -> Self {
+        Self {
+            sink: None,
+            per_second,
+            since: Mono(0),
+            told: [0; KINDS],
+            suppressed: 0,
+        }
+    }
+
+    pub(crate) fn listen(&mut self, sink: Sink) {
+        self.sink = Some(sink);
+    }
+
+    #[cold]
+    pub(crate) fn tell(&mut self, now: Now, event: &Event) {
+        let Some(sink) = &mut self.sink else { return };
+        if now.mono.0.saturating_sub(self.since.0) >= SECOND.0 {
+            self.since = now.mono;
+            self.told = [0; KINDS];
+            if self.suppressed > 0 {
+                sink(
+                    now,
+                    &Event::Suppressed {
+                        events: self.suppressed,
+                    },
+                );
+                self.suppressed = 0;
+            }
+        }
+        let told = &mut self.told[event.kind()];
+        if *told < self.per_second {
+            *told += 1;
+            sink(now, event);
+        } else {
+            self.suppressed += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixwire_protocol::Timestamp;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn a_flood_of_one_kind_is_counted_and_hides_no_other_kind() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let mut events = Events::new(2);
+        let sink = Arc::clone(&heard);
+        events.listen(Box::new(move |_, event| {
+            sink.lock().unwrap().push(event.clone())
+        }));
+        let at = |seconds: u64| Now {
+            wall: Timestamp(0),
+            mono: Mono(seconds * SECOND.0),
+        };
+        let refused = Event::Refused {
+            from: "127.0.0.1:9".parse().unwrap(),
+            why: Refusal::Garbled,
+        };
+        for _ in 0..5 {
+            events.tell(at(1), &refused);
+        }
+        let on = Event::LoggedOn {
+            session: SessionId(0),
+        };
+        events.tell(at(1), &on);
+        events.tell(at(2), &on);
+        let suppressed = Event::Suppressed { events: 3 };
+        assert_eq!(
+            *heard.lock().unwrap(),
+            [refused.clone(), refused, on.clone(), suppressed, on]
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! The world below the engine: clocks, sockets and a disk.
+//!
+//! The engine is generic over its [`Host`]: [`Os`] is the operating system, a simulator is another.
+//! Everything is non-blocking but [`Host::poll`], which may sleep.
+
+mod os;
+mod resolve;
+pub mod sim;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use fixwire_protocol::{Nanos, Now};
+
+pub use os::Os;
+
+use crate::config::EngineConfig;
+use crate::journal::{Disk, JournalError};
+
+/// A connection of the host: an index, given again after [`Host::close`].
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ConnId(pub u32);
+
+/// A listening address of the host.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ListenerId(pub u32);
+
+/// What [`Host::poll`] found.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ready {
+    /// Somebody may want to connect.
+    Accept(ListenerId),
+    /// [`Host::read`] may have something, the end of the stream and errors included.
+    Read(ConnId),
+    /// A connection whose last write was cut short takes more.
+    Write(ConnId),
+    /// A dialled connection stands or has failed: [`Host::dialled`] tells.
+    Dialled(ConnId),
+}
+
+/// What a session wants of its socket.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SocketOptions {
+    /// TCP_NODELAY.
+    pub nodelay: bool,
+    /// SO_SNDBUF, bytes; `None` leaves it to the system.
+    pub send_buffer: Option<usize>,
+    /// SO_RCVBUF, bytes; `None` leaves it to the system.
+    pub receive_buffer: Option<usize>,
+}
+
+/// Wakes an engine that sleeps in [`Host::poll`]; called from other threads.
+pub type WakeUp = Arc<dyn Fn() + Send + Sync>;
+
+/// The world of an engine.
+pub trait Host {
+    /// Where the journal lives.
+    type Disk: Disk;
+
+    /// The disk that a configuration names, or memory when its durability is that.
+    ///
+    /// # Errors
+    ///
+    /// What the disk answers, for example that another process has the folder.
+    fn disk(&mut self, config: &EngineConfig) -> Result<Self::Disk, JournalError>;
+
+    /// The two clocks.
+    fn now(&mut self) -> Now;
+
+    /// Listens at an address; returns the address with the port that was chosen for port 0.
+    ///
+    /// # Errors
+    ///
+    /// The system's: address in use, not ours, not permitted.
+    fn listen(&mut self, at: SocketAddr) -> io::Result<(ListenerId, SocketAddr)>;
+
+    /// Takes one waiting connection; `None` when nobody waits.
+    ///
+    /// # Errors
+    ///
+    /// The system's, for example too many open files. The listener stays usable.
+    fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>>;
+
+    /// Starts to connect to a host name or address; [`Ready::Dialled`] follows.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot even start.
+    fn dial(&mut self, host: &str, port: u16) -> io::Result<ConnId>;
+
+    /// What became of [`dial`](Host::dial): the peer's address. After an error the connection must
+    /// still be closed.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no connection; `WouldBlock` when that is not yet known.
+    fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr>;
+
+    /// Sets the options of a connection.
+    ///
+    /// # Errors
+    ///
+    /// The system's; the connection stays usable.
+    fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()>;
+
+    /// Reads what has arrived: the count of bytes, 0 at the end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` when nothing has arrived; anything else ends the connection.
+    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize>;
+
+    /// Writes a first part of the bytes: how many. When it is not all, [`Ready::Write`] follows.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` when nothing could be taken; anything else ends the connection.
+    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Closes a connection after what was written to it.
+    fn close(&mut self, conn: ConnId);
+
+    /// Collects what is ready into `ready`, which is cleared first. Waits at most `wait` when
+    /// nothing is.
+    ///
+    /// # Errors
+    ///
+    /// The system's; the engine cannot go on.
+    fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()>;
+
+    /// A function that ends a running or the next [`poll`](Host::poll) at once.
+    fn wake_up(&self) -> WakeUp;
+}

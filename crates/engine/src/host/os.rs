@@ -1,0 +1,574 @@
+//! The operating system: non-blocking sockets, polled by epoll or simply tried.
+//!
+//! An engine that never sleeps and has few connections does not ask which of them is readable: it
+//! reads them all each turn, one system call between the peer's bytes and the parser. The poller does
+//! not even know these connections, which saves its work for each packet; it is asked every
+//! [`DIRECT_TURNS`] turns for new connections. Otherwise one poll a turn tells who is ready.
+
+use std::io::{self, ErrorKind, Read};
+use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token, Waker};
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use socket2::SockRef;
+
+use super::resolve::Resolver;
+use super::{ConnId, Host, ListenerId, Ready, SocketOptions, WakeUp};
+use crate::config::{Durability, EngineConfig, Wait};
+use crate::journal::{Directory, JournalError, Memory, OsDisk};
+
+/// Connections that are read without asking the poller first.
+const DIRECT_CONNECTIONS: usize = 8;
+/// Turns from one question to the poller to the next while reading directly.
+const DIRECT_TURNS: u32 = 128;
+/// Bytes of a closing connection that are thrown away, so that closing does not reset it.
+const DRAIN: usize = 64 << 10;
+
+/// Segments of a journal in memory.
+const MEMORY_SEGMENTS: usize = 4;
+
+/// Nanoseconds for which one reading of the wall clock serves: a clock that is set is noticed after
+/// this, and a turn that spins reads one clock instead of two.
+const SYNC_CLOCKS: u64 = 500_000;
+
+const WAKE: Token = Token(usize::MAX);
+/// Tokens from here on are listeners, below it connections.
+const LISTENERS: usize = 1 << 40;
+
+/// Sockets, clocks and files of the operating system.
+pub struct Os {
+    start: Instant,
+    /// When the wall clock was last read.
+    synced: Now,
+    poll: Poll,
+    events: Events,
+    waker: Arc<Waker>,
+    never_sleeps: bool,
+    turns: u32,
+    sockets: Vec<Option<Socket>>,
+    free: Vec<u32>,
+    /// Established connections, in no order.
+    open: Vec<ConnId>,
+    /// Connections that may be readable; the truth is `Socket::readable`.
+    hot: Vec<ConnId>,
+    /// Connections whose last write was cut short and that take more now.
+    unblocked: Vec<ConnId>,
+    /// Dialled connections whose outcome is not told yet.
+    outcomes: Vec<ConnId>,
+    listeners: Vec<Listener>,
+    resolver: Resolver,
+    /// Tells a connection from an earlier one with its index.
+    generation: u32,
+}
+
+struct Listener {
+    socket: TcpListener,
+    ready: bool,
+}
+
+struct Socket {
+    link: Link,
+    generation: u32,
+    readable: bool,
+    /// The peer will send no more: a short read is not the last one.
+    ending: bool,
+    /// The last write was cut short.
+    blocked: bool,
+    /// The poller knows it.
+    watched: bool,
+}
+
+enum Link {
+    Resolving,
+    Connecting {
+        stream: TcpStream,
+        to: SocketAddr,
+        others: Vec<SocketAddr>,
+    },
+    Open(TcpStream),
+    Failed(Option<io::Error>),
+}
+
+impl Os {
+    /// A world without connections. How the engine waits decides how sockets are polled.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no poller.
+    pub fn new(wait: Wait) -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKE)?);
+        Ok(Self {
+            start: Instant::now(),
+            synced: Now {
+                wall: Timestamp(0),
+                mono: Mono(0),
+            },
+            poll,
+            events: Events::with_capacity(1024),
+            waker,
+            never_sleeps: wait != Wait::Block,
+            turns: 0,
+            sockets: Vec::new(),
+            free: Vec::new(),
+            open: Vec::new(),
+            hot: Vec::new(),
+            unblocked: Vec::new(),
+            outcomes: Vec::new(),
+            listeners: Vec::new(),
+            resolver: Resolver::new(),
+            generation: 0,
+        })
+    }
+
+    fn socket(&mut self, conn: ConnId) -> Option<&mut Socket> {
+        self.sockets.get_mut(conn.0 as usize)?.as_mut()
+    }
+
+    fn insert(&mut self, link: Link) -> ConnId {
+        self.generation = self.generation.wrapping_add(1);
+        let socket = Socket {
+            link,
+            generation: self.generation,
+            readable: false,
+            ending: false,
+            blocked: false,
+            watched: false,
+        };
+        match self.free.pop() {
+            Some(index) => {
+                self.sockets[index as usize] = Some(socket);
+                ConnId(index)
+            }
+            None => {
+                self.sockets.push(Some(socket));
+                ConnId(self.sockets.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// Connections are few enough to be read without asking which of them is readable.
+    fn is_direct(&self) -> bool {
+        self.never_sleeps && self.open.len() <= DIRECT_CONNECTIONS
+    }
+
+    /// A connection stands: from now on it is read.
+    fn opened(&mut self, conn: ConnId) -> io::Result<()> {
+        self.open.push(conn);
+        self.heat(conn);
+        if self.is_direct() {
+            return self.unwatch(conn);
+        }
+        for at in 0..self.open.len() {
+            self.watch(self.open[at])?;
+        }
+        Ok(())
+    }
+
+    /// Tells the poller of an open connection; it answers at once what has arrived before.
+    fn watch(&mut self, conn: ConnId) -> io::Result<()> {
+        let Self { poll, sockets, .. } = self;
+        if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)
+            && !socket.watched
+            && let Link::Open(stream) = &mut socket.link
+        {
+            register(poll, conn, stream)?;
+            socket.watched = true;
+        }
+        Ok(())
+    }
+
+    fn unwatch(&mut self, conn: ConnId) -> io::Result<()> {
+        let Self { poll, sockets, .. } = self;
+        if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)
+            && std::mem::replace(&mut socket.watched, false)
+            && let Link::Open(stream) = &mut socket.link
+        {
+            poll.registry().deregister(stream)?;
+        }
+        Ok(())
+    }
+
+    /// Connections that the poller does not know are tried again when their last write was cut short.
+    fn unblock_unwatched(&mut self) {
+        let Self {
+            open,
+            sockets,
+            unblocked,
+            ..
+        } = self;
+        for conn in open {
+            if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)
+                && !socket.watched
+                && std::mem::replace(&mut socket.blocked, false)
+            {
+                unblocked.push(*conn);
+            }
+        }
+    }
+
+    fn heat(&mut self, conn: ConnId) {
+        if let Some(socket) = self.socket(conn)
+            && !socket.readable
+        {
+            socket.readable = true;
+            self.hot.push(conn);
+        }
+    }
+
+    /// Tries the addresses in turn until one lets us start.
+    fn connect(&mut self, conn: ConnId, mut addresses: Vec<SocketAddr>, mut last: io::Error) {
+        addresses.reverse();
+        let link = loop {
+            let Some(to) = addresses.pop() else {
+                self.outcomes.push(conn);
+                break Link::Failed(Some(last));
+            };
+            let started = TcpStream::connect(to).and_then(|mut stream| {
+                register(&self.poll, conn, &mut stream)?;
+                Ok(stream)
+            });
+            match started {
+                Ok(stream) => {
+                    addresses.reverse();
+                    break Link::Connecting {
+                        stream,
+                        to,
+                        others: addresses,
+                    };
+                }
+                Err(error) => last = error,
+            }
+        };
+        if let Some(socket) = self.socket(conn) {
+            socket.watched = matches!(link, Link::Connecting { .. });
+            socket.link = link;
+        }
+    }
+
+    /// The poller has news of a connection that was being made.
+    fn connecting(&mut self, conn: ConnId) {
+        let Some(socket) = self.socket(conn) else {
+            return;
+        };
+        let Link::Connecting { stream, others, .. } = &mut socket.link else {
+            return;
+        };
+        let failure = match stream.take_error() {
+            Ok(None) => match stream.peer_addr() {
+                Ok(_) => None,
+                Err(error) if error.kind() == ErrorKind::NotConnected => return,
+                Err(error) => Some(error),
+            },
+            Ok(Some(error)) | Err(error) => Some(error),
+        };
+        match failure {
+            None => self.outcomes.push(conn),
+            Some(error) => {
+                let others = std::mem::take(others);
+                self.connect(conn, others, error);
+            }
+        }
+    }
+
+    fn ask_poller(&mut self, wait: Nanos) -> io::Result<()> {
+        let timeout = Duration::from_nanos(wait.0);
+        match self.poll.poll(&mut self.events, Some(timeout)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+            result => result?,
+        }
+        let events = std::mem::replace(&mut self.events, Events::with_capacity(0));
+        for event in &events {
+            let token = event.token();
+            if token == WAKE {
+                continue;
+            }
+            if token.0 >= LISTENERS {
+                if let Some(listener) = self.listeners.get_mut(token.0 - LISTENERS) {
+                    listener.ready = true;
+                }
+                continue;
+            }
+            let conn = ConnId(token.0 as u32);
+            let Some(socket) = self.socket(conn) else {
+                continue;
+            };
+            if !matches!(socket.link, Link::Open(_)) {
+                self.connecting(conn);
+                continue;
+            }
+            socket.ending |= event.is_read_closed() || event.is_error();
+            if event.is_writable() && std::mem::replace(&mut socket.blocked, false) {
+                self.unblocked.push(conn);
+            }
+            if event.is_readable() || event.is_read_closed() || event.is_error() {
+                self.heat(conn);
+            }
+        }
+        self.events = events;
+        Ok(())
+    }
+
+    fn take_answers(&mut self) {
+        while let Some(answer) = self.resolver.answer() {
+            let conn = ConnId(answer.key as u32);
+            let generation = (answer.key >> 32) as u32;
+            let Some(socket) = self.socket(conn) else {
+                continue;
+            };
+            if socket.generation != generation || !matches!(socket.link, Link::Resolving) {
+                continue;
+            }
+            match answer.addresses {
+                Ok(addresses) => {
+                    self.connect(conn, addresses, io::Error::from(ErrorKind::NotFound));
+                }
+                Err(error) => {
+                    socket.link = Link::Failed(Some(error));
+                    self.outcomes.push(conn);
+                }
+            }
+        }
+    }
+}
+
+fn register(poll: &Poll, conn: ConnId, stream: &mut TcpStream) -> io::Result<()> {
+    let interest = Interest::READABLE | Interest::WRITABLE;
+    poll.registry()
+        .register(stream, Token(conn.0 as usize), interest)
+}
+
+impl Host for Os {
+    type Disk = OsDisk;
+
+    fn disk(&mut self, config: &EngineConfig) -> Result<OsDisk, JournalError> {
+        Ok(match config.durability {
+            Durability::Memory => OsDisk::Memory(Memory::new(MEMORY_SEGMENTS)),
+            Durability::Process | Durability::Disk => {
+                OsDisk::Directory(Directory::open(&config.journal_dir)?)
+            }
+        })
+    }
+
+    fn now(&mut self) -> Now {
+        let mono = self.start.elapsed().as_nanos() as u64;
+        let since = mono - self.synced.mono.0;
+        if since < SYNC_CLOCKS && self.synced.wall.0 != 0 {
+            let wall = Timestamp(self.synced.wall.0 + since as i64);
+            return Now {
+                wall,
+                mono: Mono(mono),
+            };
+        }
+        // A clock set before 1970 stamps 1970.
+        let wall = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        self.synced = Now {
+            wall: Timestamp(wall.as_nanos() as i64),
+            mono: Mono(mono),
+        };
+        self.synced
+    }
+
+    fn listen(&mut self, at: SocketAddr) -> io::Result<(ListenerId, SocketAddr)> {
+        let mut socket = TcpListener::bind(at)?;
+        let at = socket.local_addr()?;
+        let index = self.listeners.len();
+        let token = Token(LISTENERS + index);
+        self.poll
+            .registry()
+            .register(&mut socket, token, Interest::READABLE)?;
+        self.listeners.push(Listener {
+            socket,
+            ready: true,
+        });
+        Ok((ListenerId(index as u32), at))
+    }
+
+    fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
+        let Some(listener) = self.listeners.get_mut(listener.0 as usize) else {
+            return Ok(None);
+        };
+        let accepted = listener.socket.accept();
+        // After a failure the engine asks again by itself, later; nobody else may be waiting then.
+        listener.ready = accepted.is_ok();
+        match accepted {
+            Ok((stream, from)) => {
+                let conn = self.insert(Link::Open(stream));
+                self.opened(conn).inspect_err(|_| self.close(conn))?;
+                Ok(Some((conn, from)))
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn dial(&mut self, host: &str, port: u16) -> io::Result<ConnId> {
+        let conn = self.insert(Link::Resolving);
+        if let Ok(address) = host.parse::<IpAddr>() {
+            let nowhere = io::Error::from(ErrorKind::NotFound);
+            self.connect(conn, vec![SocketAddr::new(address, port)], nowhere);
+            return Ok(conn);
+        }
+        let key = u64::from(self.generation) << 32 | u64::from(conn.0);
+        let wake = self.wake_up();
+        self.resolver
+            .ask(key, host, port, wake)
+            .inspect_err(|_| self.close(conn))?;
+        Ok(conn)
+    }
+
+    fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
+        let Some(socket) = self.socket(conn) else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        match std::mem::replace(&mut socket.link, Link::Failed(None)) {
+            Link::Connecting { stream, to, .. } if stream.peer_addr().is_ok() => {
+                socket.link = Link::Open(stream);
+                self.opened(conn)?;
+                Ok(to)
+            }
+            Link::Failed(error) => {
+                Err(error.unwrap_or_else(|| io::Error::from(ErrorKind::NotConnected)))
+            }
+            undecided => {
+                socket.link = undecided;
+                Err(io::Error::from(ErrorKind::WouldBlock))
+            }
+        }
+    }
+
+    fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()> {
+        let Some(Socket {
+            link: Link::Open(stream),
+            ..
+        }) = self.socket(conn)
+        else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        stream.set_nodelay(options.nodelay)?;
+        let socket = SockRef::from(&*stream);
+        if let Some(bytes) = options.send_buffer {
+            socket.set_send_buffer_size(bytes)?;
+        }
+        if let Some(bytes) = options.receive_buffer {
+            socket.set_recv_buffer_size(bytes)?;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        let Some(socket) = self.socket(conn) else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        let Link::Open(stream) = &mut socket.link else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        // A bare system call: the C library's would look for a cancelled thread each time.
+        let result = loop {
+            match recv(&*stream, &mut *into, RecvFlags::empty()) {
+                Err(Errno::INTR) => {}
+                result => break result.map(|(count, _)| count).map_err(io::Error::from),
+            }
+        };
+        match &result {
+            // All that had arrived is taken; what arrives later is a new event.
+            Ok(count) if *count < into.len() && !socket.ending => socket.readable = false,
+            Ok(_) => {}
+            Err(_) => socket.readable = false,
+        }
+        result
+    }
+
+    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        let Some(socket) = self.socket(conn) else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        let Link::Open(stream) = &mut socket.link else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        let result = loop {
+            match send(&*stream, bytes, SendFlags::NOSIGNAL) {
+                Err(Errno::INTR) => {}
+                result => break result.map_err(io::Error::from),
+            }
+        };
+        socket.blocked = match &result {
+            Ok(count) => *count < bytes.len(),
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        };
+        result
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        let Some(slot) = self.sockets.get_mut(conn.0 as usize) else {
+            return;
+        };
+        let Some(socket) = slot.take() else { return };
+        self.free.push(conn.0);
+        self.open.retain(|open| *open != conn);
+        self.hot.retain(|hot| *hot != conn);
+        self.outcomes.retain(|outcome| *outcome != conn);
+        if let Link::Open(mut stream) = socket.link {
+            // Unread bytes would turn the close into a reset, and the peer might lose our last
+            // words. Errors do not matter any more.
+            let _ = stream.shutdown(Shutdown::Write);
+            let mut waste = [0; 4096];
+            let mut drained = 0;
+            while drained < DRAIN {
+                match stream.read(&mut waste) {
+                    Ok(count) if count > 0 => drained += count,
+                    _ => break,
+                }
+            }
+        }
+    }
+
+    fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        ready.clear();
+        let direct = self.is_direct();
+        if direct {
+            self.turns = self.turns.wrapping_add(1);
+            ready.extend(self.open.iter().map(|conn| Ready::Read(*conn)));
+            if !self.turns.is_multiple_of(DIRECT_TURNS) {
+                return Ok(());
+            }
+        }
+        self.hot.retain(|conn| {
+            self.sockets[conn.0 as usize]
+                .as_ref()
+                .is_some_and(|socket| socket.readable)
+        });
+        let waiting = !self.hot.is_empty()
+            || !self.outcomes.is_empty()
+            || self.listeners.iter().any(|listener| listener.ready);
+        self.ask_poller(if waiting || direct { Nanos(0) } else { wait })?;
+        self.take_answers();
+        self.unblock_unwatched();
+        if !direct {
+            ready.extend(self.hot.iter().map(|conn| Ready::Read(*conn)));
+        }
+        ready.extend(self.unblocked.drain(..).map(Ready::Write));
+        ready.extend(self.outcomes.drain(..).map(Ready::Dialled));
+        for (index, listener) in self.listeners.iter().enumerate() {
+            if listener.ready {
+                ready.push(Ready::Accept(ListenerId(index as u32)));
+            }
+        }
+        Ok(())
+    }
+
+    fn wake_up(&self) -> WakeUp {
+        let waker = Arc::clone(&self.waker);
+        Arc::new(move || {
+            // A full counter means that the engine is being woken already.
+            let _ = waker.wake();
+        })
+    }
+}

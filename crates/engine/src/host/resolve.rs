@@ -1,0 +1,77 @@
+//! Host names to addresses, on threads of their own: a name server may take half a minute.
+
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+/// Lookups at a time; one more fails at once and is tried again by the back-off.
+const MOST: usize = 16;
+
+/// An answer: for which question, and the addresses.
+pub struct Answer {
+    /// As given to [`Resolver::ask`].
+    pub key: u64,
+    /// The addresses, at least one, or why there is none.
+    pub addresses: io::Result<Vec<SocketAddr>>,
+}
+
+/// Asks the system's resolver without waiting for it.
+pub struct Resolver {
+    sender: Sender<Answer>,
+    receiver: Receiver<Answer>,
+    running: usize,
+}
+
+impl Resolver {
+    /// Nothing is asked yet, no thread runs.
+    pub fn new() -> Self {
+        let (sender, receiver) = channel();
+        Self {
+            sender,
+            receiver,
+            running: 0,
+        }
+    }
+
+    /// Starts a lookup; `wake` is called when its answer is there.
+    pub fn ask(
+        &mut self,
+        key: u64,
+        host: &str,
+        port: u16,
+        wake: Arc<dyn Fn() + Send + Sync>,
+    ) -> io::Result<()> {
+        if self.running == MOST {
+            return Err(io::Error::other("too many host names are being looked up"));
+        }
+        let (sender, host) = (self.sender.clone(), host.to_owned());
+        thread::Builder::new()
+            .name("resolve".into())
+            .spawn(move || {
+                let addresses = (host.as_str(), port).to_socket_addrs().and_then(|found| {
+                    let found: Vec<_> = found.collect();
+                    if found.is_empty() {
+                        return Err(io::Error::new(io::ErrorKind::NotFound, "no address"));
+                    }
+                    Ok(found)
+                });
+                // The engine may be gone; then nobody wants the answer.
+                let _ = sender.send(Answer { key, addresses });
+                wake();
+            })?;
+        self.running += 1;
+        Ok(())
+    }
+
+    /// The next answer, if one is there.
+    pub fn answer(&mut self) -> Option<Answer> {
+        if self.running == 0 {
+            return None;
+        }
+        let answer = self.receiver.try_recv().ok()?;
+        self.running -= 1;
+        Some(answer)
+    }
+}

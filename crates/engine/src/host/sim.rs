@@ -1,0 +1,478 @@
+//! A world in memory: virtual clocks and a network that splits, stalls and breaks by its seed.
+//!
+//! Everything happens in one thread and is chosen by the seed, so a run can be repeated exactly. A
+//! [`SimHost`] is one machine: its disk is a [`SimDisk`], its sockets are ends of the [`SimNet`]
+//! that it shares with other machines or with a peer that a test plays. Each thing that a machine
+//! does to the world counts as an operation of its disk, and after the operation at which
+//! [`SimDisk::stop_after`] stops it nothing of it reaches the world any more.
+
+use std::cell::{RefCell, RefMut};
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
+
+use super::{ConnId, Host, ListenerId, Ready, SocketOptions, WakeUp};
+use crate::config::EngineConfig;
+use crate::journal::JournalError;
+use crate::journal::sim::SimDisk;
+
+/// 2026-03-02 08:00:00 UTC, when each world begins.
+const BEGIN: i64 = 1_772_438_400_000_000_000;
+
+/// What the network does to bytes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Weather {
+    /// Reads return any first part of what has arrived.
+    pub splits: bool,
+    /// Writes take any first part of what they are given.
+    pub cuts: bool,
+    /// Bytes that one direction of a connection holds.
+    pub room: usize,
+}
+
+/// A network with its clock. Clones are the same network.
+#[derive(Clone, Debug)]
+pub struct SimNet {
+    state: Rc<RefCell<State>>,
+}
+
+#[derive(Debug)]
+struct State {
+    random: u64,
+    weather: Weather,
+    mono: u64,
+    wall_offset: i64,
+    /// Whether dialling finds a listener.
+    reachable: bool,
+    /// Bytes that machines wrote after one of their syncs had failed.
+    unsafe_bytes: u64,
+    listeners: Vec<Listener>,
+    /// End `2 * n` of connection `n` is the dialler's, `2 * n + 1` the acceptor's.
+    ends: Vec<End>,
+}
+
+#[derive(Debug)]
+struct Listener {
+    at: SocketAddr,
+    node: u32,
+    open: bool,
+    waiting: VecDeque<ConnId>,
+}
+
+/// One end of a connection, with the bytes that come to it.
+#[derive(Debug)]
+struct End {
+    node: u32,
+    arriving: VecDeque<u8>,
+    /// The other end has closed: the stream ends behind `arriving`.
+    finished: bool,
+    /// Reads and writes fail.
+    broken: bool,
+    closed: bool,
+    /// Nothing arrives before this time.
+    silent_until: u64,
+    /// A write was cut short.
+    wants_room: bool,
+    /// Dialled, and the machine has not been told yet.
+    dialling: bool,
+}
+
+impl State {
+    /// A number below `limit`. SplitMix64.
+    fn below(&mut self, limit: usize) -> usize {
+        self.random = self.random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) % (limit.max(1) as u64)) as usize
+    }
+
+    fn end(&mut self, conn: ConnId) -> io::Result<&mut End> {
+        let end = self.ends.get_mut(conn.0 as usize);
+        end.filter(|end| !end.closed)
+            .ok_or_else(|| io::ErrorKind::NotConnected.into())
+    }
+
+    fn other(&mut self, conn: ConnId) -> &mut End {
+        &mut self.ends[(conn.0 ^ 1) as usize]
+    }
+}
+
+impl End {
+    fn new(node: u32) -> Self {
+        Self {
+            node,
+            arriving: VecDeque::new(),
+            finished: false,
+            broken: false,
+            closed: false,
+            silent_until: 0,
+            wants_room: false,
+            dialling: false,
+        }
+    }
+
+    fn has_news(&self, now: u64) -> bool {
+        self.broken || (now >= self.silent_until && (self.finished || !self.arriving.is_empty()))
+    }
+}
+
+impl SimNet {
+    /// A network without connections.
+    #[must_use]
+    pub fn new(seed: u64, weather: Weather) -> Self {
+        let state = State {
+            random: seed,
+            weather,
+            mono: 1_000_000_000,
+            wall_offset: BEGIN,
+            reachable: true,
+            unsafe_bytes: 0,
+            listeners: Vec::new(),
+            ends: Vec::new(),
+        };
+        Self {
+            state: Rc::new(RefCell::new(state)),
+        }
+    }
+
+    fn state(&self) -> RefMut<'_, State> {
+        self.state.borrow_mut()
+    }
+
+    /// The clocks.
+    #[must_use]
+    pub fn now(&self) -> Now {
+        let state = self.state();
+        Now {
+            mono: Mono(state.mono),
+            wall: Timestamp(state.wall_offset.wrapping_add_unsigned(state.mono)),
+        }
+    }
+
+    /// Time passes.
+    pub fn advance(&self, time: Nanos) {
+        self.state().mono += time.0;
+    }
+
+    /// The wall clock is set, by so many nanoseconds; the monotonic clock is not.
+    pub fn step_wall(&self, nanos: i64) {
+        self.state().wall_offset += nanos;
+    }
+
+    /// Whether new connections can be made.
+    pub fn set_reachable(&self, reachable: bool) {
+        self.state().reachable = reachable;
+    }
+
+    /// How bytes travel from now on.
+    pub fn set_weather(&self, weather: Weather) {
+        self.state().weather = weather;
+    }
+
+    /// A machine listens.
+    pub fn listen(&self, node: u32, at: SocketAddr) -> ListenerId {
+        let mut state = self.state();
+        state.listeners.push(Listener {
+            at,
+            node,
+            open: true,
+            waiting: VecDeque::new(),
+        });
+        ListenerId(state.listeners.len() as u32 - 1)
+    }
+
+    /// A connection that waits at a listener.
+    pub fn accept(&self, listener: ListenerId) -> Option<ConnId> {
+        let mut state = self.state();
+        let listener = state.listeners.get_mut(listener.0 as usize)?;
+        listener.waiting.pop_front()
+    }
+
+    /// A machine connects to a port.
+    ///
+    /// # Errors
+    ///
+    /// `ConnectionRefused` when nobody listens there or the network is down.
+    pub fn connect(&self, node: u32, port: u16) -> io::Result<ConnId> {
+        let mut state = self.state();
+        let dialler = ConnId(state.ends.len() as u32);
+        let reachable = state.reachable;
+        let mut listeners = state.listeners.iter_mut();
+        let listener = listeners
+            .find(|listener| reachable && listener.open && listener.at.port() == port)
+            .ok_or(io::ErrorKind::ConnectionRefused)?;
+        listener.waiting.push_back(ConnId(dialler.0 + 1));
+        let acceptor = listener.node;
+        state.ends.push(End::new(node));
+        state.ends.push(End::new(acceptor));
+        Ok(dialler)
+    }
+
+    /// Reads what has arrived at an end: the count of bytes, 0 at the end of the stream.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock`, `ConnectionReset`, `NotConnected`.
+    pub fn read(&self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.state();
+        let (now, splits) = (state.mono, state.weather.splits);
+        let end = state.end(conn)?;
+        if end.broken {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        if !end.has_news(now) {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let there = end.arriving.len().min(into.len());
+        let count = if splits && there > 1 {
+            1 + state.below(there)
+        } else {
+            there
+        };
+        let end = state.end(conn)?;
+        for (place, byte) in into.iter_mut().zip(end.arriving.drain(..count)) {
+            *place = byte;
+        }
+        Ok(count)
+    }
+
+    /// Writes a first part of the bytes to the other end: how many.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock`, `ConnectionReset`, `BrokenPipe`, `NotConnected`.
+    pub fn write(&self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        let mut state = self.state();
+        let weather = state.weather;
+        if state.end(conn)?.broken {
+            return Err(io::ErrorKind::ConnectionReset.into());
+        }
+        if state.other(conn).closed {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        let free = weather
+            .room
+            .saturating_sub(state.other(conn).arriving.len());
+        let mut count = bytes.len().min(free);
+        if weather.cuts && count > 0 && state.below(4) == 0 {
+            count = state.below(count + 1);
+        }
+        state.other(conn).arriving.extend(&bytes[..count]);
+        state.end(conn)?.wants_room = count < bytes.len();
+        if count == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        Ok(count)
+    }
+
+    /// Closes an end: the other one reads to the end of the stream.
+    pub fn close(&self, conn: ConnId) {
+        let mut state = self.state();
+        if let Ok(end) = state.end(conn) {
+            end.closed = true;
+            state.other(conn).finished = true;
+        }
+    }
+
+    /// Breaks a connection: what was on its way is lost from any byte on, and both ends fail.
+    pub fn reset(&self, conn: ConnId) {
+        let mut state = self.state();
+        for conn in [conn, ConnId(conn.0 ^ 1)] {
+            state.ends[conn.0 as usize].broken = true;
+            state.ends[conn.0 as usize].arriving.clear();
+        }
+    }
+
+    /// Nothing arrives at this end for a time. The other direction works.
+    pub fn silence(&self, conn: ConnId, time: Nanos) {
+        let mut state = self.state();
+        let until = state.mono + time.0;
+        if let Ok(end) = state.end(conn) {
+            end.silent_until = until;
+        }
+    }
+
+    /// What has arrived at an end and was not read.
+    #[must_use]
+    pub fn unread(&self, conn: ConnId) -> usize {
+        self.state().ends[conn.0 as usize].arriving.len()
+    }
+
+    /// A machine is gone: its listeners with it. What it had written still travels; with its
+    /// `power` some of that is lost too, and the other ends hear nothing but an error.
+    pub fn crash(&self, node: u32, power: bool) {
+        let mut state = self.state();
+        for listener in &mut state.listeners {
+            listener.open &= listener.node != node;
+        }
+        for conn in 0..state.ends.len() as u32 {
+            if state.ends[conn as usize].node != node || state.ends[conn as usize].closed {
+                continue;
+            }
+            let there = state.other(ConnId(conn)).arriving.len();
+            let kept = if power { state.below(there + 1) } else { there };
+            let other = state.other(ConnId(conn));
+            other.arriving.truncate(kept);
+            other.finished = true;
+            state.ends[conn as usize].closed = true;
+        }
+    }
+
+    /// Connections that a machine has made or was given and that are still open.
+    #[must_use]
+    pub fn connections(&self, node: u32) -> usize {
+        let state = self.state();
+        let open = state
+            .ends
+            .iter()
+            .filter(|end| end.node == node && !end.closed);
+        open.count()
+    }
+
+    /// Bytes that machines wrote although a sync of their journal had failed.
+    #[must_use]
+    pub fn bytes_after_failed_sync(&self) -> u64 {
+        self.state().unsafe_bytes
+    }
+
+    fn ready(&self, node: u32, ready: &mut Vec<Ready>) {
+        ready.clear();
+        let mut state = self.state();
+        let (now, room) = (state.mono, state.weather.room);
+        for (at, listener) in state.listeners.iter().enumerate() {
+            if listener.node == node && listener.open && !listener.waiting.is_empty() {
+                ready.push(Ready::Accept(ListenerId(at as u32)));
+            }
+        }
+        for at in 0..state.ends.len() {
+            let free = state.ends[at ^ 1].arriving.len() < room;
+            let end = &mut state.ends[at];
+            if end.node != node || end.closed {
+                continue;
+            }
+            let conn = ConnId(at as u32);
+            if end.dialling {
+                ready.push(Ready::Dialled(conn));
+                continue;
+            }
+            if end.wants_room && free {
+                end.wants_room = false;
+                ready.push(Ready::Write(conn));
+            }
+            if end.has_news(now) {
+                ready.push(Ready::Read(conn));
+            }
+        }
+    }
+}
+
+/// One machine of a [`SimNet`].
+#[derive(Clone, Debug)]
+pub struct SimHost {
+    node: u32,
+    net: SimNet,
+    disk: SimDisk,
+}
+
+impl SimHost {
+    /// A machine with its disk; `node` is its number in the network.
+    #[must_use]
+    pub fn new(node: u32, net: &SimNet, disk: &SimDisk) -> Self {
+        Self {
+            node,
+            net: net.clone(),
+            disk: disk.clone(),
+        }
+    }
+
+    /// Counts an operation; nothing is done by a machine that has stopped.
+    fn step(&self) -> io::Result<()> {
+        if self.disk.step() {
+            Ok(())
+        } else {
+            Err(io::Error::other("the machine has stopped"))
+        }
+    }
+}
+
+/// Where everybody of a simulated network is.
+const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
+
+impl Host for SimHost {
+    type Disk = SimDisk;
+
+    fn disk(&mut self, _config: &EngineConfig) -> Result<SimDisk, JournalError> {
+        Ok(self.disk.clone())
+    }
+
+    fn now(&mut self) -> Now {
+        self.net.now()
+    }
+
+    fn listen(&mut self, at: SocketAddr) -> io::Result<(ListenerId, SocketAddr)> {
+        Ok((self.net.listen(self.node, at), at))
+    }
+
+    fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
+        self.step()?;
+        let conn = self.net.accept(listener);
+        Ok(conn.map(|conn| (conn, SocketAddr::from((ADDRESS, 40_000)))))
+    }
+
+    fn dial(&mut self, _host: &str, port: u16) -> io::Result<ConnId> {
+        self.step()?;
+        let conn = self.net.connect(self.node, port)?;
+        self.net.state().end(conn)?.dialling = true;
+        Ok(conn)
+    }
+
+    fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
+        self.step()?;
+        let mut state = self.net.state();
+        let end = state.end(conn)?;
+        end.dialling = false;
+        if end.broken {
+            return Err(io::ErrorKind::ConnectionRefused.into());
+        }
+        Ok(SocketAddr::from((ADDRESS, 40_000)))
+    }
+
+    fn tune(&mut self, _conn: ConnId, _options: &SocketOptions) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        self.step()?;
+        self.net.read(conn, into)
+    }
+
+    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        self.step()?;
+        let count = self.net.write(conn, bytes)?;
+        if self.disk.sync_has_failed() {
+            self.net.state().unsafe_bytes += count as u64;
+        }
+        Ok(count)
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        if self.step().is_ok() {
+            self.net.close(conn);
+        }
+    }
+
+    /// Never sleeps: the world advances the clock.
+    fn poll(&mut self, _wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        self.net.ready(self.node, ready);
+        Ok(())
+    }
+
+    fn wake_up(&self) -> WakeUp {
+        Arc::new(|| {})
+    }
+}

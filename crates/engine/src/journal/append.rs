@@ -1,0 +1,529 @@
+//! Writes records: body first, length last, one pass.
+
+use super::index::Index;
+use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, Kind, RECORD, crc, padded};
+use super::segment::{HEADER, Position, SegmentHeader};
+use super::{Config, Disk, JournalError, JournalId, Segment};
+use fixwire_protocol::time::Timestamp;
+use std::collections::VecDeque;
+
+/// Bytes made writable at once when nobody called [`Journal::idle_work`].
+const PREFAULT_INLINE: usize = 64 << 10;
+/// Bytes made writable by one [`Journal::idle_work`]: a page takes one or two microseconds, which
+/// must not stand in the way of the next message.
+const PREFAULT_IDLE: usize = 4 << 10;
+/// Bytes that idle work keeps writable ahead of the next record.
+const PREFAULT_AHEAD: usize = 4 << 20;
+
+/// What a record is about, with the session's counters as they are after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Cause<'a> {
+    /// The session it happened to.
+    pub session: JournalId,
+    /// What happened.
+    pub kind: Kind,
+    /// The inbound message, or the text of a note.
+    pub inbound: Option<&'a [u8]>,
+    /// MsgSeqNum that the session expects next.
+    pub next_in: u64,
+    /// MsgSeqNum that the session gives out next.
+    pub next_out: u64,
+    /// How often the session was reset. When it changes, the numbers given out before are forgotten.
+    pub epoch: u32,
+}
+
+/// Where a session's numbers stand.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Counters {
+    /// MsgSeqNum expected next.
+    pub next_in: u64,
+    /// MsgSeqNum given out next.
+    pub next_out: u64,
+    /// How often the session was reset.
+    pub epoch: u32,
+}
+
+impl Counters {
+    /// A session that never said anything.
+    pub const NEW: Self = Self {
+        next_in: 1,
+        next_out: 1,
+        epoch: 0,
+    };
+}
+
+/// One session of the journal.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) counters: Counters,
+    pub(super) index: Index,
+}
+
+impl Known {
+    pub(super) fn new(name: String, config: &Config) -> Self {
+        Self {
+            name,
+            counters: Counters::NEW,
+            index: Index::new(config.index_entries),
+        }
+    }
+
+    /// The position that the next effect links back to.
+    #[inline]
+    pub(super) fn link(&mut self, seq: u64) -> Position {
+        let (last, at) = self.index.last();
+        if last == 0 || seq > last {
+            return at;
+        }
+        // The numbers were set back without a reset: what was sent before cannot be asked for.
+        self.index.clear();
+        Position::START
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, counters: Counters) {
+        if counters.epoch != self.counters.epoch {
+            self.index.clear();
+        }
+        self.counters = counters;
+    }
+}
+
+/// The journal of one engine.
+///
+/// One thread owns it. After [`Journal::open`] it allocates only when a segment is full.
+#[derive(Debug)]
+pub struct Journal<D: Disk> {
+    pub(super) disk: D,
+    pub(super) config: Config,
+    pub(super) segments: VecDeque<D::Segment>,
+    /// Number of `segments[0]`.
+    pub(super) first: u32,
+    /// Salt of the last segment.
+    pub(super) salt: u64,
+    /// Where the next record goes in the last segment.
+    pub(super) at: usize,
+    /// Index of the next record.
+    pub(super) record: u64,
+    pub(super) sessions: Vec<Known>,
+    pub(super) synced: Position,
+    pub(super) poisoned: bool,
+    pub(super) prefaulted: usize,
+    /// The header of the next segment, once it was asked for ahead.
+    pub(super) next: Option<SegmentHeader>,
+}
+
+impl<D: Disk> Journal<D> {
+    /// Writes one record: a cause and everything it made us send, in the order of the numbers.
+    /// Answers the place behind it, for [`Journal::sync`].
+    ///
+    /// When this returns, the record survives the end of the process. On an error nothing was
+    /// written; except for [`JournalError::Poisoned`] and a full disk a smaller record may follow.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::TooLarge`], [`JournalError::TooManyEffects`],
+    /// [`JournalError::UnknownSession`], [`JournalError::Poisoned`], and what making a new segment answers, which may be tried again.
+    #[inline]
+    pub fn append<'a>(
+        &mut self,
+        wall: Timestamp,
+        cause: Cause<'_>,
+        effects: impl Iterator<Item = Effect<'a>> + Clone,
+    ) -> Result<Position, JournalError> {
+        if self.poisoned {
+            return Err(JournalError::Poisoned);
+        }
+        let body = cause.inbound.unwrap_or_default();
+        let mut length = RECORD + padded(body.len());
+        let mut count = 0_usize;
+        if cause.session.0 as usize >= self.sessions.len() {
+            return Err(JournalError::UnknownSession(cause.session));
+        }
+        for effect in effects.clone() {
+            if effect.session.0 as usize >= self.sessions.len() {
+                return Err(JournalError::UnknownSession(effect.session));
+            }
+            length += EFFECT + padded(effect.bytes.len());
+            count += 1;
+        }
+        let count =
+            u16::try_from(count).map_err(|_| JournalError::TooManyEffects { effects: count })?;
+        self.make_room(length)?;
+
+        let segment_number = self.last_number();
+        let at = self.at;
+        let known = &mut self.sessions[cause.session.0 as usize];
+        known.set(Counters {
+            next_in: cause.next_in,
+            next_out: cause.next_out,
+            epoch: cause.epoch,
+        });
+        let segment = self.segments.back_mut().expect("a journal has a segment");
+        segment.store(at + RECORD, body);
+        let mut place = at + RECORD + padded(body.len());
+        for effect in effects {
+            let known = &mut self.sessions[effect.session.0 as usize];
+            let head = EffectHead {
+                session: effect.session,
+                length: effect.bytes.len() as u32,
+                seq: effect.seq,
+                previous: known.link(effect.seq),
+            };
+            segment.store(place, &head.to_bytes());
+            segment.store(place + EFFECT, effect.bytes);
+            known
+                .index
+                .push(effect.seq, Position::new(segment_number, place as u32));
+            if effect.session != cause.session {
+                known.counters.next_out = effect.seq.saturating_add(1);
+            }
+            place += EFFECT + padded(effect.bytes.len());
+        }
+        let head = Head {
+            length: length as u32,
+            index: self.record,
+            wall,
+            synced: self.synced,
+            session: cause.session,
+            kind: cause.kind,
+            effects: count,
+            next_in: cause.next_in,
+            next_out: cause.next_out,
+            epoch: cause.epoch,
+            body: body.len() as u32,
+        };
+        segment.store(at, &head.to_bytes());
+        if self.disk.ring().is_none() {
+            let crc = crc(segment.bytes(), at, length, self.salt);
+            segment.store(at + CRC_AT, &crc.to_le_bytes());
+        }
+        segment.publish(at, length as u32);
+        self.at = at + length;
+        self.record += 1;
+        Ok(Position::new(segment_number, self.at as u32))
+    }
+
+    /// The id of the session of this name, registered now if the journal does not know it. Names are
+    /// opaque; the same name has the same id after every restart.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::TooManySessions`], and what [`Journal::append`] answers.
+    pub fn register(&mut self, wall: Timestamp, name: &str) -> Result<JournalId, JournalError> {
+        if let Some(at) = self.sessions.iter().position(|known| known.name == name) {
+            return Ok(JournalId(at as u32));
+        }
+        if self.sessions.len() >= self.config.sessions {
+            return Err(JournalError::TooManySessions {
+                limit: self.config.sessions,
+            });
+        }
+        let id = JournalId(self.sessions.len() as u32);
+        self.sessions
+            .push(Known::new(name.to_owned(), &self.config));
+        let cause = Cause {
+            session: id,
+            kind: Kind::Session,
+            inbound: Some(name.as_bytes()),
+            next_in: 1,
+            next_out: 1,
+            epoch: 0,
+        };
+        self.append(wall, cause, std::iter::empty())
+            .inspect_err(|_| {
+                self.sessions.pop();
+            })?;
+        Ok(id)
+    }
+
+    /// Starts the session's numbers again at 1 without a message; the numbers given out before are no
+    /// longer served. A reset that a Logon brings is a change of [`Cause::epoch`] in its own record.
+    ///
+    /// # Errors
+    ///
+    /// What [`Journal::append`] answers.
+    pub fn reset(&mut self, wall: Timestamp, session: JournalId) -> Result<Position, JournalError> {
+        let before = self
+            .counters(session)
+            .ok_or(JournalError::UnknownSession(session))?;
+        let epoch = before.epoch.wrapping_add(1);
+        let cause = Cause {
+            session,
+            kind: Kind::Reset,
+            inbound: None,
+            next_in: 1,
+            next_out: 1,
+            epoch,
+        };
+        self.append(wall, cause, std::iter::empty())
+    }
+
+    /// Keeps a text that a person may want to read later, beside the records of a session.
+    ///
+    /// # Errors
+    ///
+    /// What [`Journal::append`] answers.
+    pub fn note(
+        &mut self,
+        wall: Timestamp,
+        session: JournalId,
+        text: &str,
+    ) -> Result<Position, JournalError> {
+        let Counters {
+            next_in,
+            next_out,
+            epoch,
+        } = self
+            .counters(session)
+            .ok_or(JournalError::UnknownSession(session))?;
+        let inbound = Some(text.as_bytes());
+        let cause = Cause {
+            session,
+            kind: Kind::Note,
+            inbound,
+            next_in,
+            next_out,
+            epoch,
+        };
+        self.append(wall, cause, std::iter::empty())
+    }
+
+    /// Waits until everything before `upto` is on the disk, and answers the place up to which it is.
+    ///
+    /// # Errors
+    ///
+    /// What the disk answers, once. The journal is poisoned from then on and answers
+    /// [`JournalError::Poisoned`] to this and to every append: what is on the disk is unknown, and a
+    /// second try could succeed although the bytes are lost.
+    pub fn sync(&mut self, upto: Position) -> Result<Position, JournalError> {
+        if self.poisoned {
+            return Err(JournalError::Poisoned);
+        }
+        let upto = upto.min(self.end());
+        while self.synced < upto {
+            let number = self.synced.segment().max(self.first);
+            let from = if number == self.synced.segment() {
+                self.synced.offset() as usize
+            } else {
+                0
+            };
+            let segment = &mut self.segments[(number - self.first) as usize];
+            let whole = number < upto.segment();
+            let to = if whole {
+                segment.bytes().len()
+            } else {
+                upto.offset() as usize
+            };
+            // Whole pages: a system syncs nothing smaller.
+            let start = from / 4096 * 4096;
+            if let Err(source) = segment.sync(start, to - start) {
+                self.poisoned = true;
+                return Err(JournalError::io("sync", self.disk.name(number))(source));
+            }
+            self.synced = if whole {
+                Position::new(number + 1, HEADER as u32)
+            } else {
+                upto
+            };
+        }
+        Ok(self.synced)
+    }
+
+    /// Small work that keeps the next appends cheap: makes the pages ahead writable and asks for the
+    /// next segment. The engine calls it when it has just written to its sockets.
+    ///
+    /// Answers whether it did anything. At most a few microseconds.
+    pub fn idle_work(&mut self) -> bool {
+        let len = self
+            .segments
+            .back()
+            .expect("a journal has a segment")
+            .bytes()
+            .len();
+        let mut worked = false;
+        if self.prefaulted < len && self.prefaulted < self.at + PREFAULT_AHEAD {
+            self.prefault(PREFAULT_IDLE);
+            worked = true;
+        }
+        if self.next.is_none() && self.at > len / 2 {
+            self.prepare_next();
+            worked = true;
+        }
+        worked
+    }
+
+    /// Behind the last record.
+    #[must_use]
+    pub fn end(&self) -> Position {
+        Position::new(self.last_number(), self.at as u32)
+    }
+
+    /// Up to where everything is known to be on the disk.
+    #[must_use]
+    pub fn synced(&self) -> Position {
+        self.synced
+    }
+
+    /// The first place that is still kept, and the place behind the last record.
+    #[must_use]
+    pub fn positions(&self) -> (Position, Position) {
+        (Position::new(self.first, HEADER as u32), self.end())
+    }
+
+    /// Bytes of journal between two places, a segment's unused end included; 0 when `to` is not
+    /// behind `from`. What fell off the ring does not count.
+    #[must_use]
+    pub fn bytes_between(&self, from: Position, to: Position) -> u64 {
+        let (first, end) = self.positions();
+        let (from, to) = (from.max(first), to.min(end));
+        if to <= from {
+            return 0;
+        }
+        let before = |upto: Position| -> u64 {
+            let whole = (upto.segment() - self.first) as usize;
+            let lengths = self
+                .segments
+                .iter()
+                .take(whole)
+                .map(|segment| segment.bytes().len() as u64);
+            lengths.sum::<u64>() + u64::from(upto.offset())
+        };
+        before(to) - before(from)
+    }
+
+    /// Records ever written; the index of the next one.
+    #[must_use]
+    pub fn records_written(&self) -> u64 {
+        self.record
+    }
+
+    /// Where a session's numbers stand; `None` for a session that is not registered.
+    #[must_use]
+    pub fn counters(&self, session: JournalId) -> Option<Counters> {
+        self.sessions
+            .get(session.0 as usize)
+            .map(|known| known.counters)
+    }
+
+    /// All registered sessions, by their ids.
+    pub fn sessions(&self) -> impl Iterator<Item = (JournalId, &str, Counters)> {
+        let known = self.sessions.iter().enumerate();
+        known.map(|(at, known)| (JournalId(at as u32), known.name.as_str(), known.counters))
+    }
+
+    /// The disk, for what a simulator wants to do to it.
+    pub fn disk_mut(&mut self) -> &mut D {
+        &mut self.disk
+    }
+
+    fn last_number(&self) -> u32 {
+        self.first + (self.segments.len() - 1) as u32
+    }
+
+    /// Makes sure that `length` bytes fit behind the last record, and that their pages are writable.
+    #[inline]
+    fn make_room(&mut self, length: usize) -> Result<(), JournalError> {
+        if self.at + length > self.prefaulted {
+            self.make_room_slowly(length)?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn make_room_slowly(&mut self, length: usize) -> Result<(), JournalError> {
+        if length > self.config.segment_bytes - HEADER {
+            return Err(self.too_large(length));
+        }
+        let len = self
+            .segments
+            .back()
+            .expect("a journal has a segment")
+            .bytes()
+            .len();
+        if length > len - self.at {
+            self.roll()?;
+        }
+        self.prefault(length.max(PREFAULT_INLINE));
+        if self.next.is_none() && self.at > len / 2 {
+            self.prepare_next();
+        }
+        Ok(())
+    }
+
+    /// Goes on in a new segment.
+    fn roll(&mut self) -> Result<(), JournalError> {
+        if self.config.synced_before_sent {
+            // So that what no sync covered is in one segment only.
+            self.sync(self.end())?;
+        }
+        let number = self.last_number() + 1;
+        let header = self.next_header();
+        // Remembered before the attempt, so that a second one asks for the same.
+        self.next = Some(header);
+        if self.disk.ring().is_some() {
+            self.end_records();
+        }
+        if self
+            .disk
+            .ring()
+            .is_some_and(|kept| self.segments.len() >= kept.max(2))
+        {
+            let oldest = self.segments.pop_front().expect("a journal has a segment");
+            self.disk.recycle(oldest);
+            self.first += 1;
+        }
+        let segment = self
+            .disk
+            .create(number, header.length as usize, &header.to_bytes())?;
+        self.segments.push_back(segment);
+        self.next = None;
+        self.salt = header.salt;
+        self.at = HEADER;
+        self.prefaulted = HEADER;
+        Ok(())
+    }
+
+    /// Marks the end of the records in a segment of a ring, where older bytes may stand.
+    fn end_records(&mut self) {
+        let segment = self.segments.back_mut().expect("a journal has a segment");
+        if segment.bytes().len() - self.at >= RECORD {
+            segment.publish(self.at, 0);
+        }
+    }
+
+    fn next_header(&mut self) -> SegmentHeader {
+        self.next.unwrap_or_else(|| SegmentHeader {
+            number: self.last_number() + 1,
+            length: self.config.segment_bytes as u32,
+            salt: self.disk.salt(),
+            previous_salt: self.salt,
+        })
+    }
+
+    fn prepare_next(&mut self) {
+        let header = self.next_header();
+        self.next = Some(header);
+        self.disk
+            .prepare(header.number, header.length as usize, &header.to_bytes());
+    }
+
+    fn prefault(&mut self, bytes: usize) {
+        let segment = self.segments.back_mut().expect("a journal has a segment");
+        let from = self.prefaulted.max(self.at);
+        let to = (from + bytes)
+            .next_multiple_of(4096)
+            .min(segment.bytes().len());
+        segment.prefault(from / 4096 * 4096, to - from / 4096 * 4096);
+        self.prefaulted = to;
+    }
+
+    fn too_large(&self, length: usize) -> JournalError {
+        let limit = (self.config.segment_bytes - HEADER) as u64;
+        JournalError::TooLarge {
+            bytes: length as u64,
+            limit,
+        }
+    }
+}

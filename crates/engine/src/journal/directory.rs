@@ -1,0 +1,298 @@
+//! The journal's disk on the operating system: a directory that only its owner can read.
+
+use super::segment::HEADER;
+use super::{Disk, JournalError};
+use fixwire_sys::Map;
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+/// How the file of a segment ends.
+const SUFFIX: &str = ".fwj";
+/// How it ends until it is whole: such a file is no part of the journal.
+const UNFINISHED: &str = ".new";
+/// Bytes of a new segment that are made writable before the engine gets it.
+const WARM: usize = 256 << 10;
+
+/// A directory of segments `00000001.fwj`, `00000002.fwj` and so on, locked while this lives.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    _lock: File,
+    maker: Maker,
+}
+
+impl Directory {
+    /// Opens the directory, making it if it does not exist, and takes its lock.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Exposed`] when others than us own it or may enter it, [`JournalError::Locked`]
+    /// when another process has it, else what the system answers.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, JournalError> {
+        let path = path.into();
+        let name = path.display().to_string();
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)
+            .map_err(JournalError::io("make the directory", &name))?;
+        let facts = fs::metadata(&path).map_err(JournalError::io("look at", &name))?;
+        check_owner(&facts, &name)?;
+        let lock_path = path.join("lock");
+        let lock_name = lock_path.display().to_string();
+        let lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&lock_path)
+            .map_err(JournalError::io("open", &lock_name))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { directory: name }),
+            Err(TryLockError::Error(source)) => {
+                return Err(JournalError::io("lock", &lock_name)(source));
+            }
+        }
+        let maker = Maker::start(path.clone())?;
+        Ok(Self {
+            path,
+            _lock: lock,
+            maker,
+        })
+    }
+}
+
+impl Disk for Directory {
+    type Segment = Map;
+
+    fn segments(&mut self) -> Result<Vec<u32>, JournalError> {
+        let numbers = list(&self.path)?;
+        sync_names(&self.path)?;
+        Ok(numbers)
+    }
+
+    fn open(&mut self, number: u32) -> Result<Map, JournalError> {
+        let path = segment_path(&self.path, number);
+        let name = path.display().to_string();
+        let file = open_checked(&path, true)?;
+        let len = file
+            .metadata()
+            .map_err(JournalError::io("look at", &name))?
+            .len();
+        if len < HEADER as u64 {
+            // Too short to be mapped as a segment at all; a whole one is never shorter.
+            return Err(JournalError::Damaged(super::Damage {
+                file: name,
+                offset: len,
+                expected: format!("a header of {HEADER} bytes"),
+                found: format!("the end of the file after {len} bytes"),
+            }));
+        }
+        Map::file(&file, len as usize).map_err(JournalError::io("map", name))
+    }
+
+    fn create(
+        &mut self,
+        number: u32,
+        len: usize,
+        header: &[u8; HEADER],
+    ) -> Result<Map, JournalError> {
+        if let Some(Ok(map)) = self.maker.take(number) {
+            return Ok(map);
+        }
+        make(&self.path, number, len, header)
+    }
+
+    fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]) {
+        self.maker.ask(Job {
+            number,
+            len,
+            header: *header,
+        });
+    }
+
+    fn salt(&mut self) -> u64 {
+        // Seeded by the system's random numbers.
+        RandomState::new().build_hasher().finish()
+    }
+
+    fn name(&self, number: u32) -> String {
+        segment_path(&self.path, number).display().to_string()
+    }
+}
+
+/// Lists the numbers of the segments in a directory, ascending.
+pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
+    let name = path.display().to_string();
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(path).map_err(JournalError::io("list", &name))? {
+        let entry = entry.map_err(JournalError::io("list", &name))?;
+        let file_name = entry.file_name();
+        let Some(stem) = file_name
+            .to_str()
+            .and_then(|text| text.strip_suffix(SUFFIX))
+        else {
+            continue;
+        };
+        match stem.parse::<u32>() {
+            Ok(number) if number > 0 && format!("{number:08}") == stem => numbers.push(number),
+            _ => {
+                return Err(JournalError::Damaged(super::Damage {
+                    file: entry.path().display().to_string(),
+                    offset: 0,
+                    expected: format!("only files of the journal to end in {SUFFIX}"),
+                    found: "a name that is not a segment's (eight digits)".into(),
+                }));
+            }
+        }
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// The path of a segment.
+pub(super) fn segment_path(directory: &Path, number: u32) -> PathBuf {
+    directory.join(format!("{number:08}{SUFFIX}"))
+}
+
+/// Opens a file of ours, following no link.
+pub(super) fn open_checked(path: &Path, write: bool) -> Result<File, JournalError> {
+    let name = path.display().to_string();
+    let file = OpenOptions::new()
+        .read(true)
+        .write(write)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)
+        .map_err(JournalError::io("open", &name))?;
+    let facts = file
+        .metadata()
+        .map_err(JournalError::io("look at", &name))?;
+    check_owner(&facts, &name)?;
+    Ok(file)
+}
+
+fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
+    if facts.mode() & 0o077 != 0 || facts.uid() != fixwire_sys::effective_user() {
+        return Err(JournalError::Exposed {
+            file: name.to_owned(),
+            mode: facts.mode(),
+            owner: facts.uid(),
+        });
+    }
+    Ok(())
+}
+
+/// Makes a segment under another name, and gives it its own when all of it is on the disk: so a
+/// segment's name never stands for an unfinished file.
+fn make(
+    directory: &Path,
+    number: u32,
+    len: usize,
+    header: &[u8; HEADER],
+) -> Result<Map, JournalError> {
+    let path = segment_path(directory, number);
+    let unfinished = path.with_extension(&UNFINISHED[1..]);
+    let name = unfinished.display().to_string();
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(&unfinished)
+        .map_err(JournalError::io("create", &name))?;
+    fixwire_sys::allocate(&file, len as u64).map_err(JournalError::io("allocate", &name))?;
+    file.write_all_at(header, 0)
+        .map_err(JournalError::io("write", &name))?;
+    file.sync_all().map_err(JournalError::io("sync", &name))?;
+    fs::rename(&unfinished, &path).map_err(JournalError::io("rename", &name))?;
+    sync_names(directory)?;
+    let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
+    map.prefault(0, WARM);
+    Ok(map)
+}
+
+/// Waits until the names of a directory are on the disk.
+fn sync_names(directory: &Path) -> Result<(), JournalError> {
+    File::open(directory)
+        .and_then(|directory| directory.sync_all())
+        .map_err(JournalError::io("sync", directory.display().to_string()))
+}
+
+#[derive(Debug)]
+struct Job {
+    number: u32,
+    len: usize,
+    header: [u8; HEADER],
+}
+
+/// The thread that makes the next segment while the engine still writes to the one before.
+#[derive(Debug)]
+struct Maker {
+    jobs: Option<Sender<Job>>,
+    made: Receiver<(u32, Result<Map, JournalError>)>,
+    asked: Option<u32>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Maker {
+    fn start(path: PathBuf) -> Result<Self, JournalError> {
+        let (jobs, to_do) = channel::<Job>();
+        let (done, made) = channel();
+        let thread = thread::Builder::new()
+            .name("journal-maker".into())
+            .spawn(move || {
+                for job in to_do {
+                    let result = make(&path, job.number, job.len, &job.header);
+                    if done.send((job.number, result)).is_err() {
+                        return;
+                    }
+                }
+            })
+            .map_err(JournalError::io("start", "the journal's thread"))?;
+        Ok(Self {
+            jobs: Some(jobs),
+            made,
+            asked: None,
+            thread: Some(thread),
+        })
+    }
+
+    fn ask(&mut self, job: Job) {
+        if self.asked.is_none() {
+            let number = job.number;
+            if self
+                .jobs
+                .as_ref()
+                .is_some_and(|jobs| jobs.send(job).is_ok())
+            {
+                self.asked = Some(number);
+            }
+        }
+    }
+
+    /// The result for this number, waited for if it was asked for.
+    fn take(&mut self, number: u32) -> Option<Result<Map, JournalError>> {
+        self.asked.take_if(|asked| *asked == number)?;
+        let (made, result) = self.made.recv().ok()?;
+        (made == number).then_some(result)
+    }
+}
+
+impl Drop for Maker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}

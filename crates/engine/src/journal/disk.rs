@@ -1,0 +1,112 @@
+//! What the journal needs of a disk; the operating system has one, the simulator another.
+
+use super::JournalError;
+use super::segment::HEADER;
+use std::io;
+
+/// Keeps numbered segments of fixed length.
+pub trait Disk {
+    /// One open segment.
+    type Segment: Segment;
+
+    /// The numbers of all segments, ascending. Their names are on the disk when this returns: who made
+    /// them may have died before that.
+    ///
+    /// # Errors
+    ///
+    /// When they cannot be listed, or something that is not ours has a segment's name.
+    fn segments(&mut self) -> Result<Vec<u32>, JournalError>;
+
+    /// Opens a segment that exists, with the length it has (which may be 0).
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened or is open to others than its owner.
+    fn open(&mut self, number: u32) -> Result<Self::Segment, JournalError>;
+
+    /// Makes the next segment: `len` bytes, allocated, zero but for `header` at their start, and on
+    /// the disk with its name when this returns. Replaces a segment of that number, which a crash
+    /// left unfinished. Waits for a [`prepare`](Self::prepare) of this number and takes its result.
+    ///
+    /// # Errors
+    ///
+    /// When the disk is full or refuses; a later call may try again.
+    fn create(
+        &mut self,
+        number: u32,
+        len: usize,
+        header: &[u8; HEADER],
+    ) -> Result<Self::Segment, JournalError>;
+
+    /// A hint that [`create`](Self::create) will soon be called with the same arguments.
+    fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]);
+
+    /// How many segments are kept when they are memory that ends with the process; `None` when they
+    /// outlive it. Records of a ring are not checksummed, and its oldest segment makes room.
+    fn ring(&self) -> Option<usize> {
+        None
+    }
+
+    /// Takes back the oldest segment of a ring, whose memory the next may use.
+    fn recycle(&mut self, _segment: Self::Segment) {}
+
+    /// A number that no earlier segment has: it seeds the checksums, so that bytes of another segment
+    /// never pass for a record of this one.
+    fn salt(&mut self) -> u64;
+
+    /// How a person finds this segment: its path.
+    fn name(&self, number: u32) -> String;
+}
+
+/// A segment's bytes: one owner stores, what is stored stays.
+pub trait Segment {
+    /// All bytes.
+    fn bytes(&self) -> &[u8];
+
+    /// Copies `bytes` to `at`.
+    fn store(&mut self, at: usize, bytes: &[u8]);
+
+    /// Stores a little-endian word after everything stored before it.
+    fn publish(&mut self, at: usize, word: u32);
+
+    /// Waits until a range is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// When it may not be. Never retried.
+    fn sync(&mut self, at: usize, len: usize) -> io::Result<()>;
+
+    /// A hint that this range will soon be stored to.
+    fn prefault(&mut self, _at: usize, _len: usize) {}
+
+    /// A hint that this range will soon be read.
+    fn read_ahead(&mut self, _at: usize, _len: usize) {}
+}
+
+impl Segment for fixwire_sys::Map {
+    fn bytes(&self) -> &[u8] {
+        Self::bytes(self)
+    }
+
+    #[inline]
+    fn store(&mut self, at: usize, bytes: &[u8]) {
+        Self::store(self, at, bytes);
+    }
+
+    #[inline]
+    fn publish(&mut self, at: usize, word: u32) {
+        Self::publish(self, at, word);
+    }
+
+    fn sync(&mut self, at: usize, len: usize) -> io::Result<()> {
+        Self::sync(self, at, len)
+    }
+
+    fn prefault(&mut self, at: usize, len: usize) {
+        Self::prefault(self, at, len);
+    }
+
+    fn read_ahead(&mut self, at: usize, len: usize) {
+        Self::read_ahead(self, at, len);
+    }
+}

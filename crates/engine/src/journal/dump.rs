@@ -1,0 +1,364 @@
+//! Prints a journal for people, and for programs that read JSON lines.
+
+use super::read::Record;
+use super::record::{Effect, Kind};
+use super::verify::{Verified, walk};
+use super::{JournalError, JournalId};
+use fixwire_protocol::time::Timestamp;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// How a dump looks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Format {
+    /// A line for each message: time, session, direction, MsgSeqNum, and the message with `|` for SOH.
+    Text,
+    /// The same as one JSON object per line.
+    Json,
+}
+
+/// Which way a message went.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Direction {
+    /// The peer sent it.
+    In,
+    /// We sent it.
+    Out,
+}
+
+/// What a dump shows; everything by default.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Filter {
+    /// Only this session, by its name.
+    pub session: Option<String>,
+    /// Only messages that went this way; hides registrations, resets and notes.
+    pub direction: Option<Direction>,
+    /// Only from this moment on.
+    pub from: Option<Timestamp>,
+    /// Only before this moment.
+    pub until: Option<Timestamp>,
+    /// Only from this MsgSeqNum on; hides what has no number.
+    pub first_seq: Option<u64>,
+    /// Only up to this MsgSeqNum; hides what has no number.
+    pub last_seq: Option<u64>,
+}
+
+/// Fields whose values are secrets, with the tag of their length when they are data.
+/// Password(554), NewPassword(925), RawData(96), EncryptedPassword(1402), EncryptedNewPassword(1404).
+const SECRETS: [(&[u8], Option<&[u8]>); 5] = [
+    (b"554", None),
+    (b"925", None),
+    (b"96", Some(b"95")),
+    (b"1402", Some(b"1401")),
+    (b"1404", Some(b"1403")),
+];
+
+/// Prints every record of a journal that the filter lets through, and answers what
+/// [`verify`](super::verify()) found on the way. Stops at the first damage.
+///
+/// The values of 554, 925, 96, 1402 and 1404 are shown as `***`; bytes that do not print are shown
+/// as `\xNN`, so a record never takes more than its lines.
+///
+/// # Errors
+///
+/// When the journal cannot be read or `out` cannot be written.
+pub fn dump(
+    directory: &Path,
+    filter: &Filter,
+    out: &mut impl Write,
+    format: Format,
+) -> Result<Verified, JournalError> {
+    walk(directory, |record, names| {
+        print(record, names, filter, out, format).map_err(JournalError::io("write", "the dump"))
+    })
+}
+
+fn print(
+    record: &Record<'_>,
+    names: &[&str],
+    filter: &Filter,
+    out: &mut impl Write,
+    format: Format,
+) -> io::Result<()> {
+    if filter.from.is_some_and(|from| record.wall < from)
+        || filter.until.is_some_and(|until| record.wall >= until)
+    {
+        return Ok(());
+    }
+    let (what, seq) = match record.kind {
+        Kind::Message => ("in", message_seq(record.body)),
+        Kind::Session => ("session", None),
+        Kind::Reset => ("reset", None),
+        Kind::Note => ("note", None),
+        Kind::Sent => ("", None),
+    };
+    if record.kind != Kind::Sent {
+        let line = Line {
+            record,
+            what,
+            session: record.session,
+            seq,
+            bytes: record.body,
+        };
+        line.print(names, filter, out, format)?;
+    }
+    for Effect {
+        session,
+        seq,
+        bytes,
+    } in record.effects
+    {
+        let line = Line {
+            record,
+            what: "out",
+            session,
+            seq: Some(seq),
+            bytes,
+        };
+        line.print(names, filter, out, format)?;
+    }
+    Ok(())
+}
+
+/// What one line shows.
+struct Line<'a> {
+    record: &'a Record<'a>,
+    what: &'static str,
+    session: JournalId,
+    seq: Option<u64>,
+    bytes: &'a [u8],
+}
+
+impl Line<'_> {
+    fn print(
+        &self,
+        names: &[&str],
+        filter: &Filter,
+        out: &mut impl Write,
+        format: Format,
+    ) -> io::Result<()> {
+        let name = names.get(self.session.0 as usize).copied().unwrap_or("?");
+        let direction = match self.what {
+            "in" => Some(Direction::In),
+            "out" => Some(Direction::Out),
+            _ => None,
+        };
+        if filter.session.as_ref().is_some_and(|only| only != name)
+            || filter.direction.is_some_and(|only| direction != Some(only))
+            || filter
+                .first_seq
+                .is_some_and(|first| self.seq.is_none_or(|seq| seq < first))
+            || filter
+                .last_seq
+                .is_some_and(|last| self.seq.is_none_or(|seq| seq > last))
+        {
+            return Ok(());
+        }
+        let (what, record) = (self.what, self.record);
+        let text = if direction.is_some() {
+            masked(self.bytes)
+        } else {
+            self.bytes.to_vec()
+        };
+        match format {
+            Format::Text => {
+                write_moment(out, record.wall)?;
+                write!(out, " ")?;
+                write_escaped(out, name.as_bytes(), false)?;
+                write!(out, " {what:<7}")?;
+                if let Some(seq) = self.seq {
+                    write!(out, " 34={seq} ")?;
+                } else if record.kind == Kind::Reset {
+                    let counters = record.counters;
+                    write!(
+                        out,
+                        " next_in={} next_out={} epoch={}",
+                        counters.next_in, counters.next_out, counters.epoch
+                    )?;
+                } else {
+                    write!(out, " ")?;
+                }
+                write_escaped(out, &text, false)?;
+                writeln!(out)
+            }
+            Format::Json => {
+                write!(
+                    out,
+                    "{{\"at\":\"{}:{}\",\"time\":\"",
+                    record.at.segment(),
+                    record.at.offset()
+                )?;
+                write_moment(out, record.wall)?;
+                write!(out, "\",\"record\":{},\"session\":\"", record.index)?;
+                write_escaped(out, name.as_bytes(), true)?;
+                write!(out, "\",\"what\":\"{what}\"")?;
+                if let Some(seq) = self.seq {
+                    write!(out, ",\"seq\":{seq}")?;
+                }
+                let counters = record.counters;
+                write!(
+                    out,
+                    ",\"next_in\":{},\"next_out\":{},\"epoch\":{},\"text\":\"",
+                    counters.next_in, counters.next_out, counters.epoch
+                )?;
+                write_escaped(out, &text, true)?;
+                writeln!(out, "\"}}")
+            }
+        }
+    }
+}
+
+/// MsgSeqNum(34) of a message, if it has a readable one.
+fn message_seq(message: &[u8]) -> Option<u64> {
+    let field = message
+        .split(|&byte| byte == 1)
+        .find_map(|field| field.strip_prefix(b"34="))?;
+    str::from_utf8(field).ok()?.parse().ok()
+}
+
+/// The message with its secrets replaced. A data field whose length does not lead to an SOH hides
+/// everything behind it, for nobody can tell where the secret ends.
+fn masked(message: &[u8]) -> Vec<u8> {
+    let mut shown = Vec::with_capacity(message.len());
+    let mut rest = message;
+    let mut length: (&[u8], &[u8]) = (b"", b"");
+    while !rest.is_empty() {
+        let end = rest
+            .iter()
+            .position(|&byte| byte == 1)
+            .unwrap_or(rest.len());
+        let equals = rest[..end]
+            .iter()
+            .position(|&byte| byte == b'=')
+            .unwrap_or(end);
+        let tag = &rest[..equals];
+        // Leading zeros do not hide a tag.
+        let plain = &tag[tag.iter().take_while(|&&byte| byte == b'0').count()..];
+        let secret = SECRETS.iter().find(|(secret, _)| *secret == plain);
+        let mut taken = end;
+        if let Some((_, length_tag)) = secret {
+            shown.extend_from_slice(tag);
+            shown.extend_from_slice(b"=***");
+            if let Some(length_tag) = length_tag {
+                let start = (equals + 1).min(rest.len());
+                let stated = (length.0 == *length_tag)
+                    .then(|| str::from_utf8(length.1).ok()?.parse::<usize>().ok())
+                    .flatten()
+                    .and_then(|stated| start.checked_add(stated));
+                taken = match stated {
+                    Some(stop) if rest.get(stop) == Some(&1) => stop,
+                    _ => rest.len(),
+                };
+            }
+        } else {
+            shown.extend_from_slice(&rest[..end]);
+        }
+        length = (plain, rest.get(equals + 1..end).unwrap_or_default());
+        if taken < rest.len() {
+            shown.push(1);
+        }
+        rest = rest.get(taken + 1..).unwrap_or_default();
+    }
+    shown
+}
+
+fn write_escaped(out: &mut impl Write, bytes: &[u8], json: bool) -> io::Result<()> {
+    for &byte in bytes {
+        match byte {
+            1 => out.write_all(b"|")?,
+            b'"' if json => out.write_all(b"\\\"")?,
+            b'\\' => out.write_all(b"\\\\")?,
+            b' '..=b'~' => out.write_all(&[byte])?,
+            _ if json => write!(out, "\\u{byte:04x}")?,
+            _ => write!(out, "\\x{byte:02x}")?,
+        }
+    }
+    Ok(())
+}
+
+/// Writes a moment as `2026-08-21T13:30:00.123456789Z`.
+fn write_moment(out: &mut impl Write, moment: Timestamp) -> io::Result<()> {
+    let seconds = moment.0.div_euclid(1_000_000_000);
+    let nanos = moment.0.rem_euclid(1_000_000_000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days since 0000-03-01, in eras of 400 years: the leap day is the last of its year.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day_of_month = day - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    write!(
+        out,
+        "{:04}-{month:02}-{day_of_month:02}T{:02}:{:02}:{:02}.{nanos:09}Z",
+        era * 400 + year + carry,
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(message: &[u8]) -> String {
+        String::from_utf8(masked(message))
+            .unwrap()
+            .replace('\x01', "|")
+    }
+
+    #[test]
+    fn secrets_are_masked_wherever_they_end() {
+        let cases: [(&[u8], &str); 8] = [
+            (b"35=A\x01554=pw\x0198=0\x01", "35=A|554=***|98=0|"),
+            (
+                b"0554=pw\x01925=new\x0110=000\x01",
+                "0554=***|925=***|10=000|",
+            ),
+            (b"95=5\x0196=a\x01554\x0158=x\x01", "95=5|96=***|58=x|"),
+            (b"95=4\x0196=a\x01secret\x0158=x\x01", "95=4|96=***"),
+            (b"96=no length\x0158=x\x01", "96=***"),
+            (b"1401=2\x011402=ab\x011=x\x01", "1401=2|1402=***|1=x|"),
+            (
+                b"95=99999999999999999999\x0196=ab\x01",
+                "95=99999999999999999999|96=***",
+            ),
+            (b"554=unfinished", "554=***"),
+        ];
+        for (message, expected) in cases {
+            assert_eq!(shown(message), expected);
+        }
+    }
+
+    #[test]
+    fn moments_are_written_as_the_calendar_has_them() {
+        let cases = [
+            (0, "1970-01-01T00:00:00.000000000Z"),
+            (-1, "1969-12-31T23:59:59.999999999Z"),
+            (1_709_164_800_000_000_001, "2024-02-29T00:00:00.000000001Z"),
+            (1_787_319_000_123_456_789, "2026-08-21T13:30:00.123456789Z"),
+            (951_868_799_000_000_000, "2000-02-29T23:59:59.000000000Z"),
+        ];
+        for (nanos, expected) in cases {
+            let mut text = Vec::new();
+            write_moment(&mut text, Timestamp(nanos)).unwrap();
+            assert_eq!(String::from_utf8(text).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn every_byte_stays_on_its_line() {
+        let all: Vec<u8> = (0..=255).collect();
+        for json in [false, true] {
+            let mut text = Vec::new();
+            write_escaped(&mut text, &all, json).unwrap();
+            assert!(text.iter().all(|byte| (b' '..=b'~').contains(byte)));
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Where a session's outbound messages stand: a few of them, evenly spread.
+
+use super::Position;
+
+/// The outbound messages of one session since its last reset.
+///
+/// Holds every `stride`-th message. When the room is full it forgets every other and doubles the
+/// stride, so its size never changes; from an entry one walks back from message to message along the
+/// links that the records hold.
+#[derive(Debug)]
+pub(super) struct Index {
+    entries: Vec<(u64, Position)>,
+    room: usize,
+    stride: u64,
+    /// Messages since the last entry.
+    since: u64,
+    last: (u64, Position),
+    /// How often it was cleared.
+    generation: u64,
+}
+
+impl Index {
+    pub(super) fn new(room: usize) -> Self {
+        Self {
+            entries: Vec::with_capacity(room),
+            room,
+            stride: 1,
+            since: 0,
+            last: (0, Position::START),
+            generation: 0,
+        }
+    }
+
+    /// The number and place of the last message; number 0 when there is none.
+    pub(super) fn last(&self) -> (u64, Position) {
+        self.last
+    }
+
+    /// Forgets everything: the numbers start again.
+    pub(super) fn clear(&mut self) {
+        self.entries.clear();
+        self.stride = 1;
+        self.since = 0;
+        self.last = (0, Position::START);
+        self.generation += 1;
+    }
+
+    /// Changes when the numbers start again.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Adds a message whose number is above [`Self::last`].
+    #[inline]
+    pub(super) fn push(&mut self, seq: u64, at: Position) {
+        self.last = (seq, at);
+        self.since += 1;
+        if self.since >= self.stride {
+            self.since = 0;
+            if self.entries.len() == self.room {
+                self.thin();
+            }
+            self.entries.push((seq, at));
+        }
+    }
+
+    fn thin(&mut self) {
+        let mut keep = false;
+        // Keeps the later of each pair: entries stand at the end of their stride.
+        self.entries.retain(|_| {
+            keep = !keep;
+            !keep
+        });
+        self.stride *= 2;
+    }
+
+    /// The nearest known message that stands at `oldest` or behind it and whose number is `seq` or
+    /// above; `None` when there is none.
+    pub(super) fn at_or_above(&self, seq: u64, oldest: Position) -> Option<(u64, Position)> {
+        if self.last.0 < seq || self.last.0 == 0 || self.last.1 < oldest {
+            return None;
+        }
+        // Numbers and places rise together.
+        let at = self
+            .entries
+            .partition_point(|entry| entry.0 < seq || entry.1 < oldest);
+        Some(self.entries.get(at).copied().unwrap_or(self.last))
+    }
+
+    /// At most so many messages stand between two entries.
+    pub(super) fn stride(&self) -> u64 {
+        self.stride
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_index_keeps_its_size_and_an_entry_near_every_number() {
+        let mut index = Index::new(8);
+        for seq in 1..=1000 {
+            index.push(seq, Position::new(1, seq as u32 * 8));
+            assert!(index.len() <= 8);
+        }
+        assert_eq!(index.stride, 128);
+        for seq in 1..=1000 {
+            let (near, at) = index.at_or_above(seq, Position::START).unwrap();
+            assert!(near >= seq && near - seq < 256, "{seq}: {near}");
+            assert_eq!(at.offset(), near as u32 * 8);
+        }
+        assert_eq!(index.at_or_above(1001, Position::START), None);
+        let oldest = Position::new(1, 900 * 8);
+        assert!(index.at_or_above(1, oldest).unwrap().1 >= oldest);
+        assert_eq!(index.at_or_above(1, Position::new(2, 0)), None);
+        index.clear();
+        assert_eq!(index.at_or_above(1, Position::START), None);
+    }
+}

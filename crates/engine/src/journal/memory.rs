@@ -1,0 +1,149 @@
+//! A journal that ends with the process: a ring of memory, in the same layout.
+
+use super::segment::HEADER;
+use super::{Directory, Disk, JournalError};
+use fixwire_sys::Map;
+
+/// A ring of segments in anonymous memory. Numbers that fell off it are no longer served: the session
+/// answers for them with a gap fill.
+#[derive(Debug)]
+pub struct Memory {
+    kept: usize,
+    spare: Option<Map>,
+    salt: u64,
+}
+
+impl Memory {
+    /// A ring of this many segments, at least 2.
+    #[must_use]
+    pub fn new(kept: usize) -> Self {
+        Self {
+            kept: kept.max(2),
+            spare: None,
+            salt: 0,
+        }
+    }
+}
+
+impl Disk for Memory {
+    type Segment = Map;
+
+    fn segments(&mut self) -> Result<Vec<u32>, JournalError> {
+        Ok(Vec::new())
+    }
+
+    fn open(&mut self, number: u32) -> Result<Map, JournalError> {
+        Err(JournalError::io("open", self.name(number))(
+            std::io::ErrorKind::NotFound.into(),
+        ))
+    }
+
+    fn create(
+        &mut self,
+        number: u32,
+        len: usize,
+        header: &[u8; HEADER],
+    ) -> Result<Map, JournalError> {
+        let mut map = match self.spare.take() {
+            Some(map) => map,
+            None => Map::anonymous(len).map_err(JournalError::io("allocate", self.name(number)))?,
+        };
+        map.store(0, header);
+        Ok(map)
+    }
+
+    fn prepare(&mut self, _number: u32, _len: usize, _header: &[u8; HEADER]) {}
+
+    fn ring(&self) -> Option<usize> {
+        Some(self.kept)
+    }
+
+    fn recycle(&mut self, segment: Map) {
+        self.spare = Some(segment);
+    }
+
+    fn salt(&mut self) -> u64 {
+        // Nothing here is checksummed, so any number will do.
+        self.salt += 1;
+        self.salt
+    }
+
+    fn name(&self, number: u32) -> String {
+        format!("memory segment {number}")
+    }
+}
+
+/// The two disks of the operating system, chosen by the setting for durability.
+#[derive(Debug)]
+pub enum OsDisk {
+    /// Outlives the process.
+    Directory(Directory),
+    /// Ends with the process.
+    Memory(Memory),
+}
+
+impl Disk for OsDisk {
+    type Segment = Map;
+
+    fn segments(&mut self) -> Result<Vec<u32>, JournalError> {
+        match self {
+            Self::Directory(disk) => disk.segments(),
+            Self::Memory(disk) => disk.segments(),
+        }
+    }
+
+    fn open(&mut self, number: u32) -> Result<Map, JournalError> {
+        match self {
+            Self::Directory(disk) => Disk::open(disk, number),
+            Self::Memory(disk) => disk.open(number),
+        }
+    }
+
+    fn create(
+        &mut self,
+        number: u32,
+        len: usize,
+        header: &[u8; HEADER],
+    ) -> Result<Map, JournalError> {
+        match self {
+            Self::Directory(disk) => disk.create(number, len, header),
+            Self::Memory(disk) => disk.create(number, len, header),
+        }
+    }
+
+    fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]) {
+        match self {
+            Self::Directory(disk) => disk.prepare(number, len, header),
+            Self::Memory(disk) => disk.prepare(number, len, header),
+        }
+    }
+
+    #[inline]
+    fn ring(&self) -> Option<usize> {
+        match self {
+            Self::Directory(disk) => disk.ring(),
+            Self::Memory(disk) => disk.ring(),
+        }
+    }
+
+    fn recycle(&mut self, segment: Map) {
+        match self {
+            Self::Directory(disk) => disk.recycle(segment),
+            Self::Memory(disk) => disk.recycle(segment),
+        }
+    }
+
+    fn salt(&mut self) -> u64 {
+        match self {
+            Self::Directory(disk) => disk.salt(),
+            Self::Memory(disk) => disk.salt(),
+        }
+    }
+
+    fn name(&self, number: u32) -> String {
+        match self {
+            Self::Directory(disk) => disk.name(number),
+            Self::Memory(disk) => disk.name(number),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The journal: one record for a cause and all its effects, written before the wire.
+//!
+//! One journal serves all sessions of an engine. It is the message store, the send queue and the
+//! audit log; what it holds survives the end of the process at any instruction. The files are drawn
+//! byte by byte in [`segment`] and [`record`], and with their rules in `docs/journal-format.md`.
+//!
+//! ```text
+//! let (mut journal, recovered) = Journal::open(disk, Config::default())?;
+//! let id = journal.register(wall, "FIX.4.2:EXEC->BENCH")?;     same id after every restart
+//! let counters = journal.counters(id);                           next_in, next_out, epoch
+//! let end = journal.append(wall, Cause { .. }, effects)?;        then `sync(end)` if it must be on disk
+//! let bytes = journal.outbound(id, 17);                          one stored message
+//! let mut replay = journal.replay(id, 1, 100);                   many: journal.next_of(&mut replay)
+//! ```
+
+mod append;
+mod directory;
+mod disk;
+mod dump;
+mod error;
+mod index;
+mod memory;
+mod read;
+pub mod record;
+mod recover;
+mod replay;
+pub mod segment;
+pub mod sim;
+mod verify;
+
+pub use append::{Cause, Counters, Journal};
+pub use directory::Directory;
+pub use disk::{Disk, Segment};
+pub use dump::{Direction, Filter, Format, dump};
+pub use error::{Damage, JournalError};
+pub use memory::{Memory, OsDisk};
+pub use read::{Effects, Record, Records};
+pub use record::{Effect, Kind};
+pub use recover::{Recovered, Torn};
+pub use replay::{Replay, Stored};
+pub use segment::Position;
+pub use verify::{Verified, verify};
+
+/// Which session of the journal: the order of its registration, from 0. The engine's `SessionId`
+/// follows the configuration and may change from start to start; this number never does.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct JournalId(pub u32);
+
+/// The journal's sizes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Config {
+    /// Bytes of a new segment: a multiple of 4096, at most 1 GiB. Older segments keep theirs.
+    pub segment_bytes: usize,
+    /// Sessions it can hold, those that are no longer configured included.
+    pub sessions: usize,
+    /// Index entries per session, 16 bytes each: at least 2.
+    pub index_entries: usize,
+    /// Whether nothing is sent before [`Journal::sync`] covers it: durability `disk`. What a power cut
+    /// left of records that no sync covered is then cut off, although parts of it can be read.
+    pub synced_before_sent: bool,
+}
+
+impl Default for Config {
+    /// Segments of 64 MiB, 1024 sessions, 64 KiB of index for each session in use.
+    fn default() -> Self {
+        Self {
+            segment_bytes: 64 << 20,
+            sessions: 1024,
+            index_entries: 4096,
+            synced_before_sent: false,
+        }
+    }
+}
+
+impl Config {
+    fn check(&self) -> Result<(), JournalError> {
+        let refuse = |name, must| Err(JournalError::Setting { name, must });
+        if !self.segment_bytes.is_multiple_of(segment::SEGMENT_GRAIN)
+            || !(segment::SEGMENT_GRAIN..=1 << 30).contains(&self.segment_bytes)
+        {
+            return refuse(
+                "segment_bytes",
+                "a multiple of 4096 from 4096 to 1073741824",
+            );
+        }
+        if !(1..=1 << 20).contains(&self.sessions) {
+            return refuse("sessions", "from 1 to 1048576");
+        }
+        if !(2..=1 << 20).contains(&self.index_entries) {
+            return refuse("index_entries", "from 2 to 1048576");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,344 @@
+//! The layout of one record.
+//!
+//! ```text
+//!  byte  size
+//!     0     4  length of the record in bytes, a multiple of 8; stored last, 0 until then
+//!     4     4  CRC-32C of bytes 8..length, seeded with salt, offset and length
+//!     8     8  index of the record: contiguous over all segments, 0 for the first
+//!    16     8  wall time, nanoseconds since 1970-01-01T00:00:00Z, signed
+//!    24     8  position up to which the journal was known to be on the disk
+//!    32     4  session
+//!    36     2  kind: 1 message, 2 sent, 3 session, 4 reset, 5 note
+//!    38     2  number of effects
+//!    40     8  next_in of the session, after this record
+//!    48     8  next_out of the session, after this record
+//!    56     4  epoch of the session: how often it was reset
+//!    60     4  length of the body in bytes
+//!    64        body: the inbound message, the session's name or the text; zeros up to a multiple of 8
+//!              effects, each:
+//!     0     4    session
+//!     4     4    length of the message in bytes
+//!     8     8    MsgSeqNum
+//!    16     8    position of the previous effect of that session since its reset, 0 for none
+//!    24          the outbound message; zeros up to a multiple of 8
+//! ```
+//!
+//! All integers are little-endian. A position holds the segment's number in its high half and the
+//! byte of that segment in its low half. Records stand at multiples of 8.
+
+use super::JournalId;
+use super::segment::{Position, long, word};
+use crate::canary;
+use fixwire_protocol::time::Timestamp;
+
+/// Bytes before a record's body.
+pub const RECORD: usize = 64;
+/// Bytes before an effect's message.
+pub const EFFECT: usize = 24;
+
+pub(super) const CRC_AT: usize = 4;
+const INDEX_AT: usize = 8;
+const WALL_AT: usize = 16;
+pub(super) const SYNCED_AT: usize = 24;
+const SESSION_AT: usize = 32;
+const KIND_AT: usize = 36;
+const EFFECTS_AT: usize = 38;
+const NEXT_IN_AT: usize = 40;
+const NEXT_OUT_AT: usize = 48;
+const EPOCH_AT: usize = 56;
+const BODY_AT: usize = 60;
+
+/// What a record tells.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// A message came in; its effects are what it caused.
+    Message,
+    /// Messages went out that no message caused: a Heartbeat, an application's own.
+    Sent,
+    /// A session was registered; the body is its name.
+    Session,
+    /// The session's numbers were reset or set without a message.
+    Reset,
+    /// Something a person should be able to read later; the body is the text.
+    Note,
+}
+
+impl Kind {
+    pub(super) const fn code(self) -> u16 {
+        match self {
+            Self::Message => 1,
+            Self::Sent => 2,
+            Self::Session => 3,
+            Self::Reset => 4,
+            Self::Note => 5,
+        }
+    }
+
+    const fn from_code(code: u16) -> Option<Self> {
+        Some(match code {
+            1 => Self::Message,
+            2 => Self::Sent,
+            3 => Self::Session,
+            4 => Self::Reset,
+            5 => Self::Note,
+            _ => return None,
+        })
+    }
+}
+
+/// One message that went out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Effect<'a> {
+    /// To which session.
+    pub session: JournalId,
+    /// Its MsgSeqNum.
+    pub seq: u64,
+    /// The whole message, as on the wire.
+    pub bytes: &'a [u8],
+}
+
+/// The fixed part of a record.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Head {
+    pub(super) length: u32,
+    pub(super) index: u64,
+    pub(super) wall: Timestamp,
+    pub(super) synced: Position,
+    pub(super) session: JournalId,
+    pub(super) kind: Kind,
+    pub(super) effects: u16,
+    pub(super) next_in: u64,
+    pub(super) next_out: u64,
+    pub(super) epoch: u32,
+    pub(super) body: u32,
+}
+
+impl Head {
+    /// Its bytes, with length and CRC still 0: they are stored after everything else.
+    #[inline]
+    pub(super) fn to_bytes(self) -> [u8; RECORD] {
+        let mut bytes = [0; RECORD];
+        bytes[INDEX_AT..][..8].copy_from_slice(&self.index.to_le_bytes());
+        bytes[WALL_AT..][..8].copy_from_slice(&self.wall.0.to_le_bytes());
+        bytes[SYNCED_AT..][..8].copy_from_slice(&self.synced.bits().to_le_bytes());
+        bytes[SESSION_AT..][..4].copy_from_slice(&self.session.0.to_le_bytes());
+        bytes[KIND_AT..][..2].copy_from_slice(&self.kind.code().to_le_bytes());
+        bytes[EFFECTS_AT..][..2].copy_from_slice(&self.effects.to_le_bytes());
+        bytes[NEXT_IN_AT..][..8].copy_from_slice(&self.next_in.to_le_bytes());
+        bytes[NEXT_OUT_AT..][..8].copy_from_slice(&self.next_out.to_le_bytes());
+        bytes[EPOCH_AT..][..4].copy_from_slice(&self.epoch.to_le_bytes());
+        bytes[BODY_AT..][..4].copy_from_slice(&self.body.to_le_bytes());
+        bytes
+    }
+
+    /// Reads the fixed part at `at`; `None` when its kind is not one. `at + RECORD` is in `bytes`.
+    pub(super) fn read(bytes: &[u8], at: usize) -> Option<Self> {
+        let kind = u16::from_le_bytes([bytes[at + KIND_AT], bytes[at + KIND_AT + 1]]);
+        Some(Self {
+            length: word(bytes, at),
+            index: long(bytes, at + INDEX_AT),
+            wall: Timestamp(long(bytes, at + WALL_AT).cast_signed()),
+            synced: Position::from_bits(long(bytes, at + SYNCED_AT)),
+            session: JournalId(word(bytes, at + SESSION_AT)),
+            kind: Kind::from_code(kind)?,
+            effects: u16::from_le_bytes([bytes[at + EFFECTS_AT], bytes[at + EFFECTS_AT + 1]]),
+            next_in: long(bytes, at + NEXT_IN_AT),
+            next_out: long(bytes, at + NEXT_OUT_AT),
+            epoch: word(bytes, at + EPOCH_AT),
+            body: word(bytes, at + BODY_AT),
+        })
+    }
+}
+
+/// The fixed part of an effect.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct EffectHead {
+    pub(super) session: JournalId,
+    pub(super) length: u32,
+    pub(super) seq: u64,
+    pub(super) previous: Position,
+}
+
+impl EffectHead {
+    #[inline]
+    pub(super) fn to_bytes(self) -> [u8; EFFECT] {
+        let mut bytes = [0; EFFECT];
+        bytes[..4].copy_from_slice(&self.session.0.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.length.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.seq.to_le_bytes());
+        bytes[16..].copy_from_slice(&self.previous.bits().to_le_bytes());
+        bytes
+    }
+
+    #[inline]
+    pub(super) fn read(bytes: &[u8], at: usize) -> Self {
+        Self {
+            session: JournalId(word(bytes, at)),
+            length: word(bytes, at + 4),
+            seq: long(bytes, at + 8),
+            previous: Position::from_bits(long(bytes, at + 16)),
+        }
+    }
+}
+
+/// `len` rounded up to where the next thing may stand.
+#[inline]
+pub(super) const fn padded(len: usize) -> usize {
+    len.next_multiple_of(8)
+}
+
+/// The CRC that a record of `length` bytes at `at` must have.
+#[inline]
+pub(super) fn crc(bytes: &[u8], at: usize, length: usize, salt: u64) -> u32 {
+    crc32c::crc32c_append(seed(salt, at, length), &bytes[at + INDEX_AT..at + length])
+}
+
+/// Mixes what a record's CRC covers besides its bytes, so that a record copied to another place or
+/// left over from another segment is not one.
+#[inline]
+fn seed(salt: u64, at: usize, length: usize) -> u32 {
+    let mixed = (salt ^ ((at as u64) << 32 | length as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 32) as u32 ^ mixed as u32
+}
+
+/// What stands at a place where a record may begin.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) enum Found {
+    /// A whole record, its effects inside of it.
+    Record(Head),
+    /// Nothing was published here: the length is 0 or there is no room for a record.
+    Nothing,
+    /// Not a record.
+    Fault(Fault),
+}
+
+/// Why bytes are not a record.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) struct Fault {
+    /// First byte of the field that is wrong, in the segment.
+    pub(super) at: usize,
+    pub(super) expected: String,
+    pub(super) found: String,
+}
+
+/// Whether a whole record of this salt stands at `at`: the quick question, without a reason.
+pub(super) fn is_record(bytes: &[u8], at: usize, salt: u64) -> bool {
+    let room = bytes.len().saturating_sub(at);
+    if room < RECORD {
+        return false;
+    }
+    let length = word(bytes, at) as usize;
+    length.is_multiple_of(8)
+        && (RECORD..=room).contains(&length)
+        && crc(bytes, at, length, salt) == word(bytes, at + CRC_AT)
+}
+
+/// Reads what stands at `at`.
+pub(super) fn find(bytes: &[u8], at: usize, salt: u64) -> Found {
+    let room = bytes.len().saturating_sub(at);
+    if room < RECORD {
+        return Found::Nothing;
+    }
+    let length = word(bytes, at) as usize;
+    if length == 0 {
+        return Found::Nothing;
+    }
+    if !length.is_multiple_of(8) || !(RECORD..=room).contains(&length) {
+        return Found::Fault(Fault {
+            at,
+            expected: format!("the length of a record, a multiple of 8 from {RECORD} to {room}"),
+            found: format!("{length}"),
+        });
+    }
+    let (computed, stored) = (crc(bytes, at, length, salt), word(bytes, at + CRC_AT));
+    if computed != stored && !canary::is(canary::Fault::SkipCrc) {
+        return Found::Fault(checksum_fault(bytes, at, length, salt));
+    }
+    let Some(head) = Head::read(bytes, at) else {
+        return Found::Fault(Fault {
+            at: at + KIND_AT,
+            expected: "the kind of a record, 1 to 5".into(),
+            found: format!(
+                "{}",
+                u16::from_le_bytes([bytes[at + KIND_AT], bytes[at + KIND_AT + 1]])
+            ),
+        });
+    };
+    match shape_fault(bytes, at, &head) {
+        Some(fault) => Found::Fault(fault),
+        None => Found::Record(head),
+    }
+}
+
+/// Checks that body and effects fill the record exactly.
+pub(super) fn shape_fault(bytes: &[u8], at: usize, head: &Head) -> Option<Fault> {
+    let end = at + head.length as usize;
+    let fault = |at: usize, len: usize| {
+        Some(Fault {
+            at,
+            expected: format!("a length that ends within the record, at byte {end}"),
+            found: format!("{len} bytes"),
+        })
+    };
+    let mut next = at + RECORD + padded(head.body as usize);
+    if next > end {
+        return fault(at + BODY_AT, head.body as usize);
+    }
+    for _ in 0..head.effects {
+        if end - next < EFFECT {
+            return fault(at + EFFECTS_AT, usize::from(head.effects));
+        }
+        let length = EffectHead::read(bytes, next).length as usize;
+        if padded(length) > end - next - EFFECT {
+            return fault(next + 4, length);
+        }
+        next += EFFECT + padded(length);
+    }
+    if next != end {
+        return fault(at + EFFECTS_AT, usize::from(head.effects));
+    }
+    None
+}
+
+/// Names the place of a wrong CRC: the very field or byte when one flipped bit explains it, else the
+/// record's CRC.
+fn checksum_fault(bytes: &[u8], at: usize, length: usize, salt: u64) -> Fault {
+    /// Longer records are not searched for the bit, which takes time in the square of the length.
+    const SEARCHED: usize = 8192;
+    let (computed, stored) = (crc(bytes, at, length, salt), word(bytes, at + CRC_AT));
+    for bit in 3..32 {
+        let other = length ^ 1 << bit;
+        if (RECORD..=bytes.len() - at).contains(&other) && crc(bytes, at, other, salt) == stored {
+            return Fault {
+                at,
+                expected: format!("length {other}, which the CRC of the record asks for"),
+                found: format!("{length}"),
+            };
+        }
+    }
+    if (computed ^ stored).count_ones() > 1 && length <= SEARCHED {
+        let mut copy = bytes[at..at + length].to_vec();
+        let seed = seed(salt, at, length);
+        for byte in INDEX_AT..length {
+            for bit in 0..8 {
+                copy[byte] ^= 1 << bit;
+                if crc32c::crc32c_append(seed, &copy[INDEX_AT..]) == stored {
+                    return Fault {
+                        at: at + byte,
+                        expected: format!(
+                            "byte {:#04x}, which the CRC of the record asks for",
+                            copy[byte]
+                        ),
+                        found: format!("{:#04x}", bytes[at + byte]),
+                    };
+                }
+                copy[byte] ^= 1 << bit;
+            }
+        }
+    }
+    Fault {
+        at: at + CRC_AT,
+        expected: format!("CRC {computed:08x} of the record of {length} bytes"),
+        found: format!("{stored:08x}"),
+    }
+}

@@ -1,0 +1,496 @@
+//! Opens a journal: reads every record, and trusts none that its checksum does not prove.
+
+use super::append::Known;
+use super::error::Damage;
+use super::record::{
+    CRC_AT, EFFECT, EffectHead, Fault, Found, Head, Kind, RECORD, SYNCED_AT, crc, find, is_record,
+    padded, shape_fault,
+};
+use super::segment::{HEADER, Position, SegmentHeader, long, word};
+use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
+use std::collections::VecDeque;
+
+/// What was found when the journal was opened.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Recovered {
+    /// Records that were read.
+    pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// What a crash left of a record that was never finished, and that was cut off.
+    pub torn: Option<Torn>,
+}
+
+/// The unfinished end of a journal, zeroed when it was opened.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Torn {
+    /// The file.
+    pub file: String,
+    /// Where the unfinished record began.
+    pub offset: u64,
+    /// Why it is not a record.
+    pub why: Damage,
+}
+
+impl<D: Disk> Journal<D> {
+    /// Opens the journal of a disk, or begins one when the disk has no segment.
+    ///
+    /// All segments are read and every checksum is computed. An unfinished record at the end, with
+    /// nothing behind it, is cut off and told in [`Recovered::torn`]. The order of events is: read
+    /// all, then change what must be changed, then sync; so a crash on the way changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Damaged`] for anything else that the journal did not write: no file is changed
+    /// then. And what the disk answers.
+    pub fn open(mut disk: D, config: Config) -> Result<(Self, Recovered), JournalError> {
+        config.check()?;
+        let numbers = disk.segments()?;
+        let mut segments = VecDeque::with_capacity(numbers.len() + 64);
+        let mut scan = Scan::new(config);
+        let mut end: Option<End> = None;
+        let mut last = 0;
+        for (at, &number) in numbers.iter().enumerate() {
+            let expected = at as u32 + 1;
+            if number != expected {
+                return Err(JournalError::Damaged(Damage {
+                    file: disk.name(expected),
+                    offset: 0,
+                    expected: "this segment".into(),
+                    found: format!("no such file, although {} exists", disk.name(number)),
+                }));
+            }
+            let mut segment = disk.open(number)?;
+            let len = segment.bytes().len();
+            segment.read_ahead(0, len);
+            let found = scan.segment(segment.bytes(), number, &disk.name(number))?;
+            segments.push_back(segment);
+            let holds_something = found.at > HEADER || found.bad.is_some();
+            if let Some(End { bad: Some(bad), .. }) = &end
+                && holds_something
+            {
+                return Err(JournalError::Damaged(bad.damage.clone()));
+            }
+            if holds_something || end.is_none() {
+                last = at;
+                end = Some(found);
+            }
+        }
+        if let Some(End { bad: Some(bad), .. }) = &end
+            && !bad.torn
+        {
+            return Err(JournalError::Damaged(bad.damage.clone()));
+        }
+        // Nothing was changed so far. Segments behind the last record were made ahead: they are made
+        // again when they are needed.
+        segments.truncate(last + 1);
+        let mut recovered = Recovered {
+            records: scan.records,
+            bytes: scan.bytes,
+            torn: None,
+        };
+        let mut journal = Self {
+            disk,
+            config,
+            segments,
+            first: 1,
+            salt: 0,
+            at: HEADER,
+            record: scan.records,
+            sessions: scan.sessions,
+            synced: Position::new(1, 0),
+            poisoned: false,
+            prefaulted: HEADER,
+            next: None,
+        };
+        let Some(end) = end else {
+            journal.begin()?;
+            return Ok((journal, recovered));
+        };
+        for (place, length) in scan.unpublished {
+            let segment = (place.segment() - journal.first) as usize;
+            journal.segments[segment].publish(place.offset() as usize, length);
+        }
+        journal.salt = end.salt;
+        journal.at = end.at;
+        journal.prefaulted = end.at;
+        if let Some(bad) = end.bad {
+            journal.cut(bad.until);
+            recovered.torn = Some(Torn {
+                file: bad.damage.file.clone(),
+                offset: end.at as u64,
+                why: bad.damage,
+            });
+        }
+        if config.synced_before_sent {
+            journal.store_again(scan.synced);
+        }
+        journal.sync_all()?;
+        journal.idle_work();
+        Ok((journal, recovered))
+    }
+
+    /// Makes the first segment.
+    fn begin(&mut self) -> Result<(), JournalError> {
+        let header = SegmentHeader {
+            number: 1,
+            length: self.config.segment_bytes as u32,
+            salt: self.disk.salt(),
+            previous_salt: 0,
+        };
+        let segment = self
+            .disk
+            .create(1, header.length as usize, &header.to_bytes())?;
+        self.segments.push_back(segment);
+        self.salt = header.salt;
+        self.synced = Position::new(1, HEADER as u32);
+        self.idle_work();
+        Ok(())
+    }
+
+    /// Zeroes the last segment from its end to `until`, last bytes first, so that a crash on the way
+    /// leaves an unfinished record again.
+    fn cut(&mut self, until: usize) {
+        const ZEROS: [u8; 4096] = [0; 4096];
+        let (from, segment) = (
+            self.at,
+            self.segments.back_mut().expect("a segment was read"),
+        );
+        let mut to = until;
+        while to > from {
+            let start = (to - 1) / 4096 * 4096;
+            let start = start.max(from);
+            segment.store(start, &ZEROS[..to - start]);
+            to = start;
+        }
+    }
+
+    /// Stores the pages from `synced` on once more, with the bytes they have. After a sync that failed
+    /// the system takes them for written although they are not: the next sync would leave them out.
+    fn store_again(&mut self, synced: Position) {
+        const PAGE: usize = 4096;
+        let last = self.end();
+        let mut copy = [0; PAGE];
+        for (number, segment) in (self.first..).zip(self.segments.iter_mut()) {
+            if number < synced.segment() {
+                continue;
+            }
+            let from = match number == synced.segment() {
+                true => synced.offset() as usize / PAGE * PAGE,
+                false => 0,
+            };
+            let to = match number == last.segment() {
+                true => last.offset() as usize,
+                false => segment.bytes().len(),
+            };
+            for at in (from..to).step_by(PAGE) {
+                let page = &mut copy[..PAGE.min(to - at)];
+                page.copy_from_slice(&segment.bytes()[at..at + page.len()]);
+                segment.store(at, page);
+            }
+        }
+    }
+
+    /// What earlier processes wrote may still be in the memory of the system only.
+    fn sync_all(&mut self) -> Result<(), JournalError> {
+        for (number, segment) in (self.first..).zip(self.segments.iter_mut()) {
+            let len = segment.bytes().len();
+            segment
+                .sync(0, len)
+                .map_err(JournalError::io("sync", self.disk.name(number)))?;
+        }
+        self.synced = self.end();
+        Ok(())
+    }
+}
+
+/// Where the records of a segment end, and what stands there if it is not zeros.
+#[derive(Debug)]
+pub(super) struct End {
+    pub(super) at: usize,
+    pub(super) salt: u64,
+    pub(super) bad: Option<Bad>,
+}
+
+/// Bytes behind the last record that are not zero.
+#[derive(Debug)]
+pub(super) struct Bad {
+    pub(super) damage: Damage,
+    /// Behind the last byte that is not zero.
+    pub(super) until: usize,
+    /// Whether an unfinished record explains them: nothing valid follows.
+    pub(super) torn: bool,
+}
+
+/// Reads segments in their order and rebuilds what the journal knows.
+#[derive(Debug)]
+pub(super) struct Scan {
+    config: Config,
+    previous_salt: u64,
+    pub(super) records: u64,
+    pub(super) bytes: u64,
+    /// Up to where the journal was on the disk when its last record was written.
+    pub(super) synced: Position,
+    pub(super) sessions: Vec<Known>,
+    /// Records without their length, and the length they have.
+    unpublished: Vec<(Position, u32)>,
+}
+
+impl Scan {
+    pub(super) fn new(config: Config) -> Self {
+        Self {
+            config,
+            previous_salt: 0,
+            records: 0,
+            bytes: 0,
+            synced: Position::START,
+            sessions: Vec::new(),
+            unpublished: Vec::new(),
+        }
+    }
+
+    /// Reads all records of one segment.
+    pub(super) fn segment(
+        &mut self,
+        bytes: &[u8],
+        number: u32,
+        file: &str,
+    ) -> Result<End, JournalError> {
+        let header = SegmentHeader::read(bytes, number, self.previous_salt, file)
+            .map_err(JournalError::Damaged)?;
+        let salt = header.salt;
+        self.previous_salt = salt;
+        let mut at = HEADER;
+        let fault = loop {
+            match find(bytes, at, salt) {
+                Found::Record(head) => match self.apply(bytes, number, at, &head) {
+                    Ok(()) => at += head.length as usize,
+                    Err(Refused::Fault(fault)) => break fault,
+                    Err(Refused::Sessions) => {
+                        return Err(JournalError::TooManySessions {
+                            limit: self.config.sessions,
+                        });
+                    }
+                },
+                Found::Nothing => match first_not_zero(&bytes[at..]) {
+                    Some(_) if self.take_unpublished(bytes, number, &mut at, salt) => {}
+                    None => {
+                        return Ok(End {
+                            at,
+                            salt,
+                            bad: None,
+                        });
+                    }
+                    Some(offset) => {
+                        break Fault {
+                            at: at + offset,
+                            expected: "zeros behind the last record".into(),
+                            found: format!("byte {:#04x}", bytes[at + offset]),
+                        };
+                    }
+                },
+                Found::Fault(fault) => break fault,
+            }
+        };
+        // The first record of all is on the disk before anyone can depend on it; if it is published
+        // and not readable, there was a journal here.
+        let lost_all = self.records == 0 && word(bytes, at) != 0;
+        let torn = !lost_all
+            && match self.follower(bytes, Position::new(number, at as u32), salt) {
+                Follower::None => true,
+                Follower::Unsynced { at: next } => never_written(&bytes[at..next]),
+                Follower::Synced => false,
+            };
+        let until = at
+            + bytes[at..]
+                .iter()
+                .rposition(|&byte| byte != 0)
+                .map_or(0, |last| last + 1);
+        let damage = Damage {
+            file: file.to_owned(),
+            offset: fault.at as u64,
+            expected: fault.expected,
+            found: fault.found,
+        };
+        Ok(End {
+            at,
+            salt,
+            bad: Some(Bad {
+                damage,
+                until,
+                torn,
+            }),
+        })
+    }
+
+    /// Takes the record at `at` when all of it is there but its length: another page with a later
+    /// record was on the disk before the length was. The checksum proves it.
+    fn take_unpublished(&mut self, bytes: &[u8], number: u32, at: &mut usize, salt: u64) -> bool {
+        let hole = Position::new(number, *at as u32);
+        let Follower::Unsynced { at: next } = self.follower(bytes, hole, salt) else {
+            return false;
+        };
+        let length = next - *at;
+        if length < RECORD || crc(bytes, *at, length, salt) != word(bytes, *at + CRC_AT) {
+            return false;
+        }
+        let Some(mut head) = Head::read(bytes, *at) else {
+            return false;
+        };
+        head.length = length as u32;
+        if shape_fault(bytes, *at, &head).is_some()
+            || self.apply(bytes, number, *at, &head).is_err()
+        {
+            return false;
+        }
+        self.unpublished.push((hole, length as u32));
+        *at = next;
+        true
+    }
+
+    /// What records of this segment stand behind `hole`, where none can be read.
+    fn follower(&self, bytes: &[u8], hole: Position, salt: u64) -> Follower {
+        let could_be = self.records..self.records + (bytes.len() / RECORD) as u64;
+        let mut found = Follower::None;
+        let mut place = hole.offset() as usize;
+        while bytes.len() - place >= RECORD {
+            if word(bytes, place) == 0
+                || !could_be.contains(&long(bytes, place + 8))
+                || !is_record(bytes, place, salt)
+            {
+                place += 8;
+                continue;
+            }
+            let synced = Position::from_bits(long(bytes, place + SYNCED_AT));
+            if !self.config.synced_before_sent || synced > hole {
+                return Follower::Synced;
+            }
+            if matches!(found, Follower::None) {
+                found = Follower::Unsynced { at: place };
+            }
+            place += word(bytes, place) as usize;
+        }
+        found
+    }
+
+    fn apply(&mut self, bytes: &[u8], number: u32, at: usize, head: &Head) -> Result<(), Refused> {
+        let fault = |at: usize, expected: String, found: String| {
+            Err(Refused::Fault(Fault {
+                at,
+                expected,
+                found,
+            }))
+        };
+        if head.index != self.records {
+            return fault(
+                at + 8,
+                format!("record index {}", self.records),
+                format!("{}", head.index),
+            );
+        }
+        let body = at + RECORD..at + RECORD + head.body as usize;
+        let id = head.session.0 as usize;
+        if head.kind == Kind::Session {
+            if id != self.sessions.len() {
+                let expected = format!("the next session, {}", self.sessions.len());
+                return fault(at + 32, expected, format!("session {id}"));
+            }
+            if id >= self.config.sessions {
+                return Err(Refused::Sessions);
+            }
+            match str::from_utf8(&bytes[body]) {
+                Ok(name) => self
+                    .sessions
+                    .push(Known::new(name.to_owned(), &self.config)),
+                Err(_) => {
+                    return fault(at + RECORD, "a name in UTF-8".into(), "other bytes".into());
+                }
+            }
+        }
+        let known_sessions = self.sessions.len();
+        let unknown = |at: usize, id: JournalId| {
+            fault(
+                at,
+                format!("a session below {known_sessions}"),
+                format!("session {}", id.0),
+            )
+        };
+        let Some(known) = self.sessions.get_mut(id) else {
+            return unknown(at + 32, head.session);
+        };
+        known.set(Counters {
+            next_in: head.next_in,
+            next_out: head.next_out,
+            epoch: head.epoch,
+        });
+        let mut place = at + RECORD + padded(head.body as usize);
+        for _ in 0..head.effects {
+            let effect = EffectHead::read(bytes, place);
+            let Some(known) = self.sessions.get_mut(effect.session.0 as usize) else {
+                return unknown(place, effect.session);
+            };
+            let previous = known.link(effect.seq);
+            if previous != effect.previous {
+                return fault(
+                    place + 16,
+                    format!("previous message at {:#x}", previous.bits()),
+                    format!("{:#x}", effect.previous.bits()),
+                );
+            }
+            known
+                .index
+                .push(effect.seq, Position::new(number, place as u32));
+            if effect.session != head.session {
+                known.counters.next_out = effect.seq.saturating_add(1);
+            }
+            place += EFFECT + padded(effect.length as usize);
+        }
+        self.records += 1;
+        self.synced = self.synced.max(head.synced);
+        self.bytes += u64::from(head.length);
+        Ok(())
+    }
+}
+
+/// What stands behind a place where no record can be read.
+enum Follower {
+    /// No record.
+    None,
+    /// Records, the first of them here, that were all written before the place was synced.
+    Unsynced { at: usize },
+    /// A record that was written when the place was on the disk, or may have been.
+    Synced,
+}
+
+/// Whether some of these bytes, which begin where a record must, was never written: the disk has an
+/// older version of its page. A flipped bit does not look like that; a power cut before the sync does.
+fn never_written(bytes: &[u8]) -> bool {
+    /// Fewer zeros are found in whole records too.
+    const ENOUGH: usize = 32;
+    // Neither checksum nor length: they are stored last, and one flipped bit does not clear both.
+    let unfinished = bytes.len() >= RECORD && bytes[..CRC_AT + 4].iter().all(|&byte| byte == 0);
+    let mut zeros = 0;
+    unfinished
+        || bytes.iter().any(|&byte| {
+            zeros = if byte == 0 { zeros + 1 } else { 0 };
+            zeros >= ENOUGH
+        })
+}
+
+/// Why a whole record is not taken.
+enum Refused {
+    Fault(Fault),
+    Sessions,
+}
+
+fn first_not_zero(bytes: &[u8]) -> Option<usize> {
+    // By the page first: almost always all are zero.
+    let page = bytes
+        .chunks(4096)
+        .position(|page| page.iter().any(|&byte| byte != 0))?;
+    let from = page * 4096;
+    bytes[from..]
+        .iter()
+        .position(|&byte| byte != 0)
+        .map(|at| from + at)
+}

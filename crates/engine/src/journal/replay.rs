@@ -1,0 +1,183 @@
+//! Reads many outbound messages of a session in the order of their numbers.
+
+use super::segment::Position;
+use super::{Disk, Journal, JournalId};
+
+/// Places that each of the two buffers holds.
+const ROOM: usize = 256;
+
+/// A range of numbers being read, a few at a time; see [`Journal::replay`].
+///
+/// The records link backwards, a replay goes forwards. So it walks back from an index entry and keeps
+/// the places it passes in `fine`; when entries are far apart, it first keeps every so many in
+/// `coarse` and walks back from those. Each message is passed about twice, in fixed memory.
+#[derive(Debug)]
+pub struct Replay {
+    session: JournalId,
+    generation: u64,
+    next: u64,
+    to: u64,
+    coarse: Descent,
+    fine: Descent,
+}
+
+impl Replay {
+    /// The first number that was not answered yet.
+    #[must_use]
+    pub fn next_number(&self) -> u64 {
+        self.next
+    }
+
+    /// The last number that was asked for.
+    #[must_use]
+    pub fn last_number(&self) -> u64 {
+        self.to
+    }
+}
+
+/// What a replay finds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Stored<'a> {
+    /// The message with this number.
+    Message {
+        /// Its MsgSeqNum.
+        seq: u64,
+        /// The whole message, as it went on the wire.
+        bytes: &'a [u8],
+    },
+    /// Numbers without a message, both ends included: a gap to fill.
+    Missing {
+        /// The first.
+        from: u64,
+        /// The last.
+        to: u64,
+    },
+}
+
+/// Places in falling order, of which the lowest are kept.
+#[derive(Debug)]
+struct Descent {
+    places: Box<[(u64, Position); ROOM]>,
+    /// Pushed and not taken; more than `ROOM` never.
+    len: usize,
+    /// Where the next is pushed.
+    top: usize,
+}
+
+impl Descent {
+    fn new() -> Self {
+        Self {
+            places: Box::new([(0, Position::START); ROOM]),
+            len: 0,
+            top: 0,
+        }
+    }
+
+    fn push(&mut self, place: (u64, Position)) {
+        self.places[self.top] = place;
+        self.top = (self.top + 1) % ROOM;
+        self.len = (self.len + 1).min(ROOM);
+    }
+
+    /// Takes away what is below `seq`; answers the lowest that is left.
+    fn lowest_from(&mut self, seq: u64) -> Option<(u64, Position)> {
+        while self.len > 0 {
+            let lowest = self.places[(self.top + ROOM - 1) % ROOM];
+            if lowest.0 >= seq {
+                return Some(lowest);
+            }
+            self.top = (self.top + ROOM - 1) % ROOM;
+            self.len -= 1;
+        }
+        None
+    }
+}
+
+impl<D: Disk> Journal<D> {
+    /// Begins to read what a session sent, from one number to another, both included. Allocates the
+    /// fixed memory of the reading, 8 KiB.
+    #[must_use]
+    pub fn replay(&self, session: JournalId, from: u64, to: u64) -> Replay {
+        Replay {
+            session,
+            generation: self
+                .sessions
+                .get(session.0 as usize)
+                .map_or(0, |known| known.index.generation()),
+            next: from,
+            // So that there always is a next number.
+            to: to.min(u64::MAX - 1),
+            coarse: Descent::new(),
+            fine: Descent::new(),
+        }
+    }
+
+    /// The next of a replay: a message, or the numbers up to the next one; `None` at its end. The
+    /// journal may be appended to between two calls. After a reset of the session everything that is
+    /// left is missing.
+    pub fn next_of(&self, replay: &mut Replay) -> Option<Stored<'_>> {
+        let (from, to) = (replay.next, replay.to);
+        if from > to {
+            return None;
+        }
+        let place = self.first_from(replay, from).filter(|place| place.0 <= to);
+        match place {
+            Some((seq, at)) if seq == from => {
+                replay.next = seq + 1;
+                Some(Stored::Message {
+                    seq,
+                    bytes: self.message(at)?,
+                })
+            }
+            Some((seq, _)) => {
+                replay.next = seq;
+                Some(Stored::Missing { from, to: seq - 1 })
+            }
+            None => {
+                replay.next = to + 1;
+                Some(Stored::Missing { from, to })
+            }
+        }
+    }
+
+    /// The stored message with the lowest number from `seq` on.
+    fn first_from(&self, replay: &mut Replay, seq: u64) -> Option<(u64, Position)> {
+        let known = self.sessions.get(replay.session.0 as usize)?;
+        if known.index.generation() != replay.generation {
+            return None;
+        }
+        let kept = |place: &(u64, Position)| place.1.segment() >= self.first;
+        if let Some(place) = replay.fine.lowest_from(seq).filter(kept) {
+            return Some(place);
+        }
+        let mut anchor = match replay.coarse.lowest_from(seq).filter(kept) {
+            Some(place) => place,
+            None => known.index.at_or_above(seq, self.positions().0)?,
+        };
+        let stride = known.index.stride();
+        if stride > ROOM as u64 && replay.coarse.len == 0 {
+            let step = stride.div_ceil(ROOM as u64).max(ROOM as u64);
+            let (mut place, mut passed) = (anchor, 0);
+            while place.0 >= seq {
+                if passed % step == 0 {
+                    replay.coarse.push(place);
+                    anchor = place;
+                }
+                passed += 1;
+                match self.before(place.1) {
+                    Some(previous) => place = previous,
+                    None => break,
+                }
+            }
+        }
+        let mut place = anchor;
+        while place.0 >= seq {
+            replay.fine.push(place);
+            match self.before(place.1) {
+                Some(previous) => place = previous,
+                None => break,
+            }
+        }
+        replay.fine.lowest_from(seq)
+    }
+}

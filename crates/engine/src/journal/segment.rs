@@ -1,0 +1,196 @@
+//! The first 64 bytes of a segment.
+//!
+//! ```text
+//!  byte  size
+//!     0     8  magic "FXWJRNL" 0x1A
+//!     8     4  version, 1
+//!    12     4  CRC-32C of bytes 16..64, seeded with the eight bytes of magic
+//!    16     4  number of the segment, 1 for the first
+//!    20     4  length of the segment in bytes, this header included
+//!    24     8  salt: random, seeds the CRC of every record of this segment
+//!    32     8  salt of the previous segment, 0 for the first
+//!    40    24  zero
+//! ```
+//!
+//! All integers are little-endian. The header holds nothing that depends on when the journal rolls,
+//! so that another thread can write it, and sync it, before the segment is needed. What chains the
+//! segments is the previous salt here and the index of each record.
+
+use super::error::Damage;
+
+/// Bytes of a segment's header: where its first record stands.
+pub const HEADER: usize = 64;
+/// The first bytes of every segment.
+pub const MAGIC: [u8; 8] = *b"FXWJRNL\x1a";
+/// The layout that this code reads and writes.
+pub const VERSION: u32 = 1;
+/// Segments are a multiple of this many bytes.
+pub const SEGMENT_GRAIN: usize = 4096;
+
+const VERSION_AT: usize = 8;
+const CRC_AT: usize = 12;
+const NUMBER_AT: usize = 16;
+const LENGTH_AT: usize = 20;
+const SALT_AT: usize = 24;
+const PREVIOUS_SALT_AT: usize = 32;
+const ZERO_AT: usize = 40;
+
+/// A place in the journal: which segment, and which byte of it. Later places are greater.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Position(u64);
+
+impl Position {
+    /// Before everything; no record stands here.
+    pub const START: Self = Self(0);
+
+    /// Byte `offset` of segment `segment`.
+    #[must_use]
+    pub const fn new(segment: u32, offset: u32) -> Self {
+        Self((segment as u64) << 32 | offset as u64)
+    }
+
+    /// From its 64 bits, as records hold it.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+
+    /// The segment in the high half, the byte in the low half.
+    #[must_use]
+    pub const fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// The number of the segment, from 1.
+    #[must_use]
+    pub const fn segment(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    /// The byte of the segment.
+    #[must_use]
+    pub const fn offset(self) -> u32 {
+        self.0 as u32
+    }
+}
+
+/// What a segment says of itself.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SegmentHeader {
+    /// Its number.
+    pub number: u32,
+    /// Its length in bytes.
+    pub length: u32,
+    /// Seeds the CRC of its records.
+    pub salt: u64,
+    /// The salt of the segment before it.
+    pub previous_salt: u64,
+}
+
+impl SegmentHeader {
+    /// Its 64 bytes.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; HEADER] {
+        let mut bytes = [0; HEADER];
+        bytes[..8].copy_from_slice(&MAGIC);
+        bytes[VERSION_AT..][..4].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[NUMBER_AT..][..4].copy_from_slice(&self.number.to_le_bytes());
+        bytes[LENGTH_AT..][..4].copy_from_slice(&self.length.to_le_bytes());
+        bytes[SALT_AT..][..8].copy_from_slice(&self.salt.to_le_bytes());
+        bytes[PREVIOUS_SALT_AT..][..8].copy_from_slice(&self.previous_salt.to_le_bytes());
+        let crc = header_crc(&bytes);
+        bytes[CRC_AT..][..4].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    /// Reads the header of the segment that should have this number and follow this salt.
+    ///
+    /// # Errors
+    ///
+    /// The first field that is not as it must be.
+    pub fn read(bytes: &[u8], number: u32, previous_salt: u64, file: &str) -> Result<Self, Damage> {
+        let damage = |offset: usize, expected: String, found: String| Damage {
+            file: file.to_owned(),
+            offset: offset as u64,
+            expected,
+            found,
+        };
+        let Some(head) = bytes.first_chunk::<HEADER>() else {
+            return Err(damage(
+                bytes.len(),
+                format!("a header of {HEADER} bytes"),
+                format!("the end of the file after {} bytes", bytes.len()),
+            ));
+        };
+        if let Some(at) = (0..8).find(|&at| head[at] != MAGIC[at]) {
+            let expected = format!("the journal's magic (byte {:#04x})", MAGIC[at]);
+            return Err(damage(at, expected, format!("byte {:#04x}", head[at])));
+        }
+        let version = word(head, VERSION_AT);
+        if version != VERSION {
+            return Err(damage(
+                VERSION_AT,
+                format!("version {VERSION}"),
+                format!("version {version}"),
+            ));
+        }
+        if let Some(at) = (ZERO_AT..HEADER).find(|&at| head[at] != 0) {
+            return Err(damage(at, "zero".into(), format!("byte {:#04x}", head[at])));
+        }
+        let header = Self {
+            number: word(head, NUMBER_AT),
+            length: word(head, LENGTH_AT),
+            salt: long(head, SALT_AT),
+            previous_salt: long(head, PREVIOUS_SALT_AT),
+        };
+        if header.number != number {
+            return Err(damage(
+                NUMBER_AT,
+                format!("segment number {number}"),
+                format!("segment number {}", header.number),
+            ));
+        }
+        if header.previous_salt != previous_salt {
+            return Err(damage(
+                PREVIOUS_SALT_AT,
+                format!("the previous segment's salt {previous_salt:016x}"),
+                format!("{:016x}", header.previous_salt),
+            ));
+        }
+        if !(header.length as usize).is_multiple_of(SEGMENT_GRAIN) || header.length == 0 {
+            return Err(damage(
+                LENGTH_AT,
+                format!("a length that is a multiple of {SEGMENT_GRAIN}"),
+                format!("{}", header.length),
+            ));
+        }
+        if header.length as usize != bytes.len() {
+            return Err(damage(
+                LENGTH_AT.max(bytes.len().min(header.length as usize)),
+                format!("a file of {} bytes, as its header says", header.length),
+                format!("{} bytes", bytes.len()),
+            ));
+        }
+        let (expected, found) = (header_crc(head), word(head, CRC_AT));
+        if expected != found {
+            return Err(damage(
+                CRC_AT,
+                format!("CRC {expected:08x} of the header"),
+                format!("{found:08x}"),
+            ));
+        }
+        Ok(header)
+    }
+}
+
+fn header_crc(head: &[u8; HEADER]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&MAGIC), &head[NUMBER_AT..])
+}
+
+pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+pub(super) fn long(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}

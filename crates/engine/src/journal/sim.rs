@@ -1,0 +1,406 @@
+//! A disk in memory that loses what a real one may lose.
+//!
+//! It keeps two images of each segment: what the system holds in memory (`cached`) and what is really
+//! on the disk (`durable`). A sync copies one to the other; a power cut picks for each page, and each
+//! 512 bytes of it, one of the two. The end of the process alone keeps everything cached.
+
+use super::segment::HEADER;
+use super::{Disk, JournalError, Segment};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+const PAGE: usize = 4096;
+const SECTOR: usize = 512;
+
+/// A disk whose operations are counted, and which can stop or fail at any of them. Clones are the
+/// same disk.
+#[derive(Clone, Debug, Default)]
+pub struct SimDisk {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    files: BTreeMap<u32, File>,
+    operations: u64,
+    /// From this operation on nothing happens any more.
+    stop_at: Option<u64>,
+    /// The sync with this number, from 0, fails; the ones after it succeed.
+    fail_sync: Option<u64>,
+    syncs: u64,
+    /// New segments that there is room for; unlimited when `None`.
+    room: Option<u32>,
+    salts: u64,
+    /// Draws the pages that the system writes by itself; 0 when it never does.
+    write_back: u64,
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    cached: Vec<u8>,
+    durable: Vec<u8>,
+    /// Pages that a sync would write. After a sync that failed they are clean all the same.
+    dirty: Vec<bool>,
+    /// Whether its name survives a power cut.
+    named: bool,
+}
+
+impl File {
+    /// Writes a page to the disk.
+    fn write(&mut self, page: usize, bytes: &[u8]) {
+        let range = page * PAGE..((page + 1) * PAGE).min(bytes.len());
+        if self.durable.len() < range.end {
+            self.durable.resize(range.end, 0);
+        }
+        self.durable[range.clone()].copy_from_slice(&bytes[range]);
+    }
+}
+
+impl State {
+    /// Counts an operation; false when the machine has stopped.
+    fn goes_on(&mut self) -> bool {
+        self.operations += 1;
+        self.stop_at.is_none_or(|stop| self.operations <= stop)
+    }
+
+    /// Whether the system now writes a page by itself: one time in eight.
+    fn writes_back(&mut self) -> bool {
+        if self.write_back == 0 {
+            return false;
+        }
+        // Xorshift64: a single bit of chance is all that is wanted.
+        self.write_back ^= self.write_back << 13;
+        self.write_back ^= self.write_back >> 7;
+        self.write_back ^= self.write_back << 17;
+        self.write_back.is_multiple_of(8)
+    }
+}
+
+impl SimDisk {
+    /// An empty disk.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A test that panicked elsewhere does not make the bytes wrong.
+        self.state
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Stores, publishes, syncs and steps of creation so far.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.state().operations
+    }
+
+    /// The machine stops after so many operations from now: later ones change nothing, and those that
+    /// can fail do.
+    pub fn stop_after(&self, operations: u64) {
+        let mut state = self.state();
+        state.stop_at = Some(state.operations + operations);
+    }
+
+    /// Counts an operation of something else of the machine, such as its network; false when the
+    /// machine has stopped.
+    #[must_use]
+    pub fn step(&self) -> bool {
+        self.state().goes_on()
+    }
+
+    /// Whether the machine has stopped.
+    #[must_use]
+    pub fn has_stopped(&self) -> bool {
+        let state = self.state();
+        state.stop_at.is_some_and(|stop| state.operations > stop)
+    }
+
+    /// Whether the sync chosen by [`fail_sync`](Self::fail_sync) has failed.
+    #[must_use]
+    pub fn sync_has_failed(&self) -> bool {
+        let state = self.state();
+        state.fail_sync.is_some_and(|nth| state.syncs > nth)
+    }
+
+    /// From now on the system writes stored pages to the disk at moments of its own, drawn from this
+    /// seed; 0 ends it.
+    pub fn write_back(&self, seed: u64) {
+        self.state().write_back = seed;
+    }
+
+    /// The `nth` sync from now, 0 for the next, fails; those after it succeed.
+    pub fn fail_sync(&self, nth: u64) {
+        let mut state = self.state();
+        state.fail_sync = Some(state.syncs + nth);
+    }
+
+    /// Only so many more segments can be made.
+    pub fn set_room(&self, segments: Option<u32>) {
+        self.state().room = segments;
+    }
+
+    /// The process ended, and starts again: what was stored is there. The journal must have been
+    /// dropped.
+    pub fn end_process(&self) {
+        let mut state = self.state();
+        state.stop_at = None;
+        state.fail_sync = None;
+    }
+
+    /// The power was cut: of what was not synced, `choose` picks what is there. It is called with a
+    /// number of choices and answers one of them, from 0. The journal must have been dropped.
+    pub fn cut_power(&self, mut choose: impl FnMut(usize) -> usize) {
+        self.end_process();
+        let mut state = self.state();
+        state.files.retain(|_, file| file.named || choose(2) == 1);
+        for file in state.files.values_mut() {
+            let mut image = file.durable.clone();
+            // A file that has its new length may still have none of its new bytes.
+            if image.len() != file.cached.len() && (file.named || choose(2) == 1) {
+                image.resize(file.cached.len(), 0);
+            }
+            let len = image.len().min(file.cached.len());
+            for at in (0..len).step_by(PAGE) {
+                let page = at..(at + PAGE).min(len);
+                if image[page.clone()] == file.cached[page.clone()] {
+                    continue;
+                }
+                match choose(3) {
+                    0 => {}
+                    1 => image[page.clone()].copy_from_slice(&file.cached[page]),
+                    _ => {
+                        for at in page.clone().step_by(SECTOR) {
+                            let sector = at..(at + SECTOR).min(page.end);
+                            if choose(2) == 1 {
+                                image[sector.clone()].copy_from_slice(&file.cached[sector]);
+                            }
+                        }
+                    }
+                }
+            }
+            file.cached.clone_from(&image);
+            file.durable = image;
+            file.dirty.fill(false);
+            file.named = true;
+        }
+    }
+
+    /// The bytes of a segment, as a process that starts now would read them.
+    #[must_use]
+    pub fn read(&self, number: u32) -> Option<Vec<u8>> {
+        self.state()
+            .files
+            .get(&number)
+            .map(|file| file.cached.clone())
+    }
+
+    /// Replaces the bytes of a segment: damage, or a file that is not ours. `None` removes it.
+    pub fn write(&self, number: u32, bytes: Option<Vec<u8>>) {
+        let mut state = self.state();
+        match bytes {
+            Some(bytes) => {
+                let file = File {
+                    cached: bytes.clone(),
+                    dirty: vec![false; bytes.len().div_ceil(PAGE)],
+                    durable: bytes,
+                    named: true,
+                };
+                state.files.insert(number, file);
+            }
+            None => {
+                state.files.remove(&number);
+            }
+        }
+    }
+
+    /// A disk of its own with the same bytes.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let state = self.state();
+        let files = state.files.clone();
+        let copied = State {
+            files,
+            salts: state.salts,
+            ..State::default()
+        };
+        Self {
+            state: Arc::new(Mutex::new(copied)),
+        }
+    }
+
+    fn stopped(&self, number: u32) -> JournalError {
+        JournalError::io("use", self.name(number))(io::Error::other("the machine has stopped"))
+    }
+}
+
+impl Disk for SimDisk {
+    type Segment = SimSegment;
+
+    fn segments(&mut self) -> Result<Vec<u32>, JournalError> {
+        let mut state = self.state();
+        if !state.goes_on() {
+            drop(state);
+            return Err(self.stopped(0));
+        }
+        for file in state.files.values_mut() {
+            file.named = true;
+        }
+        Ok(state.files.keys().copied().collect())
+    }
+
+    fn open(&mut self, number: u32) -> Result<SimSegment, JournalError> {
+        let state = self.state();
+        let Some(file) = state.files.get(&number) else {
+            let missing = io::ErrorKind::NotFound.into();
+            return Err(JournalError::io("open", self.name(number))(missing));
+        };
+        Ok(SimSegment {
+            disk: self.clone(),
+            number,
+            dirty: file.dirty.clone(),
+            bytes: file.cached.clone(),
+        })
+    }
+
+    fn create(
+        &mut self,
+        number: u32,
+        len: usize,
+        header: &[u8; HEADER],
+    ) -> Result<SimSegment, JournalError> {
+        {
+            let mut state = self.state();
+            if state.room == Some(0) {
+                drop(state);
+                let full = io::ErrorKind::StorageFull.into();
+                return Err(JournalError::io("allocate", self.name(number))(full));
+            }
+            // Create, allocate, header and sync happen under another name, which opening ignores.
+            for _ in 0..4 {
+                if !state.goes_on() {
+                    drop(state);
+                    return Err(self.stopped(number));
+                }
+            }
+            let mut bytes = vec![0; len];
+            bytes[..HEADER].copy_from_slice(header);
+            // Rename: the file is whole on the disk, its name not yet.
+            if !state.goes_on() {
+                drop(state);
+                return Err(self.stopped(number));
+            }
+            let named = state.files.get(&number).is_some_and(|file| file.named);
+            let file = File {
+                cached: bytes.clone(),
+                dirty: vec![false; bytes.len().div_ceil(PAGE)],
+                durable: bytes,
+                named,
+            };
+            state.files.insert(number, file);
+            // Sync of the directory.
+            if !state.goes_on() {
+                drop(state);
+                return Err(self.stopped(number));
+            }
+            state
+                .files
+                .entry(number)
+                .and_modify(|file| file.named = true);
+            state.room = state.room.map(|room| room - 1);
+        }
+        self.open(number)
+    }
+
+    fn prepare(&mut self, _number: u32, _len: usize, _header: &[u8; HEADER]) {}
+
+    fn salt(&mut self) -> u64 {
+        let mut state = self.state();
+        state.salts += 1;
+        state.salts.wrapping_mul(0xD1B5_4A32_D192_ED03)
+    }
+
+    fn name(&self, number: u32) -> String {
+        format!("sim/{number:08}.fwj")
+    }
+}
+
+/// An open segment of a [`SimDisk`]. What it holds goes back to the disk when it is dropped.
+#[derive(Debug)]
+pub struct SimSegment {
+    disk: SimDisk,
+    number: u32,
+    bytes: Vec<u8>,
+    /// Pages stored to since the last sync.
+    dirty: Vec<bool>,
+}
+
+impl SimSegment {
+    fn touch(&mut self, at: usize, len: usize) {
+        let mut state = self.disk.state();
+        for page in at / PAGE..(at + len).div_ceil(PAGE) {
+            self.dirty[page] = true;
+            if state.writes_back()
+                && let Some(file) = state.files.get_mut(&self.number)
+            {
+                // It stays dirty for the next sync, which writes the same bytes again.
+                file.write(page, &self.bytes);
+            }
+        }
+    }
+}
+
+impl Segment for SimSegment {
+    fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    fn store(&mut self, at: usize, bytes: &[u8]) {
+        if self.disk.state().goes_on() {
+            self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+            self.touch(at, bytes.len());
+        }
+    }
+
+    fn publish(&mut self, at: usize, word: u32) {
+        self.store(at, &word.to_le_bytes());
+    }
+
+    fn sync(&mut self, at: usize, len: usize) -> io::Result<()> {
+        let mut state = self.disk.state();
+        if !state.goes_on() {
+            return Err(io::Error::other("the machine has stopped"));
+        }
+        let nth = state.syncs;
+        state.syncs += 1;
+        if state.fail_sync == Some(nth) {
+            // The system forgets that these pages were not written, as Linux does.
+            self.dirty.fill(false);
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
+        let Some(file) = state.files.get_mut(&self.number) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let len = len.min(self.bytes.len().saturating_sub(at));
+        for page in at / PAGE..(at + len).div_ceil(PAGE) {
+            if std::mem::take(&mut self.dirty[page]) {
+                file.write(page, &self.bytes);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for SimSegment {
+    fn drop(&mut self) {
+        let mut state = self.disk.state();
+        if let Some(file) = state.files.get_mut(&self.number)
+            && file.cached.len() == self.bytes.len()
+        {
+            file.cached.clone_from(&self.bytes);
+            file.dirty.clone_from(&self.dirty);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Reads a journal's files without changing them, and names the first byte that is wrong.
+
+use super::directory::{list, open_checked, segment_path};
+use super::error::Damage;
+use super::read::Record;
+use super::record::Head;
+use super::recover::Scan;
+use super::segment::{HEADER, word};
+use super::{Config, JournalError};
+use std::io::Read;
+use std::path::Path;
+
+/// No segment is longer; of a file that is, no more is read.
+const LONGEST: u64 = 1 << 30;
+
+/// What a journal holds, and what is wrong with it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Verified {
+    /// Files read.
+    pub segments: u32,
+    /// Whole records before the first wrong byte.
+    pub records: u64,
+    /// Bytes of these records.
+    pub bytes: u64,
+    /// The registered sessions, by their ids.
+    pub sessions: Vec<String>,
+    /// The first byte that is not as the journal wrote it. Opening the journal cuts off an unfinished
+    /// record at its end; verifying names it all the same, because a flipped bit looks alike.
+    pub bad: Option<Damage>,
+    /// Whether `bad` is such an unfinished record, which opening the journal would cut off.
+    pub torn: bool,
+}
+
+/// Reads all segments of a directory and checks every byte: headers, records, the chain between the
+/// segments, and that everything behind the last record of a segment is zero.
+///
+/// Takes no lock and changes nothing. While an engine writes to the journal, its newest record may
+/// look unfinished.
+///
+/// # Errors
+///
+/// When a file cannot be read, or is open to others than its owner. What is wrong inside of the files
+/// is in [`Verified::bad`].
+pub fn verify(directory: &Path) -> Result<Verified, JournalError> {
+    walk(directory, |_, _| Ok(()))
+}
+
+/// Reads all records of a directory in order, and tells `each` whole one with the names of the
+/// sessions so far.
+pub(super) fn walk(
+    directory: &Path,
+    mut each: impl FnMut(&Record<'_>, &[&str]) -> Result<(), JournalError>,
+) -> Result<Verified, JournalError> {
+    let config = Config {
+        sessions: 1 << 20,
+        index_entries: 2,
+        ..Config::default()
+    };
+    let mut scan = Scan::new(config);
+    let mut verified = Verified::default();
+    let mut bytes = Vec::new();
+    // The last segment whose records do not end in zeros, unless something follows.
+    let mut bad: Option<(Damage, bool)> = None;
+    for (number, expected) in list(directory)?.into_iter().zip(1..) {
+        let path = segment_path(directory, expected);
+        if number != expected {
+            let found = format!("no such file, although segment {number} exists");
+            let file = path.display().to_string();
+            let missing = Damage {
+                file,
+                offset: 0,
+                expected: "this segment".into(),
+                found,
+            };
+            bad.get_or_insert((missing, false));
+            break;
+        }
+        let name = path.display().to_string();
+        bytes.clear();
+        open_checked(&path, false)?
+            .take(LONGEST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(JournalError::io("read", &name))?;
+        verified.segments += 1;
+        let end = match scan.segment(&bytes, number, &name) {
+            Ok(end) => end,
+            Err(JournalError::Damaged(damage)) => {
+                bad.get_or_insert((damage, false));
+                break;
+            }
+            Err(other) => return Err(other),
+        };
+        if let Some((_, torn)) = &mut bad {
+            if end.at > HEADER || end.bad.is_some() {
+                *torn = false;
+            }
+            continue;
+        }
+        let names: Vec<&str> = scan
+            .sessions
+            .iter()
+            .map(|known| known.name.as_str())
+            .collect();
+        let mut at = HEADER;
+        while at < end.at {
+            let Some(head) = Head::read(&bytes, at) else {
+                break;
+            };
+            each(&Record::view(&bytes, number, at, &head), &names)?;
+            at += word(&bytes, at) as usize;
+        }
+        verified.records = scan.records;
+        verified.bytes = scan.bytes;
+        bad = end.bad.map(|bad| (bad.damage, bad.torn));
+    }
+    verified.sessions = scan.sessions.into_iter().map(|known| known.name).collect();
+    if let Some((damage, torn)) = bad {
+        verified.bad = Some(damage);
+        verified.torn = torn;
+    }
+    Ok(verified)
+}

@@ -1,0 +1,281 @@
+//! When bytes may leave: right after they are committed, or later from the journal.
+//!
+//! The journal is the send queue. What was just committed is written from the outbox; as soon as a
+//! socket takes only part of it, or a resend runs, later messages stay in the journal and the
+//! session remembers the number of the first. They are read from there, in order, when the socket
+//! takes more. So a slow peer costs disk, not memory.
+
+use std::io::ErrorKind;
+use std::ops::Range;
+
+use fixwire_protocol::{Number, Outbox};
+
+use crate::event::Ending;
+use crate::host::{ConnId, Host};
+use crate::journal::{Disk, Journal, JournalId, Replay, Stored};
+
+/// Bytes that are read from the journal for one write.
+const CHUNK: usize = 32 << 10;
+
+/// What one connection has not yet taken.
+pub(crate) struct Output {
+    /// The end of what a write took only in part: `rest[at..]`.
+    rest: Vec<u8>,
+    at: usize,
+    behind: Option<Behind>,
+    /// Reads the messages that are behind.
+    cursor: Option<Replay>,
+    /// The socket takes nothing more until the host says so.
+    blocked: bool,
+}
+
+/// Committed messages that are still to be written.
+#[derive(Clone, Copy, Debug)]
+struct Behind {
+    next: u64,
+    /// One past the last one.
+    end: u64,
+    bytes: u64,
+}
+
+/// May a run of messages be written now?
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Gate {
+    /// Yes.
+    Open,
+    /// Only those of the session itself: the Logons are not exchanged.
+    Admin,
+    /// Repeated ones and new ones up to this number: a resend up to it runs, and later messages wait
+    /// behind it. Those up to it must go first, or the peer would see them after their repetition.
+    Repeats(u64),
+}
+
+impl Output {
+    /// `rest` has room for what one flush can leave, so it does not grow later.
+    pub(crate) fn new(room: usize) -> Self {
+        Self {
+            rest: Vec::with_capacity(room),
+            at: 0,
+            behind: None,
+            cursor: None,
+            blocked: false,
+        }
+    }
+
+    /// The connection is gone; what it did not take is in the journal.
+    pub(crate) fn reset(&mut self) {
+        self.rest.clear();
+        self.at = 0;
+        self.blocked = false;
+        self.forget();
+    }
+
+    /// The numbers start again: what was sent before the reset is void.
+    pub(crate) fn forget(&mut self) {
+        self.behind = None;
+        self.cursor = None;
+    }
+
+    /// The socket takes bytes again.
+    pub(crate) fn unblock(&mut self) {
+        self.blocked = false;
+    }
+
+    /// The socket has taken less than it was given.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked
+    }
+
+    /// Something waits for the socket.
+    #[inline]
+    pub(crate) fn has_backlog(&self) -> bool {
+        !self.rest.is_empty() || self.behind.is_some()
+    }
+
+    /// Something can be written now: what waits, or what a resend would bring.
+    pub(crate) fn can_write(&self, gate: Gate, resends: bool) -> bool {
+        let stored = self.behind_within(gate);
+        !self.blocked && (!self.rest.is_empty() || stored || resends)
+    }
+
+    /// A message waits in the journal that may be written.
+    pub(crate) fn behind_within(&self, gate: Gate) -> bool {
+        self.behind.is_some_and(|behind| match gate {
+            Gate::Open => true,
+            Gate::Admin => false,
+            Gate::Repeats(upto) => behind.next <= upto,
+        })
+    }
+
+    /// Bytes of messages that wait in the journal.
+    pub(crate) fn lag(&self) -> u64 {
+        self.behind.map_or(0, |behind| behind.bytes)
+    }
+
+    /// Writes sealed messages of one session that stand side by side in the outbox.
+    #[inline]
+    pub(crate) fn send(
+        &mut self,
+        host: &mut impl Host,
+        conn: ConnId,
+        outbox: &Outbox,
+        run: Range<usize>,
+        gate: Gate,
+    ) -> Result<(), Ending> {
+        if gate == Gate::Open && self.rest.is_empty() && self.behind.is_none() {
+            return self.send_now(host, conn, outbox, run);
+        }
+        // Rare: each message for itself.
+        for index in run {
+            let entry = &outbox.entries()[index];
+            if entry.is_discarded() {
+                continue;
+            }
+            let allowed = match (gate, entry.number) {
+                (_, Number::Fixed(_)) => true,
+                (Gate::Open, Number::Next) => self.behind.is_none(),
+                (Gate::Admin, Number::Next) => self.behind.is_none() && is_admin(entry.msg_type()),
+                (Gate::Repeats(upto), Number::Next) => self.behind.is_none() && entry.seq <= upto,
+            };
+            if !allowed {
+                self.defer(entry.seq, outbox.sealed(index).len());
+            } else if self.rest.is_empty() {
+                self.send_now(host, conn, outbox, index..index + 1)?;
+            } else if entry.number == Number::Next {
+                self.defer(entry.seq, outbox.sealed(index).len());
+            } else {
+                self.rest.extend_from_slice(outbox.sealed(index));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn send_now(
+        &mut self,
+        host: &mut impl Host,
+        conn: ConnId,
+        outbox: &Outbox,
+        run: Range<usize>,
+    ) -> Result<(), Ending> {
+        let bytes = outbox.bytes(run.clone());
+        let count = write(host, conn, bytes)?;
+        if count < bytes.len() {
+            self.cut_short(outbox, run, count);
+        }
+        Ok(())
+    }
+
+    /// Keeps what is needed to go on after a write took only `count` bytes of a run.
+    #[cold]
+    fn cut_short(&mut self, outbox: &Outbox, run: Range<usize>, mut count: usize) {
+        self.blocked = true;
+        for index in run {
+            let bytes = outbox.sealed(index);
+            let entry = &outbox.entries()[index];
+            if count >= bytes.len() {
+                count -= bytes.len();
+            } else if count > 0 || entry.number != Number::Next {
+                self.rest.extend_from_slice(&bytes[count..]);
+                count = 0;
+            } else {
+                self.defer(entry.seq, bytes.len());
+            }
+        }
+    }
+
+    fn defer(&mut self, seq: u64, len: usize) {
+        let behind = self.behind.get_or_insert(Behind {
+            next: seq,
+            end: seq,
+            bytes: 0,
+        });
+        behind.end = seq + 1;
+        behind.bytes += len as u64;
+    }
+
+    /// Writes what waits: the rest of the last write, then messages from the journal if `gate` lets
+    /// them.
+    pub(crate) fn pump<D: Disk>(
+        &mut self,
+        host: &mut impl Host,
+        conn: ConnId,
+        journal: &mut Journal<D>,
+        session: JournalId,
+        gate: Gate,
+    ) -> Result<(), Ending> {
+        if self.blocked {
+            return Ok(());
+        }
+        if self.rest.is_empty() && self.behind_within(gate) {
+            let upto = match gate {
+                Gate::Repeats(upto) => upto,
+                Gate::Open | Gate::Admin => u64::MAX,
+            };
+            self.refill(journal, session, upto)?;
+        }
+        if self.rest.is_empty() {
+            return Ok(());
+        }
+        let count = write(host, conn, &self.rest[self.at..])?;
+        self.at += count;
+        if self.at == self.rest.len() {
+            self.rest.clear();
+            self.at = 0;
+        } else {
+            self.blocked = true;
+        }
+        Ok(())
+    }
+
+    fn refill<D: Disk>(
+        &mut self,
+        journal: &mut Journal<D>,
+        session: JournalId,
+        upto: u64,
+    ) -> Result<(), Ending> {
+        self.rest.clear();
+        self.at = 0;
+        let Some(behind) = &mut self.behind else {
+            return Ok(());
+        };
+        while behind.next < behind.end && behind.next <= upto && self.rest.len() < CHUNK {
+            if self
+                .cursor
+                .as_ref()
+                .is_none_or(|cursor| cursor.next_number() != behind.next)
+            {
+                self.cursor = Some(journal.replay(session, behind.next, u64::MAX));
+            }
+            let found = self
+                .cursor
+                .as_mut()
+                .and_then(|cursor| journal.next_of(cursor));
+            let Some(Stored::Message { bytes, .. }) = found else {
+                return Err(Ending::NotStored(behind.next));
+            };
+            self.rest.extend_from_slice(bytes);
+            behind.bytes = behind.bytes.saturating_sub(bytes.len() as u64);
+            behind.next += 1;
+        }
+        if behind.next >= behind.end {
+            self.forget();
+        }
+        Ok(())
+    }
+}
+
+/// Writes once; a socket that is full takes nothing.
+#[inline]
+fn write(host: &mut impl Host, conn: ConnId, bytes: &[u8]) -> Result<usize, Ending> {
+    match host.write(conn, bytes) {
+        Ok(count) => Ok(count),
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(0),
+        Err(error) => Err(Ending::Io(error.kind())),
+    }
+}
+
+/// Messages of the session layer: they may pass before the Logons are exchanged.
+fn is_admin(msg_type: &[u8]) -> bool {
+    matches!(msg_type, b"0" | b"1" | b"2" | b"3" | b"4" | b"5" | b"A")
+}

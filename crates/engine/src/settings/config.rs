@@ -1,0 +1,543 @@
+//! Settings of a file as the configuration of an engine.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fixwire_protocol::dictionary::validate::Rules;
+use fixwire_protocol::dictionary::{Dictionary, Limits as Bounds, Version};
+use fixwire_protocol::session::{ApplVerId, BeginString, Config, Party, ResetOn, Role};
+use fixwire_protocol::time::Precision;
+use fixwire_protocol::{Nanos, Tag};
+
+use super::problem::LoadError;
+use super::resolve::{SessionSettings, Settings};
+use super::{Id, Value};
+use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+
+impl Settings {
+    /// Reads the dictionaries that the file names and makes the configuration.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Content`] when a dictionary cannot be read, or when values that are right by
+    /// themselves make no engine.
+    pub fn to_config(&self) -> Result<EngineConfig, LoadError> {
+        let mut shelf = Shelf::default();
+        let mut sessions = Vec::with_capacity(self.sessions.len());
+        for session in &self.sessions {
+            sessions.push(session_config(self, session, &mut shelf)?);
+        }
+        let Some(first) = self.sessions.first() else {
+            return Ok(EngineConfig::default());
+        };
+        let size = |id| first.int(id).and_then(|value| usize::try_from(value).ok());
+        let usual = EngineConfig::default();
+        let max_message = size(Id::MaxMessageSize).unwrap_or(usual.max_message);
+        let segment = size(Id::JournalSegmentSize).unwrap_or(usual.segment_bytes);
+        let mut read_buffer = size(Id::ReadBufferSize).unwrap_or(usual.read_buffer);
+        let said = first
+            .find(Id::ReadBufferSize)
+            .is_some_and(|found| found.origin.span().is_some());
+        if !said {
+            read_buffer = read_buffer.max(max_message);
+        }
+        let config = EngineConfig {
+            journal_dir: PathBuf::from(first.text(Id::FileStorePath).unwrap_or("store")),
+            durability: match first.text(Id::Durability) {
+                Some("memory") => Durability::Memory,
+                Some("disk") => Durability::Disk,
+                _ => Durability::Process,
+            },
+            wait: match first.text(Id::Wait) {
+                Some("spin") => Wait::Spin,
+                Some("yield") => Wait::Yield,
+                _ => Wait::Block,
+            },
+            core: size(Id::Core),
+            segment_bytes: segment.next_multiple_of(PAGE),
+            max_message,
+            max_fields: size(Id::MaxFields).unwrap_or(usual.max_fields),
+            read_buffer,
+            limits: Limits {
+                pending: size(Id::MaxPendingConnections).unwrap_or(usual.limits.pending),
+                pending_per_address: size(Id::MaxPendingPerAddress)
+                    .unwrap_or(usual.limits.pending_per_address),
+                logon_bytes: size(Id::MaxLogonSize).unwrap_or(usual.limits.logon_bytes),
+                logon_time: self
+                    .sessions
+                    .iter()
+                    .filter_map(|session| session.time(Id::LogonTimeout))
+                    .max()
+                    .unwrap_or(usual.limits.logon_time),
+                lag_bytes: first
+                    .int(Id::MaxSendBacklog)
+                    .unwrap_or(usual.limits.lag_bytes),
+                ..usual.limits
+            },
+            stop_timeout: first.time(Id::StopTimeout).unwrap_or(usual.stop_timeout),
+            sessions,
+        };
+        if config.read_buffer < config.max_message {
+            let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
+            return Err(self.error(first, Id::ReadBufferSize, note));
+        }
+        if config.segment_bytes < 16 * config.max_message + (1 << 20) {
+            let note =
+                "JournalSegmentSize must hold 16 messages of MaxMessageSize and 1 MiB".to_owned();
+            return Err(self.error(first, Id::JournalSegmentSize, note));
+        }
+        if config.limits.logon_bytes > config.read_buffer {
+            let note = "MaxLogonSize must not be more than ReadBufferSize".to_owned();
+            return Err(self.error(first, Id::MaxLogonSize, note));
+        }
+        Ok(config)
+    }
+}
+
+/// Files of the journal are whole pages.
+const PAGE: usize = 4096;
+
+fn session_config(
+    settings: &Settings,
+    from: &SessionSettings,
+    shelf: &mut Shelf,
+) -> Result<SessionConfig, LoadError> {
+    let text = |id| from.text(id).unwrap_or_default();
+    let bytes = |id| from.text(id).unwrap_or_default().as_bytes().to_vec();
+    let time = |id| from.time(id).unwrap_or_default();
+    let initiator = text(Id::ConnectionType) == "initiator";
+    let role = if initiator {
+        Role::Initiator
+    } else {
+        Role::Acceptor
+    };
+    let Some(begin_string) = BeginString::parse(text(Id::BeginString).as_bytes()) else {
+        let note = format!("there is no session layer {}", text(Id::BeginString));
+        return Err(settings.error(from, Id::BeginString, note));
+    };
+    let dictionary = dictionary(settings, from, begin_string, shelf)?;
+    let mut session = Config::new(begin_string, role, b"", b"");
+    session.own = Party {
+        comp_id: bytes(Id::SenderCompID),
+        sub_id: bytes(Id::SenderSubID),
+        location_id: bytes(Id::SenderLocationID),
+    };
+    session.peer = Party {
+        comp_id: bytes(Id::TargetCompID),
+        sub_id: bytes(Id::TargetSubID),
+        location_id: bytes(Id::TargetLocationID),
+    };
+    if let Some(seconds) = from
+        .int(Id::HeartBtInt)
+        .and_then(|value| u32::try_from(value).ok())
+    {
+        session.heart_bt_int_seconds = seconds;
+    }
+    session.default_appl_ver_id = from.text(Id::DefaultApplVerID).and_then(appl_ver_id);
+    session.dictionary = dictionary;
+    session.rules = rules(from);
+    session.check_comp_id = from.bool(Id::CheckCompID);
+    session.max_latency = from
+        .bool(Id::CheckLatency)
+        .then(|| nanos(time(Id::MaxLatency)));
+    session.require_orig_sending_time = from.bool(Id::RequiresOrigSendingTime);
+    session.reset_on = ResetOn {
+        logon: from.bool(Id::ResetOnLogon),
+        logout: from.bool(Id::ResetOnLogout),
+        disconnect: from.bool(Id::ResetOnDisconnect),
+    };
+    session.logon_timeout = nanos(time(Id::LogonTimeout));
+    session.logout_timeout = nanos(time(Id::LogoutTimeout));
+    session.test_request_percent = percent(from, Id::TestRequestDelayMultiplier);
+    session.give_up_percent = percent(from, Id::HeartBeatTimeoutMultiplier);
+    if session.give_up_percent <= session.test_request_percent {
+        let note = "HeartBeatTimeoutMultiplier must be more than TestRequestDelayMultiplier".into();
+        return Err(settings.error(from, Id::HeartBeatTimeoutMultiplier, note));
+    }
+    session.resend_chunk = from
+        .int(Id::ResendRequestChunkSize)
+        .filter(|size| *size > 0);
+    session.max_order_age = from.time(Id::MaxOrderAge).map(nanos);
+    session.next_expected_msg_seq_num = from.bool(Id::SendNextExpectedMsgSeqNum);
+    session.last_msg_seq_num_processed = from.bool(Id::EnableLastMsgSeqNumProcessed);
+    session.appl_ver_id_in_business_reject = from.bool(Id::ApplVerIDInBusinessReject);
+    session.precision = precision(from, begin_string);
+    session.username = bytes(Id::Username);
+    session.password = bytes(Id::Password);
+    session.logon_fields = from.all(Id::LogonTag).filter_map(logon_field).collect();
+
+    let buffer = |id| {
+        from.int(id)
+            .filter(|size| *size > 0)
+            .and_then(|size| size.try_into().ok())
+    };
+    let custom: BTreeMap<String, String> = from
+        .custom
+        .iter()
+        .map(|custom| (custom.key.clone(), custom.value.clone()))
+        .collect();
+    Ok(SessionConfig {
+        session,
+        name: from.name(),
+        connection: if initiator { dial(from) } else { listen(from) },
+        validate_checksum: from.bool(Id::ValidateChecksum),
+        nodelay: from.bool(Id::SocketNodelay),
+        send_buffer: buffer(Id::SocketSendBufferSize),
+        receive_buffer: buffer(Id::SocketReceiveBufferSize),
+        custom,
+    })
+}
+
+fn listen(from: &SessionSettings) -> Connection {
+    let ip = match from
+        .find(Id::SocketAcceptAddress)
+        .map(|setting| &setting.value)
+    {
+        Some(Value::Ip(ip)) => *ip,
+        _ => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    };
+    let port = from
+        .int(Id::SocketAcceptPort)
+        .and_then(|port| u16::try_from(port).ok());
+    Connection::Acceptor {
+        listen: SocketAddr::new(ip, port.unwrap_or_default()),
+    }
+}
+
+fn dial(from: &SessionSettings) -> Connection {
+    let port_of = |number| {
+        let mut ports = from.all(Id::SocketConnectPort);
+        match ports.find(|port| port.number == number)?.value {
+            Value::Int(port) => u16::try_from(port).ok(),
+            _ => None,
+        }
+    };
+    let host_of = |setting: &super::Setting| match &setting.value {
+        Value::Text(host) => Some((host.clone(), port_of(setting.number)?)),
+        _ => None,
+    };
+    let reconnect = match from
+        .find(Id::ReconnectInterval)
+        .map(|setting| &setting.value)
+    {
+        Some(Value::Pauses(pauses)) => pauses.clone(),
+        _ => vec![Duration::from_secs(30)],
+    };
+    Connection::Initiator {
+        hosts: from
+            .all(Id::SocketConnectHost)
+            .filter_map(host_of)
+            .collect(),
+        reconnect,
+        timeout: from
+            .time(Id::SocketConnectTimeout)
+            .unwrap_or(Duration::from_secs(10)),
+    }
+}
+
+fn rules(from: &SessionSettings) -> Rules {
+    Rules {
+        fields_out_of_order: from.bool(Id::ValidateFieldsOutOfOrder),
+        fields_have_values: from.bool(Id::ValidateFieldsHaveValues),
+        user_defined_fields: from.bool(Id::ValidateUserDefinedFields),
+        allow_unknown_msg_fields: from.bool(Id::AllowUnknownMsgFields),
+        allow_unknown_enum_values: from.bool(Id::AllowUnknownEnumValues),
+        unordered_group_fields: from.bool(Id::ValidateUnorderedGroupFields),
+        first_field_in_group_is_delimiter: from.bool(Id::FirstFieldInGroupIsDelimiter),
+        ..Rules::default()
+    }
+}
+
+fn nanos(time: Duration) -> Nanos {
+    Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// A multiplier of the silence beyond the first interval, as percent of the interval.
+fn percent(from: &SessionSettings, id: Id) -> u32 {
+    let thousandths = from.int(id).unwrap_or_default();
+    100 + u32::try_from(thousandths / 10).unwrap_or_default()
+}
+
+fn precision(from: &SessionSettings, begin_string: BeginString) -> Precision {
+    if begin_string < BeginString::Fix42 {
+        return Precision::Seconds;
+    }
+    match from.text(Id::TimestampPrecision) {
+        Some("SECONDS") => Precision::Seconds,
+        Some("MICROS") => Precision::Micros,
+        Some("NANOS") => Precision::Nanos,
+        None if !from.bool(Id::MillisecondsInTimeStamp) => Precision::Seconds,
+        _ => Precision::Millis,
+    }
+}
+
+fn logon_field(setting: &super::Setting) -> Option<(Tag, Vec<u8>)> {
+    match &setting.value {
+        Value::TagValue(tag, value) => Some((*tag, value.as_bytes().to_vec())),
+        _ => None,
+    }
+}
+
+/// The number of an application version by the registry's word for it.
+fn appl_ver_id(word: &str) -> Option<ApplVerId> {
+    let number: &[u8] = match word {
+        "FIX.4.0" => b"2",
+        "FIX.4.1" => b"3",
+        "FIX.4.2" => b"4",
+        "FIX.4.3" => b"5",
+        "FIX.4.4" => b"6",
+        "FIX.5.0" => b"7",
+        "FIX.5.0SP1" => b"8",
+        "FIX.5.0SP2" => b"9",
+        _ => return None,
+    };
+    ApplVerId::parse(number)
+}
+
+/// The dictionary that a session validates with; of a FIXT session the application's over the
+/// transport's.
+fn dictionary(
+    settings: &Settings,
+    from: &SessionSettings,
+    begin_string: BeginString,
+    shelf: &mut Shelf,
+) -> Result<Option<Arc<Dictionary>>, LoadError> {
+    if !from.bool(Id::UseDataDictionary) || !from.bool(Id::ValidateIncomingMessage) {
+        return Ok(None);
+    }
+    let mut take = |id: Id, version: &str| {
+        let named = from.text(id).map(str::to_owned);
+        let key = named.clone().unwrap_or_else(|| built_in(version));
+        let made = match named {
+            Some(path) => shelf.file(&path),
+            None => shelf.built_in(version),
+        };
+        made.map(|made| (key, made))
+            .map_err(|note| settings.error(from, id, note))
+    };
+    let version = begin_string.as_str();
+    if begin_string < BeginString::Fixt11 {
+        return take(Id::DataDictionary, version).map(|(_, dictionary)| Some(dictionary));
+    }
+    let default = from.text(Id::DefaultApplVerID).unwrap_or("FIX.5.0SP2");
+    let (below, transport) = take(Id::TransportDataDictionary, version)?;
+    let (above, application) = take(Id::AppDataDictionary, default)?;
+    let over = || Arc::new(application.over(&transport));
+    let both = shelf
+        .read
+        .entry(format!("{above}\0{below}"))
+        .or_insert_with(over);
+    Ok(Some(Arc::clone(both)))
+}
+
+/// The shelf mark of a built-in dictionary: no path has a NUL.
+fn built_in(name: &str) -> String {
+    format!("\0{name}")
+}
+
+/// Dictionaries that were read, each once however many sessions use it.
+#[derive(Default)]
+struct Shelf {
+    read: BTreeMap<String, Arc<Dictionary>>,
+}
+
+impl Shelf {
+    fn built_in(&mut self, name: &str) -> Result<Arc<Dictionary>, String> {
+        let known = Version::ALL
+            .into_iter()
+            .find(|version| version.name() == name);
+        let version = known.ok_or_else(|| format!("there is no built-in dictionary of {name}"))?;
+        let make = || Arc::new(Dictionary::built_in(version));
+        Ok(Arc::clone(
+            self.read.entry(built_in(name)).or_insert_with(make),
+        ))
+    }
+
+    fn file(&mut self, path: &str) -> Result<Arc<Dictionary>, String> {
+        if let Some(known) = self.read.get(path) {
+            return Ok(Arc::clone(known));
+        }
+        let limits = Bounds::default();
+        let mut text = String::new();
+        let most = limits.bytes as u64 + 1;
+        fs::File::open(path)
+            .and_then(|file| file.take(most).read_to_string(&mut text))
+            .map_err(|error| format!("cannot read the dictionary {path}: {error}"))?;
+        let read = Dictionary::from_quickfix_xml(&text, limits)
+            .map_err(|error| format!("{path}: {error}"))?;
+        let read = Arc::new(read);
+        self.read.insert(path.to_owned(), Arc::clone(&read));
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Source;
+
+    fn config(text: &str) -> Result<EngineConfig, String> {
+        let source = Source {
+            path: "x.cfg".into(),
+            text: text.into(),
+        };
+        let settings = Settings::read(&source).map_err(|error| error.to_string())?;
+        settings.to_config().map_err(|error| error.to_string())
+    }
+
+    fn session(extra: &str) -> String {
+        format!(
+            "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=A\nTargetCompID=B\n\
+             ConnectionType=acceptor\nSocketAcceptPort=5001\n{extra}\n"
+        )
+    }
+
+    #[test]
+    fn an_acceptor_of_few_words_gets_the_usual_configuration() {
+        let config = config(&session("")).unwrap();
+        let usual = EngineConfig::default();
+        assert_eq!(
+            (config.durability, config.wait),
+            (Durability::Process, Wait::Block)
+        );
+        assert_eq!(config.journal_dir, usual.journal_dir);
+        assert_eq!(config.segment_bytes, usual.segment_bytes);
+        assert_eq!(config.max_message, usual.max_message);
+        assert_eq!(config.max_fields, usual.max_fields);
+        assert_eq!(config.read_buffer, usual.read_buffer);
+        assert_eq!(config.stop_timeout, usual.stop_timeout);
+        let session = &config.sessions[0];
+        assert_eq!(session.name, "FIX.4.2:A->B");
+        let listen = "0.0.0.0:5001".parse().unwrap();
+        assert_eq!(session.connection, Connection::Acceptor { listen });
+        let (ours, usual) = (
+            &session.session,
+            Config::new(BeginString::Fix42, Role::Acceptor, b"A", b"B"),
+        );
+        assert!(
+            ours.dictionary
+                .as_ref()
+                .is_some_and(|found| found.version() == "FIX.4.2")
+        );
+        // Everything else is what a session made in code has.
+        let mut ours = ours.clone();
+        ours.dictionary = None;
+        assert_eq!(format!("{ours:?}"), format!("{usual:?}"));
+    }
+
+    #[test]
+    fn what_a_file_says_arrives() {
+        let config = config(
+            "[DEFAULT]\nDurability=disk\nWait=spin\nCore=1\nFileStorePath=j\nMaxMessageSize=32K\n\
+             [SESSION]\nBeginString=FIXT.1.1\nDefaultApplVerID=FIX50\nSenderCompID=A\nTargetCompID=B\n\
+             SenderSubID=S\nTargetLocationID=L\nConnectionType=initiator\nSocketConnectHost=h\n\
+             SocketConnectPort=1\nSocketConnectHost1=i\nSocketConnectPort1=2\nReconnectInterval=2x1;5\n\
+             HeartBtInt=7\nResetOnLogon=Y\nCheckLatency=N\nTimestampPrecision=6\n\
+             ResendRequestChunkSize=5\nLogonTag=50=X\nPassword=p\nTestRequestDelayMultiplier=0.5\n\
+             SocketSendBufferSize=64K\nX-Desk=Paris\nAllowUnknownMsgFields=Y\n",
+        )
+        .unwrap();
+        assert_eq!(
+            (config.durability, config.wait, config.core),
+            (Durability::Disk, Wait::Spin, Some(1))
+        );
+        assert_eq!(
+            (config.journal_dir, config.max_message),
+            ("j".into(), 32 << 10)
+        );
+        let session = &config.sessions[0];
+        assert_eq!(session.name, "FIXT.1.1:A/S->B/L");
+        let second = Duration::from_secs(1);
+        assert_eq!(
+            session.connection,
+            Connection::Initiator {
+                hosts: vec![("h".into(), 1), ("i".into(), 2)],
+                reconnect: vec![second, second, 5 * second],
+                timeout: 10 * second,
+            }
+        );
+        assert_eq!(session.send_buffer, Some(65536));
+        assert_eq!(session.receive_buffer, None);
+        assert_eq!(session.custom["X-Desk"], "Paris");
+        let session = &session.session;
+        assert_eq!(
+            (session.role, session.heart_bt_int_seconds),
+            (Role::Initiator, 7)
+        );
+        assert_eq!(session.default_appl_ver_id, Some(ApplVerId::FIX50));
+        assert_eq!(
+            (session.max_latency, session.precision),
+            (None, Precision::Micros)
+        );
+        assert_eq!(
+            (session.resend_chunk, session.test_request_percent),
+            (Some(5), 150)
+        );
+        assert_eq!(session.logon_fields, [(50, b"X".to_vec())]);
+        assert_eq!(session.password, b"p");
+        assert!(session.reset_on.logon && session.rules.allow_unknown_msg_fields);
+        let dictionary = session.dictionary.as_ref().unwrap();
+        assert!(dictionary.message(b"D").is_some() && dictionary.message(b"A").is_some());
+    }
+
+    #[test]
+    fn sessions_of_a_version_share_its_dictionary() {
+        let config = config(&(session("") + &session("TargetSubID=X"))).unwrap();
+        let [a, b] = &config.sessions[..] else {
+            panic!()
+        };
+        let (a, b) = (
+            a.session.dictionary.as_ref().unwrap(),
+            b.session.dictionary.as_ref().unwrap(),
+        );
+        assert!(Arc::ptr_eq(a, b));
+        let none = self::config(&session("UseDataDictionary=N")).unwrap();
+        assert!(none.sessions[0].session.dictionary.is_none());
+    }
+
+    #[test]
+    fn a_dictionary_that_cannot_be_read_is_an_error_at_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bad.xml");
+        std::fs::write(&path, "<fix major='4'").unwrap();
+        let error = config(&session(&format!("DataDictionary={}", path.display()))).unwrap_err();
+        assert!(
+            error.starts_with("x.cfg:7: ") && error.contains("bad.xml"),
+            "{error}"
+        );
+        let error = config(&session("DataDictionary=/nowhere.xml")).unwrap_err();
+        assert!(
+            error.starts_with("x.cfg:7: cannot read the dictionary /nowhere.xml"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn values_that_make_no_engine_are_errors_at_their_line() {
+        for extra in [
+            "MaxMessageSize=16M",
+            "MaxLogonSize=1M",
+            "ReadBufferSize=8K",
+            "HeartBeatTimeoutMultiplier=0.1",
+        ] {
+            let error = config(&session(extra)).unwrap_err();
+            assert!(error.contains("must"), "{error}");
+        }
+    }
+
+    #[test]
+    fn times_have_seconds_before_fix_4_2() {
+        let old = session("TimestampPrecision=NANOS").replace("FIX.4.2", "FIX.4.1");
+        assert_eq!(
+            config(&old).unwrap().sessions[0].session.precision,
+            Precision::Seconds
+        );
+        let seconds = config(&session("MillisecondsInTimeStamp=N")).unwrap();
+        assert_eq!(seconds.sessions[0].session.precision, Precision::Seconds);
+    }
+}

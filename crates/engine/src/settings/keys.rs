@@ -1,0 +1,310 @@
+//! Every key that fixwire uses, each defined once.
+//!
+//! To change a default, a bound or a text, change it here and run the tests with `UPDATE=1`, which
+//! writes `docs/settings.md` anew.
+
+use super::registry::{Key, Name, Scope};
+use super::value::Kind;
+
+/// Makes [`Id`] and [`KEYS`] from one list. An entry is its text, then
+/// `Name [names elsewhere: whose], kind, default, scope;` where scope is `Engine`, `Session` or, for
+/// a key that a number may follow, `Numbered`.
+macro_rules! keys {
+    ($(
+        $(#[doc = $doc:literal])+
+        $id:ident [$($other:literal: $dialects:literal),*], $kind:expr, $default:expr, $scope:ident;
+    )+) => {
+        /// A key that fixwire uses; its place in [`KEYS`].
+        #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+        pub enum Id {
+            $( $(#[doc = $doc])+ $id, )+
+        }
+
+        /// Every key that fixwire uses, in the order of the document.
+        pub static KEYS: &[Key] = &[$(
+            Key {
+                id: Id::$id,
+                name: stringify!($id),
+                names: &[$( Name { name: $other, dialects: $dialects } ),*],
+                kind: $kind,
+                default: $default,
+                scope: scope!($scope),
+                numbered: numbered!($scope),
+                doc: concat!($($doc, "\n"),+),
+            },
+        )+];
+    };
+}
+
+macro_rules! scope {
+    (Engine) => {
+        Scope::Engine
+    };
+    ($other:ident) => {
+        Scope::Session
+    };
+}
+
+macro_rules! numbered {
+    (Numbered) => {
+        true
+    };
+    ($other:ident) => {
+        false
+    };
+}
+
+const fn time(min: u64, max: u64) -> Kind {
+    Kind::Time {
+        min: min * 1000,
+        max: max * 1000,
+    }
+}
+
+const fn bytes(min: u64, max: u64) -> Kind {
+    Kind::Bytes { min, max }
+}
+
+const KB: u64 = 1 << 10;
+const MB: u64 = 1 << 20;
+const GB: u64 = 1 << 30;
+const DAY: u64 = 86_400;
+
+const BEGIN_STRINGS: Kind = Kind::Word(&[
+    ("FIX.4.0", "FIX.4.0"),
+    ("FIX.4.1", "FIX.4.1"),
+    ("FIX.4.2", "FIX.4.2"),
+    ("FIX.4.3", "FIX.4.3"),
+    ("FIX.4.4", "FIX.4.4"),
+    ("FIXT.1.1", "FIXT.1.1"),
+]);
+
+const APPL_VERSIONS: Kind = Kind::Word(&[
+    ("FIX.5.0", "FIX.5.0"),
+    ("FIX50", "FIX.5.0"),
+    ("7", "FIX.5.0"),
+    ("FIX.5.0SP1", "FIX.5.0SP1"),
+    ("FIX50SP1", "FIX.5.0SP1"),
+    ("8", "FIX.5.0SP1"),
+    ("FIX.5.0SP2", "FIX.5.0SP2"),
+    ("FIX50SP2", "FIX.5.0SP2"),
+    ("9", "FIX.5.0SP2"),
+    ("FIX.4.0", "FIX.4.0"),
+    ("FIX40", "FIX.4.0"),
+    ("2", "FIX.4.0"),
+    ("FIX.4.1", "FIX.4.1"),
+    ("FIX41", "FIX.4.1"),
+    ("3", "FIX.4.1"),
+    ("FIX.4.2", "FIX.4.2"),
+    ("FIX42", "FIX.4.2"),
+    ("4", "FIX.4.2"),
+    ("FIX.4.3", "FIX.4.3"),
+    ("FIX43", "FIX.4.3"),
+    ("5", "FIX.4.3"),
+    ("FIX.4.4", "FIX.4.4"),
+    ("FIX44", "FIX.4.4"),
+    ("6", "FIX.4.4"),
+]);
+
+const PRECISIONS: Kind = Kind::Word(&[
+    ("SECONDS", "SECONDS"),
+    ("SECOND", "SECONDS"),
+    ("0", "SECONDS"),
+    ("MILLIS", "MILLIS"),
+    ("MILLISECOND", "MILLIS"),
+    ("3", "MILLIS"),
+    ("MICROS", "MICROS"),
+    ("MICROSECOND", "MICROS"),
+    ("6", "MICROS"),
+    ("NANOS", "NANOS"),
+    ("NANOSECOND", "NANOS"),
+    ("9", "NANOS"),
+]);
+
+const ROLES: Kind = Kind::Word(&[("acceptor", "acceptor"), ("initiator", "initiator")]);
+const DURABILITIES: Kind = Kind::Word(&[
+    ("memory", "memory"),
+    ("process", "process"),
+    ("disk", "disk"),
+]);
+const WAITS: Kind = Kind::Word(&[("spin", "spin"), ("yield", "yield"), ("block", "block")]);
+
+keys! {
+    /// The FIX version of the session. With `FIXT.1.1` the version of its application messages is
+    /// `DefaultApplVerID`.
+    BeginString ["BeginString": "CJGN"], BEGIN_STRINGS, None, Session;
+    /// Our name in the session: SenderCompID(49) of what we send.
+    SenderCompID ["SenderCompID": "CJGN"], Kind::Text, None, Session;
+    /// The peer's name in the session: TargetCompID(56) of what we send.
+    TargetCompID ["TargetCompID": "CJGN"], Kind::Text, None, Session;
+    /// SenderSubID(50) of what we send; part of the session's identity.
+    SenderSubID ["SenderSubID": "JGN"], Kind::Text, None, Session;
+    /// SenderLocationID(142) of what we send; part of the session's identity.
+    SenderLocationID ["SenderLocationID": "JGN"], Kind::Text, None, Session;
+    /// TargetSubID(57) of what we send; part of the session's identity.
+    TargetSubID ["TargetSubID": "JGN"], Kind::Text, None, Session;
+    /// TargetLocationID(143) of what we send; part of the session's identity.
+    TargetLocationID ["TargetLocationID": "JGN"], Kind::Text, None, Session;
+    /// Tells apart sessions that are otherwise named the same. Never sent.
+    SessionQualifier ["SessionQualifier": "CJGN"], Kind::Text, None, Session;
+    /// DefaultApplVerID(1137), needed with `BeginString=FIXT.1.1`: `FIX.5.0SP2`, `FIX50SP2` or `9`.
+    DefaultApplVerID ["DefaultApplVerID": "CJGN"], APPL_VERSIONS, None, Session;
+    /// Who connects: an `initiator` connects to its peer, an `acceptor` waits for it.
+    ConnectionType ["ConnectionType": "CJN"], ROLES, None, Session;
+
+    /// HeartBtInt(108) in seconds: the silence after which a Heartbeat is sent. An initiator needs it;
+    /// an acceptor takes the value of the peer's Logon. 0 sends none.
+    HeartBtInt ["HeartBtInt": "CJGN"], Kind::Int { min: 0, max: 3600, unit: "seconds" }, None, Session;
+    /// Start of the session. Schedules are not there yet: only `00:00:00`, together with
+    /// `EndTime=00:00:00`, for a session that never ends. Unlike in QuickFIX, sequence numbers are then
+    /// not reset at midnight.
+    StartTime ["StartTime": "CJGN"], Kind::TimeOfDay, None, Session;
+    /// End of the session; see `StartTime`.
+    EndTime ["EndTime": "CJGN"], Kind::TimeOfDay, None, Session;
+    /// The session never ends. Sessions without `StartTime` and `EndTime` never end either.
+    NonStopSession ["NonStopSession": "CJN"], Kind::Bool, Some("Y"), Session;
+
+    /// Port to listen on. Sessions may share one: the Logon says which is meant.
+    SocketAcceptPort ["SocketAcceptPort": "CJGN"], Kind::Port, None, Session;
+    /// Address to listen on: `127.0.0.1`, `::1`, `0.0.0.0` for every IPv4, `::` for every address.
+    SocketAcceptAddress ["SocketAcceptAddress": "J", "SocketAcceptHost": "GN"], Kind::Ip,
+        Some("0.0.0.0"), Session;
+    /// Host to connect to. With a number behind it (`SocketConnectHost1`) the next one to try when the
+    /// one before fails; each has the `SocketConnectPort` of its number.
+    SocketConnectHost ["SocketConnectHost": "CJGN"], Kind::Host, None, Numbered;
+    /// Port to connect to; see `SocketConnectHost`.
+    SocketConnectPort ["SocketConnectPort": "CJGN"], Kind::Port, None, Numbered;
+    /// Time that one attempt to connect may take.
+    SocketConnectTimeout ["SocketConnectTimeout": "J"], time(1, 3600), Some("10"), Session;
+    /// Pauses between attempts to connect: one, or a list that backs off: `3x10;5x20;60` makes three
+    /// of 10 s, five of 20 s, then 60 s for ever.
+    ReconnectInterval ["ReconnectInterval": "CJGN"], Kind::Pauses, Some("30"), Session;
+    /// TCP_NODELAY: each write leaves at once instead of waiting for the acknowledgement of the one
+    /// before.
+    SocketNodelay ["SocketNodelay": "CN", "SocketTcpNoDelay": "J"], Kind::Bool, Some("Y"), Session;
+    /// SO_SNDBUF of the socket; 0 leaves it to the system.
+    SocketSendBufferSize ["SocketSendBufferSize": "CJN"], bytes(0, GB), Some("0"), Session;
+    /// SO_RCVBUF of the socket; 0 leaves it to the system.
+    SocketReceiveBufferSize ["SocketReceiveBufferSize": "CJN"], bytes(0, GB), Some("0"), Session;
+
+    /// Time from our Logon to the peer's answer, and from a connection to its Logon.
+    LogonTimeout ["LogonTimeout": "CJGN"], time(1, 3600), Some("10"), Session;
+    /// Time from our Logout to the peer's answer.
+    LogoutTimeout ["LogoutTimeout": "CJGN"], time(1, 3600), Some("2"), Session;
+    /// Numbers start at 1 with every Logon; an initiator says so with ResetSeqNumFlag(141).
+    ResetOnLogon ["ResetOnLogon": "CJGN"], Kind::Bool, Some("N"), Session;
+    /// Numbers start at 1 after every Logout.
+    ResetOnLogout ["ResetOnLogout": "CJGN"], Kind::Bool, Some("N"), Session;
+    /// Numbers start at 1 after every end of the connection.
+    ResetOnDisconnect ["ResetOnDisconnect": "CJGN"], Kind::Bool, Some("N"), Session;
+    /// Username(553): an initiator writes it in its Logon, an acceptor refuses a Logon with another one.
+    Username ["Username": "CJGN"], Kind::Text, None, Session;
+    /// Password(554): an initiator writes it in its Logon, an acceptor refuses a Logon with another one.
+    /// Never shown.
+    Password ["Password": "CJGN"], Kind::Secret, None, Session;
+    /// A field of our Logon: `LogonTag=50=DESK`. With a number behind it, a further one.
+    LogonTag ["LogonTag": "J"], Kind::TagValue, None, Numbered;
+
+    /// How many heartbeat intervals beyond the first the peer may be silent before a TestRequest is
+    /// sent.
+    TestRequestDelayMultiplier ["TestRequestDelayMultiplier": "J"],
+        Kind::Factor { min: 10, max: 100_000 }, Some("0.2"), Session;
+    /// How many heartbeat intervals beyond the first the peer may be silent before it is disconnected.
+    HeartBeatTimeoutMultiplier ["HeartBeatTimeoutMultiplier": "J"],
+        Kind::Factor { min: 10, max: 100_000 }, Some("1.4"), Session;
+
+    /// Messages are checked against a dictionary.
+    UseDataDictionary ["UseDataDictionary": "CJN"], Kind::Bool, Some("Y"), Session;
+    /// QuickFIX XML file of the session's messages. Absent: the built-in dictionary of `BeginString`.
+    DataDictionary ["DataDictionary": "CJGN"], Kind::Path, None, Session;
+    /// QuickFIX XML file of the session-level messages of a FIXT session. Absent: the built-in one of
+    /// FIXT 1.1.
+    TransportDataDictionary ["TransportDataDictionary": "CJGN"], Kind::Path, None, Session;
+    /// QuickFIX XML file of the application messages of a FIXT session. Absent: the built-in one of
+    /// `DefaultApplVerID`.
+    AppDataDictionary ["AppDataDictionary": "CJGN"], Kind::Path, None, Session;
+    /// `N` switches off every check against a dictionary, as `UseDataDictionary=N` does.
+    ValidateIncomingMessage ["ValidateIncomingMessage": "J"], Kind::Bool, Some("Y"), Session;
+    /// A header field in the body, or the other way round, is rejected.
+    ValidateFieldsOutOfOrder ["ValidateFieldsOutOfOrder": "CJGN"], Kind::Bool, Some("Y"), Session;
+    /// A field without a value is rejected.
+    ValidateFieldsHaveValues ["ValidateFieldsHaveValues": "CJGN"], Kind::Bool, Some("Y"), Session;
+    /// A tag from 5000 up that the dictionary does not have is rejected.
+    ValidateUserDefinedFields ["ValidateUserDefinedFields": "CJGN"], Kind::Bool, Some("Y"), Session;
+    /// A repeating group whose fields are in another order than the dictionary's is rejected.
+    ValidateUnorderedGroupFields ["ValidateUnorderedGroupFields": "J"], Kind::Bool, Some("Y"), Session;
+    /// An entry of a repeating group may begin with any of its fields; the first entry tells which.
+    FirstFieldInGroupIsDelimiter ["FirstFieldInGroupIsDelimiter": "J"], Kind::Bool, Some("N"), Session;
+    /// A field that its message does not have in the dictionary is accepted.
+    AllowUnknownMsgFields ["AllowUnknownMsgFields": "CJGN"], Kind::Bool, Some("N"), Session;
+    /// A value that its field does not have in the dictionary is accepted.
+    AllowUnknownEnumValues ["AllowUnknownEnumValues": "JN"], Kind::Bool, Some("N"), Session;
+    /// Messages with a wrong CheckSum(10) are ignored as garbled. `N` takes them; a wrong BodyLength(9)
+    /// is garbled all the same.
+    ValidateChecksum ["ValidateChecksum": "J", "ValidateLengthAndChecksum": "CN"], Kind::Bool,
+        Some("Y"), Session;
+    /// SenderCompID and TargetCompID of every message have to be the session's.
+    CheckCompID ["CheckCompID": "CJ"], Kind::Bool, Some("Y"), Session;
+    /// SendingTime(52) has to be within `MaxLatency` of our clock.
+    CheckLatency ["CheckLatency": "CJGN"], Kind::Bool, Some("Y"), Session;
+    /// How far SendingTime(52) may be from our clock.
+    MaxLatency ["MaxLatency": "CJGN"], time(1, DAY), Some("120"), Session;
+    /// A PossDup message without OrigSendingTime(122) is rejected.
+    RequiresOrigSendingTime ["RequiresOrigSendingTime": "JN"], Kind::Bool, Some("Y"), Session;
+
+    /// Digits of the seconds in SendingTime: `SECONDS`, `MILLIS`, `MICROS` or `NANOS`, also as 0, 3, 6,
+    /// 9. Absent: milliseconds. Up to FIX 4.1 always seconds.
+    TimestampPrecision ["TimestampPrecision": "CN", "TimeStampPrecision": "JG"], PRECISIONS,
+        None, Session;
+    /// `N` means `TimestampPrecision=SECONDS`, when that key is not there.
+    MillisecondsInTimeStamp ["MillisecondsInTimeStamp": "C"], Kind::Bool, Some("Y"), Session;
+
+    /// Most messages that one ResendRequest asks for; 0 asks for all that are missing.
+    ResendRequestChunkSize ["ResendRequestChunkSize": "JG", "MaxMessagesInResendRequest": "N"],
+        Kind::Int { min: 0, max: 1_000_000, unit: "messages" }, Some("0"), Session;
+    /// Logon carries NextExpectedMsgSeqNum(789), and the peer's is acted on.
+    SendNextExpectedMsgSeqNum
+        ["SendNextExpectedMsgSeqNum": "C", "EnableNextExpectedMsgSeqNum": "JG"], Kind::Bool, Some("N"),
+        Session;
+    /// Orders older than this are gap-filled when the peer asks for them again, not resent. Absent: orders
+    /// of any age are resent.
+    MaxOrderAge [], time(1, 365 * DAY), None, Session;
+    /// BusinessMessageReject carries DefaultApplVerID(1137), as QuickFIX (C++) writes it; no dictionary
+    /// has it there.
+    ApplVerIDInBusinessReject [], Kind::Bool, Some("N"), Session;
+    /// Every message carries LastMsgSeqNumProcessed(369).
+    EnableLastMsgSeqNumProcessed ["EnableLastMsgSeqNumProcessed": "JGN"], Kind::Bool, Some("N"), Session;
+
+    /// Folder of the engine's journal: message store, send queue and audit log of all its sessions. Made
+    /// when it does not exist. Not used with `Durability=memory`.
+    FileStorePath ["FileStorePath": "CJGN"], Kind::Path, Some("store"), Engine;
+    /// What has happened to a message before its first byte leaves: `memory`, it stands in memory of the
+    /// process and is lost with it; `process`, it stands in a mapped file and survives `kill -9`, not a
+    /// loss of power; `disk`, `fdatasync` has returned.
+    Durability [], DURABILITIES, Some("process"), Engine;
+    /// What the engine's thread does when there is nothing to do: `spin` looks again at once and keeps a
+    /// core busy, `yield` offers the core to others first, `block` sleeps.
+    Wait [], WAITS, Some("block"), Engine;
+    /// Core that the engine's thread is pinned to. Absent: the system chooses.
+    Core [], Kind::Int { min: 0, max: 4095, unit: "core" }, None, Engine;
+    /// Size of one file of the journal: at least 16 messages of `MaxMessageSize` and 1 MiB. Rounded up to
+    /// pages of 4 KiB.
+    JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;
+    /// Longest message that is taken or sent. A peer that announces a longer one is disconnected.
+    MaxMessageSize [], bytes(KB, 16 * MB), Some("64K"), Engine;
+    /// Most fields in one message.
+    MaxFields [], Kind::Int { min: 64, max: 1_000_000, unit: "fields" }, Some("4096"), Engine;
+    /// Receive buffer of one connection, at least `MaxMessageSize`; also the most that is read from it in
+    /// one turn. When it is not said, it grows with `MaxMessageSize`.
+    ReadBufferSize [], bytes(4 * KB, GB), Some("256K"), Engine;
+    /// Connections without a Logon; further ones are closed at once.
+    MaxPendingConnections [], Kind::Int { min: 1, max: 65_536, unit: "connections" }, Some("64"), Engine;
+    /// The same for one address.
+    MaxPendingPerAddress [], Kind::Int { min: 1, max: 65_536, unit: "connections" }, Some("10"), Engine;
+    /// Longest first message of a connection, which has to be a Logon.
+    MaxLogonSize [], bytes(256, 16 * MB), Some("8K"), Engine;
+    /// How far a peer may be behind with reading what we sent. Beyond it is disconnected; nothing is lost.
+    MaxSendBacklog [], bytes(64 * KB, 1024 * GB), Some("256M"), Engine;
+    /// How long a stopping engine waits for the answers to its Logouts.
+    StopTimeout [], time(0, 3600), Some("5"), Engine;
+}

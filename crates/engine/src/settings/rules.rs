@@ -1,0 +1,267 @@
+//! What the values of a session, and the sessions of a file, must be together.
+
+use super::ini::Span;
+use super::keys::{Id, KEYS};
+use super::problem::{Fault, Problem};
+use super::registry::Scope;
+use super::resolve::{Origin, SessionSettings};
+use super::value::Value;
+
+/// Checks one session. `given` says whether a key stands in the file, even with a wrong value.
+pub fn check_session(
+    session: &SessionSettings,
+    given: &dyn Fn(Id) -> bool,
+    problems: &mut Vec<Problem>,
+) {
+    let mut missing = |id: Id, because| {
+        if !given(id) {
+            let fault = Fault::Missing {
+                key: KEYS[id as usize].name,
+                because,
+            };
+            problems.push(Problem {
+                span: session.header,
+                fault,
+            });
+        }
+    };
+    missing(
+        Id::BeginString,
+        "a session is named by BeginString, SenderCompID and TargetCompID",
+    );
+    missing(
+        Id::SenderCompID,
+        "a session is named by BeginString, SenderCompID and TargetCompID",
+    );
+    missing(
+        Id::TargetCompID,
+        "a session is named by BeginString, SenderCompID and TargetCompID",
+    );
+    missing(
+        Id::ConnectionType,
+        "say ConnectionType=acceptor or ConnectionType=initiator",
+    );
+    match session.text(Id::ConnectionType) {
+        Some("acceptor") => missing(Id::SocketAcceptPort, "an acceptor listens on a port"),
+        Some(_) => {
+            missing(Id::SocketConnectHost, "an initiator connects to a host");
+            missing(Id::SocketConnectPort, "an initiator connects to a port");
+            missing(
+                Id::HeartBtInt,
+                "an initiator proposes HeartBtInt(108) in its Logon",
+            );
+        }
+        None => {}
+    }
+    if session.text(Id::BeginString) == Some("FIXT.1.1") {
+        missing(
+            Id::DefaultApplVerID,
+            "FIXT.1.1 carries the messages of another version, for example FIX.5.0SP2",
+        );
+    }
+    check_hosts(session, problems);
+    check_schedule(session, given, problems);
+    check_dictionaries(session, problems);
+}
+
+/// Every host has a port of the same number.
+fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>) {
+    for (one, other) in [
+        (Id::SocketConnectHost, Id::SocketConnectPort),
+        (Id::SocketConnectPort, Id::SocketConnectHost),
+    ] {
+        for setting in session.all(one) {
+            let alone = !session
+                .all(other)
+                .any(|found| found.number == setting.number);
+            // Without any of the other kind, the key is missing altogether, and that was said.
+            if alone && session.find(other).is_some() {
+                let number = setting
+                    .number
+                    .map(|number| number.to_string())
+                    .unwrap_or_default();
+                let (one, other) = (setting.key.name, KEYS[other as usize].name);
+                let note = format!("`{one}{number}` needs `{other}{number}`");
+                conflict(setting.origin, session.header, note, problems);
+            }
+        }
+    }
+}
+
+/// Until there are schedules, only a session that never ends may be asked for.
+fn check_schedule(
+    session: &SessionSettings,
+    given: &dyn Fn(Id) -> bool,
+    problems: &mut Vec<Problem>,
+) {
+    const NOTE: &str = "schedules are not there yet: say NonStopSession=Y, or StartTime=00:00:00 and \
+                        EndTime=00:00:00, for a session that never ends";
+    let ours = |origin: &Origin| !matches!(origin, Origin::BuiltIn);
+    let non_stop = session
+        .find(Id::NonStopSession)
+        .filter(|setting| ours(&setting.origin));
+    let said = session.bool(Id::NonStopSession) && non_stop.is_some();
+    for id in [Id::StartTime, Id::EndTime] {
+        if let Some(setting) = session.find(id)
+            && setting.value != Value::Time(std::time::Duration::ZERO)
+            && !said
+        {
+            conflict(setting.origin, session.header, NOTE.into(), problems);
+        }
+    }
+    match (given(Id::StartTime), given(Id::EndTime)) {
+        (false, false) => {
+            if let Some(setting) = non_stop
+                && !session.bool(Id::NonStopSession)
+            {
+                conflict(setting.origin, session.header, NOTE.into(), problems);
+            }
+        }
+        (true, true) if !said => {
+            const MIDNIGHT: &str = "the session never ends: unlike in QuickFIX, its sequence numbers \
+                                    are not reset at 00:00:00 (NonStopSession=Y says the same without \
+                                    this warning)";
+            let midnight = Value::Time(std::time::Duration::ZERO);
+            if let Some(setting) = session.find(Id::StartTime)
+                && setting.value == midnight
+                && let Some(span) = setting.origin.span()
+            {
+                problems.push(Problem {
+                    span,
+                    fault: Fault::Surprise { note: MIDNIGHT },
+                });
+            }
+        }
+        (true, false) | (false, true) if !said => {
+            let note = "StartTime and EndTime go together".to_owned();
+            let there = session
+                .find(Id::StartTime)
+                .or_else(|| session.find(Id::EndTime));
+            if let Some(setting) = there {
+                conflict(setting.origin, session.header, note, problems);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A FIXT session has two dictionaries, any other one.
+fn check_dictionaries(session: &SessionSettings, problems: &mut Vec<Problem>) {
+    let Some(begin_string) = session.text(Id::BeginString) else {
+        return;
+    };
+    let wrong: &[Id] = if begin_string == "FIXT.1.1" {
+        &[Id::DataDictionary]
+    } else {
+        &[Id::TransportDataDictionary, Id::AppDataDictionary]
+    };
+    for id in wrong {
+        // In [DEFAULT] it may serve the other sessions of the file.
+        if let Some(setting) = session.find(*id)
+            && let Origin::Session(span) = setting.origin
+        {
+            let note = if begin_string == "FIXT.1.1" {
+                "a FIXT.1.1 session has a TransportDataDictionary and an AppDataDictionary"
+                    .to_owned()
+            } else {
+                format!("a {begin_string} session has one DataDictionary")
+            };
+            problems.push(Problem {
+                span,
+                fault: Fault::Conflict { note },
+            });
+        }
+    }
+}
+
+/// Checks the sessions of a file together.
+pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
+    let Some((first, others)) = sessions.split_first() else {
+        return;
+    };
+    for key in KEYS.iter().filter(|key| key.scope == Scope::Engine) {
+        for other in others {
+            let (Some(mine), Some(theirs)) = (first.find(key.id), other.find(key.id)) else {
+                one_sided(first, other, key.id, problems);
+                continue;
+            };
+            if mine.value != theirs.value {
+                let (place, elsewhere) = match theirs.origin.span() {
+                    Some(span) => (span, mine.origin.span().unwrap_or(first.header)),
+                    None => (mine.origin.span().unwrap_or(first.header), other.header),
+                };
+                problems.push(Problem {
+                    span: place,
+                    fault: Fault::Disagrees {
+                        key: key.name,
+                        first: elsewhere,
+                    },
+                });
+            }
+        }
+    }
+    let mut seen = std::collections::BTreeMap::new();
+    for session in sessions {
+        let complete = [Id::BeginString, Id::SenderCompID, Id::TargetCompID]
+            .iter()
+            .all(|id| session.find(*id).is_some());
+        if !complete {
+            continue;
+        }
+        let name = session.name();
+        let mut identities = vec![name.clone()];
+        if let (Some("acceptor"), Some(qualifier)) = (
+            session.text(Id::ConnectionType),
+            session.text(Id::SessionQualifier),
+        ) {
+            // A Logon does not carry the qualifier.
+            let bare = name.strip_suffix(&format!(":{qualifier}")).unwrap_or(&name);
+            identities.push(format!(
+                "{bare} on port {:?}",
+                session.int(Id::SocketAcceptPort)
+            ));
+        }
+        for identity in identities {
+            if let Some(first) = seen.insert(identity, session.header) {
+                let fault = Fault::SameSession {
+                    name: name.clone(),
+                    first,
+                };
+                problems.push(Problem {
+                    span: session.header,
+                    fault,
+                });
+            }
+        }
+    }
+}
+
+/// A key of the engine without a default that only one of two sessions has.
+fn one_sided(
+    first: &SessionSettings,
+    other: &SessionSettings,
+    id: Id,
+    problems: &mut Vec<Problem>,
+) {
+    for (has, lacks) in [(first, other), (other, first)] {
+        if let Some(span) = has.find(id).and_then(|setting| setting.origin.span())
+            && lacks.find(id).is_none()
+        {
+            problems.push(Problem {
+                span,
+                fault: Fault::Disagrees {
+                    key: KEYS[id as usize].name,
+                    first: lacks.header,
+                },
+            });
+        }
+    }
+}
+
+fn conflict(origin: Origin, header: Span, note: String, problems: &mut Vec<Problem>) {
+    let span = origin.span().unwrap_or(header);
+    problems.push(Problem {
+        span,
+        fault: Fault::Conflict { note },
+    });
+}

@@ -1,0 +1,288 @@
+//! Files and what is said about them.
+
+use super::*;
+
+const GOOD: &str = "\
+# an acceptor and an initiator
+[DEFAULT]
+ConnectionType=acceptor
+SocketAcceptPort=5001
+NonStopSession=Y
+X-Desk=Paris
+Wait=spin
+
+[SESSION]
+BeginString=FIX.4.2
+SenderCompID=EXEC
+TargetCompID=BENCH
+
+[SESSION]
+BeginString=FIXT.1.1
+DefaultApplVerID=9
+SenderCompID=EXEC
+TargetCompID=VENUE
+ConnectionType=initiator
+SocketConnectHost=a.example
+SocketConnectPort=1
+SocketConnectHost2=b.example
+SocketConnectPort2=2
+HEARTBTINT=10
+Password=hunter2
+sockettcpnodelay=N
+x-desk=London
+";
+
+fn read(text: &str) -> Result<Settings, LoadError> {
+    Settings::read(&Source {
+        path: "x.cfg".into(),
+        text: text.into(),
+    })
+}
+
+/// The errors of a text, one a line.
+fn errors(text: &str) -> String {
+    match read(text) {
+        Err(error) => error.to_string(),
+        Ok(settings) => format!("no error; {}", settings.report),
+    }
+}
+
+fn session(extra: &str) -> String {
+    format!(
+        "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=A\nTargetCompID=B\n\
+         ConnectionType=acceptor\nSocketAcceptPort=5001\n{extra}\n"
+    )
+}
+
+#[test]
+fn a_session_wins_over_default_and_default_over_the_built_in() {
+    let settings = read(GOOD).unwrap();
+    let [acceptor, initiator] = &settings.sessions[..] else {
+        panic!("{settings:?}")
+    };
+    let line = |session: &SessionSettings, id| {
+        let origin = session.find(id).unwrap().origin;
+        origin.span().map(|span| settings.report.source.line(span))
+    };
+    assert_eq!(acceptor.name(), "FIX.4.2:EXEC->BENCH");
+    assert_eq!(acceptor.text(Id::ConnectionType), Some("acceptor"));
+    assert_eq!(line(acceptor, Id::ConnectionType), Some(3));
+    assert_eq!(initiator.text(Id::ConnectionType), Some("initiator"));
+    assert_eq!(line(initiator, Id::ConnectionType), Some(19));
+    assert_eq!(acceptor.text(Id::Wait), Some("spin"));
+    assert_eq!(
+        acceptor.find(Id::LogonTimeout).unwrap().origin,
+        Origin::BuiltIn
+    );
+    assert!(acceptor.bool(Id::SocketNodelay) && !initiator.bool(Id::SocketNodelay));
+    assert_eq!(initiator.text(Id::DefaultApplVerID), Some("FIX.5.0SP2"));
+    let hosts: Vec<_> = initiator
+        .all(Id::SocketConnectHost)
+        .map(|host| &host.text[..])
+        .collect();
+    assert_eq!(hosts, ["a.example", "b.example"]);
+    assert_eq!(initiator.custom.len(), 1);
+    assert_eq!(
+        (
+            &acceptor.custom[0].value[..],
+            &initiator.custom[0].value[..]
+        ),
+        ("Paris", "London")
+    );
+}
+
+#[test]
+fn secrets_are_kept_and_never_shown() {
+    let settings = read(GOOD).unwrap();
+    assert_eq!(settings.sessions[1].text(Id::Password), Some("hunter2"));
+    assert_eq!(
+        settings.sessions[1].find(Id::Password).unwrap().text,
+        "******"
+    );
+    assert!(!settings.report.source.text.contains("hunter2"));
+    for secret in [
+        "Password=x\u{1}hunter2",
+        "LogonTag=554=hunter2\u{1}",
+        "SocketKeyStorePassword=hunter2",
+        "LogonTag=554=hunter2\nLogonTag=925=hunter2",
+        "JdbcPassword=hunter2\nNoSuchKey=1",
+        "MyPassword=hunter2",
+    ] {
+        let error = read(&session(secret)).unwrap_err();
+        let LoadError::Content(report) = &error else {
+            panic!("{error}")
+        };
+        assert!(!report.source.text.contains("hunter2"), "{secret}");
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
+fn every_error_of_a_file_is_reported_at_its_line() {
+    let found = errors(
+        "[DEFAULT]\nHeartbeatInt=30\nLogonTimeout=ten # seconds\nSocketUseSSL=Y\nnonsense\n\
+         [SESSION]\nBeginString=FIX.4.9\nSenderCompID=A\nSenderCompID=B\nFlurbl=1\n",
+    );
+    let expected = "\
+x.cfg:2: unknown key `HeartbeatInt` (did you mean `HeartBtInt`?)
+x.cfg:3: `ten # seconds` is not valid for LogonTimeout: expected a time of 1 s to 3600 s: seconds, or a number with ms, s or m behind it (a comment needs a line of its own)
+x.cfg:4: `SocketUseSSL` is not supported yet (TLS is not there yet: end it in front of fixwire, or remove the key)
+x.cfg:5: `nonsense` is neither a section nor `Key=value` (write `Key=value`; a comment starts with `#` in the first column)
+x.cfg:6: `TargetCompID` is missing (a session is named by BeginString, SenderCompID and TargetCompID)
+x.cfg:6: `ConnectionType` is missing (say ConnectionType=acceptor or ConnectionType=initiator)
+x.cfg:7: `FIX.4.9` is not valid for BeginString: expected FIX.4.0, FIX.4.1, FIX.4.2, FIX.4.3, FIX.4.4 or FIXT.1.1
+x.cfg:9: `SenderCompID` appears twice
+x.cfg:10: unknown key `Flurbl` (keys that an application reads start with `X-`)";
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_a_session_needs_is_missed() {
+    assert!(errors("").contains("no `[SESSION]`"));
+    assert!(errors("[DEFAULT]\nWait=spin\n").contains("no `[SESSION]`"));
+    let initiator = session("").replace("acceptor", "initiator");
+    for key in ["SocketConnectHost", "SocketConnectPort", "HeartBtInt"] {
+        assert!(
+            errors(&initiator).contains(&format!("`{key}` is missing")),
+            "{key}"
+        );
+    }
+    let acceptor = session("").replace("SocketAcceptPort=5001\n", "");
+    assert!(errors(&acceptor).contains("`SocketAcceptPort` is missing"));
+    let fixt = session("").replace("FIX.4.2", "FIXT.1.1");
+    assert!(errors(&fixt).contains("`DefaultApplVerID` is missing"));
+    let host = initiator + "HeartBtInt=30\nSocketConnectHost=h\nSocketConnectPort=1\n";
+    assert!(errors(&(host + "SocketConnectHost1=i")).contains("needs `SocketConnectPort1`"));
+}
+
+#[test]
+fn a_wrong_value_is_not_also_missing() {
+    let found = errors(&session("").replace("=5001", "=x"));
+    assert_eq!(found.lines().count(), 1, "{found}");
+    let found = errors(&(session("") + "SenderSubID=\n"));
+    assert_eq!(
+        found,
+        "x.cfg:8: `SenderSubID` has no value: expected text without control characters, not empty"
+    );
+}
+
+#[test]
+fn only_sessions_that_never_end_are_accepted() {
+    for good in [
+        "",
+        "NonStopSession=Y",
+        "NonStopSession=Y\nStartTime=08:00:00\nTimeZone=UTC",
+    ] {
+        assert!(read(&session(good)).is_ok(), "{good}");
+    }
+    let midnight = read(&session("StartTime=00:00:00\nEndTime=00:00:00")).unwrap();
+    assert_eq!(midnight.report.problems.len(), 1);
+    for bad in [
+        "StartTime=08:00:00\nEndTime=17:00:00",
+        "StartTime=00:00:00",
+        "NonStopSession=N",
+        "StartTime=00:00:00\nEndTime=00:00:00\nStartDay=Monday",
+        "NonStopSession=Y\nWeekdays=Mon,Tue",
+    ] {
+        assert!(read(&session(bad)).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn harmless_keys_warn_and_settings_that_ask_for_nothing_are_silent() {
+    let settings = read(&session("FileLogPath=log\nSocketUseSSL=N\nTimeZone=UTC")).unwrap();
+    let said = settings.report.to_string();
+    assert!(
+        said.contains("x.cfg:7: warning: `FileLogPath` has no effect"),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+#[test]
+fn sessions_that_cannot_be_told_apart_are_refused() {
+    assert!(errors(&(session("") + &session(""))).contains("FIX.4.2:A->B cannot be told"));
+    let qualified = session("SessionQualifier=1") + &session("SessionQualifier=2");
+    assert!(errors(&qualified).contains("cannot be told"));
+    assert!(read(&(session("") + &session("TargetSubID=X"))).is_ok());
+}
+
+#[test]
+fn an_engine_has_one_value_of_its_keys() {
+    let text = session("FileStorePath=a") + &session("TargetSubID=X\nFileStorePath=b");
+    assert!(
+        errors(&text).contains("x.cfg:15: `b` for FileStorePath: all sessions of an engine share"),
+        "{}",
+        errors(&text)
+    );
+    let text = session("Core=1") + &session("TargetSubID=X");
+    assert!(
+        errors(&text).contains("x.cfg:7: `1` for Core: all sessions"),
+        "{}",
+        errors(&text)
+    );
+    assert!(read(&(session("Core=1") + &session("TargetSubID=X\nCore=1"))).is_ok());
+}
+
+#[test]
+fn hostile_text_never_panics() {
+    let mut seed = 1_u64;
+    for _ in 0..300 {
+        let mut bytes = GOOD.as_bytes().to_vec();
+        for _ in 0..8 {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let at = (seed >> 33) as usize % bytes.len();
+            match seed >> 61 {
+                0..3 => bytes[at] = (seed >> 20) as u8,
+                3..5 => drop(bytes.drain(at..(at + 7).min(bytes.len()))),
+                _ => bytes.insert(at, b"[]=#\n\r \xc3"[(seed >> 8) as usize % 8]),
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if let Err(error) = read(&text) {
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_huge_file_of_nonsense_is_answered_soon() {
+    for line in [
+        "[SESSION]\n",
+        "Flurbl=1\n",
+        "x\n",
+        "[DEFAULT]\n",
+        "BeginString=FIX.4.2\n",
+    ] {
+        let text = format!("[SESSION]\n{}", line.repeat((1 << 20) / line.len()));
+        assert!(errors(&text).lines().count() <= problem::SHOWN + 1);
+    }
+    let keys: String = (0..60_000).map(|n| format!("Key{n}=1\n")).collect();
+    assert!(errors(&format!("[SESSION]\n{keys}")).contains("more"));
+}
+
+#[test]
+fn files_that_are_no_settings_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.cfg");
+    assert!(matches!(Settings::load(&path), Err(LoadError::Read { .. })));
+    assert!(matches!(
+        Settings::load(folder.path()),
+        Err(LoadError::Read { .. })
+    ));
+    std::fs::write(&path, b"[DEFAULT]\n\xff\xff=1\n").unwrap();
+    assert!(matches!(
+        Settings::load(&path),
+        Err(LoadError::NotUtf8 { line: 2, .. })
+    ));
+    std::fs::File::create(&path)
+        .unwrap()
+        .set_len(ini::MAX_FILE + 1)
+        .unwrap();
+    assert!(matches!(
+        Settings::load(&path),
+        Err(LoadError::TooLarge { .. })
+    ));
+}

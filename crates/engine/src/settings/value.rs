@@ -1,0 +1,371 @@
+//! What the value of a key may be, and the value itself.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// The form of a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// `Y` or `N`.
+    Bool,
+    /// A whole number within bounds.
+    Int {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+        /// What is counted, as in "tag" or "messages".
+        unit: &'static str,
+    },
+    /// A factor with at most three decimals, kept in thousandths.
+    Factor {
+        /// The least, in thousandths.
+        min: u64,
+        /// The most, in thousandths.
+        max: u64,
+    },
+    /// A span: `10` is seconds; `500ms`, `30s`, `2m` say their unit.
+    Time {
+        /// The least, in milliseconds.
+        min: u64,
+        /// The most, in milliseconds.
+        max: u64,
+    },
+    /// A number of bytes: `65536`, `64K`, `16M`, `1G`; K is 1024.
+    Bytes {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// Printable text, not empty.
+    Text,
+    /// Text that is never shown.
+    Secret,
+    /// The path of a file or folder, relative to the working directory.
+    Path,
+    /// One of these words, in any case; each with the word it stands for.
+    Word(&'static [(&'static str, &'static str)]),
+    /// An IP address to listen on.
+    Ip,
+    /// A host name or address to connect to.
+    Host,
+    /// A TCP port.
+    Port,
+    /// `HH:MM:SS`.
+    TimeOfDay,
+    /// Pauses: `30`, or `3x10;5x20;60` for three of 10 s, five of 20 s, then 60 s for ever.
+    Pauses,
+    /// `tag=value`.
+    TagValue,
+}
+
+/// A checked value.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Value {
+    /// Of [`Kind::Bool`].
+    Bool(bool),
+    /// Of [`Kind::Int`], [`Kind::Factor`] (thousandths), [`Kind::Bytes`], [`Kind::Port`].
+    Int(u64),
+    /// Of [`Kind::Time`] and [`Kind::TimeOfDay`].
+    Time(Duration),
+    /// Of [`Kind::Text`], [`Kind::Secret`], [`Kind::Path`], [`Kind::Host`].
+    Text(String),
+    /// Of [`Kind::Word`]: the word it stands for.
+    Word(&'static str),
+    /// Of [`Kind::Ip`].
+    Ip(IpAddr),
+    /// Of [`Kind::Pauses`]: at least one; the last repeats.
+    Pauses(Vec<Duration>),
+    /// Of [`Kind::TagValue`].
+    TagValue(u32, String),
+}
+
+impl Kind {
+    /// Reads a value.
+    ///
+    /// # Errors
+    ///
+    /// What was expected, as in "expected …".
+    pub fn parse(self, text: &str) -> Result<Value, String> {
+        self.read(text).ok_or_else(|| self.expected())
+    }
+
+    /// What a value of this kind looks like.
+    pub fn expected(self) -> String {
+        match self {
+            Self::Bool => "Y or N".into(),
+            Self::Int {
+                min,
+                max: u64::MAX,
+                unit,
+            } => format!("a number of {unit}, {min} or more"),
+            Self::Int { min, max, unit } => format!("a number of {unit}, {min} to {max}"),
+            Self::Factor { min, max } => {
+                format!("a number, {} to {}", thousandths(min), thousandths(max))
+            }
+            Self::Time { min, max } => format!(
+                "a time of {} to {}: seconds, or a number with ms, s or m behind it",
+                millis(min),
+                millis(max)
+            ),
+            Self::Bytes { min, max } => format!(
+                "a number of bytes, {} to {}: K, M or G may stand behind it",
+                bytes(min),
+                bytes(max)
+            ),
+            Self::Text | Self::Secret => "text without control characters, not empty".into(),
+            Self::Path => "a path, not empty".into(),
+            Self::Word(words) => {
+                let mut names: Vec<&str> = Vec::new();
+                for (_, meaning) in words {
+                    if !names.contains(meaning) {
+                        names.push(meaning);
+                    }
+                }
+                let last = names.pop().unwrap_or("");
+                if names.is_empty() {
+                    last.into()
+                } else {
+                    format!("{} or {last}", names.join(", "))
+                }
+            }
+            Self::Ip => "an IP address".into(),
+            Self::Host => "a host name or an IP address".into(),
+            Self::Port => "a port, 1 to 65535".into(),
+            Self::TimeOfDay => "a time of day, HH:MM:SS".into(),
+            Self::Pauses => "seconds, or a list such as 3x10;5x20;60, each 1 s to 1 day".into(),
+            Self::TagValue => "tag=value".into(),
+        }
+    }
+
+    fn read(self, text: &str) -> Option<Value> {
+        match self {
+            Self::Bool => match text.to_ascii_uppercase().as_str() {
+                "Y" | "YES" | "TRUE" => Some(Value::Bool(true)),
+                "N" | "NO" | "FALSE" => Some(Value::Bool(false)),
+                _ => None,
+            },
+            Self::Int { min, max, .. } => within(number(text)?, min, max).map(Value::Int),
+            Self::Factor { min, max } => within(factor(text)?, min, max).map(Value::Int),
+            Self::Time { min, max } => {
+                let millis = within(time(text)?, min, max)?;
+                Some(Value::Time(Duration::from_millis(millis)))
+            }
+            Self::Bytes { min, max } => {
+                const UNITS: &[(&str, u64)] = &[("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30)];
+                let upper = text.to_ascii_uppercase();
+                let upper = upper.strip_suffix('B').unwrap_or(&upper);
+                within(scaled(upper, UNITS, 1)?, min, max).map(Value::Int)
+            }
+            Self::Text | Self::Secret | Self::Path => printable(text),
+            Self::Host => printable(text).filter(|_| !text.contains(char::is_whitespace)),
+            Self::Word(words) => words
+                .iter()
+                .find(|(word, _)| word.eq_ignore_ascii_case(text))
+                .map(|(_, meaning)| Value::Word(meaning)),
+            Self::Ip => {
+                let bare = text
+                    .strip_prefix('[')
+                    .and_then(|rest| rest.strip_suffix(']'));
+                match text {
+                    "*" => "0.0.0.0".parse().ok(),
+                    "localhost" => "127.0.0.1".parse().ok(),
+                    _ => bare.unwrap_or(text).parse().ok(),
+                }
+                .map(Value::Ip)
+            }
+            Self::Port => within(number(text)?, 1, u64::from(u16::MAX)).map(Value::Int),
+            Self::TimeOfDay => time_of_day(text).map(Value::Time),
+            Self::Pauses => pauses(text).map(Value::Pauses),
+            Self::TagValue => {
+                let (tag, value) = text.split_once('=')?;
+                let tag = within(number(tag.trim())?, 1, u64::from(u32::MAX))?;
+                printable(value)?;
+                Some(Value::TagValue(u32::try_from(tag).ok()?, value.into()))
+            }
+        }
+    }
+}
+
+fn printable(text: &str) -> Option<Value> {
+    (!text.is_empty() && !text.chars().any(char::is_control)).then(|| Value::Text(text.into()))
+}
+
+fn within(value: u64, min: u64, max: u64) -> Option<u64> {
+    (min..=max).contains(&value).then_some(value)
+}
+
+/// Digits only: no sign, no spaces.
+fn number(text: &str) -> Option<u64> {
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| text.parse().ok())?
+}
+
+fn scaled(text: &str, units: &[(&str, u64)], plain: u64) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = &text[digits.len()..];
+    let scale = if unit.is_empty() {
+        plain
+    } else {
+        units
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(unit))?
+            .1
+    };
+    number(digits.trim_end())?.checked_mul(scale)
+}
+
+/// Milliseconds.
+fn time(text: &str) -> Option<u64> {
+    scaled(
+        text,
+        &[("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)],
+        1000,
+    )
+}
+
+/// Thousandths.
+fn factor(text: &str) -> Option<u64> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    if whole.is_empty() || decimals.is_empty() || decimals.len() > 3 {
+        return None;
+    }
+    let thousandths = number(&format!("{decimals:0<3}"))?;
+    number(whole)?.checked_mul(1000)?.checked_add(thousandths)
+}
+
+fn time_of_day(text: &str) -> Option<Duration> {
+    let two = |text: &str| (text.len() == 2).then(|| number(text))?;
+    let mut parts = text.split(':');
+    let (hours, minutes, seconds) = (
+        two(parts.next()?)?,
+        two(parts.next()?)?,
+        two(parts.next()?)?,
+    );
+    let sound = parts.next().is_none() && hours < 24 && minutes < 60 && seconds < 60;
+    sound.then(|| Duration::from_secs(hours * 3600 + minutes * 60 + seconds))
+}
+
+fn pauses(text: &str) -> Option<Vec<Duration>> {
+    const DAY: u64 = 86_400_000;
+    const MOST: usize = 1000;
+    let mut all = Vec::new();
+    for part in text.split(';') {
+        let part = part.trim();
+        let (times, pause) = part.split_once('x').unwrap_or(("1", part));
+        let times = usize::try_from(number(times.trim())?).ok()?;
+        let pause = within(time(pause.trim())?, 1, DAY)?;
+        if times == 0 || all.len() + times > MOST {
+            return None;
+        }
+        all.resize(all.len() + times, Duration::from_millis(pause));
+    }
+    Some(all)
+}
+
+fn thousandths(value: u64) -> String {
+    let text = format!("{}.{:03}", value / 1000, value % 1000);
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
+fn millis(value: u64) -> String {
+    match value {
+        0 => "0 s".into(),
+        _ if value.is_multiple_of(86_400_000) => format!("{} days", value / 86_400_000),
+        _ if value.is_multiple_of(1000) => format!("{} s", value / 1000),
+        _ => format!("{value} ms"),
+    }
+}
+
+fn bytes(value: u64) -> String {
+    for (unit, size) in [("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)] {
+        if value > 0 && value.is_multiple_of(size) {
+            return format!("{}{unit}", value / size);
+        }
+    }
+    value.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECONDS: Kind = Kind::Time {
+        min: 1000,
+        max: 60_000,
+    };
+    const SIZE: Kind = Kind::Bytes {
+        min: 1,
+        max: 1 << 30,
+    };
+
+    #[test]
+    fn good_values_are_read() {
+        for (kind, text, value) in [
+            (Kind::Bool, "y", Value::Bool(true)),
+            (SECONDS, "10", Value::Time(Duration::from_secs(10))),
+            (SECONDS, "1500ms", Value::Time(Duration::from_millis(1500))),
+            (SECONDS, "1m", Value::Time(Duration::from_secs(60))),
+            (SIZE, "64K", Value::Int(65536)),
+            (SIZE, "1 MB", Value::Int(1 << 20)),
+            (Kind::Factor { min: 0, max: 9000 }, "1.45", Value::Int(1450)),
+            (Kind::Ip, "[::1]", Value::Ip("::1".parse().unwrap())),
+            (
+                Kind::TimeOfDay,
+                "23:59:59",
+                Value::Time(Duration::from_secs(86399)),
+            ),
+            (
+                Kind::TagValue,
+                "553=a=b",
+                Value::TagValue(553, "a=b".into()),
+            ),
+        ] {
+            assert_eq!(kind.parse(text), Ok(value), "{text}");
+        }
+        let pauses = Kind::Pauses.parse("2x10; 60").unwrap();
+        let seconds = [10, 10, 60].map(Duration::from_secs).to_vec();
+        assert_eq!(pauses, Value::Pauses(seconds));
+    }
+
+    #[test]
+    fn bad_values_are_refused_with_what_was_expected() {
+        let int = Kind::Int {
+            min: 1,
+            max: 5,
+            unit: "messages",
+        };
+        for (kind, text) in [
+            (Kind::Bool, ""),
+            (Kind::Bool, "1"),
+            (int, "0"),
+            (int, "6"),
+            (int, "+3"),
+            (int, "-1"),
+            (int, "99999999999999999999999"),
+            (SECONDS, "0"),
+            (SECONDS, "18446744073709551615m"),
+            (SECONDS, "10x"),
+            (SIZE, "B"),
+            (Kind::Factor { min: 0, max: 9000 }, "1."),
+            (Kind::Factor { min: 0, max: 9000 }, "1.2345"),
+            (Kind::Text, "a\u{1}b"),
+            (Kind::Host, "a b"),
+            (Kind::Port, "65536"),
+            (Kind::Port, "0"),
+            (Kind::TimeOfDay, "24:00:00"),
+            (Kind::TimeOfDay, "1:00:00"),
+            (Kind::TimeOfDay, "10:00:00 Europe/Paris"),
+            (Kind::Pauses, "0"),
+            (Kind::Pauses, "3x"),
+            (Kind::Pauses, "99999999x10"),
+            (Kind::TagValue, "x=1"),
+            (Kind::TagValue, "553="),
+        ] {
+            assert_eq!(kind.parse(text), Err(kind.expected()), "{text}");
+        }
+        assert_eq!(int.expected(), "a number of messages, 1 to 5");
+    }
+}

@@ -1,0 +1,530 @@
+//! One turn of the engine: what is ready is read, decided, committed and written.
+//!
+//! ```text
+//!   poll ─ clock ─ each readable connection:  read once
+//!                                             each whole message: decode, Session::receive,
+//!                                               Application::on_message, seal, journal: one record
+//!                                             one write of all that was caused
+//!        ─ what waits for sockets ─ due timers ─ commands ─ Application::on_time ─ rare work
+//! ```
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use fixwire_protocol::session::Verdict;
+use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, SessionId, frame};
+
+use crate::command::Command;
+use crate::connect::State;
+use crate::engine::{Engine, EngineError, NEVER, Owner, Stopping};
+use crate::event::{Ending, Event};
+use crate::host::{ConnId, Host, Ready};
+use crate::journal::Kind;
+
+/// Commands of other threads in one turn.
+const COMMANDS_PER_TURN: usize = 64;
+
+impl<A: Application, H: Host> Engine<A, H> {
+    /// One turn that sleeps at most `wait` when nothing is ready.
+    pub(crate) fn turn_within(&mut self, wait: Nanos) -> Result<usize, EngineError> {
+        if self.stopping == Stopping::Done {
+            return Ok(0);
+        }
+        let mut ready = std::mem::take(&mut self.ready);
+        let polled = self.host.poll(wait, &mut ready);
+        if wait.0 > 0 {
+            self.commands.awake();
+        }
+        let now = self.host.now();
+        let result = match polled {
+            Ok(()) => self.work(now, &ready),
+            Err(source) => Err(EngineError::Io {
+                doing: "poll",
+                source,
+            }),
+        };
+        self.ready = ready;
+        if let Err(error) = &result {
+            // Fail-stop: what is not in the journal must never leave.
+            self.core.outbox.clear();
+            self.stopping = Stopping::Done;
+            if let EngineError::Journal(error) = error {
+                self.events.tell(
+                    now,
+                    &Event::JournalFailed {
+                        error: error.to_string(),
+                    },
+                );
+            }
+        }
+        result
+    }
+
+    fn work(&mut self, now: Now, ready: &[Ready]) -> Result<usize, EngineError> {
+        let mut work = 0;
+        for ready in ready {
+            work += self.serve(now, *ready)?;
+        }
+        if !self.core.busy.is_empty() {
+            self.pump(now)?;
+        }
+        if now.mono >= self.core.due {
+            work += 1;
+            self.elapse(now)?;
+        }
+        work += self.obey(now)?;
+        if work > 0 || now.mono >= self.app_due {
+            self.app_due = self
+                .app
+                .on_time(now, &mut self.core.outbox)
+                .unwrap_or(NEVER);
+        }
+        if !self.core.outbox.is_empty() {
+            work += 1;
+            self.core.commit_sent(now)?;
+            self.release(now)?;
+        }
+        let unsent = self.core.astray + self.core.outbox.failures();
+        if unsent != self.unsent {
+            let messages = unsent - std::mem::replace(&mut self.unsent, unsent);
+            self.events.tell(now, &Event::NotSent { messages });
+        }
+        if let Stopping::Until(deadline) = self.stopping {
+            self.finish(now, deadline)?;
+        }
+        self.core.journal.idle_work();
+        Ok(work)
+    }
+
+    /// Whether the next turn has work although nothing arrives.
+    pub(crate) fn has_work(&self) -> bool {
+        self.core
+            .busy
+            .iter()
+            .any(|session| self.core.can_pump(*session))
+    }
+
+    #[inline]
+    fn serve(&mut self, now: Now, ready: Ready) -> Result<usize, EngineError> {
+        match ready {
+            Ready::Read(conn) => match self.owner(conn) {
+                Owner::Session(session) => return self.read(now, session, conn),
+                Owner::Guest(slot) => self.read_guest(now, slot)?,
+                Owner::Dialling(_) | Owner::Nobody => return Ok(0),
+            },
+            Ready::Write(conn) => {
+                if let Owner::Session(session) = self.owner(conn) {
+                    self.core.lines[session].output.unblock();
+                }
+            }
+            Ready::Accept(listener) => self.accept(now, listener),
+            Ready::Dialled(conn) => {
+                if let Owner::Dialling(session) = self.owner(conn) {
+                    self.dialled(now, session, conn)?;
+                }
+            }
+        }
+        Ok(1)
+    }
+
+    #[inline]
+    fn owner(&self, conn: ConnId) -> Owner {
+        self.owners
+            .get(conn.0 as usize)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Reads once from a session's connection and carries out what has become whole.
+    #[inline]
+    fn read(&mut self, now: Now, session: usize, conn: ConnId) -> Result<usize, EngineError> {
+        match self.inputs[session].fill(&mut self.host, conn) {
+            Ok(count) if count > 0 => self.process(now, session)?,
+            Ok(_) => self.disconnect(now, session, Ending::ClosedByPeer)?,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(0),
+            Err(error) => self.disconnect(now, session, Ending::Io(error.kind()))?,
+        }
+        Ok(1)
+    }
+
+    /// Carries out the whole messages of a session's receive buffer and writes what they caused.
+    pub(crate) fn process(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        let ending = loop {
+            let bytes = self.inputs[session].unread();
+            let next = if self.core.lines[session].validate_checksum {
+                frame::next(bytes, self.max_message)
+            } else {
+                frame::next_unsummed(bytes, self.max_message)
+            };
+            let verdict = match next {
+                Frame::Whole { skip, len } => {
+                    let message = self.decoder.decode(&bytes[skip..skip + len]);
+                    let verdict = self.core.receive(now, session, &message, &mut self.app)?;
+                    self.inputs[session].consume(skip + len);
+                    verdict
+                }
+                Frame::Partial { skip } => {
+                    self.inputs[session].consume(skip);
+                    break None;
+                }
+                Frame::Garbled { skip, why } => {
+                    self.inputs[session].consume(skip);
+                    self.core.lines[session].counters.garbled += 1;
+                    let event = Event::Garbled {
+                        session: SessionId(session as u32),
+                        why,
+                    };
+                    self.events.tell(now, &event);
+                    let core = &mut self.core;
+                    let verdict = core.sessions[session].garbled(now, &mut core.outbox);
+                    core.commit(now, session, Kind::Sent, None)?;
+                    verdict
+                }
+                Frame::TooLarge { len, .. } => break Some(Ending::TooLarge(len)),
+            };
+            if let Some(ending) = self.follow(now, session, verdict)? {
+                break Some(ending);
+            }
+            if self.core.is_full() {
+                self.release(now)?;
+                if self.core.lines[session].conn.is_none() {
+                    return Ok(());
+                }
+            }
+        };
+        self.core.note_due(session);
+        match ending {
+            Some(ending) => self.disconnect(now, session, ending),
+            None if self.core.sync_first => Ok(()),
+            None => self.release(now),
+        }
+    }
+
+    /// After a message: those that were kept for it, what the application is told, what the session
+    /// wants.
+    #[inline]
+    fn follow(
+        &mut self,
+        now: Now,
+        session: usize,
+        verdict: Verdict,
+    ) -> Result<Option<Ending>, EngineError> {
+        let mut verdict = verdict;
+        loop {
+            match verdict {
+                Verdict::Disconnect(reason) => return Ok(Some(Ending::Session(reason))),
+                Verdict::Replay(_) => self.core.set_busy(session),
+                Verdict::Handled | Verdict::Deliver => {}
+            }
+            if !self.core.lines[session].logged_on && self.core.sessions[session].is_logged_on() {
+                self.logged_on(now, session);
+            }
+            if self.core.is_full() {
+                self.release(now)?;
+            }
+            if !self.core.sessions[session].take_held(&mut self.held) {
+                return Ok(None);
+            }
+            let message = self.decoder.decode(&self.held);
+            verdict = self.core.receive(now, session, &message, &mut self.app)?;
+        }
+    }
+
+    #[cold]
+    fn logged_on(&mut self, now: Now, session: usize) {
+        self.core.lines[session].logged_on = true;
+        if let Some(dialler) = &mut self.diallers[session] {
+            dialler.logged_on();
+        }
+        self.events.tell(
+            now,
+            &Event::LoggedOn {
+                session: SessionId(session as u32),
+            },
+        );
+    }
+
+    /// Writes what is committed, and closes the connections that fail while doing so.
+    #[inline]
+    pub(crate) fn release(&mut self, now: Now) -> Result<(), EngineError> {
+        self.core.flush(&mut self.host)?;
+        while let Some((session, ending)) = self.core.failed.pop() {
+            self.disconnect(now, session, ending)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what waits for sockets.
+    fn pump(&mut self, now: Now) -> Result<(), EngineError> {
+        let mut at = 0;
+        while let Some(session) = self.core.busy.get(at).copied() {
+            if self.core.pump(now, &mut self.host, session)? {
+                at += 1;
+            } else {
+                self.core.lines[session].is_busy = false;
+                self.core.busy.swap_remove(at);
+            }
+        }
+        self.release(now)
+    }
+
+    /// A connection becomes a session's.
+    pub(crate) fn attach(
+        &mut self,
+        now: Now,
+        session: usize,
+        conn: ConnId,
+        peer: SocketAddr,
+    ) -> Result<(), EngineError> {
+        self.set_owner(conn, Owner::Session(session));
+        let core = &mut self.core;
+        let line = &mut core.lines[session];
+        line.conn = Some(conn);
+        line.output.reset();
+        line.counters.connections += 1;
+        // A connection whose options cannot be set still works.
+        let _ = self.host.tune(conn, &line.options);
+        self.events.tell(
+            now,
+            &Event::Connected {
+                session: SessionId(session as u32),
+                peer,
+            },
+        );
+        let verdict = core.sessions[session].connected(now, &mut core.outbox);
+        core.commit(now, session, Kind::Sent, None)?;
+        core.note_due(session);
+        if let Verdict::Disconnect(reason) = verdict {
+            return self.disconnect(now, session, Ending::Session(reason));
+        }
+        Ok(())
+    }
+
+    /// Ends a session's connection: what is committed is written first, what is unread is dropped.
+    pub(crate) fn disconnect(
+        &mut self,
+        now: Now,
+        session: usize,
+        why: Ending,
+    ) -> Result<(), EngineError> {
+        self.core.flush(&mut self.host)?;
+        let core = &mut self.core;
+        // A failure of this connection must not end the session's next one.
+        core.failed.retain(|failed| failed.0 != session);
+        let line = &mut core.lines[session];
+        let Some(conn) = line.conn.take() else {
+            return Ok(());
+        };
+        line.output.reset();
+        line.resending = None;
+        let was_logged_on = std::mem::replace(&mut line.logged_on, false);
+        self.inputs[session].clear();
+        self.host.close(conn);
+        self.set_owner(conn, Owner::Nobody);
+        let id = SessionId(session as u32);
+        self.core.sessions[session].disconnected(now);
+        self.core.commit(now, session, Kind::Reset, None)?;
+        if was_logged_on {
+            self.app.on_logout(now, id);
+            self.events.tell(now, &Event::LoggedOut { session: id });
+        }
+        self.events
+            .tell(now, &Event::Disconnected { session: id, why });
+        if let Some(dialler) = &mut self.diallers[session] {
+            dialler.ended(now.mono, was_logged_on);
+            self.core.due = self.core.due.min(dialler.due().unwrap_or(NEVER));
+        }
+        Ok(())
+    }
+
+    /// Due timers: of sessions, of connections being made, of those that have not logged on.
+    fn elapse(&mut self, now: Now) -> Result<(), EngineError> {
+        self.core.due = NEVER;
+        self.elapse_guests(now);
+        for session in 0..self.core.sessions.len() {
+            let core = &mut self.core;
+            if core.sessions[session]
+                .next_due()
+                .is_some_and(|due| due <= now.mono)
+            {
+                let verdict = core.sessions[session].elapse(now, &mut core.outbox);
+                core.commit(now, session, Kind::Sent, None)?;
+                if let Some(ending) = self.follow(now, session, verdict)? {
+                    self.disconnect(now, session, ending)?;
+                }
+                if self.core.is_full() {
+                    self.release(now)?;
+                }
+            }
+            self.core.note_due(session);
+            self.elapse_dialler(now, session)?;
+        }
+        if let Stopping::Until(deadline) = self.stopping {
+            self.core.due = self.core.due.min(deadline);
+        }
+        self.core.due = self.core.due.min(self.lobby.due().unwrap_or(NEVER));
+        Ok(())
+    }
+
+    fn elapse_dialler(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        let Some(dialler) = &mut self.diallers[session] else {
+            return Ok(());
+        };
+        match dialler.state() {
+            State::Waiting(at) if at <= now.mono => {
+                let (host, port) = dialler.host();
+                match self.host.dial(host, port) {
+                    Ok(conn) => {
+                        dialler.dialling(now.mono, conn);
+                        self.set_owner(conn, Owner::Dialling(session));
+                    }
+                    Err(error) => self.dial_failed(now, session, &error.to_string()),
+                }
+            }
+            State::Dialling(conn, until) if until <= now.mono => {
+                self.host.close(conn);
+                self.set_owner(conn, Owner::Nobody);
+                self.dial_failed(now, session, "no answer in time");
+            }
+            _ => {}
+        }
+        let due = self.diallers[session]
+            .as_ref()
+            .and_then(|dialler| dialler.due());
+        self.core.due = self.core.due.min(due.unwrap_or(NEVER));
+        Ok(())
+    }
+
+    /// The outcome of an attempt to connect is known.
+    fn dialled(&mut self, now: Now, session: usize, conn: ConnId) -> Result<(), EngineError> {
+        match self.host.dialled(conn) {
+            Ok(peer) => {
+                if let Some(dialler) = &mut self.diallers[session] {
+                    dialler.connected();
+                }
+                self.attach(now, session, conn, peer)?;
+                self.release(now)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+            Err(error) => {
+                self.host.close(conn);
+                self.set_owner(conn, Owner::Nobody);
+                self.dial_failed(now, session, &error.to_string());
+                Ok(())
+            }
+        }
+    }
+
+    fn dial_failed(&mut self, now: Now, session: usize, error: &str) {
+        let Some(dialler) = &mut self.diallers[session] else {
+            return;
+        };
+        let (host, port) = dialler.host();
+        let host = host.to_owned();
+        let again_in = dialler.ended(now.mono, false);
+        self.core.due = self.core.due.min(dialler.due().unwrap_or(NEVER));
+        let event = Event::DialFailed {
+            session: SessionId(session as u32),
+            host,
+            port,
+            error: error.to_owned(),
+            again_in,
+        };
+        self.events.tell(now, &event);
+    }
+
+    /// Commands of other threads.
+    #[inline]
+    fn obey(&mut self, now: Now) -> Result<usize, EngineError> {
+        let mut count = 0;
+        while count < COMMANDS_PER_TURN {
+            let Some(command) = self.commands.take() else {
+                break;
+            };
+            count += 1;
+            match command {
+                Command::Send {
+                    session,
+                    msg_type,
+                    fields,
+                } => {
+                    let mut body = self.core.outbox.begin(session, msg_type);
+                    body.encoded(fields);
+                    // One that does not fit is counted by the outbox.
+                    let _ = body.finish();
+                    self.core.commit_sent(now)?;
+                    if self.core.is_full() {
+                        self.release(now)?;
+                    }
+                }
+                Command::LogOn { session } => self.log_on(now, session),
+                Command::LogOut { session, text } => {
+                    let text = String::from_utf8_lossy(text).into_owned();
+                    self.log_out(now, session, &text)?;
+                }
+                Command::Stop => self.begin_stop(now)?,
+            }
+        }
+        Ok(count)
+    }
+
+    fn log_on(&mut self, now: Now, session: SessionId) {
+        if let Some(Some(dialler)) = self.diallers.get_mut(session.0 as usize) {
+            dialler.on(now.mono);
+            self.core.due = Mono(0);
+        }
+    }
+
+    fn log_out(&mut self, now: Now, session: SessionId, text: &str) -> Result<(), EngineError> {
+        let index = session.0 as usize;
+        let core = &mut self.core;
+        let Some(state) = core.sessions.get_mut(index) else {
+            return Ok(());
+        };
+        let verdict = state.log_out(now, text, &mut core.outbox);
+        core.commit(now, index, Kind::Sent, None)?;
+        core.note_due(index);
+        if let Some(dialler) = &mut self.diallers[index] {
+            if let State::Dialling(conn, _) = dialler.state() {
+                self.host.close(conn);
+                self.owners[conn.0 as usize] = Owner::Nobody;
+            }
+            dialler.off();
+        }
+        match verdict {
+            Verdict::Disconnect(reason) => self.disconnect(now, index, Ending::Session(reason)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Logs every session out; [`finish`](Self::finish) waits for the answers.
+    fn begin_stop(&mut self, now: Now) -> Result<(), EngineError> {
+        if self.is_stopping() {
+            return Ok(());
+        }
+        self.stopping = Stopping::Until(now.mono + self.stop_timeout);
+        // The next turn closes the connections that have not logged on.
+        self.core.due = Mono(0);
+        for session in 0..self.core.sessions.len() {
+            self.log_out(now, SessionId(session as u32), "")?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {
+        let open = self.core.lines.iter().any(|line| line.conn.is_some());
+        if open && now.mono < deadline {
+            return Ok(());
+        }
+        for session in 0..self.core.lines.len() {
+            self.disconnect(now, session, Ending::Stopping)?;
+        }
+        self.elapse_guests(now);
+        if self.keeps {
+            let end = self.core.journal.end();
+            self.core.journal.sync(end)?;
+        }
+        self.stopping = Stopping::Done;
+        Ok(())
+    }
+}

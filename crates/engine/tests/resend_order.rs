@@ -1,0 +1,131 @@
+//! What is written, and in which order, when messages come in one read.
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use fixwire::Engine;
+use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
+use fixwire::host::ConnId;
+use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::journal::sim::SimDisk;
+use fixwire::protocol::session::{self, BeginString, Role};
+use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
+
+/// Answers each order with one report.
+struct Answerer;
+
+impl Application for Answerer {
+    fn on_message(
+        &mut self,
+        _: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let mut body = outbox.begin(from, b"8");
+        body.field(
+            tag::CL_ORD_ID,
+            message.get(tag::CL_ORD_ID).unwrap_or_default(),
+        );
+        body.finish().expect("room for a report");
+        Ok(())
+    }
+}
+
+/// A connection to an engine with a small outbox.
+struct Talk {
+    net: SimNet,
+    conn: ConnId,
+    engine: Engine<Answerer, SimHost>,
+}
+
+impl Talk {
+    fn new(durability: Durability) -> Self {
+        let weather = Weather {
+            splits: false,
+            cuts: false,
+            room: 1 << 20,
+        };
+        let net = SimNet::new(1, weather);
+        let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
+        fix.max_latency = None;
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1000));
+        let config = EngineConfig {
+            durability,
+            segment_bytes: 64 << 10,
+            max_message: 1024,
+            limits: Limits {
+                outbox_bytes: 1024,
+                outbox_messages: 16,
+                ..Limits::default()
+            },
+            sessions: vec![SessionConfig::new(
+                "S",
+                fix,
+                Connection::Acceptor { listen },
+            )],
+            ..EngineConfig::default()
+        };
+        let host = SimHost::new(1, &net, &SimDisk::new());
+        let engine = Engine::with_host(config, Answerer, host).unwrap();
+        let conn = net.connect(0, 1000).unwrap();
+        Self { net, conn, engine }
+    }
+
+    /// Writes messages at once, and answers with what comes: MsgType, MsgSeqNum and PossDupFlag.
+    fn say(&mut self, messages: &[(&str, u64, &str)]) -> Vec<String> {
+        let mut bytes = Vec::new();
+        for (kind, seq, body) in messages {
+            let text = format!("35={kind}|34={seq}|49=PEER|52=20260302-08:00:01|56=ENGINE|{body}");
+            let text = format!("8=FIX.4.2|9={}|{text}", text.len()).replace('|', "\x01");
+            let sum = text.bytes().fold(0_u8, u8::wrapping_add);
+            bytes.extend_from_slice(format!("{text}10={sum:03}\x01").as_bytes());
+        }
+        assert_eq!(self.net.write(self.conn, &bytes).unwrap(), bytes.len());
+        for _ in 0..20 {
+            self.engine.turn().unwrap();
+        }
+        let mut answer = vec![0; 1 << 16];
+        let count = self.net.read(self.conn, &mut answer).unwrap_or(0);
+        let answer = String::from_utf8_lossy(&answer[..count]).replace('\x01', "|");
+        let messages = answer.split("8=FIX.4.2|").skip(1);
+        let field = |message: &str, tag: &str| {
+            let mut fields = message.split('|').filter_map(|field| field.split_once('='));
+            fields
+                .find(|(name, _)| *name == tag)
+                .map_or("-", |(_, value)| value)
+                .to_owned()
+        };
+        messages
+            .map(|message| {
+                format!(
+                    "{} {} {}",
+                    field(message, "35"),
+                    field(message, "34"),
+                    field(message, "43")
+                )
+            })
+            .collect()
+    }
+}
+
+#[test]
+fn new_messages_that_a_resend_repeats_go_before_it() {
+    for durability in [Durability::Process, Durability::Disk] {
+        let mut talk = Talk::new(durability);
+        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+        // A report, a request of our own for the gap, and a resend of everything.
+        let said = [("D", 2, "11=A|"), ("0", 5, ""), ("2", 6, "7=1|16=0|")];
+        let wrote = ["8 2 -", "2 3 -", "4 1 Y", "8 2 Y", "4 3 Y"];
+        assert_eq!(talk.say(&said), wrote, "{durability:?}");
+    }
+}
+
+#[test]
+fn an_answer_to_a_held_message_always_has_room() {
+    let mut talk = Talk::new(Durability::Process);
+    assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+    let held: Vec<_> = (3..100).map(|seq| ("D", seq, "11=A|")).collect();
+    assert_eq!(talk.say(&held), ["2 2 -"]);
+    let reports = talk.say(&[("D", 2, "43=Y|122=20260302-08:00:01|11=A|")]);
+    assert_eq!(reports.len(), 98);
+}

@@ -1,0 +1,59 @@
+//! Two calls of the operating system that the standard library does not have.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// Gives a file `len` bytes of zeros that are really on the disk, so that storing into them through
+/// a map cannot run out of space later.
+///
+/// # Errors
+///
+/// `ENOSPC` or `EDQUOT` when the disk is full, and what else `posix_fallocate` answers. The file may
+/// then have any length up to `len`.
+pub fn allocate(file: &File, len: u64) -> io::Result<()> {
+    let len = libc::off_t::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    loop {
+        // SAFETY: the descriptor is open for as long as `file` is borrowed, and the call touches no
+        // memory of ours.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, len) } {
+            0 => return Ok(()),
+            libc::EINTR => {}
+            error => return Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+}
+
+/// The user id this process acts as.
+#[must_use]
+pub fn effective_user() -> u32 {
+    // SAFETY: `geteuid` takes nothing, touches no memory and always succeeds.
+    unsafe { libc::geteuid() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn an_allocated_file_has_its_length_and_its_blocks() {
+        let path =
+            std::env::temp_dir().join(format!("fixwire-sys-allocate-{}", std::process::id()));
+        let file = File::create(&path).unwrap();
+        allocate(&file, 1 << 16).unwrap();
+        let facts = file.metadata().unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(facts.len(), 1 << 16);
+        assert!(facts.blocks() * 512 >= 1 << 16);
+        assert_eq!(facts.uid(), effective_user());
+    }
+
+    #[test]
+    fn a_length_that_no_file_has_is_refused() {
+        let path = std::env::temp_dir().join(format!("fixwire-sys-huge-{}", std::process::id()));
+        let file = File::create(&path).unwrap();
+        assert!(allocate(&file, u64::MAX).is_err());
+        std::fs::remove_file(&path).unwrap();
+    }
+}

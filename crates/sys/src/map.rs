@@ -1,0 +1,246 @@
+//! A piece of memory of fixed length that is, or is not, a file.
+
+use memmap2::{Advice, MmapMut, MmapOptions, MmapRaw};
+use std::fs::File;
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Memory of fixed length, shared with a file or anonymous.
+///
+/// One owner writes, through `&mut self`; what it stores in a file's map survives the end of the
+/// process at any instruction. Other processes may map the same file to read: they take a record's
+/// first word with acquire order, which [`Map::publish`] pairs with.
+///
+/// # What the caller owes
+///
+/// The file must not shrink while it is mapped (an access behind its end is SIGBUS), nor be written
+/// by anyone else. The journal takes an exclusive lock on its directory for that.
+#[derive(Debug)]
+pub struct Map {
+    memory: MmapRaw,
+}
+
+impl Map {
+    /// Maps `len` bytes of a file that is open for reading and writing.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` when `len` is 0 or more than the file has; else what `mmap` answers.
+    pub fn file(file: &File, len: usize) -> io::Result<Self> {
+        if len == 0 || file.metadata()?.len() < len as u64 {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a map must be within its file and not empty",
+            ));
+        }
+        Ok(Self {
+            memory: MmapOptions::new().len(len).map_raw(file)?,
+        })
+    }
+
+    /// Maps `len` zero bytes that belong to no file.
+    ///
+    /// # Errors
+    ///
+    /// What `mmap` answers.
+    pub fn anonymous(len: usize) -> io::Result<Self> {
+        let memory = MmapMut::map_anon(len)?;
+        // A hint: huge pages make the first touch of the ring cheap. It is as good without.
+        let _ = memory.advise(Advice::HugePage);
+        Ok(Self {
+            memory: memory.into(),
+        })
+    }
+
+    /// The whole map.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: the map is readable and `len` long until `self` is dropped, and we change it only
+        // through `&mut self`, so nothing changes while the slice is borrowed. That no other process
+        // changes or shrinks the file is what the caller owes.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), self.memory.len()) }
+    }
+
+    /// Copies `bytes` to `at`.
+    ///
+    /// # Panics
+    ///
+    /// When they do not fit in the map: our bug.
+    #[inline]
+    pub fn store(&mut self, at: usize, bytes: &[u8]) {
+        assert!(
+            at <= self.memory.len() && bytes.len() <= self.memory.len() - at,
+            "store outside of the map"
+        );
+        // SAFETY: the range is inside the map (checked above), the map is writable, and `bytes`
+        // cannot overlap it because a slice of the map would borrow `self`.
+        unsafe {
+            std::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                self.memory.as_mut_ptr().add(at),
+                bytes.len(),
+            );
+        }
+    }
+
+    /// Stores one little-endian word after everything stored before it: whoever reads the word with
+    /// acquire order sees those bytes too.
+    ///
+    /// # Panics
+    ///
+    /// When `at` is not a multiple of 4 inside the map: our bug.
+    #[inline]
+    pub fn publish(&mut self, at: usize, word: u32) {
+        assert!(
+            at.is_multiple_of(4) && at < self.memory.len() && self.memory.len() - at >= 4,
+            "publish outside of the map"
+        );
+        // SAFETY: the word is inside the map and aligned, because maps start on a page (both checked
+        // above); the map is writable, and no plain reference to it exists while `self` is borrowed
+        // mutably.
+        let place = unsafe { AtomicU32::from_ptr(self.memory.as_mut_ptr().add(at).cast()) };
+        place.store(word.to_le(), Ordering::Release);
+    }
+
+    /// Makes the pages of a range writable now, so that storing there later does not fault.
+    ///
+    /// A hint: on kernels without `MADV_POPULATE_WRITE` (before Linux 5.14) nothing happens.
+    pub fn prefault(&self, at: usize, len: usize) {
+        self.populate(Advice::PopulateWrite, at, len);
+    }
+
+    /// Makes the pages of a range readable now. A hint, as [`Map::prefault`] is.
+    pub fn read_ahead(&self, at: usize, len: usize) {
+        self.populate(Advice::PopulateRead, at, len);
+    }
+
+    fn populate(&self, advice: Advice, at: usize, len: usize) {
+        let end = at.saturating_add(len).min(self.memory.len());
+        if at < end {
+            let _ = self.memory.advise_range(advice, at, end - at);
+        }
+    }
+
+    /// Waits until a range is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// What `msync` answers. The kernel reports a failed write once: a later call may succeed although
+    /// the bytes are lost, so the caller must never retry.
+    pub fn sync(&self, at: usize, len: usize) -> io::Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        self.memory.flush_range(at, len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::OpenOptions;
+    use std::path::PathBuf;
+
+    fn temporary(name: &str, len: u64) -> (PathBuf, File) {
+        let path = std::env::temp_dir().join(format!("fixwire-sys-{name}-{}", std::process::id()));
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(&path)
+            .unwrap();
+        file.set_len(len).unwrap();
+        (path, file)
+    }
+
+    #[test]
+    fn what_is_stored_is_in_the_file() {
+        let (path, file) = temporary("store", 8192);
+        let mut map = Map::file(&file, 8192).unwrap();
+        map.prefault(0, 1 << 20);
+        map.store(4090, b"across a page");
+        map.publish(8, 0x0403_0201);
+        map.sync(0, 8192).unwrap();
+        assert_eq!(&map.bytes()[4090..4103], b"across a page");
+        drop(map);
+        let read = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(&read[4090..4103], b"across a page");
+        assert_eq!(&read[8..12], &[1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn a_map_longer_than_its_file_is_refused() {
+        let (path, file) = temporary("short", 100);
+        assert_eq!(
+            Map::file(&file, 101).unwrap_err().kind(),
+            io::ErrorKind::InvalidInput
+        );
+        assert_eq!(
+            Map::file(&file, 0).unwrap_err().kind(),
+            io::ErrorKind::InvalidInput
+        );
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn anonymous_memory_starts_as_zeros() {
+        let mut map = Map::anonymous(4096).unwrap();
+        assert!(map.bytes().iter().all(|byte| *byte == 0));
+        map.store(4095, b"x");
+        map.read_ahead(0, 4096);
+        assert_eq!(map.bytes()[4095], b'x');
+    }
+
+    #[test]
+    #[should_panic(expected = "store outside of the map")]
+    fn a_store_behind_the_end_is_our_bug() {
+        Map::anonymous(16).unwrap().store(10, b"seven b");
+    }
+
+    #[test]
+    #[should_panic(expected = "store outside of the map")]
+    fn a_store_far_behind_the_end_does_not_wrap_round() {
+        Map::anonymous(16).unwrap().store(usize::MAX, b"seven b");
+    }
+
+    #[test]
+    #[should_panic(expected = "publish outside of the map")]
+    fn a_word_is_published_at_a_multiple_of_four() {
+        Map::anonymous(16).unwrap().publish(2, 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "publish outside of the map")]
+    fn a_word_is_published_inside_of_the_map() {
+        Map::anonymous(18).unwrap().publish(16, 1);
+    }
+
+    #[test]
+    fn a_reader_that_sees_the_word_sees_the_bytes() {
+        let (path, file) = temporary("publish", 4096);
+        let mut writer = Map::file(&file, 4096).unwrap();
+        let reader = Map::file(&file, 4096).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for round in 1..=1000_u32 {
+                    writer.store(64 + round as usize, &[7]);
+                    writer.publish(0, round);
+                }
+            });
+            let mut seen = 0;
+            while seen < 1000 {
+                // SAFETY: the first word of the map is aligned and mapped.
+                let word = unsafe { AtomicU32::from_ptr(reader.memory.as_mut_ptr().cast()) };
+                seen = u32::from_le(word.load(Ordering::Acquire));
+                if seen > 0 {
+                    // SAFETY: inside the map; the writer stored it before the word and never again.
+                    let byte = unsafe { reader.memory.as_ptr().add(64 + seen as usize).read() };
+                    assert_eq!(byte, 7);
+                }
+            }
+        });
+        std::fs::remove_file(&path).unwrap();
+    }
+}
