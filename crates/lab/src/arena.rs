@@ -1,0 +1,279 @@
+//! Two threads, each on its own core, that measure by turns: the floor, then an engine.
+//!
+//! The near thread is the caller: it sends orders and keeps the books. The far thread answers, as the
+//! near one tells it: as the floor's server, or by turning an engine. One pair of threads does both,
+//! run by run, so that what the machine does to one it does to the other.
+
+use std::io;
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::thread::{CpuSet, sched_setaffinity};
+
+use crate::clock::Clock;
+use crate::distance::Line;
+use crate::error::Error;
+use crate::floor;
+use crate::load::{Load, Outcome, Pace};
+use crate::machine::Noise;
+use crate::report::Run;
+
+/// What the far thread does.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(u8)]
+pub enum Task {
+    /// Nothing.
+    Rest,
+    /// Sends a cache line back.
+    Distance,
+    /// Serves the floor.
+    Floor,
+    /// Turns its engine.
+    Engine,
+    /// Ends.
+    Stop,
+}
+
+/// What both threads see.
+#[derive(Debug, Default)]
+struct Shared {
+    task: AtomicU8,
+    line: Line,
+}
+
+/// The near end, with the thread of the far end.
+#[derive(Debug)]
+pub struct Arena {
+    /// The clock of both ends.
+    pub clock: Clock,
+    shared: Arc<Shared>,
+    far: JoinHandle<Result<(), Error>>,
+    floor: floor::Client,
+    alone: bool,
+    pinned: bool,
+}
+
+/// How long a run waits for an answer before it gives its orders up.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Arena {
+    /// Starts the far thread on a core of its own and connects the floor. `make` builds the far engine
+    /// there; the closure that it returns is one turn. The caller pins itself, with [`pin`], when the
+    /// threads it makes are made: they would inherit its core.
+    ///
+    /// # Errors
+    ///
+    /// The loopback interface or a thread cannot be had.
+    pub fn start<M, T>(core: Option<usize>, clock: Clock, make: M) -> Result<Self, Error>
+    where
+        M: FnOnce() -> Result<T, Error> + Send + 'static,
+        T: FnMut() -> Result<(), Error>,
+    {
+        let (near_socket, far_socket) =
+            connected_pair().map_err(Error::system("connect over loopback"))?;
+        let floor = floor::Client::new(near_socket).map_err(Error::system("set up a socket"))?;
+        let server = floor::Server::new(far_socket).map_err(Error::system("set up a socket"))?;
+        let shared = Arc::new(Shared::default());
+        let far = thread::Builder::new()
+            .name("far".to_owned())
+            .spawn({
+                let shared = shared.clone();
+                move || far_thread(core, &shared, server, make)
+            })
+            .map_err(Error::system("start a thread"))?;
+        Ok(Self {
+            clock,
+            shared,
+            far,
+            floor,
+            pinned: core.is_some(),
+            alone: thread::available_parallelism().is_ok_and(|cores| cores.get() == 1),
+        })
+    }
+
+    /// Tells the far thread what to do from now on.
+    pub fn assign(&self, task: Task) {
+        self.shared.task.store(task as u8, Ordering::Release);
+    }
+
+    /// Whether the far thread has ended, which it does only by a fault before it is told to.
+    pub fn far_ended(&self) -> bool {
+        self.far.is_finished()
+    }
+
+    /// Lets other threads run when both ends share one core; else spins.
+    #[inline]
+    pub fn pause(alone: bool) {
+        if alone {
+            thread::yield_now();
+        } else {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Whether both ends share the only core.
+    pub fn is_alone(&self) -> bool {
+        self.alone
+    }
+
+    /// One run over the bare socket.
+    ///
+    /// # Errors
+    ///
+    /// The connection or the far thread ended.
+    pub fn floor(&mut self, pace: Pace, orders: usize) -> Result<Run, Error> {
+        self.timed(Task::Floor, |arena| {
+            let mut load = Load::new(pace, orders, PATIENCE.as_nanos() as u64);
+            let (clock, alone) = (arena.clock, arena.alone);
+            arena
+                .floor
+                .run(&mut load, &clock, || Self::pause(alone))
+                .map_err(Error::system("exchange bytes over loopback"))?;
+            Ok((load.close(), ()))
+        })
+        .map(|(run, ())| run)
+    }
+
+    /// One run, with the distance of the cores before and after and what was taken meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Those of `run`.
+    pub fn timed<T>(
+        &mut self,
+        task: Task,
+        run: impl FnOnce(&mut Self) -> Result<(Outcome, T), Error>,
+    ) -> Result<(Run, T), Error> {
+        let before = self.distance();
+        self.assign(task);
+        let noise = Noise::read();
+        let (outcome, rest) = run(self)?;
+        let taken = noise.since();
+        Ok((Run::new(outcome, [before, self.distance()], taken), rest))
+    }
+
+    /// A cache line there and back, nanoseconds; `None` when the ends may be on any core.
+    fn distance(&self) -> Option<f64> {
+        if !self.pinned || self.far_ended() {
+            return None;
+        }
+        self.assign(Task::Distance);
+        self.shared.line.measure()
+    }
+
+    /// Ends the far thread.
+    ///
+    /// # Errors
+    ///
+    /// What it failed of.
+    pub fn stop(self) -> Result<(), Error> {
+        self.assign(Task::Stop);
+        self.far.join().unwrap_or(Err(Error::Thread("acceptor")))
+    }
+}
+
+fn far_thread<M, T>(
+    core: Option<usize>,
+    shared: &Shared,
+    mut server: floor::Server,
+    make: M,
+) -> Result<(), Error>
+where
+    M: FnOnce() -> Result<T, Error>,
+    T: FnMut() -> Result<(), Error>,
+{
+    let mut turn = make()?;
+    pin(core)?;
+    let alone = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
+    const DISTANCE: u8 = Task::Distance as u8;
+    const FLOOR: u8 = Task::Floor as u8;
+    const ENGINE: u8 = Task::Engine as u8;
+    const STOP: u8 = Task::Stop as u8;
+    loop {
+        match shared.task.load(Ordering::Acquire) {
+            ENGINE => turn()?,
+            FLOOR => server
+                .turn()
+                .map_err(Error::system("exchange bytes over loopback"))?,
+            DISTANCE => shared.line.send_back(),
+            STOP => return Ok(()),
+            _ => thread::sleep(Duration::from_millis(1)),
+        }
+        if alone {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Pins the calling thread to a core.
+///
+/// # Errors
+///
+/// The core does not exist or is not for this process.
+pub fn pin(core: Option<usize>) -> Result<(), Error> {
+    let Some(core) = core else { return Ok(()) };
+    if core >= CpuSet::MAX_CPU {
+        return Err(Error::Flag {
+            flag: "--cores",
+            problem: format!("there is no core {core}"),
+        });
+    }
+    let mut set = CpuSet::new();
+    set.set(core);
+    sched_setaffinity(None, &set).map_err(|errno| Error::System {
+        doing: format!("run on core {core}"),
+        source: errno.into(),
+    })
+}
+
+/// Two ends of one TCP connection over loopback.
+fn connected_pair() -> io::Result<(TcpStream, TcpStream)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let near = TcpStream::connect(listener.local_addr()?)?;
+    let far = loop {
+        let (far, from) = listener.accept()?;
+        if from == near.local_addr()? {
+            break far;
+        }
+    };
+    Ok((near, far))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::Faults;
+
+    #[test]
+    fn the_floor_answers_each_order_once() {
+        let idle = || Ok(|| Ok(()));
+        let mut arena = Arena::start(None, Clock::start(), idle).unwrap();
+        for pace in [Pace::PingPong, Pace::PerSecond(20_000)] {
+            let run = arena.floor(pace, 500).unwrap();
+            assert_eq!((run.sent, run.faults), (500, Faults::default()));
+            assert_eq!(run.response.count, 500);
+            assert!(run.response.p50 >= run.service.min && run.service.min > 500);
+        }
+        arena.stop().unwrap();
+    }
+
+    #[test]
+    fn a_far_engine_that_fails_is_told() {
+        let failing = || Err::<fn() -> Result<(), Error>, _>(Error::Engine("no disk".to_owned()));
+        let arena = Arena::start(None, Clock::start(), failing).unwrap();
+        let error = arena.stop().unwrap_err();
+        assert_eq!(error.to_string(), "the engine stopped: no disk");
+    }
+
+    #[test]
+    fn a_core_that_does_not_exist_is_named() {
+        let text = pin(Some(1_000_000)).unwrap_err().to_string();
+        assert!(
+            text.contains("--cores") && text.contains("1000000"),
+            "{text}"
+        );
+    }
+}

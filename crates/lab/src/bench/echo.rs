@@ -1,0 +1,294 @@
+//! `bench echo`: an order and its report between two FIX engines, beside the floor of the same run.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use super::{LoadArgs, OutputArgs, on_own_thread};
+use crate::arena::PATIENCE;
+use crate::error::Error;
+use crate::floor::{ORDER_BYTES, REPORT_BYTES};
+use crate::machine::Machine;
+use crate::pair::{Pair, PairConfig};
+use crate::progress::Progress;
+use crate::report::{FLOOR, Report, Row, Unit, pace_text};
+use crate::scenario::Echo;
+use fixwire::Durability;
+
+/// Flags of `bench echo`.
+#[derive(Args, Clone, Debug)]
+pub struct EchoArgs {
+    /// What is measured.
+    #[command(flatten)]
+    pub load: LoadArgs,
+
+    /// What the engines do besides answering
+    #[arg(long, value_enum, default_value_t = Profile::Balanced)]
+    pub profile: Profile,
+
+    /// What has happened to a message before it is sent, when it is not to be the profile's
+    #[arg(long, value_enum)]
+    pub durability: Option<DurabilityFlag>,
+
+    /// Folder for the journals; they are removed afterwards [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR")]
+    pub journal: Option<PathBuf>,
+
+    /// Let the system hold small segments back (Nagle's algorithm)
+    #[arg(long)]
+    pub nagle: bool,
+
+    /// Time somebody else's acceptor instead; it must take a Logon with ResetSeqNumFlag=Y
+    #[arg(long, value_name = "HOST:PORT")]
+    pub peer: Option<String>,
+
+    /// SenderCompID of the initiator
+    #[arg(long, value_name = "ID", default_value = "BENCH")]
+    pub sender_comp_id: String,
+
+    /// TargetCompID of the initiator
+    #[arg(long, value_name = "ID", default_value = "EXEC")]
+    pub target_comp_id: String,
+
+    /// Where the figures go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The published configurations.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Profile {
+    /// Journal, CheckSum and every rule of the dictionary, at both ends
+    Balanced,
+    /// Messages in memory only, no dictionary, no CheckSum; BodyLength and the session are still checked
+    Optimized,
+}
+
+/// The engine's durabilities as flags.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum DurabilityFlag {
+    /// In memory of the process
+    Memory,
+    /// In a mapped file: survives kill -9
+    Process,
+    /// On the disk before the wire
+    Disk,
+}
+
+impl From<DurabilityFlag> for Durability {
+    fn from(flag: DurabilityFlag) -> Self {
+        match flag {
+            DurabilityFlag::Memory => Self::Memory,
+            DurabilityFlag::Process => Self::Process,
+            DurabilityFlag::Disk => Self::Disk,
+        }
+    }
+}
+
+impl EchoArgs {
+    fn durability(&self) -> Durability {
+        match (self.durability, self.profile) {
+            (Some(flag), _) => flag.into(),
+            (None, Profile::Balanced) => Durability::Process,
+            (None, Profile::Optimized) => Durability::Memory,
+        }
+    }
+
+    /// What the table's first line says.
+    fn settings(&self) -> String {
+        let durability = match self.durability() {
+            Durability::Memory => "memory",
+            Durability::Process => "process",
+            Durability::Disk => "disk",
+        };
+        let checks = match self.profile {
+            Profile::Balanced => "full validation",
+            Profile::Optimized => "no dictionary, no CheckSum",
+        };
+        let nagle = if self.nagle { "Nagle" } else { "TCP_NODELAY" };
+        let whose = if self.peer.is_some() {
+            "initiator with "
+        } else {
+            ""
+        };
+        format!(
+            "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP; \
+             {whose}journal {durability}, {checks}, {nagle}, wait spin; {}",
+            self.load.text()
+        )
+    }
+
+    /// The pair to be measured, with an acceptor of ours or of somebody else.
+    fn pair(&self, journals: PathBuf) -> Result<PairConfig, Error> {
+        for (flag, id) in [
+            ("--sender-comp-id", &self.sender_comp_id),
+            ("--target-comp-id", &self.target_comp_id),
+        ] {
+            if id.is_empty() || id.bytes().any(|byte| byte.is_ascii_control()) {
+                let problem = "must be visible characters".to_owned();
+                return Err(Error::Flag { flag, problem });
+            }
+        }
+        Ok(PairConfig {
+            peer: self.peer.as_deref().map(host_and_port).transpose()?,
+            initiator: self.sender_comp_id.clone(),
+            acceptor: self.target_comp_id.clone(),
+            durability: self.durability(),
+            checked: self.profile == Profile::Balanced,
+            nodelay: !self.nagle,
+            // Between two runs the engines rest for as long as the floor takes.
+            heart_bt_int_seconds: if self.peer.is_some() { 30 } else { 3600 },
+            patience: PATIENCE,
+            journals,
+        })
+    }
+}
+
+/// Splits `host:port`, also `[::1]:port`.
+fn host_and_port(peer: &str) -> Result<(String, u16), Error> {
+    if let Ok(address) = peer.parse::<SocketAddr>() {
+        return Ok((address.ip().to_string(), address.port()));
+    }
+    peer.rsplit_once(':')
+        .filter(|(host, _)| !host.is_empty() && !host.contains(':'))
+        .and_then(|(host, port)| {
+            Some((host.to_owned(), port.parse().ok().filter(|port| *port > 0)?))
+        })
+        .ok_or_else(|| Error::Flag {
+            flag: "--peer",
+            problem: format!("\"{peer}\" is not HOST:PORT"),
+        })
+}
+
+/// Measures and prints.
+///
+/// # Errors
+///
+/// The measurement could not be made, or its figures not be written.
+pub fn run(args: &EchoArgs) -> Result<ExitCode, Error> {
+    args.output.check()?;
+    let report = on_own_thread(|| measure(args))?;
+    args.output.deliver(&report)
+}
+
+/// Measures at each pace.
+///
+/// # Errors
+///
+/// The measurement could not be made.
+pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
+    let orders = args.load.orders()?;
+    let cores = args.load.two_cores()?;
+    let within = args.journal.clone().unwrap_or_else(std::env::temp_dir);
+    let journals = tempfile::Builder::new()
+        .prefix("fixwire-bench-")
+        .tempdir_in(&within)
+        .map_err(Error::system(format!(
+            "make a folder in {}",
+            within.display()
+        )))?;
+    let config = args.pair(journals.path().to_owned())?;
+    let machine = Machine::read();
+    let mut pair = Pair::start(&config, cores, Echo)?;
+    let rows = rows(args, &mut pair, orders);
+    // What ended the far engine explains a run that failed, not the other way round.
+    pair.stop()?;
+    let rows = rows?;
+    Ok(Report {
+        scenario: "echo",
+        settings: args.settings(),
+        unit: Unit::Micros,
+        machine,
+        rows,
+        notes: notes(args, cores),
+    })
+}
+
+fn rows(args: &EchoArgs, pair: &mut Pair, orders: usize) -> Result<Vec<Row>, Error> {
+    let load = &args.load;
+    let subject = args
+        .peer
+        .as_ref()
+        .map_or_else(|| "fixwire".to_owned(), |peer| format!("peer {peer}"));
+    let with_floor = args.peer.is_none();
+    let mut progress = Progress::new(load.paces().len() * (load.runs as usize + 1));
+    let mut rows = Vec::new();
+    for pace in load.paces() {
+        let name = pace_text(pace);
+        progress.step(&format!("{name}: warm-up"));
+        let (warm_up, orders_before) = (LoadArgs::warm_up_pace(pace), load.warm_up as usize);
+        if with_floor {
+            pair.arena.floor(warm_up, orders_before)?;
+        }
+        pair.run(warm_up, orders_before)?;
+        let (mut floors, mut runs) = (Vec::new(), Vec::new());
+        for run in 1..=load.runs {
+            progress.step(&format!("{name}: run {run} of {}", load.runs));
+            if with_floor {
+                floors.push(pair.arena.floor(pace, orders)?);
+            }
+            runs.push(pair.run(pace, orders)?);
+        }
+        if with_floor {
+            rows.push(Row {
+                pace,
+                subject: FLOOR.to_owned(),
+                runs: floors,
+            });
+        }
+        rows.push(Row {
+            pace,
+            subject: subject.clone(),
+            runs,
+        });
+    }
+    Ok(rows)
+}
+
+fn notes(args: &EchoArgs, cores: Option<(usize, usize)>) -> Vec<String> {
+    let mut notes = Vec::new();
+    match cores {
+        Some((acceptor, initiator)) if args.peer.is_none() => {
+            notes.push(format!("Acceptor on core {acceptor}, initiator on core {initiator}."));
+        }
+        Some((_, initiator)) => notes.push(format!(
+            "Initiator on core {initiator}. The floor is not measured beside a peer, which may keep \
+             the other core busy: see `bench tcp`."
+        )),
+        None => notes.push("The ends are not pinned to cores.".to_owned()),
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peers_are_hosts_with_ports() {
+        assert_eq!(
+            host_and_port("localhost:9880").unwrap(),
+            ("localhost".to_owned(), 9880)
+        );
+        assert_eq!(
+            host_and_port("127.0.0.1:1").unwrap(),
+            ("127.0.0.1".to_owned(), 1)
+        );
+        assert_eq!(host_and_port("[::1]:9").unwrap(), ("::1".to_owned(), 9));
+        for peer in [
+            "",
+            "host",
+            ":1",
+            "host:",
+            "host:0",
+            "host:70000",
+            "::1:9:",
+            "a:b:1",
+        ] {
+            let error = host_and_port(peer).unwrap_err().to_string();
+            assert!(error.starts_with("--peer: "), "{peer}: {error}");
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! `bench parse-log`: one order framed, decoded, validated and journalled, without a network.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::Args;
+use fixwire::journal::{self, Directory, Disk, Journal};
+
+use super::{LoadArgs, OutputArgs, on_own_thread};
+use crate::arena::pin;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::hot_path::{HotPath, MOST_ORDERS, Stage};
+use crate::load::{Faults, Outcome, Pace, histogram};
+use crate::machine::{Machine, Noise};
+use crate::progress::Progress;
+use crate::report::{Report, Row, Run, Unit, pace_text};
+
+/// Flags of `bench parse-log`.
+#[derive(Args, Clone, Debug)]
+pub struct ParseLogArgs {
+    /// Messages a second, open loop; may be repeated or a list. Closed loop, one right after the
+    /// other, is measured first
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "10000,20000,50000,100000,200000",
+          value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub rate: Vec<u32>,
+
+    /// Messages before the first timed run of each rate
+    #[arg(long, value_name = "N", default_value_t = 20_000,
+          value_parser = clap::value_parser!(u32).range(0..=400_000))]
+    pub warm_up: u32,
+
+    /// Messages of a run
+    #[arg(long, value_name = "N", default_value_t = 20_000,
+          value_parser = clap::value_parser!(u32).range(1..=400_000))]
+    pub iterations: u32,
+
+    /// Runs of each rate
+    #[arg(long, value_name = "N", default_value_t = 5,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub runs: u32,
+
+    /// The core to run on; "none" leaves it to the system
+    #[arg(long, value_name = "N", default_value = "auto")]
+    pub core: String,
+
+    /// Folder for the journal, which is removed afterwards [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR")]
+    pub journal: Option<PathBuf>,
+
+    /// Where the figures go.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// Messages of one timing of the stages.
+const STAGE_BATCH: u32 = 10_000;
+/// Timings of each stage; the best and the middle one are told.
+const STAGE_TIMINGS: usize = 15;
+
+/// Measures and prints.
+///
+/// # Errors
+///
+/// The measurement could not be made, or its figures not be written.
+pub fn run(args: &ParseLogArgs) -> Result<ExitCode, Error> {
+    args.output.check()?;
+    let report = on_own_thread(|| measure(args))?;
+    args.output.deliver(&report)
+}
+
+/// Measures at each pace.
+///
+/// # Errors
+///
+/// The measurement could not be made.
+pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
+    let core = core(&args.core)?;
+    let machine = Machine::read();
+    let within = args.journal.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = tempfile::Builder::new()
+        .prefix("fixwire-bench-")
+        .tempdir_in(&within)
+        .map_err(Error::system(format!(
+            "make a folder in {}",
+            within.display()
+        )))?;
+    let mut journals = 0;
+    let mut fresh = || -> Result<_, Error> {
+        journals += 1;
+        let path = folder.path().join(format!("journal-{journals}"));
+        let disk = Directory::open(path).map_err(|error| Error::Engine(error.to_string()))?;
+        let (journal, _) = Journal::open(disk, journal::Config::default())
+            .map_err(|error| Error::Engine(error.to_string()))?;
+        HotPath::new(journal)
+    };
+    let mut paces = vec![Pace::PingPong];
+    paces.extend(args.rate.iter().map(|rate| Pace::PerSecond(*rate)));
+    let mut progress = Progress::new(1 + paces.len() * args.runs as usize);
+
+    // The journal's own threads are started by the first journal: they must not be pinned with us.
+    let mut path = fresh()?;
+    pin(core)?;
+    progress.step("stages");
+    let stages = stages(&mut path)?;
+    let clock = Clock::start();
+    let mut rows = Vec::new();
+    for pace in paces {
+        let mut runs = Vec::new();
+        for run in 1..=args.runs {
+            progress.step(&format!("{}: run {run} of {}", name(pace), args.runs));
+            path = fresh()?;
+            if run == 1 {
+                one_run(&mut path, clock, pace_of_warm_up(pace), args.warm_up)?;
+            } else {
+                one_run(
+                    &mut path,
+                    clock,
+                    pace_of_warm_up(pace),
+                    args.warm_up.min(1_000),
+                )?;
+            }
+            let noise = Noise::read();
+            let outcome = one_run(&mut path, clock, pace, args.iterations)?;
+            runs.push(Run::new(outcome, [None; 2], noise.since()));
+        }
+        rows.push(Row {
+            pace,
+            subject: "parse, validate, log".to_owned(),
+            runs,
+        });
+    }
+    Ok(Report {
+        scenario: "parse-log",
+        settings: format!(
+            "FIX.4.2 order framed, decoded, validated, journalled (process); no network; \
+             {} messages a run, {} runs",
+            args.iterations, args.runs
+        ),
+        unit: Unit::Nanos,
+        machine,
+        rows,
+        notes: stages,
+    })
+}
+
+fn pace_of_warm_up(pace: Pace) -> Pace {
+    match pace {
+        Pace::PingPong => Pace::PingPong,
+        Pace::PerSecond(rate) => LoadArgs::warm_up_pace(Pace::PerSecond(rate)),
+    }
+}
+
+fn name(pace: Pace) -> String {
+    match pace {
+        Pace::PingPong => "closed loop".to_owned(),
+        rate => pace_text(rate),
+    }
+}
+
+/// The core to run on; by default the one on which an initiator would run.
+fn core(text: &str) -> Result<Option<usize>, Error> {
+    match text {
+        "auto" => Ok(crate::machine::two_cores().map(|cores| cores.1)),
+        "none" => Ok(None),
+        core => core.parse().map(Some).map_err(|_| Error::Flag {
+            flag: "--core",
+            problem: format!("\"{core}\" is not a core, nor auto, nor none"),
+        }),
+    }
+}
+
+/// Takes `count` messages through parsing, validation and the journal, each timed.
+fn one_run<D: Disk>(
+    path: &mut HotPath<D>,
+    clock: Clock,
+    pace: Pace,
+    count: u32,
+) -> Result<Outcome, Error> {
+    let (mut response, mut service) = (histogram(), histogram());
+    let start = clock.now();
+    let mut end = start;
+    for index in 0..u64::from(count) {
+        let (intended, actual) = match pace {
+            Pace::PingPong => {
+                let now = clock.now();
+                (now, now)
+            }
+            Pace::PerSecond(rate) => {
+                let due = start + index * 1_000_000_000 / u64::from(rate);
+                let mut now = clock.now();
+                while now < due {
+                    std::hint::spin_loop();
+                    now = clock.now();
+                }
+                (due, now)
+            }
+        };
+        path.run(Stage::Log)?;
+        end = clock.now();
+        response.saturating_record((end - intended).max(1));
+        service.saturating_record((end - actual).max(1));
+        path.rest();
+    }
+    Ok(Outcome {
+        response,
+        service,
+        faults: Faults::default(),
+        sent: u64::from(count),
+        elapsed: end - start,
+    })
+}
+
+/// Nanoseconds a message of each stage, in batches without a clock between messages.
+fn stages<D: Disk>(path: &mut HotPath<D>) -> Result<Vec<String>, Error> {
+    const { assert!(STAGE_BATCH as u64 * (STAGE_TIMINGS as u64 + 1) * 3 < MOST_ORDERS) };
+    let mut notes = vec!["Nanoseconds a message, in batches, best and middle timing:".to_owned()];
+    for stage in [Stage::Parse, Stage::Validate, Stage::Log] {
+        let mut times = Vec::with_capacity(STAGE_TIMINGS);
+        for timing in 0..=STAGE_TIMINGS {
+            let start = Instant::now();
+            for _ in 0..STAGE_BATCH {
+                path.run(stage)?;
+                if stage == Stage::Log {
+                    path.rest();
+                }
+            }
+            if timing > 0 {
+                times.push(start.elapsed().as_nanos() as f64 / f64::from(STAGE_BATCH));
+            }
+        }
+        times.sort_by(f64::total_cmp);
+        notes.push(format!(
+            "  {:<20} {:>6.1} {:>6.1}",
+            stage.name(),
+            times[0],
+            times[STAGE_TIMINGS / 2]
+        ));
+    }
+    Ok(notes)
+}

@@ -1,0 +1,136 @@
+//! How far two cores are from each other: the time a cache line takes there and back.
+//!
+//! On a virtual machine the host may move cores: together, a line goes from one to the other and
+//! back in some 60 ns; apart, in 300. Every round trip moves with it, without a trace in the guest.
+//! So it is measured before and after each run, and runs are compared only within one label.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+/// Below this there and back, nanoseconds, two cores share a cache.
+const NEAR: f64 = 150.0;
+
+/// How long nobody may send the ball back.
+const GIVE_UP: Duration = Duration::from_millis(500);
+
+/// A counter alone in its cache lines. Odd: a ball on its way out; even: it is back.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Line(AtomicU64);
+
+impl Line {
+    /// Sends the ball back if it is here: the far end's part, called over and over.
+    #[inline]
+    pub fn send_back(&self) {
+        let ball = self.0.load(Ordering::Acquire);
+        if ball % 2 == 1 {
+            self.0.store(ball + 1, Ordering::Release);
+        }
+    }
+
+    /// The time there and back, nanoseconds: the best mean of 50 times 200, so that an interruption
+    /// does not count. `None` when nobody sends the ball back.
+    pub fn measure(&self) -> Option<f64> {
+        self.rally(50, 200, GIVE_UP)
+    }
+
+    /// The best mean of so many times `batch`; `None` when a batch takes longer than `give_up`.
+    fn rally(&self, batches: u32, batch: u32, give_up: Duration) -> Option<f64> {
+        let mut best = f64::MAX;
+        for _ in 0..batches {
+            let start = Instant::now();
+            for _ in 0..batch {
+                let ball = self.0.load(Ordering::Relaxed) | 1;
+                self.0.store(ball, Ordering::Release);
+                let mut spins = 0_u32;
+                while self.0.load(Ordering::Acquire) == ball {
+                    std::hint::spin_loop();
+                    spins += 1;
+                    if spins.is_multiple_of(1 << 16) {
+                        if start.elapsed() > give_up {
+                            return None;
+                        }
+                        std::thread::yield_now();
+                    }
+                }
+            }
+            best = best.min(start.elapsed().as_nanos() as f64 / f64::from(batch));
+        }
+        Some(best)
+    }
+}
+
+/// Where the two cores were during a run.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Distance {
+    /// They shared a cache, before and after.
+    Near,
+    /// They did not, before and after.
+    Far,
+    /// The host moved them during the run.
+    Moved,
+    /// Not measured.
+    Unknown,
+}
+
+impl Distance {
+    /// Of the times before and after a run, nanoseconds.
+    pub fn of(before: Option<f64>, after: Option<f64>) -> Self {
+        match (before, after) {
+            (Some(before), Some(after)) => match (before < NEAR, after < NEAR) {
+                (true, true) => Self::Near,
+                (false, false) => Self::Far,
+                _ => Self::Moved,
+            },
+            _ => Self::Unknown,
+        }
+    }
+
+    /// As it stands in a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Near => "near",
+            Self::Far => "far",
+            Self::Moved => "moved",
+            Self::Unknown => "?",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicBool;
+
+    #[test]
+    fn a_ball_comes_back_only_when_somebody_sends_it() {
+        let line = Arc::new(Line::default());
+        let stop = Arc::new(AtomicBool::new(false));
+        let far = std::thread::spawn({
+            let (line, stop) = (line.clone(), stop.clone());
+            move || {
+                while !stop.load(Ordering::Relaxed) {
+                    line.send_back();
+                }
+            }
+        });
+        // Other tests may hold the cores: a short rally with all the time it wants.
+        let there_and_back = line.rally(2, 10, Duration::from_secs(60));
+        stop.store(true, Ordering::Relaxed);
+        far.join().unwrap();
+        assert!(there_and_back.is_some_and(|nanos| nanos > 1.0));
+        assert_eq!(line.rally(1, 1, Duration::from_millis(20)), None);
+    }
+
+    #[test]
+    fn a_run_has_the_label_of_both_its_ends() {
+        assert_eq!(Distance::of(Some(60.0), Some(62.0)), Distance::Near);
+        assert_eq!(Distance::of(Some(310.0), Some(280.0)), Distance::Far);
+        assert_eq!(Distance::of(Some(60.0), Some(280.0)), Distance::Moved);
+        assert_eq!(Distance::of(None, Some(280.0)), Distance::Unknown);
+    }
+}

@@ -1,0 +1,61 @@
+//! Why a measurement could not be made.
+
+use std::fmt;
+use std::io;
+
+/// Why a measurement could not be made. Wrong answers of a peer are not errors but figures.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused something.
+    System {
+        /// What was tried.
+        doing: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A flag has a value that cannot be used.
+    Flag {
+        /// The flag.
+        flag: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An engine did not start or stopped by itself.
+    Engine(String),
+    /// The session was not logged on in time, or no longer was when it had to be.
+    Session(String),
+    /// A thread of the measurement ended before its time.
+    Thread(&'static str),
+}
+
+impl Error {
+    /// Says what was tried, for `map_err`.
+    pub fn system(doing: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System {
+            doing: doing.into(),
+            source,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::System { doing, source } => write!(f, "cannot {doing}: {source}"),
+            Self::Flag { flag, problem } => write!(f, "{flag}: {problem}"),
+            Self::Engine(text) => write!(f, "the engine stopped: {text}"),
+            Self::Session(text) => f.write_str(text),
+            Self::Thread(which) => write!(f, "the {which} thread ended before its time"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::System { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

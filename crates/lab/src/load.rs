@@ -1,0 +1,451 @@
+//! What is sent when, and what came back: the books of one run.
+//!
+//! No clock and no socket: the caller says what time it is, so the same books serve the raw floor, a
+//! FIX engine and a test with a virtual clock.
+//!
+//! An order is known by the time it was *intended* to be sent. In an open loop that time follows the
+//! schedule whatever the answers do; an order that leaves late is still counted from when it was due,
+//! so a stall is paid for by every order that waited in it.
+
+use hdrhistogram::Histogram;
+
+/// When orders are due.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Pace {
+    /// One outstanding: the next is due when the answer to the last is here.
+    PingPong,
+    /// Open loop, so many a second, whatever the answers do.
+    PerSecond(u32),
+}
+
+/// Answers that were not one report for one order, in order.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, serde::Serialize)]
+pub struct Faults {
+    /// Orders without an answer when the run ended.
+    pub lost: u64,
+    /// Second and further answers to one order.
+    pub duplicate: u64,
+    /// Answers that came after the answer to a later order.
+    pub out_of_order: u64,
+    /// Answers to nothing that was sent, or that are not the report that is due.
+    pub wrong: u64,
+}
+
+impl Faults {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.lost + self.duplicate + self.out_of_order + self.wrong
+    }
+
+    /// Adds another run's.
+    pub fn add(&mut self, other: &Faults) {
+        self.lost += other.lost;
+        self.duplicate += other.duplicate;
+        self.out_of_order += other.out_of_order;
+        self.wrong += other.wrong;
+    }
+}
+
+/// Whether a run goes on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum State {
+    /// There is more to send or to wait for.
+    Running,
+    /// Every order was sent and answered, and no surplus answer followed.
+    Complete,
+    /// Nothing came back for as long as the watchdog waits.
+    Stalled,
+}
+
+/// One order that was sent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sent {
+    intended: u64,
+    actual: u64,
+    answered: bool,
+}
+
+/// The books of one run. All times are nanoseconds of one clock.
+#[derive(Debug)]
+pub struct Load {
+    pace: Pace,
+    orders: usize,
+    patience: u64,
+    start: u64,
+    sent: Vec<Sent>,
+    answered: usize,
+    /// One past the newest order that was answered.
+    newest: usize,
+    last_answer: u64,
+    faults: Faults,
+    response: Histogram<u64>,
+    service: Histogram<u64>,
+}
+
+/// What one run gave.
+#[derive(Debug)]
+pub struct Outcome {
+    /// From the intended send time to the answer.
+    pub response: Histogram<u64>,
+    /// From the actual send time to the answer.
+    pub service: Histogram<u64>,
+    /// Wrong, missing and surplus answers.
+    pub faults: Faults,
+    /// Orders that were sent.
+    pub sent: u64,
+    /// From the start to the last answer, nanoseconds.
+    pub elapsed: u64,
+}
+
+/// How long a run listens after the last answer, nanoseconds: a second one would come at once.
+const LINGER: u64 = 2_000_000;
+
+impl Default for Outcome {
+    /// Nothing was sent.
+    fn default() -> Self {
+        Self {
+            response: histogram(),
+            service: histogram(),
+            faults: Faults::default(),
+            sent: 0,
+            elapsed: 0,
+        }
+    }
+}
+
+/// The longest latency that is told apart: a thousand seconds.
+const LONGEST: u64 = 1_000_000_000_000;
+
+/// A histogram for latencies in nanoseconds, 0.1 % resolution.
+pub fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST, 3).expect("constant bounds are valid")
+}
+
+impl Load {
+    /// Books for `orders` orders. Gives up after `patience` nanoseconds without an answer while some
+    /// are outstanding. All memory is taken here.
+    pub fn new(pace: Pace, orders: usize, patience: u64) -> Self {
+        let mut sent = vec![
+            Sent {
+                intended: 1,
+                ..Sent::default()
+            };
+            orders
+        ];
+        sent.clear();
+        Self {
+            pace,
+            orders,
+            patience,
+            start: 0,
+            sent,
+            answered: 0,
+            newest: 0,
+            last_answer: 0,
+            faults: Faults::default(),
+            response: histogram(),
+            service: histogram(),
+        }
+    }
+
+    /// The run starts: in an open loop the first order is due now.
+    pub fn begin(&mut self, now: u64) {
+        self.start = now;
+        self.last_answer = now;
+    }
+
+    /// The intended time of the order that is due, if one is.
+    #[inline]
+    pub fn due(&self, now: u64) -> Option<u64> {
+        let count = self.sent.len();
+        if count == self.orders {
+            return None;
+        }
+        match self.pace {
+            Pace::PingPong => (self.answered == count)
+                .then(|| now.max(self.sent.last().map_or(0, |last| last.intended + 1))),
+            Pace::PerSecond(rate) => {
+                let due = self.start + schedule(count as u64, rate);
+                (due <= now).then_some(due)
+            }
+        }
+    }
+
+    /// When the next order is due, if that does not depend on an answer.
+    pub fn next_due(&self) -> Option<u64> {
+        match self.pace {
+            Pace::PerSecond(rate) if self.sent.len() < self.orders => {
+                Some(self.start + schedule(self.sent.len() as u64, rate))
+            }
+            _ => None,
+        }
+    }
+
+    /// The order that was due at `intended` left; `actual` was read just before it was built.
+    #[inline]
+    pub fn sent(&mut self, intended: u64, actual: u64) {
+        if self.answered == self.sent.len() {
+            self.last_answer = self.last_answer.max(actual);
+        }
+        self.sent.push(Sent {
+            intended,
+            actual,
+            answered: false,
+        });
+    }
+
+    /// The answer to the order that was due at `intended` is here.
+    #[inline]
+    pub fn answered(&mut self, intended: u64, now: u64) {
+        self.last_answer = now;
+        let index = match self.sent.get(self.newest) {
+            Some(next) if next.intended == intended => self.newest,
+            _ => match self
+                .sent
+                .binary_search_by_key(&intended, |order| order.intended)
+            {
+                Ok(index) => index,
+                Err(_) => {
+                    self.faults.wrong += 1;
+                    return;
+                }
+            },
+        };
+        let order = &mut self.sent[index];
+        if order.answered {
+            self.faults.duplicate += 1;
+            return;
+        }
+        order.answered = true;
+        self.answered += 1;
+        if index < self.newest {
+            self.faults.out_of_order += 1;
+        } else {
+            self.newest = index + 1;
+        }
+        self.response
+            .saturating_record(now.saturating_sub(order.intended).max(1));
+        self.service
+            .saturating_record(now.saturating_sub(order.actual).max(1));
+    }
+
+    /// The oldest order without an answer: for a stream whose answers carry no name.
+    #[inline]
+    pub fn oldest(&self) -> Option<u64> {
+        self.sent.get(self.newest).map(|order| order.intended)
+    }
+
+    /// Something came that is not the report of an order.
+    pub fn wrong(&mut self) {
+        self.faults.wrong += 1;
+    }
+
+    /// Whether the run goes on.
+    #[inline]
+    pub fn state(&self, now: u64) -> State {
+        if self.answered == self.orders {
+            if now.saturating_sub(self.last_answer) > LINGER {
+                State::Complete
+            } else {
+                State::Running
+            }
+        } else if self.answered < self.sent.len()
+            && now.saturating_sub(self.last_answer) > self.patience
+        {
+            State::Stalled
+        } else {
+            State::Running
+        }
+    }
+
+    /// Closes the books: what was sent and not answered is lost.
+    pub fn close(mut self) -> Outcome {
+        self.faults.lost = (self.sent.len() - self.answered) as u64;
+        Outcome {
+            elapsed: self.last_answer.saturating_sub(self.start),
+            sent: self.sent.len() as u64,
+            faults: self.faults,
+            response: self.response,
+            service: self.service,
+        }
+    }
+}
+
+/// When order `index` is due, nanoseconds after the start: exact, so that no error adds up.
+#[inline]
+fn schedule(index: u64, rate: u32) -> u64 {
+    index * 1_000_000_000 / u64::from(rate.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    const MS: u64 = 1_000_000;
+
+    /// What the server of a test does to the answer of order `index`.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Server {
+        Answer,
+        Drop,
+        Twice,
+        /// Answers after the next one.
+        Swap,
+        /// Answers an order nobody sent.
+        Stray,
+        /// Does nothing for so long, this order and those behind it.
+        Stall(u64),
+    }
+
+    /// Plays a run against a server that takes `service` nanoseconds, on a virtual clock.
+    fn play(pace: Pace, orders: usize, service: u64, server: impl Fn(usize) -> Server) -> Outcome {
+        let mut load = Load::new(pace, orders, 100 * MS);
+        let mut now = 1_000;
+        load.begin(now);
+        let mut free_at = now;
+        let mut index = 0;
+        let mut held = None;
+        let mut answers: VecDeque<(u64, u64)> = VecDeque::new();
+        loop {
+            while let Some(intended) = load.due(now) {
+                // A client that is held up while the server stalls: nothing leaves before it is free.
+                if now < free_at {
+                    break;
+                }
+                load.sent(intended, now);
+                let act = server(index);
+                index += 1;
+                if let Server::Stall(time) = act {
+                    answers.push_back((now + service, intended));
+                    free_at = now + time;
+                    continue;
+                }
+                match act {
+                    Server::Drop => {}
+                    Server::Swap => {
+                        held = Some(intended);
+                        continue;
+                    }
+                    Server::Stray => answers.push_back((now + service, intended + 3)),
+                    Server::Twice => answers.extend([(now + service, intended); 2]),
+                    Server::Answer | Server::Stall(_) => {
+                        answers.push_back((now + service, intended))
+                    }
+                }
+                if let Some(older) = held.take() {
+                    answers.push_back((now + service, older));
+                }
+            }
+            while let Some(&(at, intended)) = answers.front() {
+                if at > now {
+                    break;
+                }
+                answers.pop_front();
+                load.answered(intended, at);
+            }
+            match load.state(now) {
+                State::Running => now += 500,
+                _ => return load.close(),
+            }
+        }
+    }
+
+    #[test]
+    fn a_faultless_run_counts_each_order_once() {
+        let outcome = play(Pace::PerSecond(50_000), 1_000, 7_000, |_| Server::Answer);
+        assert_eq!(outcome.faults, Faults::default());
+        assert_eq!(
+            (outcome.sent, outcome.response.len(), outcome.service.len()),
+            (1_000, 1_000, 1_000)
+        );
+        assert!(outcome.response.max() < 8_100, "{}", outcome.response.max());
+        // 999 intervals of 20 us, and the last answer.
+        assert!(
+            (19_980_000..20_000_000).contains(&outcome.elapsed),
+            "{}",
+            outcome.elapsed
+        );
+    }
+
+    #[test]
+    fn ping_pong_keeps_one_order_outstanding() {
+        let outcome = play(Pace::PingPong, 100, 7_000, |_| Server::Answer);
+        assert_eq!((outcome.faults, outcome.sent), (Faults::default(), 100));
+        assert_eq!(outcome.response.max(), outcome.service.max());
+    }
+
+    #[test]
+    fn each_fault_is_counted_as_what_it_is() {
+        let faulty = |fault: Server| {
+            play(Pace::PerSecond(10_000), 1_000, 7_000, move |i| {
+                if i % 100 == 50 { fault } else { Server::Answer }
+            })
+            .faults
+        };
+        assert_eq!(
+            faulty(Server::Drop),
+            Faults {
+                lost: 10,
+                ..Faults::default()
+            }
+        );
+        assert_eq!(
+            faulty(Server::Twice),
+            Faults {
+                duplicate: 10,
+                ..Faults::default()
+            }
+        );
+        assert_eq!(
+            faulty(Server::Swap),
+            Faults {
+                out_of_order: 10,
+                ..Faults::default()
+            }
+        );
+        assert_eq!(
+            faulty(Server::Stray),
+            Faults {
+                wrong: 10,
+                lost: 10,
+                ..Faults::default()
+            }
+        );
+    }
+
+    #[test]
+    fn an_order_that_is_dropped_ends_a_closed_loop_instead_of_hanging_it() {
+        let outcome = play(Pace::PingPong, 100, 7_000, |i| {
+            if i == 5 { Server::Drop } else { Server::Answer }
+        });
+        assert_eq!((outcome.sent, outcome.faults.lost), (6, 1));
+    }
+
+    #[test]
+    fn a_stall_is_in_the_response_time_of_all_who_waited_and_not_in_the_service_time() {
+        let outcome = play(Pace::PerSecond(10_000), 10_000, 7_000, |i| {
+            if i == 5_000 {
+                Server::Stall(10 * MS)
+            } else {
+                Server::Answer
+            }
+        });
+        assert_eq!(outcome.faults, Faults::default());
+        assert!(
+            outcome.response.max() > 9 * MS,
+            "{}",
+            outcome.response.max()
+        );
+        assert!(outcome.service.max() < 8_100, "{}", outcome.service.max());
+        // At 10,000/s a hundred orders were due in those 10 ms.
+        let waited = outcome.response.count_between(MS / 10, 11 * MS);
+        assert!((98..=101).contains(&waited), "{waited}");
+    }
+
+    #[test]
+    fn the_schedule_does_not_drift() {
+        assert_eq!(schedule(3 * 1_000_000, 3), 1_000_000_000_000_000);
+        assert_eq!(schedule(7, 50_000), 140_000);
+    }
+}

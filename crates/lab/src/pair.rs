@@ -1,0 +1,264 @@
+//! Two engines that trade with each other: ours at both ends, or ours against somebody else's.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use fixwire::{
+    Connection, Durability, Engine, EngineConfig, EngineError, Event, SessionConfig, Wait,
+};
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::session::{BeginString, Config, Role};
+use fixwire_protocol::{Application, Dictionary, SessionId};
+
+use crate::arena::{Arena, Task, pin};
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::load::{Load, Pace, State};
+use crate::report::Run;
+use crate::trader::Trader;
+
+/// What the two ends are told.
+#[derive(Clone, Debug)]
+pub struct PairConfig {
+    /// Somebody else's acceptor; `None` for one of ours.
+    pub peer: Option<(String, u16)>,
+    /// CompID of the end that sends orders.
+    pub initiator: String,
+    /// CompID of the end that answers.
+    pub acceptor: String,
+    /// What has happened to a message before it is sent.
+    pub durability: Durability,
+    /// Every rule of the dictionary and the CheckSum are checked.
+    pub checked: bool,
+    /// TCP_NODELAY.
+    pub nodelay: bool,
+    /// HeartBtInt(108).
+    pub heart_bt_int_seconds: u32,
+    /// How long Logons, answers and Logouts are waited for.
+    pub patience: Duration,
+    /// Folder with one folder for each end's journal.
+    pub journals: PathBuf,
+}
+
+impl PairConfig {
+    fn engine(&self, role: Role, connection: Connection) -> EngineConfig {
+        let (own, peer, folder) = match role {
+            Role::Initiator => (&self.initiator, &self.acceptor, "initiator"),
+            Role::Acceptor => (&self.acceptor, &self.initiator, "acceptor"),
+        };
+        let mut session = Config::new(BeginString::Fix42, role, own.as_bytes(), peer.as_bytes());
+        session.heart_bt_int_seconds = self.heart_bt_int_seconds;
+        session.reset_on.logon = role == Role::Initiator;
+        session.dictionary = self
+            .checked
+            .then(|| Arc::new(Dictionary::built_in(Version::Fix42)));
+        let mut session = SessionConfig::new(format!("FIX.4.2:{own}->{peer}"), session, connection);
+        session.validate_checksum = self.checked;
+        session.nodelay = self.nodelay;
+        EngineConfig {
+            journal_dir: self.journals.join(folder),
+            durability: self.durability,
+            wait: Wait::Spin,
+            sessions: vec![session],
+            ..EngineConfig::default()
+        }
+    }
+
+    /// An acceptor that answers with `app`, for [`Arena::start`]; its address goes to `listening`.
+    fn acceptor<A: Application>(
+        &self,
+        app: A,
+        listening: &Sender<SocketAddr>,
+    ) -> Result<impl FnMut() -> Result<(), Error> + use<A>, Error> {
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let config = self.engine(Role::Acceptor, Connection::Acceptor { listen });
+        let mut engine = Engine::new(config, app).map_err(engine_error)?;
+        if let Some(address) = engine.addresses().next() {
+            // Nobody waits for it any more only when the near end has failed.
+            let _ = listening.send(address);
+        }
+        Ok(move || engine.turn().map(|_| ()).map_err(engine_error))
+    }
+}
+
+/// A measurement's two ends, logged on.
+pub struct Pair {
+    /// The floor and the far thread.
+    pub arena: Arena,
+    engine: Engine<Trader>,
+    clock: Clock,
+    patience: Duration,
+    trouble: Trouble,
+}
+
+/// The last thing that went wrong with the connection.
+type Trouble = Arc<Mutex<Option<String>>>;
+
+impl Pair {
+    /// Starts both ends, our acceptor with `app`, and waits for their Logons.
+    ///
+    /// # Errors
+    ///
+    /// An engine did not start, or the session is not logged on in time.
+    pub fn start<A: Application + Send + 'static>(
+        config: &PairConfig,
+        cores: Option<(usize, usize)>,
+        app: A,
+    ) -> Result<Self, Error> {
+        let clock = Clock::start();
+        let far_core = cores.map(|cores| cores.0);
+        let (arena, host) = match &config.peer {
+            Some((host, port)) => (
+                Arena::start(far_core, clock, || Ok(|| Ok(())))?,
+                (host.clone(), *port),
+            ),
+            None => {
+                let (sender, listening) = channel();
+                let acceptor = config.clone();
+                let make = move || acceptor.acceptor(app, &sender);
+                let arena = Arena::start(far_core, clock, make)?;
+                match wait_for(&listening) {
+                    Some(address) => (arena, (address.ip().to_string(), address.port())),
+                    None => {
+                        arena.stop()?;
+                        return Err(Error::Thread("acceptor"));
+                    }
+                }
+            }
+        };
+        let connection = Connection::Initiator {
+            hosts: vec![host],
+            reconnect: vec![Duration::from_millis(100)],
+            timeout: config.patience,
+        };
+        let patience = config.patience;
+        let config = config.engine(Role::Initiator, connection);
+        let engine = Engine::new(config, Trader::new(clock, SessionId(0))).map_err(engine_error);
+        // The engine has made its threads: they are not to share our core.
+        let pinned = pin(cores.map(|cores| cores.1));
+        let mut engine = match engine.and_then(|engine| pinned.map(|()| engine)) {
+            Ok(engine) => engine,
+            Err(error) => {
+                arena.stop()?;
+                return Err(error);
+            }
+        };
+        let trouble = Trouble::default();
+        engine.on_event(listener(trouble.clone()));
+        let mut pair = Self {
+            arena,
+            engine,
+            clock,
+            patience,
+            trouble,
+        };
+        match pair.log_on() {
+            Ok(()) => Ok(pair),
+            Err(error) => {
+                pair.arena.stop()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn log_on(&mut self) -> Result<(), Error> {
+        self.arena.assign(Task::Engine);
+        let start = Instant::now();
+        while !self.engine.application_mut().logged_on {
+            self.engine.turn().map_err(engine_error)?;
+            Arena::pause(self.arena.is_alone());
+            if self.arena.far_ended() || start.elapsed() > self.patience {
+                return Err(self.session_error("no session in time"));
+            }
+        }
+        Ok(())
+    }
+
+    /// One run of orders through the engines.
+    ///
+    /// # Errors
+    ///
+    /// An engine failed or the session ended.
+    pub fn run(&mut self, pace: Pace, orders: usize) -> Result<Run, Error> {
+        let (clock, engine) = (self.clock, &mut self.engine);
+        let patience = self.patience.as_nanos() as u64;
+        let run = self.arena.timed(Task::Engine, |arena| {
+            let mut load = Load::new(pace, orders, patience);
+            load.begin(clock.now());
+            engine.application_mut().load = Some(load);
+            let alone = arena.is_alone();
+            let (mut state, mut logged_on) = (State::Running, true);
+            while state == State::Running && logged_on {
+                engine.turn().map_err(engine_error)?;
+                let trader = engine.application_mut();
+                logged_on = trader.logged_on;
+                state = trader
+                    .load
+                    .as_ref()
+                    .map_or(State::Stalled, |load| load.state(clock.now()));
+                if alone {
+                    Arena::pause(true);
+                }
+            }
+            let load = engine.application_mut().load.take();
+            Ok((load.map(|load| load.close()).unwrap_or_default(), logged_on))
+        });
+        match run {
+            Ok((run, true)) => Ok(run),
+            Ok((_, false)) => Err(self.session_error("the session ended during a run")),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Logs out and ends both ends.
+    ///
+    /// # Errors
+    ///
+    /// What the far end failed of.
+    pub fn stop(mut self) -> Result<(), Error> {
+        self.arena.assign(Task::Engine);
+        if self.engine.handle().stop().is_ok() {
+            let start = Instant::now();
+            while !self.engine.is_done() && start.elapsed() < self.patience {
+                if self.engine.turn().is_err() {
+                    break;
+                }
+                Arena::pause(self.arena.is_alone());
+            }
+        }
+        self.arena.stop()
+    }
+
+    fn session_error(&self, what: &str) -> Error {
+        let trouble = self.trouble.lock().ok().and_then(|trouble| trouble.clone());
+        Error::Session(match trouble {
+            Some(trouble) => format!("{what}: {trouble}"),
+            None => what.to_owned(),
+        })
+    }
+}
+
+/// Waits for the acceptor's address; `None` when its thread ended before it had one.
+fn wait_for(listening: &Receiver<SocketAddr>) -> Option<SocketAddr> {
+    listening.recv().ok()
+}
+
+/// Keeps the last event that tells why a connection failed or ended.
+fn listener(trouble: Trouble) -> impl FnMut(fixwire_protocol::Now, &Event) + Send + 'static {
+    move |_, event| {
+        let bad = matches!(
+            event,
+            Event::DialFailed { .. } | Event::Disconnected { .. } | Event::Refused { .. }
+        );
+        if bad && let Ok(mut trouble) = trouble.lock() {
+            *trouble = Some(event.to_string());
+        }
+    }
+}
+
+fn engine_error(error: EngineError) -> Error {
+    Error::Engine(error.to_string())
+}

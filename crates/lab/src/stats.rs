@@ -1,0 +1,137 @@
+//! Percentiles of a run, and how much they vary over the runs.
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// The percentiles of the published tables.
+pub const SHOWN: [(&str, f64); 5] = [
+    ("50", 0.50),
+    ("90", 0.90),
+    ("99", 0.99),
+    ("99.9", 0.999),
+    ("99.99", 0.9999),
+];
+
+/// The figures of one run, nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Figures {
+    /// How many were timed.
+    pub count: u64,
+    /// The shortest.
+    pub min: u64,
+    /// Half were at most this.
+    pub p50: u64,
+    /// 90 % were at most this.
+    pub p90: u64,
+    /// 99 % were at most this.
+    pub p99: u64,
+    /// 99.9 % were at most this.
+    pub p99_9: u64,
+    /// 99.99 % were at most this.
+    pub p99_99: u64,
+    /// The longest.
+    pub worst: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+}
+
+impl Figures {
+    /// The figures of a histogram; all zero when it is empty.
+    pub fn of(histogram: &Histogram<u64>) -> Self {
+        if histogram.is_empty() {
+            return Self::default();
+        }
+        let at = |quantile| histogram.value_at_quantile(quantile);
+        Self {
+            count: histogram.len(),
+            min: histogram.min(),
+            p50: at(0.50),
+            p90: at(0.90),
+            p99: at(0.99),
+            p99_9: at(0.999),
+            p99_99: at(0.9999),
+            worst: histogram.max(),
+            mean: histogram.mean(),
+        }
+    }
+
+    /// The columns of the published tables: 50, 90, 99, 99.9, 99.99, worst.
+    pub fn columns(&self) -> [u64; 6] {
+        [
+            self.p50,
+            self.p90,
+            self.p99,
+            self.p99_9,
+            self.p99_99,
+            self.worst,
+        ]
+    }
+}
+
+/// How much a figure varies over the runs, percent: `100 (max - min) / (max + min / 2)`.
+///
+/// `None` for fewer than two runs. The formula is the one of the harness whose tables ours are held
+/// against, so that the columns mean the same.
+pub fn variation(runs: &[u64]) -> Option<f64> {
+    let (min, max) = (*runs.iter().min()? as f64, *runs.iter().max()? as f64);
+    if runs.len() < 2 || max == 0.0 {
+        return None;
+    }
+    Some(100.0 * (max - min) / (max + min / 2.0))
+}
+
+/// The middle value; of an even number the mean of the two in the middle.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(sorted[half]),
+        _ => Some((sorted[half - 1] + sorted[half]) / 2.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_of_a_known_distribution() {
+        let mut histogram = crate::load::histogram();
+        for value in 1..=100_000_u64 {
+            histogram.saturating_record(value * 10);
+        }
+        let figures = Figures::of(&histogram);
+        for (found, expected) in figures
+            .columns()
+            .into_iter()
+            .zip([500_000.0, 900_000.0, 990_000.0, 999_000.0, 999_900.0, 1e6])
+        {
+            assert!(
+                (found as f64 - expected).abs() / expected < 0.001,
+                "{found} is not {expected}"
+            );
+        }
+        assert_eq!((figures.count, figures.min), (100_000, 10));
+        assert_eq!(Figures::of(&crate::load::histogram()), Figures::default());
+    }
+
+    /// Two columns of the published table, with the variation printed there beside them.
+    #[test]
+    fn variation_is_the_published_formula() {
+        assert_eq!(variation(&[16_900, 16_900, 16_900]), Some(0.0));
+        // 233 to 270: 100 * 37 / 386.5
+        let found = variation(&[270, 270, 233]).unwrap();
+        assert!((found - 9.573).abs() < 0.001, "{found}");
+        assert_eq!(variation(&[5]), None);
+        assert_eq!(variation(&[]), None);
+    }
+
+    #[test]
+    fn the_median_of_runs() {
+        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(&[]), None);
+    }
+}

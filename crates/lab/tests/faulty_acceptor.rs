@@ -1,0 +1,241 @@
+//! Does the harness notice an acceptor that loses, repeats, reorders, spoils or delays its answers?
+//!
+//! Both ends are engines over TCP, as in `bench echo`; only the acceptor's application is at fault.
+
+use std::path::Path;
+use std::time::Duration;
+
+use fixwire::Durability;
+use fixwire_lab::bench::echo::{EchoArgs, Profile};
+use fixwire_lab::bench::{LoadArgs, OutputArgs};
+use fixwire_lab::load::{Faults, Pace};
+use fixwire_lab::pair::{Pair, PairConfig};
+use fixwire_lab::report::Run;
+use fixwire_lab::scenario::{Echo, write_report};
+use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
+
+/// Orders of a run; one in a hundred is treated badly.
+const ORDERS: usize = 1_000;
+
+#[derive(Clone, Copy)]
+enum Fault {
+    None,
+    Drop,
+    Twice,
+    Swap,
+    Spoil,
+    Stall(Duration),
+}
+
+struct Faulty {
+    fault: Fault,
+    count: usize,
+    held: Option<Vec<u8>>,
+}
+
+impl Application for Faulty {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.count += 1;
+        if !self.count.is_multiple_of(100) {
+            Echo.on_message(now, from, message, outbox)?;
+            if let Some(id) = self.held.take() {
+                write_report(outbox, from, &id).unwrap();
+            }
+            return Ok(());
+        }
+        match self.fault {
+            Fault::None => Echo.on_message(now, from, message, outbox),
+            Fault::Drop => Ok(()),
+            Fault::Twice => {
+                Echo.on_message(now, from, message, outbox)?;
+                Echo.on_message(now, from, message, outbox)
+            }
+            Fault::Swap => {
+                self.held = message.get(tag::CL_ORD_ID).map(<[u8]>::to_vec);
+                Ok(())
+            }
+            Fault::Spoil => {
+                write_report(outbox, from, b"1").unwrap();
+                Ok(())
+            }
+            Fault::Stall(time) => {
+                std::thread::sleep(time);
+                Echo.on_message(now, from, message, outbox)
+            }
+        }
+    }
+}
+
+fn pair(fault: Fault, journals: &Path) -> Pair {
+    let config = PairConfig {
+        peer: None,
+        initiator: "BENCH".to_owned(),
+        acceptor: "EXEC".to_owned(),
+        durability: Durability::Memory,
+        checked: true,
+        nodelay: true,
+        heart_bt_int_seconds: 30,
+        patience: Duration::from_millis(500),
+        journals: journals.to_owned(),
+    };
+    // Not pinned: tests run beside each other.
+    Pair::start(
+        &config,
+        None,
+        Faulty {
+            fault,
+            count: 0,
+            held: None,
+        },
+    )
+    .unwrap()
+}
+
+fn run(fault: Fault, pace: Pace) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pair = pair(fault, folder.path());
+    let run = pair.run(pace, ORDERS).unwrap();
+    pair.stop().unwrap();
+    run
+}
+
+#[test]
+fn a_faultless_acceptor_has_no_faults() {
+    let run = run(Fault::None, Pace::PerSecond(5_000));
+    assert_eq!((run.faults, run.sent), (Faults::default(), ORDERS as u64));
+    assert_eq!(run.response.count, ORDERS as u64);
+}
+
+#[test]
+fn each_fault_is_counted_as_what_it_is() {
+    let rate = Pace::PerSecond(5_000);
+    let one_in_a_hundred = ORDERS as u64 / 100;
+    let mut expected = Faults {
+        lost: one_in_a_hundred,
+        ..Faults::default()
+    };
+    assert_eq!(run(Fault::Drop, rate).faults, expected);
+    expected = Faults {
+        duplicate: one_in_a_hundred,
+        ..Faults::default()
+    };
+    assert_eq!(run(Fault::Twice, rate).faults, expected);
+    // The last order is held back and no later one follows: it is lost.
+    expected = Faults {
+        out_of_order: one_in_a_hundred - 1,
+        lost: 1,
+        ..Faults::default()
+    };
+    assert_eq!(run(Fault::Swap, rate).faults, expected);
+    expected = Faults {
+        wrong: one_in_a_hundred,
+        lost: one_in_a_hundred,
+        ..Faults::default()
+    };
+    assert_eq!(run(Fault::Spoil, rate).faults, expected);
+}
+
+#[test]
+fn a_lost_answer_ends_a_closed_loop() {
+    let run = run(Fault::Drop, Pace::PingPong);
+    assert_eq!((run.sent, run.faults.lost), (100, 1));
+}
+
+#[test]
+fn a_delay_of_the_acceptor_is_in_the_figures() {
+    let run = run(
+        Fault::Stall(Duration::from_millis(10)),
+        Pace::PerSecond(5_000),
+    );
+    assert_eq!(run.faults, Faults::default());
+    assert!(run.response.worst > 10_000_000, "{}", run.response.worst);
+}
+
+/// The whole command, small: floor and engine at two paces, and files beside the table.
+#[test]
+fn the_command_measures_both_and_writes_what_it_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = EchoArgs {
+        load: LoadArgs {
+            rate: vec![5_000],
+            no_ping_pong: false,
+            warm_up: 100,
+            iterations: 200.try_into().unwrap(),
+            runs: 2,
+            cores: "none".to_owned(),
+        },
+        profile: Profile::Balanced,
+        durability: None,
+        journal: Some(folder.path().to_owned()),
+        nagle: false,
+        peer: None,
+        sender_comp_id: "BENCH".to_owned(),
+        target_comp_id: "EXEC".to_owned(),
+        output: OutputArgs {
+            json: Some(folder.path().join("run.json")),
+            csv: Some(folder.path().join("run.csv")),
+            svg: Some(folder.path().join("run.svg")),
+        },
+    };
+    let code = fixwire_lab::bench::echo::run(&args).unwrap();
+    assert_eq!(
+        format!("{code:?}"),
+        format!("{:?}", std::process::ExitCode::SUCCESS)
+    );
+    let json: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("run.json")).unwrap()).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    let named: Vec<_> = rows
+        .iter()
+        .map(|row| (&row["pace"], &row["subject"]))
+        .collect();
+    assert_eq!(
+        format!("{named:?}").replace("String", ""),
+        r#"[((""ping-pong""), (""tcp floor"")), ((""ping-pong""), (""fixwire"")), (Number(5000), (""tcp floor"")), (Number(5000), (""fixwire""))]"#
+            .replace("\"\"", "\"")
+    );
+    assert_eq!(rows[3]["runs"][1]["response"]["count"], 200);
+    let csv = std::fs::read_to_string(folder.path().join("run.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 4 * 2 * 2);
+    // The journals are gone.
+    let left: Vec<_> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .flatten()
+        .collect();
+    assert_eq!(left.len(), 3, "{left:?}");
+}
+
+#[test]
+fn a_peer_that_is_not_there_is_told() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let folder = tempfile::tempdir().unwrap();
+    let config = PairConfig {
+        peer: Some(("127.0.0.1".to_owned(), port)),
+        initiator: "BENCH".to_owned(),
+        acceptor: "EXEC".to_owned(),
+        durability: Durability::Memory,
+        checked: false,
+        nodelay: true,
+        heart_bt_int_seconds: 30,
+        patience: Duration::from_millis(300),
+        journals: folder.path().to_owned(),
+    };
+    let error = Pair::start(&config, None, Echo)
+        .err()
+        .expect("nobody listens")
+        .to_string();
+    assert!(
+        error.contains("no session") && error.contains(&port.to_string()),
+        "{error}"
+    );
+}
