@@ -1,4 +1,76 @@
-//! The one binary.
+//! The one binary: reads configuration and wires the rest.
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod app;
+mod check;
+mod failure;
+mod generate;
+mod journal;
+mod print;
+mod readable;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "fixwire",
+    version,
+    about = "FIX engine, gateway and latency laboratory",
+    arg_required_else_help = true,
+    after_help = "Examples:
+  fixwire bench echo                    how fast is it on this machine?
+  fixwire check broker.cfg              what would run, and where does each value come from?
+  fixwire run broker.cfg                run the sessions of a file, print what arrives
+  fixwire run --app echo broker.cfg     answer each order with an execution report
+  fixwire journal verify store          is the journal whole?
+
+A settings file has the form that QuickFIX users know:
+  [DEFAULT]
+  ConnectionType=acceptor
+  SocketAcceptPort=9876
+  [SESSION]
+  BeginString=FIX.4.4
+  SenderCompID=BROKER
+  TargetCompID=CLIENT"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs the sessions of a settings file with a built-in application
+    Run(run::RunArgs),
+    /// Checks a settings file; prints each session's values and where they come from
+    Check(check::CheckArgs),
+    /// Reads a journal
+    #[command(subcommand)]
+    Journal(journal::JournalCommand),
+    /// Writes Rust views and builders of a dictionary's messages
+    Generate(generate::GenerateArgs),
+    /// Measures latency
+    #[command(subcommand)]
+    Bench(fixwire_lab::bench::Command),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Run(args) => run::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Journal(command) => journal::run(&command),
+        Command::Generate(args) => generate::run(&args),
+        Command::Bench(command) => {
+            fixwire_lab::bench::run(command).map_err(|error| Failure::Text(error.to_string()))
+        }
+    };
+    match result {
+        Ok(code) => code,
+        Err(failure) => failure.tell(),
+    }
+}

@@ -1,0 +1,58 @@
+//! Prints what arrives.
+
+use std::sync::Arc;
+
+use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::{Application, Dictionary, Message, Now, Outbox, Refusal, SessionId};
+
+use crate::print::Printer;
+use crate::readable::{Escaped, Fields};
+
+/// One line for each application message: time, session, name of its type, fields. Answers nothing.
+pub struct Log {
+    sessions: Vec<Named>,
+    printer: Printer,
+    stamp: Stamp,
+}
+
+/// A session as the log speaks of it.
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Names its message types.
+    pub dictionary: Option<Arc<Dictionary>>,
+}
+
+impl Log {
+    /// Prints for these sessions, by their ids.
+    pub fn new(sessions: Vec<Named>, printer: Printer) -> Self {
+        Self {
+            sessions,
+            printer,
+            stamp: Stamp::new(),
+        }
+    }
+}
+
+impl Application for Log {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let session = self.sessions.get(from.0 as usize);
+        let known = session.and_then(|session| session.dictionary.as_ref());
+        let kind = known.and_then(|dictionary| dictionary.message(message.msg_type()));
+        let line = format!(
+            "{} {} {} {}",
+            Escaped(self.stamp.format(now.wall, Precision::Micros)),
+            session.map_or("", |session| session.name.as_str()),
+            kind.map_or("message", |kind| kind.name()),
+            Fields(message),
+        );
+        self.printer.line(line);
+        Ok(())
+    }
+}

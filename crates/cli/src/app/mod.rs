@@ -1,0 +1,90 @@
+//! The applications that `fixwire run` brings along.
+
+pub mod conformance;
+pub mod log;
+
+use clap::ValueEnum;
+use fixwire_lab::scenario::Echo;
+use fixwire_protocol::{Application, Message, Mono, Now, Outbox, Refusal, SessionId};
+
+/// The name of an application on the command line.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
+pub enum Name {
+    /// Answers each NewOrderSingle with an ExecutionReport
+    Echo,
+    /// Behaves as the public conformance suites ask for
+    Conformance,
+    /// Prints what arrives
+    #[default]
+    Log,
+}
+
+/// One of the built-in applications.
+pub enum BuiltIn {
+    /// Answers with the report of the benchmarks.
+    Echo(Echo),
+    /// See [`conformance`].
+    Conformance(conformance::Conformance),
+    /// See [`log`].
+    Log(log::Log),
+}
+
+impl BuiltIn {
+    fn get(&mut self) -> &mut dyn Application {
+        match self {
+            Self::Echo(app) => app,
+            Self::Conformance(app) => app,
+            Self::Log(app) => app,
+        }
+    }
+}
+
+impl Application for BuiltIn {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        match self {
+            // The one that is timed; its call is direct.
+            Self::Echo(app) => app.on_message(now, from, message, outbox),
+            other => other.get().on_message(now, from, message, outbox),
+        }
+    }
+
+    fn on_logon(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
+        self.get().on_logon(now, session, outbox);
+    }
+
+    fn on_logout(&mut self, now: Now, session: SessionId) {
+        self.get().on_logout(now, session);
+    }
+
+    fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<Mono> {
+        // None of them has work that depends on time.
+        None
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use fixwire_protocol::Decoder;
+
+    use super::*;
+
+    /// What an application answers to a message (`|` for SOH): MsgType and body of each message.
+    pub fn answer(app: &mut dyn Application, text: &str) -> Result<Vec<String>, Refusal> {
+        let bytes = text.replace('|', "\x01").into_bytes();
+        let mut decoder = Decoder::with_capacity(64);
+        let message = decoder.decode(&bytes);
+        let mut outbox = Outbox::new(1 << 16, 16, 256);
+        app.on_message(Now::default(), SessionId(0), &message, &mut outbox)?;
+        let said = (0..outbox.entries().len()).map(|index| {
+            let body = String::from_utf8_lossy(outbox.body(index)).replace('\x01', "|");
+            format!("{} {body}", String::from_utf8_lossy(outbox.msg_type(index)))
+        });
+        Ok(said.collect())
+    }
+}

@@ -1,0 +1,117 @@
+//! What went wrong, told to the operator on the standard error stream.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use fixwire::settings::problem::SHOWN;
+use fixwire::settings::{LoadError, Problem, Report};
+
+use crate::readable::Escaped;
+
+/// Why a command ends without success.
+#[derive(Debug)]
+pub enum Failure {
+    /// A settings file cannot be used.
+    Settings(LoadError),
+    /// Anything else, as a sentence.
+    Text(String),
+    /// The output could not be written.
+    Output(io::Error),
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        Self::Settings(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl Failure {
+    /// Writes it and says how the program ends.
+    pub fn tell(&self) -> ExitCode {
+        match self {
+            // Who reads our output has seen enough: `fixwire journal dump store | head`.
+            Self::Output(error) if error.kind() == ErrorKind::BrokenPipe => {
+                return ExitCode::SUCCESS;
+            }
+            Self::Output(error) => tell("error", &format!("cannot write the output: {error}")),
+            Self::Text(text) => tell("error", text),
+            Self::Settings(LoadError::Content(report)) => show(report),
+            Self::Settings(error) => tell("error", &error.to_string()),
+        }
+        ExitCode::FAILURE
+    }
+}
+
+/// One line on the standard error stream, without control characters.
+pub fn tell(kind: &str, text: &str) {
+    // Nobody is left to tell when this fails.
+    let _ = writeln!(io::stderr(), "{kind}: {}", Escaped(text.as_bytes()));
+}
+
+/// Writes every problem of a file with the lines it speaks of.
+pub fn show(report: &Report) {
+    let color = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let renderer = if color {
+        Renderer::styled()
+    } else {
+        Renderer::plain()
+    };
+    let mut text = String::new();
+    let path = Escaped(report.source.path.to_string_lossy().as_bytes()).to_string();
+    let source = shown(&report.source.text);
+    for problem in report.problems.iter().take(SHOWN) {
+        text.push_str(&renderer.render(&[group(report, problem, &path, &source)]));
+        text.push_str("\n\n");
+    }
+    if report.problems.len() > SHOWN {
+        text.push_str(&format!("and {} more\n", report.problems.len() - SHOWN));
+    }
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+fn group<'a>(report: &Report, problem: &Problem, path: &'a str, source: &'a str) -> Group<'a> {
+    let (fault, text) = (&problem.fault, report.text(problem));
+    let level = if fault.is_warning() {
+        Level::WARNING
+    } else {
+        Level::ERROR
+    };
+    let primary = AnnotationKind::Primary.span(problem.span.start..problem.span.end);
+    let mut snippet = Snippet::source(source).path(path).annotation(primary);
+    if let Some((place, what)) = fault.other_place() {
+        snippet = snippet.annotation(
+            AnnotationKind::Context
+                .span(place.start..place.end)
+                .label(what),
+        );
+    }
+    let group = level.primary_title(fault.title(text)).element(snippet);
+    match fault.help(text) {
+        Some(help) => group.element(Level::HELP.message(help)),
+        None => group,
+    }
+}
+
+/// The text with `?` for what a terminal might act on, every byte in its place.
+fn shown(text: &str) -> String {
+    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    if !text.contains(acts) {
+        return text.to_owned();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if acts(c) {
+            shown.extend(std::iter::repeat_n('?', c.len_utf8()));
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}

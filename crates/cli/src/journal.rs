@@ -1,0 +1,190 @@
+//! `fixwire journal`: reads a journal, and changes nothing.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use fixwire::journal::{self, Direction, Filter, Format, JournalError, Verified};
+use fixwire_protocol::Timestamp;
+use serde_json::json;
+
+use crate::failure::{Failure, tell};
+
+/// What to do with a journal.
+#[derive(Debug, Subcommand)]
+pub enum JournalCommand {
+    /// Prints the messages of a journal, oldest first
+    Dump(DumpArgs),
+    /// Checks every byte of a journal; names the first that is wrong
+    Verify(VerifyArgs),
+}
+
+/// What to print.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire journal dump store
+  fixwire journal dump store --session 'FIX.4.4:BROKER->CLIENT' --direction out --first-seq 100
+  fixwire journal dump store --json --from 20260821-13:30:00 | jq .
+
+Secrets (554, 925, 96, 1402, 1404) are masked.")]
+pub struct DumpArgs {
+    /// The journal's folder: FileStorePath of the settings file
+    dir: PathBuf,
+    /// Print one JSON object per line
+    #[arg(long)]
+    json: bool,
+    /// Only this session
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+    /// Only messages that went this way
+    #[arg(long, value_enum)]
+    direction: Option<Way>,
+    /// Only from this UTC moment on: 20260821-13:30:00
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    from: Option<Timestamp>,
+    /// Only before this UTC moment
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    until: Option<Timestamp>,
+    /// Only from this MsgSeqNum on
+    #[arg(long, value_name = "N")]
+    first_seq: Option<u64>,
+    /// Only up to this MsgSeqNum
+    #[arg(long, value_name = "N")]
+    last_seq: Option<u64>,
+}
+
+/// What to check.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire journal verify store && echo whole
+
+The exit code is 0 when every byte is as the journal wrote it, and 1 otherwise.")]
+pub struct VerifyArgs {
+    /// The journal's folder: FileStorePath of the settings file
+    dir: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Way {
+    /// Received
+    In,
+    /// Sent
+    Out,
+}
+
+fn moment(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text.as_bytes())
+        .map_err(|error| format!("{error}; write a UTC moment such as 20260821-13:30:00.5"))
+}
+
+/// Runs the command.
+pub fn run(command: &JournalCommand) -> Result<ExitCode, Failure> {
+    match command {
+        JournalCommand::Dump(args) => dump(args),
+        JournalCommand::Verify(args) => verify(args),
+    }
+}
+
+fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
+    let filter = Filter {
+        session: args.session.clone(),
+        direction: args.direction.map(|way| match way {
+            Way::In => Direction::In,
+            Way::Out => Direction::Out,
+        }),
+        from: args.from,
+        until: args.until,
+        first_seq: args.first_seq,
+        last_seq: args.last_seq,
+    };
+    let format = if args.json {
+        Format::Json
+    } else {
+        Format::Text
+    };
+    let mut out = BufWriter::new(io::stdout().lock());
+    let read = journal::dump(&args.dir, &filter, &mut out, format).map_err(failure)?;
+    out.flush()?;
+    there(&read, &args.dir)?;
+    if let Some(session) = &args.session
+        && !read.sessions.contains(session)
+    {
+        return Err(Failure::Text(format!(
+            "no session {session} in this journal; it has: {}",
+            read.sessions.join(", ")
+        )));
+    }
+    Ok(judge(&read))
+}
+
+fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
+    let read = journal::verify(&args.dir).map_err(failure)?;
+    there(&read, &args.dir)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        let bad = read.bad.as_ref().map(|bad| {
+            json!({
+                "file": bad.file, "offset": bad.offset, "expected": bad.expected, "found": bad.found,
+                "torn": read.torn,
+            })
+        });
+        let all = json!({
+            "segments": read.segments, "records": read.records, "bytes": read.bytes,
+            "sessions": read.sessions, "bad": bad,
+        });
+        writeln!(out, "{all:#}")?;
+        let whole = read.bad.is_none();
+        return Ok(if whole {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        });
+    }
+    let Verified {
+        segments,
+        records,
+        bytes,
+        sessions,
+        ..
+    } = &read;
+    let sessions = sessions.len();
+    writeln!(
+        out,
+        "{segments} segments, {records} records, {bytes} bytes, {sessions} sessions"
+    )?;
+    Ok(judge(&read))
+}
+
+/// A folder without a journal is most likely a typing error, not a whole journal.
+fn there(read: &Verified, dir: &Path) -> Result<(), Failure> {
+    if read.segments > 0 || read.bad.is_some() {
+        return Ok(());
+    }
+    Err(Failure::Text(format!("{} holds no journal", dir.display())))
+}
+
+/// Success when nothing is wrong; says what is.
+fn judge(read: &Verified) -> ExitCode {
+    let Some(bad) = &read.bad else {
+        return ExitCode::SUCCESS;
+    };
+    let cut = " (an unfinished record: opening the journal cuts it off)";
+    tell(
+        "error",
+        &format!("{bad}{}", if read.torn { cut } else { "" }),
+    );
+    ExitCode::FAILURE
+}
+
+fn failure(error: JournalError) -> Failure {
+    match error {
+        JournalError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+            Failure::Output(source)
+        }
+        other => Failure::Text(other.to_string()),
+    }
+}

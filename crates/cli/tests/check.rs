@@ -1,0 +1,158 @@
+//! `fixwire check` and other commands, from the outside.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn fixwire(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_fixwire"))
+        .current_dir(folder)
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A folder with `x.cfg` in it.
+fn file(content: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("x.cfg"), content).unwrap();
+    let path = folder.path().to_owned();
+    (folder, path)
+}
+
+const GOOD: &str = "\
+[DEFAULT]
+ConnectionType=acceptor
+SocketAcceptPort=5001
+FileLogPath=log
+[SESSION]
+BeginString=FIX.4.4
+SenderCompID=A
+TargetCompID=B
+Password=hunter2
+X-Desk=Par\u{1b}[2Jis
+";
+
+#[test]
+fn each_value_is_shown_with_where_it_comes_from() {
+    let (_keep, folder) = file(GOOD);
+    let output = fixwire(&folder, &["check", "x.cfg"]);
+    assert!(output.status.success());
+    let (table, warnings) = (text(&output.stdout), text(&output.stderr));
+    // The width of the columns is not the point.
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    for line in [
+        "Session FIX.4.4:A->B",
+        "SocketAcceptPort 5001 x.cfg:3 [DEFAULT]",
+        "SenderCompID A x.cfg:7",
+        "Password ****** x.cfg:9",
+        "X-Desk Par\\x1b[2Jis x.cfg:10",
+        "Durability process built-in",
+    ] {
+        assert!(
+            table.lines().any(|found| words(found) == line),
+            "{line}\nnot in\n{table}"
+        );
+    }
+    assert!(
+        warnings.contains("warning: `FileLogPath` has no effect\n --> x.cfg:4:1\n"),
+        "{warnings}"
+    );
+    assert!(!folder.join("store").exists(), "checking changes nothing");
+}
+
+#[test]
+fn all_errors_are_shown_with_their_lines_and_no_secret() {
+    let bad = GOOD
+        .replace("SocketAcceptPort", "SocketAceptPort")
+        .replace("FIX.4.4", "FIX.9")
+        + "Password=other\n";
+    let (_keep, folder) = file(&bad);
+    let output = fixwire(&folder, &["check", "x.cfg"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    let said = text(&output.stderr);
+    for part in [
+        "error: unknown key `SocketAceptPort`\n --> x.cfg:3:1",
+        "help: did you mean `SocketAcceptPort`?",
+        "error: `FIX.9` is not valid for BeginString: expected FIX.4.0,",
+        "error: `Password` appears twice\n  --> x.cfg:11:1",
+        "error: `SocketAcceptPort` is missing",
+    ] {
+        assert!(said.contains(part), "{part}\nnot in\n{said}");
+    }
+    assert!(
+        !said.contains("hunter2") && !said.contains("other") && !said.contains('\u{1b}'),
+        "{said}"
+    );
+    let run = fixwire(&folder, &["run", "x.cfg"]);
+    assert_eq!(run.status.code(), Some(1));
+    assert_eq!(text(&run.stderr), said, "run says what check says");
+}
+
+#[test]
+fn json_has_the_same() {
+    let (_keep, folder) = file(GOOD);
+    let output = fixwire(&folder, &["check", "--json", "x.cfg"]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let settings = json["sessions"][0]["settings"].as_array().unwrap();
+    let port = settings
+        .iter()
+        .find(|setting| setting["key"] == "SocketAcceptPort")
+        .unwrap();
+    assert_eq!(
+        (&port["value"], &port["from"], &port["line"]),
+        (&"5001".into(), &"default".into(), &3.into())
+    );
+    assert_eq!(json["warnings"][0]["line"], 4);
+    assert!(!text(&output.stdout).contains("hunter2"));
+
+    fs::write(folder.join("x.cfg"), "[SESSION]\nFlurbl=1\n").unwrap();
+    let output = fixwire(&folder, &["check", "--json", "x.cfg"]);
+    assert_eq!(output.status.code(), Some(1));
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let errors = json["errors"].as_array().unwrap();
+    assert!(
+        errors
+            .iter()
+            .any(|error| error["line"] == 2 && error["text"] == "Flurbl"),
+        "{json:#}"
+    );
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let (_keep, folder) = file(GOOD);
+    for args in [
+        &["check", "nope.cfg"][..],
+        &["run", "nope.cfg"],
+        &["journal", "verify", "nope.cfg"],
+        &["journal", "dump", "nope.cfg"],
+        &["journal", "verify", "."],
+        &["generate", "--dictionary", "nope.cfg", "--messages", "D"],
+        &[
+            "generate",
+            "--dictionary",
+            "FIX.4.4",
+            "--messages",
+            "D,nope.cfg",
+        ],
+    ] {
+        let output = fixwire(&folder, args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let said = text(&output.stderr);
+        assert!(
+            said.starts_with("error: ") && said.lines().count() == 1,
+            "{args:?}: {said}"
+        );
+        let named = args
+            .iter()
+            .any(|arg| arg.len() > 1 && said.contains(arg.trim_start_matches("D,")));
+        assert!(named || args.ends_with(&["."]), "{args:?}: {said}");
+    }
+}

@@ -1,0 +1,111 @@
+//! The other side of a session, with as little of FIX as a conversation needs.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fixwire_protocol::time::{Precision, Stamp, Timestamp};
+
+/// A FIX 4.2 initiator on a plain socket.
+pub struct Peer {
+    socket: TcpStream,
+    received: Vec<u8>,
+    own: &'static str,
+    other: &'static str,
+    /// MsgSeqNum of the next message sent.
+    pub next_out: u64,
+}
+
+impl Peer {
+    pub fn connect(port: u16, own: &'static str, other: &'static str) -> Self {
+        let socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
+        socket.set_nodelay(true).unwrap();
+        Self {
+            socket,
+            received: Vec::new(),
+            own,
+            other,
+            next_out: 1,
+        }
+    }
+
+    /// Sends a message with the body `fields`, `|` for SOH.
+    pub fn send(&mut self, msg_type: &str, fields: &str) {
+        let separator = if fields.is_empty() { "" } else { "|" };
+        let rest = format!(
+            "35={msg_type}|34={}|49={}|52={}|56={}|{fields}{separator}",
+            self.next_out,
+            self.own,
+            utc_now(),
+            self.other
+        );
+        let message = format!("8=FIX.4.2|9={}|{rest}", rest.len()).replace('|', "\x01");
+        let sum = message.bytes().fold(0_u8, u8::wrapping_add);
+        self.socket
+            .write_all(format!("{message}10={sum:03}\x01").as_bytes())
+            .unwrap();
+        self.next_out += 1;
+    }
+
+    pub fn log_on(&mut self, heart_bt_int: u32) {
+        self.send("A", &format!("98=0|108={heart_bt_int}"));
+        self.expect("A");
+    }
+
+    /// The next message, which has to be of this type; `|` for SOH.
+    pub fn expect(&mut self, msg_type: &str) -> String {
+        let message = self
+            .next()
+            .expect("a message, not the end of the connection");
+        assert!(
+            message.contains(&format!("|35={msg_type}|")),
+            "expected {msg_type}: {message}"
+        );
+        message
+    }
+
+    /// The connection ends without a further message.
+    pub fn closed(&mut self) {
+        assert_eq!(self.next(), None);
+    }
+
+    fn next(&mut self) -> Option<String> {
+        loop {
+            if let Some(at) = self
+                .received
+                .windows(4)
+                .position(|bytes| bytes == b"\x0110=")
+            {
+                let end = at + b"|10=000|".len();
+                if self.received.len() >= end {
+                    let message: Vec<u8> = self.received.drain(..end).collect();
+                    return Some(String::from_utf8(message).unwrap().replace('\x01', "|"));
+                }
+            }
+            let mut bytes = [0; 4096];
+            match self.socket.read(&mut bytes) {
+                Ok(0) => return None,
+                Ok(count) => self.received.extend_from_slice(&bytes[..count]),
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return None,
+                Err(error) => panic!("no answer: {error}"),
+            }
+        }
+    }
+}
+
+/// The body of a NewOrderSingle.
+pub fn order(cl_ord_id: &str) -> String {
+    format!(
+        "11={cl_ord_id}|21=3|55=LCOM1|54=1|60={}|38=1|40=2|44=200|59=0",
+        utc_now()
+    )
+}
+
+fn utc_now() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    let now = Timestamp(i64::try_from(since.as_nanos()).unwrap());
+    String::from_utf8(Stamp::new().format(now, Precision::Millis).to_vec()).unwrap()
+}

@@ -1,0 +1,244 @@
+//! The binary on real sockets: a file, a port, a peer, a signal.
+
+mod peer;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use peer::Peer;
+
+const SOON: Duration = Duration::from_secs(20);
+
+/// A running `fixwire run`.
+struct Running {
+    child: Child,
+    port: u16,
+    events: Receiver<String>,
+}
+
+impl Running {
+    /// Starts an acceptor of FIX.4.2:EXEC->BENCH; `extra` goes into `[DEFAULT]`.
+    fn start(folder: &Path, app: &str, extra: &str) -> Self {
+        let file = folder.join("acceptor.cfg");
+        let store = folder.join("store");
+        let port = free_port();
+        let text = format!(
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort={port}\n\
+             SocketAcceptAddress=127.0.0.1\nFileStorePath={}\nJournalSegmentSize=2M\n\
+             NonStopSession=Y\n{extra}\n\
+             [SESSION]\nBeginString=FIX.4.2\nSenderCompID=EXEC\nTargetCompID=BENCH\n",
+            store.display()
+        );
+        fs::write(&file, text).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+            .args(["run", "--app", app])
+            .arg(&file)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let (tell, events) = channel();
+        thread::spawn(move || {
+            stderr
+                .lines()
+                .map_while(Result::ok)
+                .try_for_each(|line| tell.send(line))
+        });
+        let running = Self {
+            child,
+            port,
+            events,
+        };
+        running.hears("listening");
+        running
+    }
+
+    /// Waits for an event line with this text.
+    fn hears(&self, text: &str) -> String {
+        let deadline = Instant::now() + SOON;
+        let mut heard = Vec::new();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left) {
+                Ok(line) if line.contains(text) => return line,
+                Ok(line) => heard.push(line),
+                Err(error) => panic!("no event {text:?} ({error}) in {heard:#?}"),
+            }
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args(["-s", name, &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    fn ends(&mut self) -> ExitStatus {
+        let deadline = Instant::now() + SOON;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "the program does not end");
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Ends what a failed assertion left behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+}
+
+#[test]
+fn an_order_gets_its_report_and_sigterm_ends_cleanly() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = Running::start(folder.path(), "echo", "");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.log_on(30);
+    running.hears("FIX.4.2:EXEC->BENCH logged on");
+    peer.send("D", &peer::order("A1"));
+    let report = peer.expect("8");
+    assert!(
+        report.contains("|11=A1|") && report.contains("|34=2|"),
+        "{report}"
+    );
+
+    running.signal("TERM");
+    peer.expect("5");
+    peer.send("5", "");
+    peer.closed();
+    assert_eq!(running.ends().code(), Some(0));
+    running.hears("disconnected");
+
+    // The next run goes on where this one ended.
+    let mut running = Running::start(folder.path(), "echo", "");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.next_out = 4;
+    peer.log_on(30);
+    peer.send("D", &peer::order("A2"));
+    let report = peer.expect("8");
+    assert!(
+        report.contains("|11=A2|") && report.contains("|34=5|"),
+        "{report}"
+    );
+    drop(peer);
+    running.hears("closed by the peer");
+    running.signal("INT");
+    assert_eq!(running.ends().code(), Some(0));
+
+    let store = folder.path().join("store");
+    let verify = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+        .args(["journal", "verify", "--json"])
+        .arg(&store)
+        .output()
+        .unwrap();
+    assert!(verify.status.success(), "{verify:?}");
+    let dump = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+        .args(["journal", "dump", "--direction", "out"])
+        .arg(&store)
+        .output()
+        .unwrap();
+    let dump = String::from_utf8(dump.stdout).unwrap();
+    assert!(
+        dump.contains("|11=A1|") && dump.contains("|11=A2|"),
+        "{dump}"
+    );
+}
+
+#[test]
+fn a_second_signal_ends_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = Running::start(folder.path(), "echo", "StopTimeout=600\nLogoutTimeout=600");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.log_on(30);
+    running.signal("TERM");
+    // It waits for the answer to its Logout.
+    peer.expect("5");
+    running.signal("TERM");
+    assert_eq!(running.ends().code(), Some(128 + 15));
+}
+
+#[test]
+fn what_arrives_is_printed_and_no_secret_or_control_byte_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = Running::start(
+        folder.path(),
+        "log",
+        "Durability=memory\nUseDataDictionary=N",
+    );
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.log_on(30);
+    peer.send("D", "11=A\x1b[31m1|554=hunter2");
+    peer.send("1", "112=done");
+    peer.expect("0");
+    running.signal("TERM");
+    peer.expect("5");
+    peer.send("5", "");
+    assert_eq!(running.ends().code(), Some(0));
+    let mut printed = String::new();
+    running
+        .child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut printed)
+        .unwrap();
+    assert_eq!(printed.lines().count(), 1, "{printed}");
+    assert!(printed.contains("FIX.4.2:EXEC->BENCH"), "{printed}");
+    assert!(printed.contains("|11=A\\x1b[31m1|554=***"), "{printed}");
+    assert!(
+        !folder.path().join("store").exists(),
+        "memory leaves nothing on disk"
+    );
+}
+
+#[test]
+fn a_stranger_is_named_and_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(folder.path(), "conformance", "");
+    let mut peer = Peer::connect(running.port, "STRANGER", "EXEC");
+    peer.send("A", "98=0|108=30");
+    peer.closed();
+    running.hears("no session here has these CompIDs");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.log_on(30);
+    peer.send("D", &peer::order("B7"));
+    assert!(peer.expect("D").contains("|11=B7|"));
+}
+
+#[test]
+fn a_port_in_use_is_an_error_that_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(folder.path(), "echo", "");
+    let second = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+        .args(["run", "--app", "echo"])
+        .arg(folder.path().join("acceptor.cfg"))
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(1));
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert!(said.contains(&running.port.to_string()), "{said}");
+}
