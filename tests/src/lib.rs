@@ -1,1 +1,19 @@
-//! Players and rigs that test the whole.
+//! Players and rigs that test the whole from outside.
+//!
+//! The programs that use them are in `tests/tests`: each of those files asks one question of the
+//! finished binary or of the house itself.
+#![forbid(unsafe_code)]
+
+pub mod def;
+pub mod embedded;
+pub mod order_flow;
+pub mod packages;
+pub mod peers;
+pub mod proxy;
+pub mod random;
+pub mod scenario;
+pub mod server;
+pub mod simulation;
+pub mod tidy;
+pub mod trade;
+pub mod wire;

@@ -1,0 +1,196 @@
+// QuickFIX C++ as the peer that ../README.md describes.
+#include <quickfix/Application.h>
+#include <quickfix/FileStore.h>
+#include <quickfix/Session.h>
+#include <quickfix/SessionSettings.h>
+#include <quickfix/SocketAcceptor.h>
+#include <quickfix/SocketInitiator.h>
+
+#include <atomic>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <string>
+
+// Version 1.15 declares exception specifications, later ones a macro for them.
+#ifndef EXCEPT
+#define EXCEPT(...) throw(__VA_ARGS__)
+#endif
+
+namespace {
+
+std::mutex out;
+
+std::string json(const std::string &text) {
+  std::string safe = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\') safe += '\\';
+    safe += c < ' ' ? '|' : static_cast<char>(c);
+  }
+  return safe + '"';
+}
+
+void event(const std::string &name, const std::string &members = "") {
+  std::lock_guard<std::mutex> lock(out);
+  std::printf("{\"event\":%s%s}\n", json(name).c_str(), members.c_str());
+  std::fflush(stdout);
+}
+
+std::string text(const FIX::FieldMap &map, int tag) { return map.isSetField(tag) ? map.getField(tag) : ""; }
+
+class Peer : public FIX::Application {
+public:
+  explicit Peer(const FIX::SessionID &id) : id(id) {}
+
+  std::atomic<bool> resetNext{false};
+
+  void send(int count) {
+    for (int i = 0; i < count; ++i) {
+      FIX::Message order;
+      order.getHeader().setField(FIX::BeginString(id.getBeginString()));
+      order.getHeader().setField(FIX::MsgType("D"));
+      order.setField(FIX::ClOrdID(id.getSenderCompID().getValue() + "-" + std::to_string(++sent)));
+      order.setField(FIX::HandlInst('1'));
+      order.setField(FIX::Symbol("EFX"));
+      order.setField(FIX::Side('1'));
+      order.setField(FIX::TransactTime());
+      order.setField(FIX::OrderQty(100));
+      order.setField(FIX::OrdType('2'));
+      order.setField(FIX::Price(101.5));
+      FIX::Session::sendToTarget(order, id);
+    }
+    event("sent", ",\"total\":" + std::to_string(sent));
+  }
+
+  void onCreate(const FIX::SessionID &) override {}
+  void onLogon(const FIX::SessionID &) override { event("logon"); }
+  void onLogout(const FIX::SessionID &) override { event("logout"); }
+
+  void toAdmin(FIX::Message &m, const FIX::SessionID &) override {
+    const std::string kind = text(m.getHeader(), 35);
+    if (kind == "A" && resetNext.exchange(false)) m.setField(FIX::ResetSeqNumFlag(true));
+    if (kind == "2") asked("asks", m);
+    if (kind == "3") event("rejected", ",\"text\":" + json("sent: " + m.toString()));
+  }
+
+  void fromAdmin(const FIX::Message &m, const FIX::SessionID &)
+      EXCEPT(FIX::FieldNotFound, FIX::IncorrectDataFormat, FIX::IncorrectTagValue, FIX::RejectLogon) override {
+    const std::string kind = text(m.getHeader(), 35);
+    if (kind == "A" && text(m, 141) == "Y") event("reset");
+    if (kind == "2") asked("asked", m);
+    if (kind == "3") event("rejected", ",\"text\":" + json(m.toString()));
+  }
+
+  void toApp(FIX::Message &m, const FIX::SessionID &) EXCEPT(FIX::DoNotSend) override {
+    if (text(m.getHeader(), 35) == "j") event("rejected", ",\"text\":" + json("sent: " + m.toString()));
+  }
+
+  void fromApp(const FIX::Message &m, const FIX::SessionID &)
+      EXCEPT(FIX::FieldNotFound, FIX::IncorrectDataFormat, FIX::IncorrectTagValue, FIX::UnsupportedMessageType) override {
+    const std::string kind = text(m.getHeader(), 35);
+    if (kind == "D") {
+      received("order", m);
+      if (answered.insert(text(m, 11)).second) report(text(m, 11));
+    } else if (kind == "8") {
+      received("report", m);
+    } else if (kind == "j") {
+      event("rejected", ",\"text\":" + json(m.toString()));
+    } else {
+      throw FIX::UnsupportedMessageType();
+    }
+  }
+
+private:
+  static void asked(const char *name, const FIX::Message &m) {
+    event(name, ",\"from\":" + text(m, 7) + ",\"to\":" + text(m, 16));
+  }
+
+  static void received(const char *name, const FIX::Message &m) {
+    const bool dup = text(m.getHeader(), 43) == "Y";
+    event(name, ",\"id\":" + json(text(m, 11)) + ",\"seq\":" + text(m.getHeader(), 34) +
+                    ",\"dup\":" + (dup ? "true" : "false"));
+  }
+
+  void report(const std::string &order) {
+    FIX::Message m;
+    m.getHeader().setField(FIX::BeginString(id.getBeginString()));
+    m.getHeader().setField(FIX::MsgType("8"));
+    const std::string number = std::to_string(++reports);
+    m.setField(FIX::OrderID("O" + number));
+    m.setField(FIX::ClOrdID(order));
+    m.setField(FIX::ExecID("E" + number));
+    m.setField(FIX::ExecTransType('0'));
+    m.setField(FIX::ExecType('0'));
+    m.setField(FIX::OrdStatus('0'));
+    m.setField(FIX::Symbol("EFX"));
+    m.setField(FIX::Side('1'));
+    m.setField(FIX::LeavesQty(100));
+    m.setField(FIX::CumQty(0));
+    m.setField(FIX::AvgPx(0));
+    FIX::Session::sendToTarget(m, id);
+  }
+
+  const FIX::SessionID id;
+  int sent = 0;
+  int reports = 0;
+  std::set<std::string> answered;
+};
+
+void obey(Peer &peer, const FIX::SessionID &id) {
+  std::string line;
+  while (std::getline(std::cin, line)) {
+    std::istringstream words(line);
+    std::string command;
+    int count = 0;
+    words >> command >> count;
+    FIX::Session *session = FIX::Session::lookupSession(id);
+    if (command == "send") peer.send(count);
+    else if (command == "skip") session->setNextSenderMsgSeqNum(session->getExpectedSenderNum() + count);
+    else if (command == "back") session->setNextTargetMsgSeqNum(session->getExpectedTargetNum() - count);
+    else if (command == "reset") peer.resetNext = true;
+    else if (command == "logout") session->logout();
+    else if (command == "logon") session->logon();
+    else if (command == "quit") return;
+    else event("unknown", ",\"command\":" + json(line));
+  }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc != 6) {
+    std::fprintf(stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY\n");
+    return 2;
+  }
+  const std::string role = argv[1], port = argv[2], sender = argv[3], target = argv[4];
+  std::stringstream text;
+  text << "[DEFAULT]\nConnectionType=" << role << "\nStartTime=00:00:00\nEndTime=00:00:00\n"
+       << "HeartBtInt=30\nReconnectInterval=1\nSocketNodelay=Y\nSocketReuseAddress=Y\n"
+       << "SocketAcceptPort=" << port << "\nSocketConnectHost=127.0.0.1\nSocketConnectPort=" << port << "\n"
+       << "FileStorePath=store\nUseDataDictionary=Y\nDataDictionary=" << argv[5] << "\n"
+       << "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=" << sender << "\nTargetCompID=" << target << "\n";
+  try {
+    FIX::SessionSettings settings(text);
+    const FIX::SessionID id("FIX.4.2", sender, target);
+    Peer peer(id);
+    // The memory store answers a resend that begins at a number left out as if nothing followed.
+    FIX::FileStoreFactory store(settings);
+    if (role == "acceptor") {
+      FIX::SocketAcceptor acceptor(peer, store, settings);
+      acceptor.start();
+      obey(peer, id);
+      acceptor.stop();
+    } else {
+      FIX::SocketInitiator initiator(peer, store, settings);
+      initiator.start();
+      obey(peer, id);
+      initiator.stop();
+    }
+  } catch (const std::exception &e) {
+    std::fprintf(stderr, "peer: %s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,198 @@
+//! Engines of others, built from their registries and run as child processes.
+
+use crate::packages::{folder, workspace};
+use crate::server::scratch;
+use crate::trade::{Event, Side};
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+
+/// Whose engine.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Engine {
+    /// QuickFIX C++.
+    QuickfixCpp,
+    /// QuickFIX/J.
+    QuickfixJ,
+}
+
+/// Which side opens the connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Role {
+    /// Connects.
+    Initiator,
+    /// Listens.
+    Acceptor,
+}
+
+impl Engine {
+    /// Builds the peer when its sources have changed; the command that runs it.
+    fn build(self) -> Result<Vec<String>, String> {
+        match self {
+            Self::QuickfixCpp => build_cpp(),
+            Self::QuickfixJ => build_java(),
+        }
+    }
+
+    /// Starts it in one role on this port.
+    pub fn start(self, role: Role, port: u16, sender: &str, target: &str) -> Result<Side, String> {
+        let command = self.build()?;
+        let dictionary = folder("quickfix-tokio")?.join("acceptance/spec/FIX42.xml");
+        let role = match role {
+            Role::Initiator => "initiator",
+            Role::Acceptor => "acceptor",
+        };
+        let store =
+            scratch(&format!("interop-{self:?}-{role}")).map_err(|error| error.to_string())?;
+        let mut child = Command::new(&command[0])
+            .args(&command[1..])
+            .args([role, &port.to_string(), sender, target])
+            .arg(dictionary)
+            .current_dir(store)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", command[0]))?;
+        let (events, received) = channel();
+        let output = child.stdout.take().ok_or("no stdout")?;
+        std::thread::spawn(move || read_events(BufReader::new(output), &events));
+        let stdin = child.stdin.take();
+        let mut running = Running { child, stdin };
+        Ok(Side::new(sender, move |line| running.tell(line), received))
+    }
+}
+
+/// Ends the peer when it is dropped.
+struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+}
+
+impl Running {
+    fn tell(&mut self, line: &str) -> Result<(), String> {
+        let stdin = self.stdin.as_mut().ok_or("it has no stdin")?;
+        writeln!(stdin, "{line}")
+            .and_then(|()| stdin.flush())
+            .map_err(|error| error.to_string())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stdin = None;
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn read_events(output: impl BufRead, events: &Sender<Event>) {
+    for line in output.lines().map_while(Result::ok) {
+        let Ok(json) = serde_json::from_str::<serde_json::Value>(&line) else {
+            println!("peer: {line}");
+            continue;
+        };
+        let text = |key: &str| json[key].as_str().unwrap_or_default().to_owned();
+        let event = Event {
+            name: text("event"),
+            id: text("id"),
+            seq: json["seq"].as_u64().unwrap_or_default(),
+            dup: json["dup"].as_bool().unwrap_or_default(),
+            text: line,
+        };
+        if events.send(event).is_err() {
+            return;
+        }
+    }
+}
+
+fn build_cpp() -> Result<Vec<String>, String> {
+    let source = workspace().join("tests/interop/quickfix-cpp/peer.cpp");
+    let program = output_folder()?.join("peer-cpp");
+    if is_older(&program, &[&source]) {
+        let mut compiler = Command::new("g++");
+        compiler
+            .args(["-std=c++14", "-O1", "-w"])
+            .arg(&source)
+            .arg("-o")
+            .arg(&program);
+        run(
+            compiler.args(["-lquickfix", "-lpthread"]),
+            "apt-get install g++ libquickfix-dev",
+        )?;
+    }
+    Ok(vec![text(&program)])
+}
+
+fn build_java() -> Result<Vec<String>, String> {
+    let sources = workspace().join("tests/interop/quickfixj");
+    let (source, pom) = (sources.join("Peer.java"), sources.join("pom.xml"));
+    let output = output_folder()?;
+    let (libraries, classes) = (output.join("java/lib"), output.join("java/classes"));
+    let class_path = format!("{}/*:{}", text(&libraries), text(&classes));
+    if is_older(&classes.join("Peer.class"), &[&source, &pom]) {
+        let mut maven = Command::new("mvn");
+        maven
+            .args(["-q", "-B", "dependency:copy-dependencies"])
+            .arg("-f")
+            .arg(&pom);
+        maven.arg(format!("-DoutputDirectory={}", text(&libraries)));
+        run(&mut maven, "apt-get install maven")?;
+        let mut compiler = Command::new("javac");
+        compiler
+            .arg("-d")
+            .arg(&classes)
+            .arg("-cp")
+            .arg(&class_path)
+            .arg(&source);
+        run(&mut compiler, "apt-get install openjdk-17-jdk-headless")?;
+    }
+    // One collector thread and little memory: the machine is shared with the engine under test.
+    let options = [
+        "java",
+        "-XX:+UseSerialGC",
+        "-Xmx512m",
+        "-cp",
+        &class_path,
+        "Peer",
+    ];
+    Ok(options.map(str::to_owned).to_vec())
+}
+
+fn output_folder() -> Result<PathBuf, String> {
+    let folder = crate::server::profile_folder()
+        .map(|profile| profile.parent().unwrap_or(&profile).join("interop"))
+        .map_err(|error| format!("where am I: {error}"))?;
+    let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder)
+}
+
+/// Whether the product is missing or not as new as its sources.
+fn is_older(product: &Path, sources: &[&Path]) -> bool {
+    let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+    let Some(built) = time(product) else {
+        return true;
+    };
+    sources
+        .iter()
+        .any(|source| time(source).is_none_or(|changed| changed >= built))
+}
+
+fn run(command: &mut Command, cure: &str) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .map_err(|error| format!("{name}: {error}; {cure}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8_lossy(&said[..said.len().min(3_000)]).into_owned();
+    Err(format!("{name} failed; is this needed: {cure}?\n{said}"))
+}
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,165 @@
+//! Stands between two engines, counts what passes, and loses messages when it is told to.
+
+use crate::wire::{Missing, Wire, value};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Which way a message goes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Way {
+    /// From the initiator to the acceptor.
+    ToAcceptor,
+    /// From the acceptor to the initiator.
+    ToInitiator,
+}
+
+impl Way {
+    /// The other way.
+    #[must_use]
+    pub fn back(self) -> Self {
+        match self {
+            Self::ToAcceptor => Self::ToInitiator,
+            Self::ToInitiator => Self::ToAcceptor,
+        }
+    }
+}
+
+/// A listener in front of an acceptor.
+#[derive(Debug)]
+pub struct Proxy {
+    /// Where the initiator connects to.
+    pub address: SocketAddr,
+    counts: Arc<[Counts; 2]>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    /// Application messages to be lost.
+    lose: AtomicUsize,
+    /// ResendRequests that passed.
+    asked: AtomicUsize,
+    /// Logons with ResetSeqNumFlag=Y that passed.
+    resets: AtomicUsize,
+}
+
+impl Proxy {
+    /// Listens, and connects to `acceptor` once for each connection that it gets.
+    pub fn start(acceptor: SocketAddr) -> std::io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let counts = Arc::new([Counts::default(), Counts::default()]);
+        let proxy = Self {
+            address: listener.local_addr()?,
+            counts: counts.clone(),
+        };
+        std::thread::spawn(move || {
+            for initiator in listener.incoming().flatten() {
+                // An initiator tries again by itself when the acceptor is not there yet.
+                let _ = TcpStream::connect(acceptor).and_then(|to| join(initiator, to, &counts));
+            }
+        });
+        Ok(proxy)
+    }
+
+    /// The next application messages that go this way are lost.
+    pub fn lose(&self, way: Way, messages: usize) {
+        self.counts[way as usize]
+            .lose
+            .fetch_add(messages, Ordering::SeqCst);
+    }
+
+    /// ResendRequests that went this way.
+    pub fn asked(&self, way: Way) -> usize {
+        self.counts[way as usize].asked.load(Ordering::SeqCst)
+    }
+
+    /// Logons with a reset that went this way.
+    pub fn resets(&self, way: Way) -> usize {
+        self.counts[way as usize].resets.load(Ordering::SeqCst)
+    }
+}
+
+fn join(
+    initiator: TcpStream,
+    acceptor: TcpStream,
+    counts: &Arc<[Counts; 2]>,
+) -> std::io::Result<()> {
+    for (from, to, way) in [
+        (
+            initiator.try_clone()?,
+            acceptor.try_clone()?,
+            Way::ToAcceptor,
+        ),
+        (acceptor, initiator, Way::ToInitiator),
+    ] {
+        let (counts, from, to) = (counts.clone(), Wire::over(from)?, Wire::over(to)?);
+        std::thread::spawn(move || pump(from, to, &counts[way as usize]));
+    }
+    Ok(())
+}
+
+/// Passes messages on until one side is gone, then ends the other.
+fn pump(mut from: Wire, mut to: Wire, counts: &Counts) {
+    loop {
+        match from.receive(Duration::from_secs(1)) {
+            Ok(message) => {
+                if !is_lost(&message, counts) && to.send(&message).is_err() {
+                    break;
+                }
+            }
+            Err(Missing::Silent(_)) => {}
+            Err(_) => break,
+        }
+    }
+    let _ = from.shut_down(Shutdown::Both);
+    let _ = to.shut_down(Shutdown::Both);
+}
+
+fn is_lost(message: &[u8], counts: &Counts) -> bool {
+    match value(message, "35") {
+        Some(b"2") => counts.asked.fetch_add(1, Ordering::SeqCst),
+        Some(b"A") if value(message, "141") == Some(b"Y") => {
+            counts.resets.fetch_add(1, Ordering::SeqCst)
+        }
+        Some(b"D" | b"8") => {
+            let less = |left: usize| left.checked_sub(1);
+            return counts
+                .lose
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, less)
+                .is_ok();
+        }
+        _ => 0,
+    };
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::message;
+
+    #[test]
+    fn only_the_lost_messages_are_missing() -> std::io::Result<()> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let proxy = Proxy::start(listener.local_addr()?)?;
+        let mut initiator = Wire::connect(proxy.address)?;
+        let mut acceptor = Wire::over(listener.accept()?.0)?;
+        let [first, second, asks] = ["35=D|34=1|", "35=D|34=2|", "35=2|34=3|"]
+            .map(|text| message(&format!("8=FIX.4.2|{text}")));
+        proxy.lose(Way::ToAcceptor, 1);
+        for raw in [&first, &second, &asks] {
+            initiator.send(raw)?;
+        }
+        let patience = Duration::from_secs(5);
+        assert_eq!(acceptor.receive(patience), Ok(second));
+        assert_eq!(acceptor.receive(patience), Ok(asks));
+        assert_eq!(
+            (proxy.asked(Way::ToAcceptor), proxy.asked(Way::ToInitiator)),
+            (1, 0)
+        );
+        drop(initiator);
+        assert_eq!(acceptor.expect_close(patience), Ok(()));
+        Ok(())
+    }
+}

@@ -1,0 +1,533 @@
+//! Plays a scenario against the pure session, in microseconds.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use fixwire_protocol::session::{ApplVerId, BeginString, Config, Reason, Role, Verdict};
+use fixwire_protocol::{
+    Decoder, Mono, Nanos, Now, Number, Outbox, Precision, Refusal, Session, SessionId, Timestamp,
+};
+
+use super::message::{self, Header};
+use super::settings::set;
+use super::{Action, Failure, Fields, Scenario};
+
+/// The two ends, by what the session calls them.
+const OWN: &str = "FIXWIRE";
+const PEER: &str = "PEER";
+/// 2026-08-21T13:30:00Z.
+const START: Timestamp = Timestamp(1_787_319_000_000_000_000);
+const ID: SessionId = SessionId(7);
+
+/// What the session did.
+#[derive(Clone, Debug)]
+enum Event {
+    Send(Vec<u8>),
+    Deliver(Vec<u8>),
+    Disconnect(Reason),
+}
+
+impl Event {
+    fn show(&self) -> String {
+        match self {
+            Self::Send(bytes) => format!("send {}", message::show(bytes)),
+            Self::Deliver(bytes) => format!("deliver {}", message::show(bytes)),
+            Self::Disconnect(reason) => format!("disconnect {reason:?}"),
+        }
+    }
+}
+
+/// Plays a scenario under one of [`super::VERSIONS`].
+///
+/// # Errors
+///
+/// The first line at which the session does something else than the scenario says, or that cannot
+/// be played.
+pub fn play(scenario: &Scenario, version: &str) -> Result<(), Failure> {
+    let failure = |line, what| Failure {
+        scenario: format!("{} [{version}]", scenario.name),
+        line,
+        what,
+    };
+    let mut player = Player::new(version, &scenario.settings)
+        .map_err(|what| failure(scenario.settings_line, what))?;
+    let mut last = 0;
+    for step in &scenario.steps {
+        last = step.line;
+        player
+            .step(&step.action)
+            .map_err(|what| failure(step.line, what))?;
+    }
+    player
+        .nothing_left()
+        .map_err(|what| failure(last + 1, what))
+}
+
+/// The session with all that an engine would keep for it.
+pub struct Player {
+    session: Session,
+    begin_string: BeginString,
+    appl_ver_id: Option<&'static str>,
+    precision: Precision,
+    now: Now,
+    outbox: Outbox,
+    decoder: Decoder,
+    stored: BTreeMap<u64, Vec<u8>>,
+    epoch: u64,
+    next_new: u64,
+    /// The number the peer uses next.
+    peer_out: u64,
+    delivered: Option<Vec<u8>>,
+    events: VecDeque<Event>,
+}
+
+impl Player {
+    /// A session of this version with these settings.
+    ///
+    /// # Errors
+    ///
+    /// A setting that there is not.
+    pub fn new(version: &str, settings: &[(String, String)]) -> Result<Self, String> {
+        let (begin_string, appl_ver_id) = match version {
+            "4.0" => (BeginString::Fix40, None),
+            "4.1" => (BeginString::Fix41, None),
+            "4.2" => (BeginString::Fix42, None),
+            "4.3" => (BeginString::Fix43, None),
+            "4.4" => (BeginString::Fix44, None),
+            "5.0" => (BeginString::Fixt11, Some("7")),
+            "5.0SP1" => (BeginString::Fixt11, Some("8")),
+            "5.0SP2" => (BeginString::Fixt11, Some("9")),
+            _ => return Err(format!("unknown version {version}")),
+        };
+        let mut config = Config::new(
+            begin_string,
+            Role::Acceptor,
+            OWN.as_bytes(),
+            PEER.as_bytes(),
+        );
+        config.default_appl_ver_id = appl_ver_id.and_then(|id| ApplVerId::parse(id.as_bytes()));
+        let (mut next_in, mut next_out) = (1, 1);
+        for (key, value) in settings {
+            let number = || {
+                value
+                    .parse::<u64>()
+                    .map_err(|_| format!("{key}={value}: not a number"))
+            };
+            match key.as_str() {
+                "in" => next_in = number()?,
+                "out" => next_out = number()?,
+                _ => set(&mut config, version, key, value)?,
+            }
+        }
+        let precision = config.precision;
+        let mut session = Session::new(ID, config);
+        session.restore(next_out, next_in, 0);
+        Ok(Self {
+            outbox: Outbox::new(1 << 20, 256, session.header_room()),
+            session,
+            begin_string,
+            appl_ver_id,
+            precision,
+            now: Now {
+                wall: START,
+                mono: Mono(1_000_000_000),
+            },
+            decoder: Decoder::with_capacity(128),
+            stored: BTreeMap::new(),
+            epoch: 0,
+            next_new: next_out,
+            peer_out: next_in,
+            delivered: None,
+            events: VecDeque::new(),
+        })
+    }
+
+    /// Does what a line says, or checks it.
+    ///
+    /// # Errors
+    ///
+    /// The difference between what the line says and what the session does.
+    pub fn step(&mut self, action: &Action) -> Result<(), String> {
+        if !action.is_expectation() {
+            self.nothing_left()?;
+        }
+        match action {
+            Action::Connect => {
+                let verdict = self.session.connected(self.now, &mut self.outbox);
+                self.follow(verdict, None)
+            }
+            Action::LoggedOn => self.log_on(),
+            Action::Receive(fields) => self.receive(fields),
+            Action::Garbled => {
+                let verdict = self.session.garbled(self.now, &mut self.outbox);
+                self.follow(verdict, None)
+            }
+            Action::Wait(span) => self.wait(Nanos(span.as_nanos() as u64)),
+            Action::AppSend(fields) => self.app_send(fields),
+            Action::Refuse(what) => self.refuse(what),
+            Action::LogOut(text) => {
+                let verdict = self.session.log_out(self.now, text, &mut self.outbox);
+                self.follow(verdict, None)
+            }
+            Action::Reset => {
+                let verdict = self.session.reset(self.now, &mut self.outbox);
+                self.follow(verdict, None)
+            }
+            Action::Drop => {
+                self.session.disconnected(self.now);
+                self.notice_epoch();
+                Ok(())
+            }
+            Action::Forget => {
+                self.stored.clear();
+                Ok(())
+            }
+            Action::Send(fields) => self.expect_send(fields),
+            Action::Deliver(fields) => self.expect_deliver(fields),
+            Action::Disconnect(reason) => match self.events.pop_front() {
+                Some(Event::Disconnect(got))
+                    if reason.is_empty() || *reason == format!("{got:?}") =>
+                {
+                    Ok(())
+                }
+                other => Err(difference(&format!("disconnect {reason}"), other)),
+            },
+            Action::Numbers(numbers) => {
+                for (key, wanted) in numbers {
+                    let is = match key.as_str() {
+                        "in" => self.session.next_in(),
+                        "out" => self.session.next_out(),
+                        _ => self.session.epoch(),
+                    };
+                    if is != *wanted {
+                        return Err(format!("expected {key}={wanted}, got {key}={is}"));
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether the session did more than the lines so far said.
+    ///
+    /// # Errors
+    ///
+    /// What it did.
+    pub fn nothing_left(&self) -> Result<(), String> {
+        match self.events.front() {
+            None => Ok(()),
+            Some(event) => Err(format!("expected nothing, got {}", event.show())),
+        }
+    }
+
+    /// Both Logons, which must be the usual ones.
+    fn log_on(&mut self) -> Result<(), String> {
+        self.step(&Action::Connect)?;
+        let logon = vec![(35, "A".into()), (98, "0".into()), (108, "30".into())];
+        let role = self.session.config().role;
+        if role == Role::Acceptor {
+            self.receive(&logon)?;
+        }
+        match self.events.pop_front() {
+            Some(Event::Send(bytes)) if message::split(&bytes)[2].1 == "A" => {}
+            other => return Err(difference("send 35=A", other)),
+        }
+        if role == Role::Initiator {
+            self.receive(&logon)?;
+        }
+        match self.session.is_logged_on() {
+            true => self.nothing_left(),
+            false => Err("the session is not logged on".to_owned()),
+        }
+    }
+
+    fn receive(&mut self, fields: &Fields) -> Result<(), String> {
+        let bytes = self.peer_message(fields)?;
+        self.receive_bytes(&bytes)?;
+        let mut held = Vec::new();
+        while self.session.take_held(&mut held) {
+            self.receive_bytes(&held)?;
+        }
+        Ok(())
+    }
+
+    fn receive_bytes(&mut self, bytes: &[u8]) -> Result<(), String> {
+        let mut decoder = std::mem::replace(&mut self.decoder, Decoder::with_capacity(0));
+        let verdict = {
+            let decoded = decoder.decode(bytes);
+            self.session.receive(self.now, &decoded, &mut self.outbox)
+        };
+        self.decoder = decoder;
+        self.follow(verdict, Some(bytes))
+    }
+
+    /// A message of the peer. Its counter goes on from the number that was given, unless the message
+    /// is a repetition.
+    fn peer_message(&mut self, fields: &Fields) -> Result<Vec<u8>, String> {
+        let mut fields = fields.clone();
+        let value = |tag| {
+            fields
+                .iter()
+                .find(|(t, _)| *t == tag)
+                .map(|(_, v)| v.clone())
+        };
+        let is_logon = value(35).as_deref() == Some("A");
+        if is_logon && value(1137).is_none() {
+            fields.extend(self.appl_ver_id.map(|id| (1137, id.to_owned())));
+        }
+        let value = |tag| {
+            fields
+                .iter()
+                .find(|(t, _)| *t == tag)
+                .map(|(_, v)| v.as_str())
+        };
+        let number = match value(34) {
+            None => Some(self.peer_out),
+            Some(text) => text.parse().ok().filter(|n| *n < u64::MAX),
+        };
+        let header = Header {
+            begin_string: self.begin_string.as_str(),
+            sender: PEER,
+            target: OWN,
+            number: self.peer_out,
+            now: self.now.wall,
+            precision: self.precision,
+        };
+        let bytes = message::build(header, &fields)?;
+        if value(43) != Some("Y")
+            && let Some(number) = number
+        {
+            self.peer_out = number + 1;
+        }
+        Ok(bytes)
+    }
+
+    fn wait(&mut self, span: Nanos) -> Result<(), String> {
+        let end = self.now.mono + span;
+        let mut calls = 0;
+        while let Some(due) = self.session.next_due().filter(|due| *due <= end) {
+            calls += 1;
+            if calls > 10_000 {
+                return Err("the session's timers never come to rest".to_owned());
+            }
+            self.pass_to(due.max(self.now.mono));
+            let verdict = self.session.elapse(self.now, &mut self.outbox);
+            self.follow(verdict, None)?;
+        }
+        self.pass_to(end);
+        Ok(())
+    }
+
+    fn pass_to(&mut self, mono: Mono) {
+        self.now.wall.0 += (mono - self.now.mono).0 as i64;
+        self.now.mono = mono;
+    }
+
+    fn app_send(&mut self, fields: &Fields) -> Result<(), String> {
+        let msg_type = match fields.first() {
+            Some((35, msg_type)) => msg_type.as_bytes(),
+            _ => return Err("`app-send` begins with 35".to_owned()),
+        };
+        let mut body = self.outbox.begin(ID, msg_type);
+        for (tag, value) in &fields[1..] {
+            let value = message::resolve(value, self.now.wall, self.precision)?;
+            body.field(*tag, value.as_bytes());
+        }
+        body.finish().map_err(|error| error.to_string())?;
+        self.follow(Verdict::Handled, None)
+    }
+
+    fn refuse(&mut self, what: &str) -> Result<(), String> {
+        let (word, tag) = what.split_once(' ').unwrap_or((what, ""));
+        let tag = || {
+            tag.parse()
+                .map_err(|_| format!("`refuse {word}` wants a tag"))
+        };
+        let refusal = match word {
+            "unsupported" => Refusal::UnsupportedMessageType,
+            "not-available" => Refusal::NotAvailable,
+            "missing" => Refusal::ConditionallyRequiredFieldMissing(tag()?),
+            "not-authorized" => Refusal::NotAuthorized,
+            "range" => Refusal::ValueOutOfRange(tag()?),
+            "format" => Refusal::IncorrectDataFormat(tag()?),
+            _ => return Err(format!("unknown refusal `{word}`")),
+        };
+        let Some(bytes) = self.delivered.take() else {
+            return Err("nothing was delivered that could be refused".to_owned());
+        };
+        let mut decoder = Decoder::with_capacity(128);
+        let message = decoder.decode(&bytes);
+        self.session
+            .refuse(self.now, &message, refusal, &mut self.outbox);
+        self.follow(Verdict::Handled, None)
+    }
+
+    /// What an engine does after a call: seal, store, send, and then the verdict.
+    fn follow(&mut self, verdict: Verdict, message: Option<&[u8]>) -> Result<(), String> {
+        self.seal()?;
+        match (verdict, message) {
+            (Verdict::Handled, _) => {}
+            (Verdict::Deliver, Some(bytes)) => {
+                let number = message::split(bytes)
+                    .into_iter()
+                    .find(|(tag, _)| *tag == 34)
+                    .and_then(|(_, value)| value.parse::<u64>().ok());
+                if number != Some(self.session.next_in() - 1) {
+                    return Err(format!("delivered out of order: {}", message::show(bytes)));
+                }
+                self.delivered = Some(bytes.to_vec());
+                self.events.push_back(Event::Deliver(bytes.to_vec()));
+            }
+            (Verdict::Deliver, None) => return Err("delivered nothing".to_owned()),
+            (Verdict::Replay(_), _) => self.replay()?,
+            (Verdict::Disconnect(reason), _) => {
+                self.events.push_back(Event::Disconnect(reason));
+                self.session.disconnected(self.now);
+                self.notice_epoch();
+            }
+        }
+        Ok(())
+    }
+
+    fn replay(&mut self) -> Result<(), String> {
+        while let Some(number) = self.session.replay_due() {
+            let stored = self.stored.get(&number).map(Vec::as_slice);
+            self.session.replay(self.now, stored, &mut self.outbox);
+            self.seal()?;
+        }
+        Ok(())
+    }
+
+    fn seal(&mut self) -> Result<(), String> {
+        self.notice_epoch();
+        for index in self.outbox.unsealed() {
+            let entry = self.outbox.entries()[index];
+            self.session.seal(self.now, &mut self.outbox, index);
+            let bytes = self.outbox.sealed(index).to_vec();
+            let number = self.outbox.entries()[index].seq;
+            self.check_frame(&bytes)?;
+            if entry.number == Number::Next {
+                if number != self.next_new {
+                    let wanted = self.next_new;
+                    return Err(format!(
+                        "sent {number}, should be {wanted}: {}",
+                        message::show(&bytes)
+                    ));
+                }
+                self.next_new = number + 1;
+                self.stored.insert(number, bytes.clone());
+            } else {
+                self.check_repetition(number, &bytes)?;
+            }
+            self.events.push_back(Event::Send(bytes));
+        }
+        self.outbox.clear();
+        Ok(())
+    }
+
+    /// After a reset the numbers begin again, and nothing older is ever sent.
+    fn notice_epoch(&mut self) {
+        if self.session.epoch() != self.epoch {
+            self.epoch = self.session.epoch();
+            self.stored.clear();
+            self.next_new = 1;
+            if self.session.next_in() == 1 {
+                self.peer_out = 1;
+            }
+        }
+    }
+
+    fn check_frame(&self, bytes: &[u8]) -> Result<(), String> {
+        use fixwire_protocol::Frame;
+        match fixwire_protocol::frame::next(bytes, 1 << 20) {
+            Frame::Whole { skip: 0, len, .. } if len == bytes.len() => {}
+            other => {
+                return Err(format!(
+                    "sent no message ({other:?}): {}",
+                    message::show(bytes)
+                ));
+            }
+        }
+        let fields = message::split(bytes);
+        let is = |tag, value: &str| fields.iter().any(|(t, v)| *t == tag && v == value);
+        match is(8, self.begin_string.as_str()) && is(49, OWN) && is(56, PEER) {
+            true => Ok(()),
+            false => Err(format!("wrong header: {}", message::show(bytes))),
+        }
+    }
+
+    /// What is sent again equals what was stored, but for 43, 52, 122, 9 and 10; or it is a gap fill.
+    fn check_repetition(&self, number: u64, bytes: &[u8]) -> Result<(), String> {
+        let plain = |bytes: &[u8]| {
+            let mut fields = message::split(bytes);
+            fields.retain(|(tag, _)| ![9, 10, 43, 52, 122].contains(tag));
+            fields
+        };
+        let fields = message::split(bytes);
+        let has = |tag, value: &str| fields.iter().any(|(t, v)| *t == tag && v == value);
+        let same = self
+            .stored
+            .get(&number)
+            .is_some_and(|stored| plain(stored) == plain(bytes));
+        match has(43, "Y") && (same || has(35, "4") && has(123, "Y")) {
+            true => Ok(()),
+            false => Err(format!(
+                "neither a repetition nor a gap fill: {}",
+                message::show(bytes)
+            )),
+        }
+    }
+
+    fn expect_send(&mut self, wanted: &Fields) -> Result<(), String> {
+        let mut wanted = wanted.clone();
+        if wanted.contains(&(35, "A".to_owned())) && !wanted.iter().any(|(tag, _)| *tag == 1137) {
+            wanted.extend(self.appl_ver_id.map(|id| (1137, id.to_owned())));
+        }
+        let what = format!("send {}", written(&wanted));
+        let event = self.events.pop_front();
+        let Some(Event::Send(bytes)) = &event else {
+            return Err(difference(&what, event));
+        };
+        let mut left = message::split(bytes);
+        for (tag, value) in &wanted {
+            let value = message::resolve(value, self.now.wall, self.precision)?;
+            let at = left
+                .iter()
+                .position(|(t, v)| t == tag && (value == "*" || *v == value));
+            match at {
+                Some(at) => left.remove(at),
+                None => return Err(difference(&what, event)),
+            };
+        }
+        left.retain(|(tag, _)| ![8, 9, 34, 49, 52, 56, 10].contains(tag));
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(difference(&what, event)),
+        }
+    }
+
+    fn expect_deliver(&mut self, wanted: &Fields) -> Result<(), String> {
+        let what = format!("deliver {}", written(wanted));
+        let event = self.events.pop_front();
+        let Some(Event::Deliver(bytes)) = &event else {
+            return Err(difference(&what, event));
+        };
+        let has = message::split(bytes);
+        match wanted.iter().all(|field| has.contains(field)) {
+            true => Ok(()),
+            false => Err(difference(&what, event)),
+        }
+    }
+}
+
+fn written(fields: &Fields) -> String {
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|(tag, value)| format!("{tag}={value}"))
+        .collect();
+    fields.join("|")
+}
+
+fn difference(wanted: &str, got: Option<Event>) -> String {
+    let got = got.map_or("nothing".to_owned(), |event| event.show());
+    format!("expected {wanted}, got {got}")
+}

@@ -1,0 +1,103 @@
+//! What the `session` line of a scenario can say.
+//!
+//! With the session's own defaults:
+//!
+//! `role=acceptor|initiator`, `heartbeat=SECONDS`, `in=N` and `out=N` (numbers from an earlier day),
+//! `chunk=N`, `next-expected=on` (789), `last-processed=on` (369), `dictionary=on`,
+//! `reset-on=logon,logout,disconnect`, `max-latency=off|6s`, `check-comp-id=off`, `username=`,
+//! `password=`, `orig-sending-time=optional`, `max-order-age=6s`, `held-bytes=N`, `held-messages=N`,
+//! `same-resends=N`, `resend-attempts=N`, `logon-timeout=6s`, `logout-timeout=6s`,
+//! `business-version=on`, `logon-field=TAG:VALUE`.
+
+use std::sync::{Arc, OnceLock};
+
+use fixwire_protocol::Nanos;
+use fixwire_protocol::dictionary::{Dictionary, Version};
+use fixwire_protocol::session::{Config, Role};
+
+use super::duration;
+
+/// Does what one key of the `session` line says.
+pub(super) fn set(
+    config: &mut Config,
+    version: &str,
+    key: &str,
+    value: &str,
+) -> Result<(), String> {
+    let wrong = || format!("{key}={value}: no such value");
+    let number = || value.parse::<u64>().map_err(|_| wrong());
+    let small = || value.parse::<u32>().map_err(|_| wrong());
+    let span = || duration(value).map(|span| Nanos(span.as_nanos() as u64));
+    let switch = || match value {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(wrong()),
+    };
+    match key {
+        "role" => {
+            config.role = match value {
+                "acceptor" => Role::Acceptor,
+                "initiator" => Role::Initiator,
+                _ => return Err(wrong()),
+            }
+        }
+        "heartbeat" => config.heart_bt_int_seconds = small()?,
+        "chunk" => config.resend_chunk = Some(number()?),
+        "next-expected" => config.next_expected_msg_seq_num = switch()?,
+        "last-processed" => config.last_msg_seq_num_processed = switch()?,
+        "business-version" => config.appl_ver_id_in_business_reject = switch()?,
+        "check-comp-id" => config.check_comp_id = switch()?,
+        "dictionary" => config.dictionary = switch()?.then(|| dictionary(version)),
+        "reset-on" => {
+            for word in value.split(',') {
+                match word {
+                    "logon" => config.reset_on.logon = true,
+                    "logout" => config.reset_on.logout = true,
+                    "disconnect" => config.reset_on.disconnect = true,
+                    _ => return Err(wrong()),
+                }
+            }
+        }
+        "max-latency" if value == "off" => config.max_latency = None,
+        "max-latency" => config.max_latency = Some(span()?),
+        "max-order-age" => config.max_order_age = Some(span()?),
+        "logon-timeout" => config.logon_timeout = span()?,
+        "logout-timeout" => config.logout_timeout = span()?,
+        "username" => config.username = value.into(),
+        "password" => config.password = value.into(),
+        "orig-sending-time" if value == "optional" => config.require_orig_sending_time = false,
+        "held-bytes" => config.limits.held_bytes = number()? as usize,
+        "held-messages" => config.limits.held_messages = number()? as usize,
+        "same-resends" => config.limits.same_resend_requests = small()?,
+        "resend-attempts" => config.limits.resend_attempts = small()?,
+        "logon-field" => {
+            let (tag, value) = value.split_once(':').ok_or_else(wrong)?;
+            let tag = tag.parse().map_err(|_| wrong())?;
+            config.logon_fields.push((tag, value.into()));
+        }
+        _ => return Err(format!("unknown setting {key}")),
+    }
+    Ok(())
+}
+
+/// The dictionaries are big: one of each for all scenarios.
+fn dictionary(version: &str) -> Arc<Dictionary> {
+    static MADE: OnceLock<Vec<Arc<Dictionary>>> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let transport = Dictionary::built_in(Version::Fixt11);
+        let plain = |version| Arc::new(Dictionary::built_in(version));
+        let over = |version| Arc::new(Dictionary::built_in(version).over(&transport));
+        vec![
+            plain(Version::Fix40),
+            plain(Version::Fix41),
+            plain(Version::Fix42),
+            plain(Version::Fix43),
+            plain(Version::Fix44),
+            over(Version::Fix50),
+            over(Version::Fix50Sp1),
+            over(Version::Fix50Sp2),
+        ]
+    });
+    let at = super::VERSIONS.iter().position(|known| *known == version);
+    made[at.unwrap_or(4)].clone()
+}

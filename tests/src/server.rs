@@ -1,0 +1,236 @@
+//! The finished binary as a child process: started, killed, started again.
+
+use crate::packages::workspace;
+use std::fs::{self, File};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// How long the engine may take until it listens.
+const START_PATIENCE: Duration = Duration::from_secs(20);
+
+/// One build at a time: two of the same profile would wait for each other anyway.
+static BUILD: Mutex<()> = Mutex::new(());
+
+/// The binary under test, built when it is not fresh.
+///
+/// `FIXWIRE_BIN` names another one. Otherwise cargo builds it in the profile of the running test, so
+/// that the two are never of different ages.
+pub fn binary() -> Result<PathBuf, String> {
+    if let Some(path) = std::env::var_os("FIXWIRE_BIN") {
+        return Ok(PathBuf::from(path));
+    }
+    build(&[]).map(|folder| folder.join("fixwire"))
+}
+
+/// The binary with the planted faults compiled in; `FIXWIRE_CANARY` chooses one at run time.
+pub fn canary_binary() -> Result<PathBuf, String> {
+    let folder = build(&["--features", "canary"])?;
+    let copy = folder.join("fixwire-canary");
+    let copied = fs::copy(folder.join("fixwire"), &copy);
+    copied.map_err(|error| format!("{}: {error}", copy.display()))?;
+    build(&[])?;
+    Ok(copy)
+}
+
+fn build(features: &[&str]) -> Result<PathBuf, String> {
+    let _one = BUILD
+        .lock()
+        .map_err(|_| "an earlier build panicked".to_owned())?;
+    let folder = profile_folder().map_err(|error| format!("where am I: {error}"))?;
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args([
+            "build",
+            "--quiet",
+            "--locked",
+            "-p",
+            "fixwire-cli",
+            "--profile",
+            profile,
+        ])
+        .args(features)
+        .arg("--target-dir")
+        .arg(folder.parent().unwrap_or(&folder))
+        .current_dir(workspace())
+        .output()
+        .map_err(|error| format!("cargo build did not start: {error}"))?;
+    if !output.status.success() {
+        return Err(format!(
+            "cargo build failed:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        ));
+    }
+    Ok(folder)
+}
+
+/// Where this program was built: target/PROFILE of target/PROFILE/deps/PROGRAM.
+pub(crate) fn profile_folder() -> std::io::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    Ok(program
+        .ancestors()
+        .nth(2)
+        .unwrap_or(Path::new("."))
+        .to_owned())
+}
+
+/// A folder under the target folder that is empty at first and stays afterwards, for a look into it.
+pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
+    let folder = profile_folder()?.join("rigs").join(name);
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// A port of 127.0.0.1 that nobody listened on a moment ago.
+pub fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        .local_addr()?
+        .port())
+}
+
+/// Returns once somebody takes connections there.
+pub fn wait_for_listener(address: SocketAddr, patience: Duration) -> Result<(), String> {
+    let deadline = Instant::now() + patience;
+    while TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_err() {
+        if Instant::now() > deadline {
+            return Err(format!("nobody listens on {address}"));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// A running engine; it is killed when this is dropped.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    folder: PathBuf,
+}
+
+/// What to start.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program.
+    pub binary: PathBuf,
+    /// The application of `fixwire run --app`.
+    pub app: &'static str,
+    /// The settings file; its SocketAcceptPort is `port`.
+    pub settings: PathBuf,
+    /// Where it will listen.
+    pub port: u16,
+    /// The planted fault to switch on, of a binary that has them.
+    pub canary: Option<&'static str>,
+}
+
+impl Launch {
+    /// Starts the engine and waits until it listens. Its output is beside the settings file.
+    pub fn start(&self) -> Result<Server, String> {
+        let folder = self.settings.parent().unwrap_or(Path::new(".")).to_owned();
+        let output = |name: &str| {
+            let path = folder.join(name);
+            let file = File::options().create(true).append(true).open(&path);
+            file.map_err(|error| format!("{}: {error}", path.display()))
+        };
+        let mut command = Command::new(&self.binary);
+        command.args(["run", "--app", self.app]).arg(&self.settings);
+        command
+            .stdin(Stdio::null())
+            .stdout(output("stdout")?)
+            .stderr(output("stderr")?);
+        if let Some(fault) = self.canary {
+            command.env("FIXWIRE_CANARY", fault);
+        }
+        let child = command
+            .spawn()
+            .map_err(|error| format!("{}: {error}", self.binary.display()))?;
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
+        let mut server = Server {
+            child,
+            address,
+            folder,
+        };
+        server.wait_until_it_listens()?;
+        Ok(server)
+    }
+}
+
+impl Server {
+    fn wait_until_it_listens(&mut self) -> Result<(), String> {
+        let deadline = Instant::now() + START_PATIENCE;
+        while TcpStream::connect_timeout(&self.address, Duration::from_secs(1)).is_err() {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(format!(
+                    "the engine ended with {status}: {}",
+                    self.last_words()
+                ));
+            }
+            if Instant::now() > deadline {
+                return Err(format!("the engine does not listen on {}", self.address));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// SIGKILL, and waits until the process is gone.
+    pub fn kill(mut self) -> Result<(), String> {
+        if let Ok(Some(status)) = self.child.try_wait() {
+            return Err(format!(
+                "the engine had ended by itself, {status}: {}",
+                self.last_words()
+            ));
+        }
+        self.child
+            .kill()
+            .and_then(|()| self.child.wait())
+            .map_err(|error| format!("kill: {error}"))?;
+        Ok(())
+    }
+
+    /// SIGTERM; the engine must end cleanly within `patience`.
+    pub fn terminate(mut self, patience: Duration) -> Result<(), String> {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status();
+        sent.map_err(|error| format!("kill -TERM: {error}"))?;
+        let deadline = Instant::now() + patience;
+        while Instant::now() < deadline {
+            match self.child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => {
+                    return Err(format!(
+                        "SIGTERM ended it with {status}: {}",
+                        self.last_words()
+                    ));
+                }
+                _ => std::thread::sleep(Duration::from_millis(10)),
+            }
+        }
+        Err(format!("still running {patience:?} after SIGTERM"))
+    }
+
+    /// The end of what it wrote to stderr.
+    pub fn last_words(&self) -> String {
+        let text = fs::read(self.folder.join("stderr")).unwrap_or_default();
+        String::from_utf8_lossy(&text[text.len().saturating_sub(2_000)..])
+            .trim()
+            .to_owned()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,505 @@
+//! A counterparty that knows nothing of the engine: it keeps every byte it was sent, and judges it.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::LazyLock;
+
+use fixwire::host::sim::SimNet;
+use fixwire::host::{ConnId, ListenerId};
+use fixwire::protocol::{Now, Precision, Stamp};
+
+use crate::wire::{SOH, fields, frame_fault, message, number, show, value};
+
+/// Its number in the network; machines have others.
+pub const NODE: u32 = 0;
+/// Where it listens when it does not dial.
+pub const PORT: u16 = 1001;
+/// Where the engine listens.
+pub const ENGINE_PORT: u16 = 1000;
+const PAUSE: u64 = 50_000_000;
+
+/// A message that the peer gave a number.
+#[derive(Clone, Debug)]
+struct Sent {
+    kind: String,
+    time: String,
+    body: String,
+}
+
+impl Sent {
+    fn is_admin(&self) -> bool {
+        matches!(self.kind.as_str(), "0" | "1" | "2" | "3" | "4" | "5" | "A")
+    }
+}
+
+/// How an order is sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Manner {
+    /// As it should be.
+    Plain,
+    /// It gets its number and is not sent.
+    Lost,
+    /// One byte is changed on the way.
+    Garbled,
+}
+
+/// The counterparty of one session.
+pub struct Peer {
+    dials: bool,
+    listener: Option<ListenerId>,
+    not_before: u64,
+    conn: Option<ConnId>,
+    received: Vec<u8>,
+    waiting: Vec<u8>,
+    /// Both Logons of this connection have been exchanged.
+    pub logged_on: bool,
+    /// MsgSeqNum that it gives out next.
+    pub next_out: u64,
+    /// MsgSeqNum that it expects next.
+    pub next_in: u64,
+    /// How often the numbers began anew.
+    pub epoch: u64,
+    /// The next Logon begins the numbers anew.
+    pub wants_reset: bool,
+    sent: Vec<Sent>,
+    /// Our own open ResendRequest: it is answered when this number has come.
+    asked: Option<u64>,
+    /// What the engine asked for on this connection.
+    engine_asked: Vec<u64>,
+    /// Every message of the engine by epoch and number, as it came first.
+    pub seen: HashMap<(u64, u64), Vec<u8>>,
+    /// Every repeated message, without the fields that a repetition changes.
+    pub repeated: HashMap<(u64, u64), Vec<u8>>,
+    /// Reports that came in sequence, by ClOrdID.
+    pub reports: HashMap<String, u64>,
+    /// Orders ever given a number: ClOrdID to OrderQty.
+    pub orders: HashMap<String, u64>,
+    /// Numbers of Logons, Logouts and ResendRequests ever sent.
+    pub urgent: HashSet<u64>,
+    /// The engine has answered an order since the last reset, so it has had number 1.
+    answered: bool,
+    next_order: u64,
+    /// A message with a low number was sent: a Logout is the right answer.
+    pub provoked: bool,
+    now: Now,
+    text: String,
+}
+
+impl Peer {
+    /// A peer that dials or listens.
+    pub fn new(dials: bool, net: &SimNet) -> Self {
+        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+        Self {
+            dials,
+            listener: (!dials).then(|| net.listen(NODE, at)),
+            not_before: 0,
+            conn: None,
+            received: Vec::new(),
+            waiting: Vec::new(),
+            logged_on: false,
+            next_out: 1,
+            next_in: 1,
+            epoch: 0,
+            wants_reset: false,
+            sent: Vec::new(),
+            asked: None,
+            engine_asked: Vec::new(),
+            seen: HashMap::new(),
+            repeated: HashMap::new(),
+            reports: HashMap::new(),
+            orders: HashMap::new(),
+            urgent: HashSet::new(),
+            answered: false,
+            next_order: 0,
+            provoked: false,
+            now: net.now(),
+            text: String::new(),
+        }
+    }
+
+    /// Whether it dials; otherwise it listens.
+    pub fn dials(&self) -> bool {
+        self.dials
+    }
+
+    /// Its connection.
+    pub fn conn(&self) -> Option<ConnId> {
+        self.conn
+    }
+
+    /// Nothing waits to be sent, and no answer to a ResendRequest is awaited.
+    pub fn is_quiet(&self) -> bool {
+        self.waiting.is_empty() && self.asked.is_none()
+    }
+
+    /// ClOrdIDs of the orders since the last reset.
+    pub fn current_orders(&self) -> impl Iterator<Item = &str> {
+        let orders = self.sent.iter().filter(|sent| sent.kind == "D");
+        orders.filter_map(|sent| sent.body.strip_prefix("11=")?.split('|').next())
+    }
+
+    /// One turn: connects, writes, reads and answers.
+    ///
+    /// # Errors
+    ///
+    /// What the engine did that no engine may do.
+    pub fn step(&mut self, net: &SimNet) -> Result<(), String> {
+        self.now = net.now();
+        if let Some(listener) = self.listener {
+            while let Some(conn) = net.accept(listener) {
+                match self.conn {
+                    Some(_) => net.close(conn),
+                    None => self.begin(conn),
+                }
+            }
+        } else if self.conn.is_none() && self.now.mono.0 >= self.not_before {
+            self.not_before = self.now.mono.0 + PAUSE;
+            if let Ok(conn) = net.connect(NODE, ENGINE_PORT) {
+                self.begin(conn);
+                self.log_on();
+            }
+        }
+        let Some(conn) = self.conn else { return Ok(()) };
+        let mut ended = !self.flush(net, conn);
+        let mut chunk = [0; 4096];
+        loop {
+            match net.read(conn, &mut chunk) {
+                Ok(0) => ended = true,
+                Ok(count) => {
+                    self.received.extend_from_slice(&chunk[..count]);
+                    continue;
+                }
+                Err(error) => ended |= error.kind() != std::io::ErrorKind::WouldBlock,
+            }
+            break;
+        }
+        let mut start = 0;
+        let received = std::mem::take(&mut self.received);
+        while let Some(len) = whole(&received[start..])? {
+            let raw = &received[start..start + len];
+            start += len;
+            if self.take(raw)? {
+                ended = true;
+                break;
+            }
+        }
+        self.received = received;
+        self.received.drain(..start);
+        if ended || !self.flush(net, conn) {
+            self.end(net);
+        }
+        Ok(())
+    }
+
+    /// Hangs up.
+    pub fn end(&mut self, net: &SimNet) {
+        if let Some(conn) = self.conn.take() {
+            if self.wants_reset {
+                // A Logon that resets, on a connection we gave up, must not arrive any more.
+                net.reset(conn);
+            }
+            net.close(conn);
+        }
+        self.received.clear();
+        self.waiting.clear();
+        self.logged_on = false;
+        self.asked = None;
+        self.provoked = false;
+        self.not_before = self.now.mono.0 + PAUSE;
+    }
+
+    fn begin(&mut self, conn: ConnId) {
+        self.conn = Some(conn);
+        self.engine_asked.clear();
+        self.logged_on = false;
+    }
+
+    fn log_on(&mut self) {
+        if self.wants_reset {
+            self.epoch += 1;
+            self.sent.clear();
+            (self.next_in, self.next_out) = (1, 1);
+            self.answered = false;
+            self.send("A", "98=0|108=30|141=Y|", true);
+        } else {
+            self.send("A", "98=0|108=30|", true);
+        }
+    }
+
+    /// Writes what waits; false when the connection has failed.
+    fn flush(&mut self, net: &SimNet, conn: ConnId) -> bool {
+        while !self.waiting.is_empty() {
+            match net.write(conn, &self.waiting) {
+                Ok(count) => drop(self.waiting.drain(..count)),
+                Err(error) => return error.kind() == std::io::ErrorKind::WouldBlock,
+            }
+        }
+        true
+    }
+
+    /// Sends an order for so many; its text makes it longer.
+    pub fn order(&mut self, quantity: u64, text: usize, manner: Manner) {
+        self.next_order += 1;
+        let id = format!("O{}", self.next_order);
+        let time = stamp(self.now);
+        let body = format!(
+            "11={id}|21=1|55=FW|54=1|60={time}|38={quantity}|40=1|58={:x<text$}|",
+            "t"
+        );
+        self.orders.insert(id, quantity);
+        let from = self.waiting.len();
+        self.send("D", &body, manner != Manner::Lost);
+        if manner == Manner::Garbled && self.waiting.len() > from {
+            let end = self.waiting.len() - 12;
+            self.waiting[end] ^= 1;
+        }
+    }
+
+    /// Repeats an old application message, as after a ResendRequest that nobody made.
+    pub fn repeat(&mut self, draw: u64) {
+        if self.sent.is_empty() || !self.logged_on {
+            return;
+        }
+        let seq = 1 + draw % self.sent.len() as u64;
+        if !self.sent[seq as usize - 1].is_admin() {
+            self.resend(seq);
+        }
+    }
+
+    /// Uses a number a second time, which ends the connection.
+    pub fn provoke(&mut self) {
+        if self.logged_on && self.answered {
+            self.provoked = true;
+            self.write("0", 1, "", "");
+        }
+    }
+
+    fn send(&mut self, kind: &str, body: &str, transmit: bool) {
+        let seq = self.next_out;
+        self.next_out += 1;
+        if matches!(kind, "A" | "2" | "5") {
+            self.urgent.insert(seq);
+        }
+        self.sent.push(Sent {
+            kind: kind.to_owned(),
+            time: stamp(self.now),
+            body: body.to_owned(),
+        });
+        if transmit && self.conn.is_some() && (self.logged_on || kind == "A") {
+            self.write(kind, seq, "", body);
+        }
+    }
+
+    fn write(&mut self, kind: &str, seq: u64, extra: &str, body: &str) {
+        self.text.clear();
+        let time = stamp(self.now);
+        let _ = write!(
+            self.text,
+            "8=FIX.4.2|35={kind}|34={seq}|{extra}49=PEER|52={time}|56=ENGINE|{body}"
+        );
+        let raw = message(&self.text);
+        self.show("peer  ", &raw);
+        self.waiting.extend_from_slice(&raw);
+    }
+
+    /// With the variable `SIM_SHOW` the conversation is printed.
+    fn show(&self, who: &str, raw: &[u8]) {
+        static SHOWN: LazyLock<bool> = LazyLock::new(|| std::env::var_os("SIM_SHOW").is_some());
+        if *SHOWN {
+            println!("{:>9} {who} {}", self.now.mono.0 / 1_000_000, show(raw));
+        }
+    }
+
+    fn resend(&mut self, seq: u64) {
+        let sent = self.sent[seq as usize - 1].clone();
+        // The clock may have been set back since.
+        let time = sent.time.min(stamp(self.now));
+        let extra = format!("43=Y|122={time}|");
+        self.write(&sent.kind, seq, &extra, &sent.body);
+    }
+
+    fn answer(&mut self, from: u64, to: u64) -> Result<(), String> {
+        let last = self.next_out - 1;
+        let to = if to == 0 { last } else { to.min(last) };
+        if from == 0 || from > last {
+            return Err(format!(
+                "A3: asks for {from} to {to}, but {last} was the last"
+            ));
+        }
+        let mut seq = from;
+        while seq <= to {
+            if !self.sent[seq as usize - 1].is_admin() {
+                self.resend(seq);
+                seq += 1;
+                continue;
+            }
+            let begin = seq;
+            while seq <= to && self.sent[seq as usize - 1].is_admin() {
+                seq += 1;
+            }
+            self.write("4", begin, "43=Y|", &format!("123=Y|36={seq}|"));
+        }
+        Ok(())
+    }
+
+    /// Takes one message of the engine; true when the connection ends.
+    fn take(&mut self, raw: &[u8]) -> Result<bool, String> {
+        self.show("engine", raw);
+        if let Some(fault) = frame_fault(raw) {
+            return Err(format!(
+                "the engine sent a bad frame: {fault}: {}",
+                show(raw)
+            ));
+        }
+        let seq = number(raw, "34").ok_or_else(|| format!("no MsgSeqNum: {}", show(raw)))?;
+        let kind = value(raw, "35").unwrap_or_default();
+        let repeated = value(raw, "43") == Some(b"Y");
+        if kind == b"A" && self.wants_reset {
+            if value(raw, "141") != Some(b"Y") || seq != 1 {
+                return Err(format!(
+                    "a reset was asked for, the answer is {}",
+                    show(raw)
+                ));
+            }
+            self.wants_reset = false;
+        }
+        let key = (self.epoch, seq);
+        if repeated {
+            if kind != b"4" {
+                let bare = essence(raw);
+                if let Some(first) = self.seen.get(&key)
+                    && essence(first) != bare
+                {
+                    return Err(format!("A2: {} repeats {}", show(raw), show(first)));
+                }
+                self.repeated.insert(key, bare);
+            }
+        } else if let Some(first) = self.seen.get(&key) {
+            return Err(format!(
+                "A2: number {seq} twice: {} and {}",
+                show(first),
+                show(raw)
+            ));
+        } else {
+            self.seen.insert(key, raw.to_vec());
+        }
+        if seq > self.next_in {
+            if kind == b"A" {
+                self.logon_came();
+            }
+            if kind == b"2" {
+                self.asked_by_engine(raw)?;
+            }
+            if self.asked.is_none() {
+                self.asked = Some(seq);
+                let body = format!("7={}|16=0|", self.next_in);
+                self.send("2", &body, true);
+            }
+            return Ok(false);
+        }
+        if seq < self.next_in {
+            return if repeated {
+                Ok(false)
+            } else {
+                Err(format!("A2: {} was expected: {}", self.next_in, show(raw)))
+            };
+        }
+        self.next_in += 1;
+        if self.asked.is_some_and(|upto| self.next_in > upto) {
+            self.asked = None;
+        }
+        match kind {
+            b"A" => self.logon_came(),
+            b"0" => {}
+            b"1" => {
+                let id = value(raw, "112").unwrap_or_default();
+                let body = format!("112={}|", String::from_utf8_lossy(id));
+                self.send("0", &body, true);
+            }
+            b"2" => self.asked_by_engine(raw)?,
+            b"4" => {
+                let next = number(raw, "36").unwrap_or_default();
+                if next < self.next_in {
+                    return Err(format!("gap fill backwards: {}", show(raw)));
+                }
+                self.next_in = next;
+                if self.asked.is_some_and(|upto| self.next_in > upto) {
+                    self.asked = None;
+                }
+            }
+            b"5" => {
+                self.send("5", "", true);
+                if !self.provoked {
+                    return Err(format!("logged out for no reason: {}", show(raw)));
+                }
+                return Ok(true);
+            }
+            b"8" => {
+                self.answered = true;
+                let id = value(raw, "11").unwrap_or_default();
+                let id = String::from_utf8_lossy(id).into_owned();
+                *self.reports.entry(id).or_default() += 1;
+            }
+            b"B" | b"j" => {}
+            _ => return Err(format!("an unexpected message: {}", show(raw))),
+        }
+        Ok(false)
+    }
+
+    fn logon_came(&mut self) {
+        if !self.dials && !self.logged_on {
+            self.log_on();
+        }
+        self.logged_on = true;
+    }
+
+    fn asked_by_engine(&mut self, raw: &[u8]) -> Result<(), String> {
+        let (Some(from), Some(to)) = (number(raw, "7"), number(raw, "16")) else {
+            return Err(format!("not a ResendRequest: {}", show(raw)));
+        };
+        if self.engine_asked.contains(&from) {
+            return Err(format!("A3: a gap is asked for twice: {}", show(raw)));
+        }
+        self.engine_asked.push(from);
+        self.answer(from, to)
+    }
+}
+
+/// Bytes of the message that `bytes` begin with, when it is all there.
+fn whole(bytes: &[u8]) -> Result<Option<usize>, String> {
+    let mut ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == SOH);
+    let (Some((begin, _)), Some((length, _))) = (ends.next(), ends.next()) else {
+        return Ok(None);
+    };
+    let body = bytes[begin + 1..length].strip_prefix(b"9=");
+    let body = body.and_then(|text| std::str::from_utf8(text).ok()?.parse::<usize>().ok());
+    let Some(body) = body else {
+        return Err(format!(
+            "W2: bytes that are no message: {}",
+            show(&bytes[..bytes.len().min(200)])
+        ));
+    };
+    let end = length + 1 + body + 7;
+    Ok((bytes.len() >= end).then_some(end))
+}
+
+/// A message without what its repetition may change: 9, 10, 43, 52, 122.
+pub fn essence(raw: &[u8]) -> Vec<u8> {
+    let kept =
+        fields(raw).filter(|(tag, _)| !matches!(*tag, b"9" | b"10" | b"43" | b"52" | b"122"));
+    let mut bare = Vec::with_capacity(raw.len());
+    for (tag, value) in kept {
+        bare.extend_from_slice(tag);
+        bare.push(b'=');
+        bare.extend_from_slice(value.unwrap_or_default());
+        bare.push(SOH);
+    }
+    bare
+}
+
+fn stamp(now: Now) -> String {
+    let mut stamp = Stamp::new();
+    let text = stamp.format(now.wall, Precision::Millis);
+    String::from_utf8_lossy(text).into_owned()
+}

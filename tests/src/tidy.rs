@@ -1,0 +1,351 @@
+//! The rules of the house as functions over text.
+//!
+//! Each takes what a file says and gives the violations, one sentence each, so that each can be
+//! shown a planted one. `tests/tests/tidy.rs` applies them to the repository.
+
+use std::path::Path;
+
+/// The longest source file.
+pub const LINES_MAX: usize = 600;
+/// The largest file of any kind, in bytes.
+pub const BYTES_MAX: u64 = 1 << 20;
+/// The most lines of code in the crate that holds the unsafe ones.
+pub const UNSAFE_CRATE_LINES_MAX: usize = 400;
+
+/// Our packages by row: a package uses lower rows only, and neighbours in a row never meet.
+const ROWS: [(&str, u8); 9] = [
+    ("fixwire-protocol", 0),
+    ("fixwire-sys", 0),
+    ("fixwire", 1),
+    ("fixwire-oms", 1),
+    ("fixwire-gateway", 1),
+    ("fixwire-lab", 2),
+    ("fixwire-console", 3),
+    ("fixwire-cli", 4),
+    ("fixwire-rigs", 5),
+];
+
+/// The one arrow inside a row: scanning for SOH may live with the unsafe lines.
+const ARROW_INSIDE_ROW: (&str, &str) = ("fixwire-protocol", "fixwire-sys");
+
+/// Words that say a thing is not finished. In two parts, so that this file has none of them.
+const LEFTOVERS: [(&str, &str); 8] = [
+    ("to", "do!"),
+    ("unimple", "mented!"),
+    ("db", "g!("),
+    ("FIX", "ME"),
+    ("TO", "DO"),
+    ("XX", "X"),
+    ("#[ign", "ore"),
+    ("allow(dead", "_code)"),
+];
+
+/// Where paths of one machine begin. In two parts for the same reason.
+const MACHINE_PATHS: [(&str, &str); 4] = [
+    ("/ro", "ot/"),
+    ("/ho", "me/"),
+    ("/wo", "rk/"),
+    ("/Us", "ers/"),
+];
+
+/// Arrows between our crates that point up or sideways.
+pub fn arrows(manifest: &str) -> Vec<String> {
+    let Some(package) = key(manifest, "package", "name") else {
+        return vec!["the manifest names no package".to_owned()];
+    };
+    let row = |name: &str| {
+        ROWS.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, row)| *row)
+    };
+    let Some(own) = row(&package) else {
+        return vec![format!(
+            "{package} has no row: add it to the table of tidy.rs"
+        )];
+    };
+    let used = dependencies(manifest);
+    let ours = used.iter().filter(|name| name.starts_with("fixwire"));
+    ours.filter(|name| (package.as_str(), name.as_str()) != ARROW_INSIDE_ROW)
+        .filter_map(|name| match row(name) {
+            Some(row) if row < own => None,
+            Some(row) => Some(format!("{package} (row {own}) uses {name} (row {row})")),
+            None => Some(format!("{package} uses {name}, which has no row")),
+        })
+        .collect()
+}
+
+/// What a manifest depends on when it is built; dev-dependencies are free.
+fn dependencies(manifest: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut inside = false;
+    for line in manifest.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix('[') {
+            let section = section.trim_end_matches(']');
+            let (table, name) = match section.rsplit_once("dependencies.") {
+                Some((before, name)) => (format!("{before}dependencies"), Some(name)),
+                None => (section.to_owned(), None),
+            };
+            inside = table.ends_with("dependencies") && !table.ends_with("dev-dependencies");
+            found.extend(name.filter(|_| inside).map(str::to_owned));
+            inside &= name.is_none();
+        } else if inside && !line.starts_with('#') {
+            let name = line.split(['=', '.', ' ']).next().unwrap_or_default();
+            found.extend((!name.is_empty()).then(|| name.to_owned()));
+        }
+    }
+    found
+}
+
+/// The value of `name = "…"` in the section `[section]`.
+fn key(manifest: &str, section: &str, name: &str) -> Option<String> {
+    let mut inside = false;
+    for line in manifest.lines().map(str::trim) {
+        if line.starts_with('[') {
+            inside = line == format!("[{section}]");
+        } else if let Some((left, right)) = line.split_once('=')
+            && inside
+            && left.trim() == name
+        {
+            return Some(right.trim().trim_matches('"').to_owned());
+        }
+    }
+    None
+}
+
+/// Lines of Rust that use the keyword `unsafe`.
+pub fn unsafe_lines(source: &str) -> Vec<String> {
+    code(source)
+        .filter(|(_, line)| has_word(&without_strings(line), "unsafe"))
+        .map(|(number, line)| format!("line {number}: unsafe outside crates/sys: {}", line.trim()))
+        .collect()
+}
+
+/// How many lines of a file are code: no comment, no blank line, no test.
+pub fn code_lines(source: &str) -> usize {
+    let product = source.split("#[cfg(test)]").next().unwrap_or_default();
+    code(product).count()
+}
+
+/// What the root of a crate must say about itself.
+pub fn crate_root(package: &str, source: &str) -> Vec<String> {
+    let says = |attribute: &str| code(source).any(|(_, line)| line.trim().starts_with(attribute));
+    let mut found = Vec::new();
+    if package != "fixwire-sys" && !says("#![forbid(unsafe_code)]") {
+        found.push(format!("{package} does not say #![forbid(unsafe_code)]"));
+    }
+    let no_std = says("#![no_std]") || says("#![cfg_attr(not(test), no_std)]");
+    if package == "fixwire-protocol" && !no_std {
+        found.push(format!("{package} does not say #![no_std]"));
+    }
+    found
+}
+
+/// Signs of unfinished work.
+pub fn leftovers(text: &str) -> Vec<String> {
+    mentions(text, &LEFTOVERS, "is a leftover")
+}
+
+/// Paths that exist on one machine only.
+pub fn machine_paths(text: &str) -> Vec<String> {
+    mentions(text, &MACHINE_PATHS, "is a path of one machine")
+}
+
+/// Source files that want cutting.
+pub fn too_long(text: &str) -> Option<String> {
+    let lines = text.lines().count();
+    (lines > LINES_MAX).then(|| format!("{lines} lines; the most is {LINES_MAX}"))
+}
+
+/// Relative links of a Markdown page that lead nowhere; `exists` looks beside the page.
+pub fn dead_links(page: &str, exists: impl Fn(&Path) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut in_code = false;
+    for (index, line) in page.lines().enumerate() {
+        if line.trim_start().starts_with("```") {
+            in_code = !in_code;
+        }
+        if in_code {
+            continue;
+        }
+        for rest in line.split("](").skip(1) {
+            let target = rest.split([')', ' ']).next().unwrap_or_default();
+            let file = target.split('#').next().unwrap_or_default();
+            if file.is_empty() || target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            if !exists(Path::new(file)) {
+                found.push(format!("line {}: no such file: {target}", index + 1));
+            }
+        }
+    }
+    found
+}
+
+/// Setting keys that a page has no heading for.
+pub fn undocumented<'a>(keys: impl IntoIterator<Item = &'a str>, page: &str) -> Vec<String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    let words = headings.flat_map(|line| line.split(|c: char| !c.is_alphanumeric()));
+    let words: std::collections::HashSet<&str> = words.collect();
+    keys.into_iter()
+        .filter(|key| !words.contains(key))
+        .map(|key| format!("the setting {key} is not documented"))
+        .collect()
+}
+
+fn mentions(text: &str, needles: &[(&str, &str)], what: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        for (left, right) in needles {
+            let needle = format!("{left}{right}");
+            if has_word(&without_strings(line), &needle) {
+                found.push(format!("line {}: {needle} {what}", index + 1));
+            }
+        }
+    }
+    found
+}
+
+/// The line without what stands between quotes: a program may well write about what it must not do.
+fn without_strings(line: &str) -> String {
+    line.replace("\\\"", "").split('"').step_by(2).collect()
+}
+
+/// Whether `word` is in the line and no part of a longer name.
+fn has_word(line: &str, word: &str) -> bool {
+    let name = |c: char| c.is_alphanumeric() || c == '_';
+    let starts_name = word.starts_with(name);
+    let ends_name = word.ends_with(name);
+    line.match_indices(word).any(|(at, _)| {
+        let free_before = !starts_name || !line[..at].ends_with(name);
+        let free_behind = !ends_name || !line[at + word.len()..].starts_with(name);
+        free_before && free_behind
+    })
+}
+
+/// Lines that are neither blank nor a comment, numbered from 1. The text of strings counts as code.
+fn code(source: &str) -> impl Iterator<Item = (usize, &str)> {
+    source
+        .lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line.split("//").next().unwrap_or_default()))
+        .filter(|(_, line)| !line.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrows_point_down() {
+        let manifest = |name: &str, dependencies: &str| {
+            format!("[package]\nname = \"{name}\"\n{dependencies}\n")
+        };
+        let down = "[dependencies]\nfixwire = { path = \"x\" }\nserde = \"1\"\n";
+        assert!(arrows(&manifest("fixwire-lab", down)).is_empty());
+        let dev = "[dev-dependencies]\nfixwire-cli.workspace = true\n";
+        assert!(arrows(&manifest("fixwire-lab", dev)).is_empty());
+        let sys = "[dependencies]\nfixwire-sys.workspace = true\n";
+        assert!(arrows(&manifest("fixwire-protocol", sys)).is_empty());
+        for (package, planted) in [
+            (
+                "fixwire-protocol",
+                "[dependencies]\nfixwire.workspace = true",
+            ),
+            (
+                "fixwire-sys",
+                "[dependencies]\nfixwire-protocol = { path = \"x\" }",
+            ),
+            ("fixwire", "[build-dependencies]\nfixwire-lab = \"1\""),
+            (
+                "fixwire-oms",
+                "[dependencies.fixwire-gateway]\npath = \"x\"",
+            ),
+            (
+                "fixwire",
+                "[target.'cfg(unix)'.dependencies]\nfixwire-cli = \"1\"",
+            ),
+            ("fixwire-cli", "[dependencies]\nfixwire-unknown = \"1\""),
+            ("fixwire-unknown", ""),
+        ] {
+            assert_eq!(
+                arrows(&manifest(package, planted)).len(),
+                1,
+                "{package}: {planted}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_keyword_unsafe_is_found_and_its_mention_is_not() {
+        assert_eq!(unsafe_lines("let x;\nlet y = unsafe { z() };\n").len(), 1);
+        assert!(unsafe_lines("#![forbid(unsafe_code)]\n// unsafe is elsewhere\n").is_empty());
+        assert!(unsafe_lines("say(\"unsafe\")").is_empty());
+    }
+
+    #[test]
+    fn lines_of_code_leave_out_comments_and_tests() {
+        let source = "//! doc\n\nfn a() {}\n// why\nfn b() {}\n#[cfg(test)]\nmod tests {}\n";
+        assert_eq!(code_lines(source), 2);
+    }
+
+    #[test]
+    fn a_crate_root_must_forbid_unsafe_and_protocol_std() {
+        assert_eq!(
+            crate_root("fixwire", "//! #![forbid(unsafe_code)]\n").len(),
+            1
+        );
+        assert_eq!(
+            crate_root("fixwire-protocol", "#![forbid(unsafe_code)]\n").len(),
+            1
+        );
+        let both = "#![no_std]\n#![forbid(unsafe_code)]\n";
+        assert!(crate_root("fixwire-protocol", both).is_empty());
+        assert!(crate_root("fixwire-sys", "").is_empty());
+    }
+
+    #[test]
+    fn leftovers_and_machine_paths_are_found() {
+        for (left, right) in LEFTOVERS {
+            assert_eq!(
+                leftovers(&format!("a\n{left}{right}\n")).len(),
+                1,
+                "{left}{right}"
+            );
+        }
+        for (left, right) in MACHINE_PATHS {
+            assert_eq!(
+                machine_paths(&format!("see {left}{right}x\n")).len(),
+                1,
+                "{left}{right}"
+            );
+        }
+        assert!(leftovers("MAXXX, unaTODOb\n").is_empty());
+        assert!(leftovers(include_str!("tidy.rs")).is_empty());
+    }
+
+    #[test]
+    fn a_long_file_is_found() {
+        assert!(too_long(&"x\n".repeat(LINES_MAX)).is_none());
+        assert!(too_long(&"x\n".repeat(LINES_MAX + 1)).is_some());
+    }
+
+    #[test]
+    fn a_dead_link_is_found() {
+        let exists = |path: &Path| path == Path::new("here.md");
+        let page = "[a](here.md#x) [b](https://example.org) [c](#d)\n```\n[e](no.md)\n```\n";
+        assert!(dead_links(page, exists).is_empty());
+        assert_eq!(
+            dead_links("text\n[a](gone.md)\n", exists),
+            ["line 2: no such file: gone.md"]
+        );
+    }
+
+    #[test]
+    fn an_undocumented_setting_is_found() {
+        assert!(undocumented(["Wait"], "### Wait\n").is_empty());
+        assert_eq!(
+            undocumented(["Wait", "Core"], "# Wait\nCore\n## Core2\n").len(),
+            1
+        );
+    }
+}

@@ -1,0 +1,375 @@
+//! Two engines trade with each other: whatever either of them is, the same must hold.
+//!
+//! Each [`Side`] takes commands and reports events, as `tests/interop/README.md` lists them.
+
+use crate::proxy::{Proxy, Way};
+use std::collections::BTreeMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+/// How long either side may take for one step.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Something that one side saw.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Event {
+    /// What: `logon`, `order`, `report`, ...
+    pub name: String,
+    /// ClOrdID of an order or report.
+    pub id: String,
+    /// MsgSeqNum of an order or report.
+    pub seq: u64,
+    /// PossDupFlag of an order or report.
+    pub dup: bool,
+    /// Whatever else it said, for a person to read.
+    pub text: String,
+}
+
+/// Carries a command to an engine.
+type Command = dyn FnMut(&str) -> Result<(), String> + Send;
+
+/// One of the two engines.
+pub struct Side {
+    name: String,
+    command: Box<Command>,
+    events: Receiver<Event>,
+    seen: Vec<Event>,
+    sent: usize,
+}
+
+impl Side {
+    /// `command` carries a line to the engine, `events` is what it reports. `name` is its SenderCompID.
+    pub fn new(
+        name: &str,
+        command: impl FnMut(&str) -> Result<(), String> + Send + 'static,
+        events: Receiver<Event>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            command: Box::new(command),
+            events,
+            seen: Vec::new(),
+            sent: 0,
+        }
+    }
+
+    fn tell(&mut self, command: &str) -> Result<(), String> {
+        (self.command)(command).map_err(|error| format!("{}: {command}: {error}", self.name))
+    }
+
+    fn send(&mut self, count: usize) -> Result<(), String> {
+        self.sent += count;
+        self.tell(&format!("send {count}"))
+    }
+
+    fn drain(&mut self) {
+        self.seen.extend(self.events.try_iter());
+    }
+
+    fn count(&self, name: &str) -> usize {
+        self.seen.iter().filter(|event| event.name == name).count()
+    }
+
+    /// Waits until what was seen is enough.
+    fn wait(&mut self, what: &str, enough: impl Fn(&Self) -> bool) -> Result<(), String> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            self.drain();
+            if enough(self) {
+                return Ok(());
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.events.recv_timeout(left) {
+                Ok(event) => self.seen.push(event),
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(format!("{} never saw {what}", self.name));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(format!("{} ended before {what}", self.name));
+                }
+            }
+        }
+    }
+
+    /// Waits until so many different orders, or reports, have come.
+    fn wait_for(&mut self, name: &str, different: usize) -> Result<(), String> {
+        self.wait(&format!("{different} x {name}"), |side| {
+            side.count(name) >= different && first_times(&side.seen, name).len() >= different
+        })
+    }
+
+    /// What was seen, in a few lines.
+    fn summary(&mut self) -> String {
+        self.drain();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for event in &self.seen {
+            *counts.entry(&event.name).or_default() += 1;
+        }
+        let first = self.seen.len().saturating_sub(6);
+        let last: Vec<_> = self.seen[first..]
+            .iter()
+            .map(|event| format!("  {event:?}"))
+            .collect();
+        format!("{} saw {counts:?}, at last\n{}", self.name, last.join("\n"))
+    }
+}
+
+/// The ids in the order in which they came for the first time.
+fn first_times<'a>(seen: &'a [Event], name: &str) -> Vec<&'a str> {
+    let mut known = std::collections::BTreeSet::new();
+    let wanted = seen.iter().filter(|event| event.name == name);
+    wanted
+        .map(|event| event.id.as_str())
+        .filter(|id| known.insert(*id))
+        .collect()
+}
+
+/// Two sides and what stands between them.
+pub struct Pair {
+    /// Opens the connection, through the proxy.
+    pub initiator: Side,
+    /// Waits for it.
+    pub acceptor: Side,
+    /// Sees everything that passes.
+    pub proxy: Proxy,
+}
+
+impl Pair {
+    /// Logon, `orders` each way at once, messages lost on each way, orders sent while logged off,
+    /// reset, logout. Nothing may be lost, doubled or out of order.
+    pub fn trade(&mut self, orders: usize) -> Result<(), String> {
+        self.both(|side| side.wait("logon", |side| side.count("logon") == 1))?;
+        self.exchange(orders)?;
+        self.lose(Way::ToAcceptor)?;
+        self.lose(Way::ToInitiator)?;
+        self.exchange(10)?;
+        self.while_logged_off()?;
+        self.exchange(10)?;
+        self.both(judge)?;
+        self.reset()?;
+        self.exchange(10)?;
+        self.log_out()?;
+        self.both(judge)
+    }
+
+    /// What only an engine can do that lets its counters be set: leave out numbers that are then
+    /// filled without content, and ask for messages that it already has. Comes before the reset.
+    pub fn move_counters(&mut self, way: Way) -> Result<(), String> {
+        self.both(|side| side.wait("logon", |side| side.count("logon") == 1))?;
+        let asked = self.proxy.asked(way.back());
+        self.from(way).tell("skip 5")?;
+        self.from(way).send(3)?;
+        self.settle()?;
+        self.must_have_asked(way.back(), asked)?;
+
+        // The last five numbers are orders, not administration.
+        self.from(way.back()).send(5)?;
+        self.settle()?;
+        let again = |side: &Side| side.seen.iter().filter(|event| event.dup).count();
+        let before = again(self.from(way));
+        self.from(way).tell("back 5")?;
+        self.from(way.back()).send(1)?;
+        self.from(way)
+            .wait("five messages again", |side| again(side) >= before + 5)?;
+        self.settle()?;
+        self.both(judge)
+    }
+
+    /// Messages are lost on the way; the other side notices, asks, and gets them.
+    fn lose(&mut self, way: Way) -> Result<(), String> {
+        let asked = self.proxy.asked(way.back());
+        self.proxy.lose(way, 5);
+        self.from(way).send(8)?;
+        self.settle()?;
+        self.must_have_asked(way.back(), asked)
+    }
+
+    fn must_have_asked(&self, way: Way, before: usize) -> Result<(), String> {
+        match self.proxy.asked(way) - before {
+            0 => Err(format!("nobody asked for what was missing ({way:?})")),
+            1 => Ok(()),
+            many => Err(format!("{many} ResendRequests for one gap ({way:?})")),
+        }
+    }
+
+    /// The side that sends this way.
+    fn from(&mut self, way: Way) -> &mut Side {
+        match way {
+            Way::ToAcceptor => &mut self.initiator,
+            Way::ToInitiator => &mut self.acceptor,
+        }
+    }
+
+    /// Orders each way, and a report for each.
+    fn exchange(&mut self, count: usize) -> Result<(), String> {
+        self.both(|side| side.send(count))?;
+        self.settle()
+    }
+
+    /// Waits until all orders sent so far have come and are reported.
+    fn settle(&mut self) -> Result<(), String> {
+        let sent = (self.initiator.sent, self.acceptor.sent);
+        self.acceptor
+            .wait_for("order", sent.0)
+            .map_err(|fault| self.beside(fault))?;
+        self.initiator
+            .wait_for("report", sent.0)
+            .map_err(|fault| self.beside(fault))?;
+        self.initiator
+            .wait_for("order", sent.1)
+            .map_err(|fault| self.beside(fault))?;
+        self.acceptor
+            .wait_for("report", sent.1)
+            .map_err(|fault| self.beside(fault))
+    }
+
+    /// Orders sent while logged off are asked for at the next logon.
+    fn while_logged_off(&mut self) -> Result<(), String> {
+        self.log_out()?;
+        self.initiator.send(5)?;
+        self.initiator.tell("logon")?;
+        self.both(|side| side.wait("logon", |side| side.count("logon") == 2))?;
+        self.settle()
+    }
+
+    /// The initiator ends the session. (An engine may also report attempts to connect that failed.)
+    fn log_out(&mut self) -> Result<(), String> {
+        self.initiator.drain();
+        self.acceptor.drain();
+        let before = (
+            self.initiator.count("logout"),
+            self.acceptor.count("logout"),
+        );
+        self.initiator.tell("logout")?;
+        self.initiator
+            .wait("logout", |side| side.count("logout") > before.0)?;
+        self.acceptor
+            .wait("logout", |side| side.count("logout") > before.1)
+    }
+
+    /// The next Logon begins both numbers anew.
+    fn reset(&mut self) -> Result<(), String> {
+        self.initiator.tell("reset")?;
+        self.log_out()?;
+        self.initiator.tell("logon")?;
+        self.both(|side| side.wait("logon", |side| side.count("logon") == 3))?;
+        if self.proxy.resets(Way::ToAcceptor) != 1 || self.proxy.resets(Way::ToInitiator) != 1 {
+            return Err("the Logons do not both say ResetSeqNumFlag=Y".to_owned());
+        }
+        // From here on numbers stand for other messages.
+        self.both(|side| {
+            side.seen.iter_mut().for_each(|event| event.seq = 0);
+            Ok(())
+        })
+    }
+
+    fn both(
+        &mut self,
+        mut each: impl FnMut(&mut Side) -> Result<(), String>,
+    ) -> Result<(), String> {
+        each(&mut self.initiator).map_err(|fault| self.beside(fault))?;
+        each(&mut self.acceptor).map_err(|fault| self.beside(fault))
+    }
+
+    /// A fault of one side, and what both saw.
+    fn beside(&mut self, fault: String) -> String {
+        format!(
+            "{fault}\n{}\n{}",
+            self.initiator.summary(),
+            self.acceptor.summary()
+        )
+    }
+}
+
+/// What must hold for what one side saw.
+fn judge(side: &mut Side) -> Result<(), String> {
+    judge_events(&side.seen).map_err(|fault| format!("{}: {fault}", side.name))
+}
+
+/// No reject; one number, one message; each id once unless it is marked as coming again; orders and
+/// reports in the order in which they were sent, none left out.
+fn judge_events(seen: &[Event]) -> Result<(), String> {
+    if let Some(rejected) = seen.iter().find(|event| event.name == "rejected") {
+        return Err(format!("something was rejected: {}", rejected.text));
+    }
+    let mut by_seq: BTreeMap<u64, &Event> = BTreeMap::new();
+    let messages = seen
+        .iter()
+        .filter(|event| matches!(event.name.as_str(), "order" | "report"));
+    for event in messages.clone().filter(|event| event.seq > 0) {
+        let first = by_seq.entry(event.seq).or_insert(event);
+        if (&first.name, &first.id) != (&event.name, &event.id) {
+            return Err(format!(
+                "number {} is {} {} and {}",
+                event.seq, event.name, first.id, event.id
+            ));
+        }
+    }
+    for name in ["order", "report"] {
+        let ids = first_times(seen, name);
+        let fresh = messages
+            .clone()
+            .filter(|event| event.name == name && !event.dup)
+            .count();
+        if fresh > ids.len() {
+            return Err(format!(
+                "{fresh} {name}s not marked as duplicates, but {} ids",
+                ids.len()
+            ));
+        }
+        let numbers = ids
+            .iter()
+            .map(|id| id.rsplit('-').next().and_then(|text| text.parse().ok()));
+        if let Some((index, id)) = numbers
+            .zip(&ids)
+            .enumerate()
+            .find_map(|(index, (number, id))| (number != Some(index + 1)).then_some((index, id)))
+        {
+            return Err(format!("{name} {} is {id}", index + 1));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(id: &str, seq: u64, dup: bool) -> Event {
+        Event {
+            name: "order".into(),
+            id: id.into(),
+            seq,
+            dup,
+            text: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_clean_run_is_fine_even_with_marked_duplicates() {
+        let seen = [
+            order("A-1", 2, false),
+            order("A-2", 3, false),
+            order("A-1", 2, true),
+            order("A-3", 4, true),
+        ];
+        assert_eq!(judge_events(&seen), Ok(()));
+    }
+
+    #[test]
+    fn each_planted_fault_is_found() {
+        let lost = [order("A-1", 2, false), order("A-3", 4, false)];
+        assert_eq!(judge_events(&lost), Err("order 2 is A-3".to_owned()));
+        let swapped = [order("A-2", 2, false), order("A-1", 3, false)];
+        assert!(judge_events(&swapped).is_err());
+        let doubled = [order("A-1", 2, false), order("A-1", 3, false)];
+        assert!(judge_events(&doubled).is_err());
+        let two_for_one = [order("A-1", 2, false), order("A-2", 2, false)];
+        assert!(judge_events(&two_for_one).is_err());
+        let rejected = [Event {
+            name: "rejected".into(),
+            ..Event::default()
+        }];
+        assert!(judge_events(&rejected).is_err());
+    }
+}

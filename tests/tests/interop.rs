@@ -1,0 +1,93 @@
+//! Do engines of others trade with ours, in both roles?
+
+use fixwire_rigs::embedded;
+use fixwire_rigs::peers::{Engine, Role};
+use fixwire_rigs::proxy::{Proxy, Way};
+use fixwire_rigs::server::{free_port, scratch, wait_for_listener};
+use fixwire_rigs::trade::{Pair, Side};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+/// Orders that each side sends at once.
+const ORDERS: usize = 10_000;
+
+/// The peers with each other: what the rig expects is what others do.
+#[test]
+fn the_peers_trade_with_each_other() -> Result<(), String> {
+    for (connects, listens) in [
+        (Engine::QuickfixCpp, Engine::QuickfixJ),
+        (Engine::QuickfixJ, Engine::QuickfixCpp),
+    ] {
+        println!("{connects:?} connects to {listens:?}");
+        let start = |role, port, own: &str, peer: &str| match role {
+            Role::Initiator => connects.start(role, port, own, peer),
+            Role::Acceptor => listens.start(role, port, own, peer),
+        };
+        pair(start)?.trade(1_000)?;
+        let mut fresh = pair(start)?;
+        fresh.move_counters(Way::ToAcceptor)?;
+        fresh.move_counters(Way::ToInitiator)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn quickfix_cpp_connects_to_us() -> Result<(), String> {
+    with_us(Engine::QuickfixCpp, Role::Acceptor)
+}
+
+#[test]
+fn quickfix_j_connects_to_us() -> Result<(), String> {
+    with_us(Engine::QuickfixJ, Role::Acceptor)
+}
+
+#[test]
+fn we_connect_to_quickfix_cpp() -> Result<(), String> {
+    with_us(Engine::QuickfixCpp, Role::Initiator)
+}
+
+#[test]
+fn we_connect_to_quickfix_j() -> Result<(), String> {
+    with_us(Engine::QuickfixJ, Role::Initiator)
+}
+
+/// Trades with a peer in the given role of ours; then the peer moves its counters.
+fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
+    let folder =
+        scratch(&format!("interop-{peer:?}-we-are-{ours:?}")).map_err(|error| error.to_string())?;
+    let start = |journal: &'static str| {
+        let folder = folder.join(journal);
+        move |role, port, own: &str, other: &str| match role == ours {
+            true => embedded::start(role, port, own, other, &folder),
+            false => peer.start(role, port, own, other),
+        }
+    };
+    pair(start("trade"))?.trade(ORDERS)?;
+    let from_peer = match ours {
+        Role::Acceptor => Way::ToAcceptor,
+        Role::Initiator => Way::ToInitiator,
+    };
+    pair(start("counters"))?.move_counters(from_peer)
+}
+
+/// Two sides with a proxy between them.
+fn pair(start: impl Fn(Role, u16, &str, &str) -> Result<Side, String>) -> Result<Pair, String> {
+    let port = free_port().map_err(|error| error.to_string())?;
+    let acceptor = start(Role::Acceptor, port, "ACCEPTOR", "INITIATOR")?;
+    // An initiator that finds nobody may use up numbers with Logons that nobody hears.
+    let listens = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    wait_for_listener(listens, Duration::from_secs(30))?;
+    let proxy = Proxy::start(listens);
+    let proxy = proxy.map_err(|error| error.to_string())?;
+    let initiator = start(
+        Role::Initiator,
+        proxy.address.port(),
+        "INITIATOR",
+        "ACCEPTOR",
+    )?;
+    Ok(Pair {
+        initiator,
+        acceptor,
+        proxy,
+    })
+}

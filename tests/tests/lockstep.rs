@@ -1,0 +1,436 @@
+//! Does the session keep its promises whatever happens to it?
+//!
+//! Two sessions talk over a connection that loses messages and breaks; and one session is told
+//! anything at all by a peer that knows no rules.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use fixwire_protocol::session::{BeginString, Config, Role, Verdict};
+use fixwire_protocol::{Decoder, Mono, Now, Number, Outbox, Session, SessionId, Timestamp};
+use proptest::prelude::*;
+
+const START: Now = Now {
+    wall: Timestamp(1_787_319_000_000_000_000),
+    mono: Mono(1_000_000_000),
+};
+
+/// A session with what an engine keeps for it.
+struct End {
+    session: Session,
+    outbox: Outbox,
+    decoder: Decoder,
+    stored: BTreeMap<u64, Vec<u8>>,
+    epoch: u64,
+    connected: bool,
+    /// On the way to the other end.
+    wire: VecDeque<Vec<u8>>,
+    sent: Vec<u64>,
+    delivered: Vec<u64>,
+    last_delivered: u64,
+    /// BeginSeqNo of the ResendRequest for the gap that is open.
+    open_request: Option<u64>,
+}
+
+impl End {
+    fn new(role: Role, version: BeginString, chunk: Option<u64>) -> Self {
+        let (own, peer) = match role {
+            Role::Initiator => ("BUY", "SELL"),
+            Role::Acceptor => ("SELL", "BUY"),
+        };
+        let mut config = Config::new(version, role, own.as_bytes(), peer.as_bytes());
+        config.resend_chunk = chunk;
+        config.limits.same_resend_requests = 1_000_000;
+        config.limits.held_messages = 5;
+        // A message that is two minutes on its way is rejected, and counted: lost by the rules.
+        config.max_latency = None;
+        let session = Session::new(SessionId(0), config);
+        Self {
+            outbox: Outbox::new(1 << 18, 64, session.header_room()),
+            session,
+            decoder: Decoder::with_capacity(64),
+            stored: BTreeMap::new(),
+            epoch: 0,
+            connected: false,
+            wire: VecDeque::new(),
+            sent: Vec::new(),
+            delivered: Vec::new(),
+            last_delivered: 0,
+            open_request: None,
+        }
+    }
+
+    fn connect(&mut self, now: Now) {
+        self.connected = true;
+        let verdict = self.session.connected(now, &mut self.outbox);
+        self.follow(now, verdict);
+    }
+
+    fn disconnect(&mut self, now: Now) {
+        if self.connected {
+            self.connected = false;
+            self.session.disconnected(now);
+            self.open_request = None;
+        }
+    }
+
+    fn app_send(&mut self, now: Now, id: u64) {
+        let mut body = self.outbox.begin(self.session.id(), b"B");
+        body.uint(148, id);
+        body.finish().expect("room");
+        self.sent.push(id);
+        self.follow(now, Verdict::Handled);
+    }
+
+    fn receive(&mut self, now: Now, bytes: &[u8]) {
+        self.receive_one(now, bytes);
+        let mut held = Vec::new();
+        while self.connected && self.session.take_held(&mut held) {
+            self.receive_one(now, &held);
+        }
+    }
+
+    fn receive_one(&mut self, now: Now, bytes: &[u8]) {
+        let message = self.decoder.decode(bytes);
+        let before = self.session.next_in();
+        let verdict = self.session.receive(now, &message, &mut self.outbox);
+        if verdict == Verdict::Deliver {
+            let number = message.seq_num().expect("34").expect("a number");
+            assert_eq!(number, before, "delivered out of order");
+            assert_eq!(self.session.next_in(), number + 1, "delivered, not counted");
+            if self.session.epoch() == self.epoch {
+                assert!(number > self.last_delivered, "delivered twice");
+            }
+            self.last_delivered = number;
+            if let Some(Ok(id)) = message.uint(148) {
+                self.delivered.push(id);
+            }
+        }
+        if self
+            .open_request
+            .is_some_and(|begin| self.session.next_in() != begin)
+        {
+            self.open_request = None;
+        }
+        self.follow(now, verdict);
+    }
+
+    fn elapse(&mut self, now: Now) {
+        let mut calls = 0;
+        while self.session.next_due().is_some_and(|due| due <= now.mono) {
+            calls += 1;
+            assert!(calls < 100, "the timers never come to rest");
+            let verdict = self.session.elapse(now, &mut self.outbox);
+            self.follow(now, verdict);
+        }
+    }
+
+    fn follow(&mut self, now: Now, verdict: Verdict) {
+        self.seal(now);
+        match verdict {
+            Verdict::Handled | Verdict::Deliver => {}
+            Verdict::Replay(range) => {
+                assert!(*range.start() >= 1 && *range.end() < self.session.next_out());
+                while let Some(number) = self.session.replay_due() {
+                    let stored = self.stored.get(&number).map(Vec::as_slice);
+                    self.session.replay(now, stored, &mut self.outbox);
+                    self.seal(now);
+                }
+            }
+            Verdict::Disconnect(_) => self.disconnect(now),
+        }
+    }
+
+    fn seal(&mut self, now: Now) {
+        if self.session.epoch() != self.epoch {
+            self.epoch = self.session.epoch();
+            self.stored.clear();
+            self.last_delivered = 0;
+            self.open_request = None;
+        }
+        for index in self.outbox.unsealed() {
+            let entry = self.outbox.entries()[index];
+            let is_admin = entry.msg_type() != b"B";
+            self.session.seal(now, &mut self.outbox, index);
+            let bytes = self.outbox.sealed(index).to_vec();
+            if entry.number == Number::Next {
+                let number = self.outbox.entries()[index].seq;
+                assert!(
+                    self.stored.insert(number, bytes.clone()).is_none(),
+                    "{number} twice"
+                );
+            }
+            if entry.msg_type() == b"2" {
+                self.check_request(&bytes);
+            }
+            if self.connected && (is_admin || self.session.is_logged_on()) {
+                self.wire.push_back(bytes);
+            }
+        }
+        self.outbox.clear();
+    }
+
+    /// One open ResendRequest from a number on, until it arrives or the connection breaks.
+    fn check_request(&mut self, bytes: &[u8]) {
+        let mut decoder = Decoder::with_capacity(32);
+        let message = decoder.decode(bytes);
+        let begin = message.uint(7).expect("7").expect("a number");
+        assert_eq!(begin, self.session.next_in(), "asks for something else");
+        assert_ne!(
+            self.open_request,
+            Some(begin),
+            "asked twice for the same gap"
+        );
+        self.open_request = Some(begin);
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    Send(bool),
+    Arrive(bool),
+    Lose(bool),
+    Break,
+    Connect,
+    Wait(u64),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        6 => any::<bool>().prop_map(Event::Send),
+        12 => any::<bool>().prop_map(Event::Arrive),
+        2 => any::<bool>().prop_map(Event::Lose),
+        1 => Just(Event::Break),
+        2 => Just(Event::Connect),
+        1 => (1u64..40).prop_map(Event::Wait),
+    ]
+}
+
+struct Pair {
+    ends: [End; 2],
+    now: Now,
+    next_id: u64,
+}
+
+impl Pair {
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Send(first) => {
+                self.next_id += 1;
+                self.ends[usize::from(first)].app_send(self.now, self.next_id);
+            }
+            Event::Arrive(first) => self.arrive(usize::from(first)),
+            Event::Lose(first) => {
+                let from = usize::from(first);
+                if self.ends[from].wire.pop_front().is_some() {
+                    let to = &mut self.ends[1 - from];
+                    let verdict = to.session.garbled(self.now, &mut to.outbox);
+                    to.follow(self.now, verdict);
+                }
+            }
+            Event::Break => self.break_connection(),
+            Event::Connect => {
+                if self.ends.iter().all(|end| !end.connected) {
+                    self.ends.iter_mut().for_each(|end| end.connect(self.now));
+                }
+            }
+            Event::Wait(seconds) => {
+                self.now.mono.0 += seconds * 1_000_000_000;
+                self.now.wall.0 += seconds as i64 * 1_000_000_000;
+                self.ends.iter_mut().for_each(|end| end.elapse(self.now));
+            }
+        }
+        // One end that is gone takes the other with it.
+        if self.ends.iter().any(|end| !end.connected) {
+            self.break_connection();
+        }
+    }
+
+    fn arrive(&mut self, from: usize) {
+        if let Some(bytes) = self.ends[from].wire.pop_front() {
+            self.ends[1 - from].receive(self.now, &bytes);
+        }
+    }
+
+    fn break_connection(&mut self) {
+        for end in &mut self.ends {
+            end.disconnect(self.now);
+            end.wire.clear();
+        }
+    }
+
+    /// No more losses: connect, and let everything arrive.
+    fn heal(&mut self) {
+        self.happen(Event::Break);
+        for _ in 0..8 {
+            self.happen(Event::Connect);
+            for _ in 0..2000 {
+                if self.ends.iter().all(|end| end.wire.is_empty()) {
+                    break;
+                }
+                self.happen(Event::Arrive(false));
+                self.happen(Event::Arrive(true));
+            }
+            self.happen(Event::Wait(30));
+        }
+    }
+}
+
+fn versions() -> impl Strategy<Value = BeginString> {
+    prop::sample::select(BeginString::ALL.to_vec())
+}
+
+proptest! {
+
+    /// Every application message arrives once and in order, whatever was lost on the way.
+    #[test]
+    fn nothing_is_lost_doubled_or_swapped(
+        version in versions(),
+        chunk in prop::option::of(1u64..6),
+        events in prop::collection::vec(event(), 0..200),
+    ) {
+        let ends = [Role::Initiator, Role::Acceptor].map(|role| End::new(role, version, chunk));
+        let mut pair = Pair { ends, now: START, next_id: 0 };
+        for event in events {
+            pair.happen(event);
+        }
+        pair.heal();
+        let [first, second] = &pair.ends;
+        prop_assert_eq!(&first.sent, &second.delivered);
+        prop_assert_eq!(&second.sent, &first.delivered);
+        prop_assert!(first.session.is_logged_on() && second.session.is_logged_on());
+    }
+
+    /// A peer that says anything: no panic, nothing out of order, one request for each gap.
+    #[test]
+    fn no_peer_can_confuse_it(
+        version in versions(),
+        role in prop::sample::select(vec![Role::Initiator, Role::Acceptor]),
+        messages in prop::collection::vec(message(), 1..60),
+    ) {
+        let mut end = End::new(role, version, None);
+        let mut now = START;
+        let peer = if role == Role::Initiator { ("SELL", "BUY") } else { ("BUY", "SELL") };
+        for message in messages {
+            if !end.connected {
+                end.connect(now);
+                let logon = Words { kind: "A", number: Numbering::Next(0), fields: vec![(98, "0"), (108, "5"), (1137, "9")] };
+                let bytes = logon.bytes(version, peer, end.session.next_in(), now);
+                end.receive(now, &bytes);
+            }
+            let bytes = message.bytes(version, peer, end.session.next_in(), now);
+            if end.connected {
+                // After a Reject of our request, or a SequenceReset, we may ask again.
+                if matches!(message.kind, "3" | "4") {
+                    end.open_request = None;
+                }
+                end.receive(now, &bytes);
+            }
+            now.mono.0 += 700_000_000;
+            now.wall.0 += 700_000_000;
+            end.elapse(now);
+            prop_assert!(end.session.next_in() >= 1 && end.session.next_out() >= 1);
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Words {
+    kind: &'static str,
+    number: Numbering,
+    fields: Vec<(u32, &'static str)>,
+}
+
+#[derive(Clone, Debug)]
+enum Numbering {
+    /// So far from the expected one.
+    Next(i64),
+    Text(&'static str),
+    None,
+}
+
+fn message() -> impl Strategy<Value = Words> {
+    let kinds = vec![
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+        "5",
+        "A",
+        "B",
+        "D",
+        "8",
+        "",
+        "*",
+        "toolongforatype99",
+    ];
+    let values = vec![
+        "Y",
+        "N",
+        "0",
+        "1",
+        "2",
+        "3",
+        "7",
+        "-1",
+        "",
+        "x",
+        "999999999",
+        "18446744073709551618",
+        "999999999999999999",
+    ];
+    let tags = vec![
+        7, 16, 36, 43, 45, 49, 56, 58, 98, 108, 112, 115, 122, 123, 141, 148, 789, 1137,
+    ];
+    let number = prop_oneof![
+        6 => Just(Numbering::Next(0)),
+        3 => (-3i64..6).prop_map(Numbering::Next),
+        1 => prop::sample::select(values.clone()).prop_map(Numbering::Text),
+        1 => Just(Numbering::None),
+    ];
+    let field = (prop::sample::select(tags), prop::sample::select(values));
+    (
+        prop::sample::select(kinds),
+        number,
+        prop::collection::vec(field, 0..5),
+    )
+        .prop_map(|(kind, number, fields)| Words {
+            kind,
+            number,
+            fields,
+        })
+}
+
+impl Words {
+    fn bytes(
+        &self,
+        version: BeginString,
+        (sender, target): (&str, &str),
+        next: u64,
+        now: Now,
+    ) -> Vec<u8> {
+        let mut stamp = fixwire_protocol::Stamp::new();
+        let time = stamp.format(now.wall, fixwire_protocol::Precision::Millis);
+        let time = String::from_utf8_lossy(time);
+        let mut body = format!("35={}\x01", self.kind);
+        match self.number {
+            Numbering::Next(offset) => {
+                let number = next.saturating_add_signed(offset);
+                body.push_str(&format!("34={number}\x01"));
+            }
+            Numbering::Text(text) => body.push_str(&format!("34={text}\x01")),
+            Numbering::None => {}
+        }
+        body.push_str(&format!("49={sender}\x0152={time}\x0156={target}\x01"));
+        for (tag, value) in &self.fields {
+            body.push_str(&format!("{tag}={value}\x01"));
+        }
+        let mut message =
+            format!("8={}\x019={}\x01{body}", version.as_str(), body.len()).into_bytes();
+        let sum = message
+            .iter()
+            .fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+        message.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+        message
+    }
+}

@@ -1,0 +1,154 @@
+//! Does the session do what the scenarios say, and would they notice if it did not?
+
+use std::path::{Path, PathBuf};
+
+use fixwire_rigs::scenario::player::play;
+use fixwire_rigs::scenario::{Action, Scenario};
+
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .expect("tests/scenarios is there")
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "txt"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn scenarios() -> Vec<Scenario> {
+    files()
+        .iter()
+        .map(|path| Scenario::read(path).unwrap_or_else(|failure| panic!("{failure}")))
+        .collect()
+}
+
+#[test]
+fn the_session_does_what_every_scenario_says() {
+    let scenarios = scenarios();
+    assert!(scenarios.len() >= 80, "only {} scenarios", scenarios.len());
+    let mut failures = Vec::new();
+    for scenario in &scenarios {
+        for version in &scenario.versions {
+            failures.extend(
+                play(scenario, version)
+                    .err()
+                    .map(|failure| failure.to_string()),
+            );
+        }
+    }
+    assert!(failures.is_empty(), "\n{}\n", failures.join("\n"));
+}
+
+#[test]
+fn every_scenario_names_its_source() {
+    let without: Vec<String> = scenarios()
+        .into_iter()
+        .filter(|scenario| !scenario.has_source)
+        .map(|scenario| scenario.name)
+        .collect();
+    assert!(without.is_empty(), "no `# Source:` line: {without:?}");
+}
+
+#[test]
+fn every_expectation_can_fail() {
+    for scenario in scenarios() {
+        for at in 0..scenario.steps.len() {
+            let Some(wrong) = spoil(&scenario.steps[at].action) else {
+                continue;
+            };
+            let mut spoilt = scenario.clone();
+            let line = spoilt.steps[at].line;
+            spoilt.steps[at].action = wrong;
+            let failure = play(&spoilt, scenario.versions[0])
+                .expect_err(&format!("{}:{line} checks nothing", scenario.name));
+            assert_eq!(failure.line, line, "{failure}");
+        }
+    }
+}
+
+/// The same expectation, a little different.
+fn spoil(action: &Action) -> Option<Action> {
+    match action {
+        Action::Send(fields) => {
+            let mut fields = fields.clone();
+            fields.push((9999, "X".to_owned()));
+            Some(Action::Send(fields))
+        }
+        Action::Deliver(fields) => {
+            let mut fields = fields.clone();
+            fields.push((9999, "X".to_owned()));
+            Some(Action::Deliver(fields))
+        }
+        Action::Disconnect(_) => Some(Action::Disconnect("AnotherReason".to_owned())),
+        Action::Numbers(numbers) => {
+            let (key, value) = numbers.first()?;
+            Some(Action::Numbers(vec![(key.clone(), value + 1)]))
+        }
+        _ => None,
+    }
+}
+
+const EXAMPLE: &str = "\
+# Source: this file
+session role=acceptor
+logged-on
+recv 35=0|34=4
+send 35=2|7=2|16=0
+";
+
+#[test]
+fn a_failure_names_file_line_expectation_and_what_came() {
+    let text = EXAMPLE.replace("7=2", "7=3");
+    let scenario = Scenario::parse("gap-is-requested-once", &text).expect("a scenario");
+    let failure = play(&scenario, "4.4")
+        .expect_err("it asks from 2")
+        .to_string();
+    let wanted = "gap-is-requested-once [4.4]:5: expected send 35=2|7=3|16=0, got send 8=FIX.4.4|";
+    assert!(failure.starts_with(wanted), "{failure}");
+}
+
+#[test]
+fn what_the_scenario_does_not_say_is_a_failure() {
+    let text = EXAMPLE.replace("send 35=2|7=2|16=0\n", "numbers in=2\n");
+    let scenario = Scenario::parse("silent", &text).expect("a scenario");
+    let failure = play(&scenario, "4.4").expect_err("it asks").to_string();
+    assert!(
+        failure.starts_with("silent [4.4]:6: expected nothing, got send "),
+        "{failure}"
+    );
+}
+
+#[test]
+fn mistakes_in_a_file_are_named() {
+    for (wrong, what) in [
+        ("sned 35=0", "unknown directive `sned`"),
+        ("recv 35", "`35` is no field"),
+        ("recv x=1", "`x` is no tag"),
+        ("wait 6", "`6` is no time; write 6s, 1.5s or 250ms"),
+        ("connect now", "`connect` takes no argument"),
+        ("versions: 4.9", "unknown version 4.9"),
+        (
+            "session role=acceptor",
+            "`session` comes once, before everything else",
+        ),
+        (
+            "numbers inn=2",
+            "`numbers` takes in=, out= and epoch=, not inn=2",
+        ),
+    ] {
+        let text = format!("{EXAMPLE}{wrong}\n");
+        let failure = Scenario::parse("wrong", &text).expect_err(wrong);
+        assert_eq!(failure.to_string(), format!("wrong:6: {what}"));
+    }
+    for (settings, what) in [
+        ("roel=acceptor", "unknown setting roel"),
+        ("role=both", "role=both: no such value"),
+        ("in=x", "in=x: not a number"),
+    ] {
+        let text = EXAMPLE.replace("role=acceptor", settings);
+        let scenario = Scenario::parse("wrong", &text).expect("well-formed");
+        let failure = play(&scenario, "4.4").expect_err(settings);
+        assert_eq!(failure.to_string(), format!("wrong [4.4]:2: {what}"));
+    }
+}

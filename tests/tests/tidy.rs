@@ -1,0 +1,196 @@
+//! Is the house in order?
+
+use fixwire_rigs::packages::workspace;
+use fixwire_rigs::tidy;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders that git does not know, at any depth.
+const FOREIGN: [&str; 4] = ["target", ".git", "corpus", "artifacts"];
+
+#[test]
+fn crates_use_only_what_lies_below_them() {
+    let manifests = files()
+        .into_iter()
+        .filter(|path| path.ends_with("Cargo.toml"));
+    let members = manifests.filter(|path| path.starts_with("crates") || path.starts_with("tests"));
+    nothing(members.flat_map(|path| name(&path, tidy::arrows(&text(&path)))));
+}
+
+#[test]
+fn unsafe_lines_live_in_one_small_crate() {
+    let inside = |path: &PathBuf| path.starts_with("crates/sys");
+    nothing(
+        rust()
+            .into_iter()
+            .filter(|path| !inside(path))
+            .flat_map(|path| name(&path, tidy::unsafe_lines(&text(&path)))),
+    );
+    let lines: usize = rust()
+        .iter()
+        .filter(|path| inside(path))
+        .map(|p| tidy::code_lines(&text(p)))
+        .sum();
+    let most = tidy::UNSAFE_CRATE_LINES_MAX;
+    assert!(
+        lines <= most,
+        "crates/sys has {lines} lines of code, the most is {most}"
+    );
+}
+
+#[test]
+fn crate_roots_say_what_the_crate_may_not_do() {
+    let mut roots = 0;
+    let mut found = Vec::new();
+    for manifest in files()
+        .into_iter()
+        .filter(|path| path.ends_with("Cargo.toml"))
+    {
+        let Some(folder) = manifest.parent().filter(|folder| *folder != Path::new("")) else {
+            continue;
+        };
+        let content = text(&manifest);
+        let package = content
+            .lines()
+            .find_map(|line| line.strip_prefix("name = "));
+        let package = package.unwrap_or_default().trim_matches('"');
+        for root in ["src/lib.rs", "src/main.rs"].map(|root| folder.join(root)) {
+            if workspace().join(&root).exists() {
+                roots += 1;
+                found.extend(name(&root, tidy::crate_root(package, &text(&root))));
+            }
+        }
+    }
+    nothing(found);
+    assert!(roots >= 6, "only {roots} crate roots found");
+}
+
+#[test]
+fn nothing_is_left_over() {
+    nothing(written().into_iter().flat_map(|path| {
+        let text = text(&path);
+        let mut found = tidy::machine_paths(&text);
+        // Pages may name what the rules forbid.
+        if path.extension().is_some_and(|extension| extension != "md") {
+            found.extend(tidy::leftovers(&text));
+        }
+        name(&path, found)
+    }));
+}
+
+#[test]
+fn files_are_small() {
+    let sources = written()
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|e| e != "md"));
+    nothing(sources.flat_map(|path| name(&path, tidy::too_long(&text(&path)))));
+    for path in files() {
+        let bytes = fs::metadata(workspace().join(&path)).map_or(0, |data| data.len());
+        assert!(
+            bytes <= tidy::BYTES_MAX,
+            "{}: {bytes} bytes",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let pages = files()
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "md"));
+    nothing(pages.flat_map(|path| {
+        let folder = workspace().join(path.parent().unwrap_or(Path::new("")));
+        name(
+            &path,
+            tidy::dead_links(&text(&path), |target| folder.join(target).exists()),
+        )
+    }));
+}
+
+#[test]
+fn every_setting_is_documented() {
+    let keys = fixwire::settings::keys::KEYS.iter().map(|key| key.name);
+    let page = Path::new("docs/settings.md");
+    nothing(name(page, tidy::undocumented(keys, &text(page))));
+}
+
+#[test]
+fn the_pages_that_everyone_looks_for_are_there() {
+    let pages = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "LICENSE-APACHE",
+        "LICENSE-MIT",
+    ];
+    let missing: Vec<_> = pages
+        .iter()
+        .filter(|page| !workspace().join(page).exists())
+        .collect();
+    assert!(missing.is_empty(), "missing: {missing:?}");
+}
+
+/// Every file of the repository, relative to its root.
+fn files() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(workspace().join(&folder));
+        for entry in entries
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+            .flatten()
+        {
+            let path = folder.join(entry.file_name());
+            let foreign = FOREIGN.iter().any(|name| entry.file_name() == *name);
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && !foreign => folders.push(path),
+                Ok(kind) if kind.is_file() && !foreign => found.push(path),
+                _ => {}
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn rust() -> Vec<PathBuf> {
+    let mut found = files();
+    found.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    assert!(found.len() > 10, "only {} Rust files found", found.len());
+    found
+}
+
+/// What people write by hand: programs and pages.
+fn written() -> Vec<PathBuf> {
+    let kinds = ["rs", "md", "toml", "java", "cpp", "py", "sh", "scenario"];
+    let mut found = files();
+    found.retain(|path| {
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        extension.map_or(path.ends_with("test") || path.starts_with(".ci"), |e| {
+            kinds.contains(&e)
+        })
+    });
+    found
+}
+
+fn text(path: &Path) -> String {
+    let bytes = fs::read(workspace().join(path));
+    let bytes = bytes.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Violations with the file they are in.
+fn name(path: &Path, found: impl IntoIterator<Item = String>) -> Vec<String> {
+    found
+        .into_iter()
+        .map(|violation| format!("{}: {violation}", path.display()))
+        .collect()
+}
+
+/// Fails with all violations at once.
+fn nothing(found: impl IntoIterator<Item = String>) {
+    let found: Vec<_> = found.into_iter().collect();
+    assert!(found.is_empty(), "\n{}\n", found.join("\n"));
+}
