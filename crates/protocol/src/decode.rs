@@ -3,12 +3,12 @@
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, slice};
 
 use wide::u8x16;
 
 use crate::dictionary::{Dictionary, Kind};
-use crate::message::{Field, Message, QUICK};
+use crate::message::{Field, Message, QUICK, quick_bit};
 use crate::{SOH, Tag, value};
 
 /// What is wrong with the form of a field. The session answers with a Reject.
@@ -49,7 +49,7 @@ impl FieldFault {
         match self.kind {
             FaultKind::BadTag => 0,
             FaultKind::NoValue if self.tag.is_some() => 4,
-            FaultKind::NoValue => 0,
+            FaultKind::NoValue => 17,
             FaultKind::BadDataLength => 6,
             FaultKind::TooManyFields | FaultKind::NoEnd => 99,
         }
@@ -119,22 +119,22 @@ pub struct Decoder {
 #[derive(Clone, Debug)]
 struct Tags {
     /// For each small tag the bit that stands for it in [`Message`], or [`LENGTH`], or 0.
-    marks: Box<[u8; MARKED]>,
+    marks: Box<[u32; MARKED]>,
     /// Length and data tags, sorted.
     pairs: Vec<(Tag, Tag)>,
 }
 
 /// Tags below this are looked up, the few above are searched.
 const MARKED: usize = 16_384;
-/// The mark of a length tag; above those of quick tags.
-const LENGTH: u8 = 32;
+/// The mark of a length tag: a bit above those of quick tags.
+const LENGTH: u32 = 1 << 31;
 
 impl Decoder {
     /// A decoder for messages of at most this many fields, which knows [`DATA_PAIRS`].
     pub fn with_capacity(fields: usize) -> Self {
         let mut marks = Box::new([0; MARKED]);
-        for (bit, tag) in QUICK.iter().enumerate() {
-            marks[*tag as usize] = bit as u8 + 1;
+        for tag in QUICK {
+            marks[tag as usize] = quick_bit(tag);
         }
         let mut decoder = Self {
             fields: vec![Field::default(); fields.max(1)],
@@ -185,64 +185,58 @@ impl Decoder {
     /// Never fails: the first field with a wrong form is [`Message::fault`].
     pub fn decode<'a>(&'a mut self, bytes: &'a [u8]) -> Message<'a> {
         let text = &bytes[..bytes.len().min(u32::MAX as usize)];
+        let capacity = self.fields.len();
+        let mut room = self.fields.iter_mut();
         let mut first_fault = None;
-        let mut present = 0;
-        let mut count = 0;
-        // Where the field begins, and the block of bytes whose SOH are the bits of `mask`.
-        let mut at: usize = 0;
-        let mut block = 0;
-        'blocks: while block < text.len() {
-            let mut mask = soh_mask(text, block) & (u64::MAX << at.saturating_sub(block));
-            while mask != 0 {
-                let end = block + mask.trailing_zeros() as usize;
-                mask &= mask - 1;
-                let Some(field) = self.fields.get_mut(count) else {
-                    first_fault.get_or_insert(FaultKind::TooManyFields.of(None, count));
-                    at = text.len();
-                    break 'blocks;
-                };
-                let (tag, start) = match short_tag(text, at) {
-                    Some(found) => found,
-                    None => any_tag(&text[at..end], at, count, &mut first_fault),
-                };
-                *field = Field {
-                    tag,
-                    start: start as u32,
-                    end: end as u32,
-                };
-                at = end + 1;
-                count += 1;
-                let mark = self.tags.mark(tag);
-                if mark < LENGTH {
-                    present |= 1 << mark;
-                    continue;
+        let mut place = Place::default();
+        while let Some(end) = self.tags.plain_fields(text, &mut room, &mut place) {
+            let index = capacity - room.len();
+            let Some(field) = room.next() else {
+                first_fault.get_or_insert(FaultKind::TooManyFields.of(None, index));
+                place.at = text.len();
+                break;
+            };
+            let (tag, start) = any_tag(&text[place.at..end], place.at, index, &mut first_fault);
+            *field = Field {
+                tag,
+                start: start as u32,
+                end: end as u32,
+            };
+            place.at = end + 1;
+            let mark = self.tags.mark(tag);
+            if mark != LENGTH {
+                place.present |= mark;
+                continue;
+            }
+            match self.tags.data_behind(text, *field) {
+                Data::None => {}
+                Data::Wrong => {
+                    first_fault.get_or_insert(FaultKind::BadDataLength.of(Some(tag), index));
                 }
-                let (length, data) = (*field, self.fields.get_mut(count));
-                match self.tags.data_behind(text, length) {
-                    Data::None => {}
-                    Data::Wrong => {
-                        first_fault
-                            .get_or_insert(FaultKind::BadDataLength.of(Some(tag), count - 1));
-                    }
-                    Data::At(found) => {
-                        // Without room the next field is the one too many.
-                        if let Some(field) = data {
-                            *field = found;
-                            at = found.end as usize + 1;
-                            count += 1;
-                            block = at & !(BLOCK - 1);
-                            continue 'blocks;
-                        }
+                Data::At(found) => {
+                    // Without room the next field is the one too many.
+                    if let Some(field) = room.next() {
+                        *field = found;
+                        place.at = found.end as usize + 1;
                     }
                 }
             }
-            block += BLOCK;
         }
-        if at < text.len() {
+        let count = capacity - room.len();
+        if place.at < text.len() {
             first_fault.get_or_insert(FaultKind::NoEnd.of(None, count));
         }
-        Message::new(bytes, &self.fields[..count], present >> 1, first_fault)
+        Message::new(bytes, &self.fields[..count], place.present, first_fault)
     }
+}
+
+/// How far the decoder is.
+#[derive(Default)]
+struct Place {
+    /// Where the next field begins.
+    at: usize,
+    /// The bits of the quick tags seen.
+    present: u32,
 }
 
 /// What stands behind a length field.
@@ -255,8 +249,54 @@ enum Data {
 }
 
 impl Tags {
+    /// Finds fields with short tags that are no length, as long as there is room. Where the first
+    /// other one ends, or `None` at the end of the text.
+    ///
+    /// Nearly all fields are such, so this loop is kept small enough for registers.
+    #[inline(never)]
+    fn plain_fields(
+        &self,
+        text: &[u8],
+        room: &mut slice::IterMut<'_, Field>,
+        place: &mut Place,
+    ) -> Option<usize> {
+        let Place {
+            mut at,
+            mut present,
+        } = *place;
+        let mut other = None;
+        // A block of bytes, and the bits of its SOH.
+        let mut block = at & !(BLOCK - 1);
+        'blocks: while block < text.len() {
+            let mut mask = soh_mask(text, block) & (u64::MAX << at.saturating_sub(block));
+            while mask != 0 {
+                let end = block + mask.trailing_zeros() as usize;
+                if let Some((tag, start)) = short_tag(text, at)
+                    && let mark = self.mark(tag)
+                    && mark != LENGTH
+                    && let Some(field) = room.next()
+                {
+                    *field = Field {
+                        tag,
+                        start: start as u32,
+                        end: end as u32,
+                    };
+                    present |= mark;
+                    at = end + 1;
+                    mask &= mask - 1;
+                } else {
+                    other = Some(end);
+                    break 'blocks;
+                }
+            }
+            block += BLOCK;
+        }
+        *place = Place { at, present };
+        other
+    }
+
     #[inline]
-    fn mark(&self, tag: Tag) -> u8 {
+    fn mark(&self, tag: Tag) -> u32 {
         match self.marks.get(tag as usize) {
             Some(mark) => *mark,
             None => LENGTH,
@@ -343,26 +383,23 @@ fn block_mask(block: &[u8; BLOCK]) -> u64 {
 
 /// The tag of 1 to 3 digits that begins at `at` and where its value begins; `None` when there is
 /// another one or a malformed one, which [`any_tag`] looks at.
-#[inline]
+///
+/// A branch for each length costs half the instructions of arithmetic that covers all of them, and
+/// messages of a kind go the same ways each time.
+#[inline(always)]
 fn short_tag(text: &[u8], at: usize) -> Option<(Tag, usize)> {
-    const ONES: u32 = u32::from_ne_bytes([0x01; 4]);
-    const HIGHS: u32 = ONES * 0x80;
-    let word = u32::from_le_bytes(*text.get(at..)?.first_chunk()?);
-    let unequal = word ^ (ONES * b'=' as u32);
-    let equals = unequal.wrapping_sub(ONES) & !unequal & HIGHS;
-    let digits = equals.trailing_zeros() / 8;
-    let values = word ^ (ONES * b'0' as u32);
-    if digits == 0 || digits == 4 || values as u8 == 0 {
+    let [a, b, c, d] = *text.get(at..)?.first_chunk::<4>()?;
+    let [first, second, third] = [a, b, c].map(|byte| Tag::from(byte.wrapping_sub(b'0')));
+    if first.wrapping_sub(1) > 8 {
         return None;
     }
-    // The digits move to the end of a word of zeros.
-    let values = values << (32 - 8 * digits);
-    if (values | values.wrapping_add(ONES * 0x76)) & HIGHS != 0 {
-        return None;
+    if c == b'=' {
+        return (second <= 9).then_some((first * 10 + second, at + 3));
     }
-    let pairs = (values * 10 + (values >> 8)) & 0x00ff_00ff;
-    let tag = (pairs * 100 + (pairs >> 16)) & 0xffff;
-    Some((tag, at + digits as usize + 1))
+    if b == b'=' {
+        return Some((first, at + 2));
+    }
+    (d == b'=' && second <= 9 && third <= 9).then_some((first * 100 + second * 10 + third, at + 4))
 }
 
 /// The tag of a field, which begins at `at`, and where its value begins; 0 for a malformed one.

@@ -3,6 +3,8 @@
 //! A message is `8=FIX.n.m`, `9=` with the length of the body, the body beginning with `35=`, and
 //! `10=` with the sum of all bytes before it. Nothing else is looked at here.
 
+use wide::u8x16;
+
 use crate::SOH;
 
 /// What a stream begins with.
@@ -94,7 +96,22 @@ pub fn next_unsummed(bytes: &[u8], max_len: usize) -> Frame {
 /// The sum of the bytes, as CheckSum(10) counts.
 #[inline]
 pub fn check_sum(bytes: &[u8]) -> u8 {
-    bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
+    let (pieces, rest) = bytes.as_chunks::<16>();
+    let mut sums = pieces
+        .iter()
+        .fold(u8x16::ZERO, |sums, piece| sums + u8x16::new(*piece));
+    match bytes.last_chunk::<16>() {
+        // The last piece once more, what is counted already shifted out of it.
+        Some(last) if !rest.is_empty() => {
+            let rest = u128::from_le_bytes(*last) >> (128 - 8 * rest.len());
+            sums += u8x16::new(rest.to_le_bytes());
+        }
+        Some(_) => {}
+        None => return rest.iter().fold(0, |sum, byte| sum.wrapping_add(*byte)),
+    }
+    sums.to_array()
+        .iter()
+        .fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
 /// Why a message has no end yet.

@@ -3,6 +3,8 @@
 //! Each function writes at an offset and returns the offset behind what it wrote. A buffer too short
 //! is a bug of the caller and panics.
 
+use wide::u8x16;
+
 use crate::{SOH, Tag};
 
 /// Copies `text`. Most values are short: two overlapping words beat a call.
@@ -26,63 +28,153 @@ pub(crate) fn put(out: &mut [u8], at: usize, text: &[u8]) -> usize {
     end
 }
 
-/// Whether the text holds SOH, a word at a time.
+/// Copies `text` and puts SOH behind it; `None` when it has one itself, or is empty. What is written
+/// then means nothing. The first and the last piece overlap, as in [`put`].
 #[inline]
-pub(crate) fn has_soh(text: &[u8]) -> bool {
-    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
-    const HIGHS: u64 = ONES * 0x80;
-    let soh_in = |word: &[u8; 8]| {
-        let differs = u64::from_le_bytes(*word) ^ (ONES * SOH as u64);
-        differs.wrapping_sub(ONES) & !differs & HIGHS
-    };
-    match (text.as_chunks(), text.last_chunk()) {
-        ((words, _), Some(last)) => {
-            words
-                .iter()
-                .fold(soh_in(last), |found, word| found | soh_in(word))
-                != 0
+pub(crate) fn put_value(out: &mut [u8], at: usize, text: &[u8]) -> Option<usize> {
+    let len = text.len();
+    let end = at + len;
+    let (soh, room) = out[at..=end].split_last_mut()?;
+    *soh = SOH;
+    let spoilt = match len {
+        0 => true,
+        1..4 => [0, len / 2, len - 1].iter().fold(false, |spoilt, &i| {
+            room[i] = text[i];
+            spoilt | (text[i] == SOH)
+        }),
+        4..8 => {
+            copy_ends::<4>(room, text);
+            ends(text).is_none_or(|[first, last]: [&[u8; 4]; 2]| {
+                let first = u64::from(u32::from_le_bytes(*first));
+                word_has_soh(first | u64::from(u32::from_le_bytes(*last)) << 32)
+            })
         }
-        _ => text
-            .iter()
-            .fold(false, |found, byte| found | (*byte == SOH)),
+        8..16 => {
+            copy_ends::<8>(room, text);
+            ends(text).is_none_or(|[first, last]: [&[u8; 8]; 2]| {
+                word_has_soh(u64::from_le_bytes(*first)) | word_has_soh(u64::from_le_bytes(*last))
+            })
+        }
+        16..=32 => {
+            copy_ends::<16>(room, text);
+            ends(text).is_none_or(|[first, last]: [&[u8; 16]; 2]| {
+                let soh = u8x16::splat(SOH);
+                let found = u8x16::new(*first).simd_eq(soh) | u8x16::new(*last).simd_eq(soh);
+                found.to_bitmask() != 0
+            })
+        }
+        _ => {
+            room.copy_from_slice(text);
+            text.contains(&SOH)
+        }
+    };
+    (!spoilt).then_some(end + 1)
+}
+
+/// Whether the texts are the same; short ones without a call.
+#[inline]
+pub(crate) fn same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    match one.len() {
+        4..8 => ends::<4>(one) == ends::<4>(other),
+        8..=16 => ends::<8>(one) == ends::<8>(other),
+        _ => one == other,
     }
 }
 
 #[inline]
-fn copy_ends<const N: usize>(out: &mut [u8], text: &[u8]) {
-    let last = text.len() - N;
-    let (Some(first), Some(end)) = (text.first_chunk::<N>(), text.last_chunk::<N>()) else {
-        return;
-    };
-    out[..N].copy_from_slice(first);
-    out[last..].copy_from_slice(end);
+fn word_has_soh(word: u64) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGHS: u64 = ONES * 0x80;
+    let differs = word ^ (ONES * SOH as u64);
+    differs.wrapping_sub(ONES) & !differs & HIGHS != 0
 }
 
-/// Writes a tag and `=`. A tag known at compile time becomes one store; up to seven bytes behind the
-/// text are overwritten.
+/// The first and the last `N` bytes; they overlap in texts of less than two times `N`.
 #[inline]
-pub(crate) fn put_tag(out: &mut [u8], at: usize, tag: Tag) -> usize {
-    let digit = |power: u32| u64::from(b'0') + u64::from(tag / power % 10);
-    let equals = u64::from(b'=');
-    let (word, len) = match tag {
-        0..10 => (digit(1) | equals << 8, 2),
-        10..100 => (digit(10) | digit(1) << 8 | equals << 16, 3),
-        100..1_000 => (
-            digit(100) | digit(10) << 8 | digit(1) << 16 | equals << 24,
-            4,
-        ),
-        1_000..10_000 => (
-            digit(1_000) | digit(100) << 8 | digit(10) << 16 | digit(1) << 24 | equals << 32,
-            5,
-        ),
-        _ => {
-            let end = put_digits(out, at, u64::from(tag));
-            out[end] = b'=';
-            return end + 1;
+fn ends<const N: usize>(text: &[u8]) -> Option<[&[u8; N]; 2]> {
+    Some([text.first_chunk()?, text.last_chunk()?])
+}
+
+#[inline]
+fn copy_ends<const N: usize>(out: &mut [u8], text: &[u8]) {
+    if let (Some([first, last]), Some(room)) = (ends::<N>(text), out.first_chunk_mut()) {
+        *room = *first;
+        if let Some(room) = out.last_chunk_mut() {
+            *room = *last;
         }
-    };
-    out[at..at + 8].copy_from_slice(&word.to_le_bytes());
-    at + len
+    }
+}
+
+/// A tag and `=` as text; folds away for a tag known at compile time.
+#[derive(Clone, Copy)]
+pub(crate) struct TagText {
+    /// The bytes, the first one lowest.
+    word: u64,
+    /// How many; 0 for a tag of more than four digits, which is written out.
+    len: u32,
+    tag: Tag,
+}
+
+impl TagText {
+    /// The longest: `4294967295=`.
+    pub(crate) const MAX: usize = 11;
+
+    #[inline(always)]
+    pub(crate) fn of(tag: Tag) -> Self {
+        let digit = |power: u32| u64::from(b'0') + u64::from(tag / power % 10);
+        let equals = u64::from(b'=');
+        let (word, len) = match tag {
+            0..10 => (digit(1) | equals << 8, 2),
+            10..100 => (digit(10) | digit(1) << 8 | equals << 16, 3),
+            100..1_000 => (
+                digit(100) | digit(10) << 8 | digit(1) << 16 | equals << 24,
+                4,
+            ),
+            1_000..10_000 => (
+                digit(1_000) | digit(100) << 8 | digit(10) << 16 | digit(1) << 24 | equals << 32,
+                5,
+            ),
+            _ => (0, 0),
+        };
+        Self { word, len, tag }
+    }
+
+    pub(crate) fn tag(self) -> Tag {
+        self.tag
+    }
+
+    /// Writes it; up to six bytes behind the text are overwritten.
+    #[inline(always)]
+    pub(crate) fn put(self, out: &mut [u8], at: usize) -> usize {
+        if self.len == 0 {
+            return self.put_long(out, at);
+        }
+        out[at..at + 8].copy_from_slice(&self.word.to_le_bytes());
+        at + self.len as usize
+    }
+
+    #[cold]
+    fn put_long(self, out: &mut [u8], at: usize) -> usize {
+        let end = put_digits(out, at, u64::from(self.tag));
+        out[end] = b'=';
+        end + 1
+    }
+
+    /// Writes it, a value of one byte and SOH.
+    #[inline(always)]
+    pub(crate) fn put_with(self, out: &mut [u8], at: usize, value: u8) -> usize {
+        if self.len == 0 {
+            let at = self.put_long(out, at);
+            out[at..at + 2].copy_from_slice(&[value, SOH]);
+            return at + 2;
+        }
+        let field = self.word | u64::from(u16::from_le_bytes([value, SOH])) << (8 * self.len);
+        out[at..at + 8].copy_from_slice(&field.to_le_bytes());
+        at + self.len as usize + 2
+    }
 }
 
 /// Writes a number.
@@ -92,29 +184,37 @@ pub(crate) fn put_digits(out: &mut [u8], at: usize, value: u64) -> usize {
         out[at] = b'0' + value as u8;
         return at + 1;
     }
-    let len = value.ilog10() as usize + 1;
-    let end = at + len;
-    let mut rest = value;
-    for byte in out[at..end].iter_mut().rev() {
-        *byte = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    end
+    let mut text = [0; 20];
+    put(out, at, digits(value, &mut text))
 }
 
 /// The text of a number, made in the end of `out`.
 #[inline]
 pub(crate) fn digits(mut value: u64, out: &mut [u8; 20]) -> &[u8] {
     let mut at = out.len();
-    loop {
-        at -= 1;
-        out[at] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            return &out[at..];
-        }
+    while value >= 10 && at >= 2 {
+        let pair = (value % 100) as usize;
+        value /= 100;
+        at -= 2;
+        out[at..at + 2].copy_from_slice(&PAIRS[pair]);
     }
+    if at == out.len() || value != 0 && at > 0 {
+        at -= 1;
+        out[at] = b'0' + value as u8;
+    }
+    &out[at..]
 }
+
+/// The texts of 0 to 99, two digits each.
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0; 2]; 100];
+    let mut number = 0;
+    while number < 100 {
+        pairs[number] = [b'0' + number as u8 / 10, b'0' + number as u8 % 10];
+        number += 1;
+    }
+    pairs
+};
 
 /// Writes `10=`, three digits and SOH at the beginning of `out`.
 #[inline]
@@ -128,4 +228,51 @@ pub(crate) fn put_three(out: &mut [u8], sum: u8) {
         b'0' + sum % 10,
         SOH,
     ]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+    use std::vec;
+    use std::vec::Vec;
+
+    #[test]
+    fn texts_of_every_length_are_copied_and_searched_as_a_whole() {
+        for len in 0..70 {
+            let text: Vec<u8> = (2..).take(len).collect();
+            let mut out = vec![0xff; len + 10];
+            assert_eq!(put(&mut out, 5, &text), 5 + len);
+            assert_eq!(out, [&[0xff; 5], &text[..], &[0xff; 5]].concat());
+            assert!(same(&text, &out[5..5 + len]), "{len}");
+            assert!(!same(&text, &out[5..6 + len]), "{len}");
+            let wanted = (len > 0).then_some(6 + len);
+            assert_eq!(put_value(&mut out, 5, &text), wanted);
+            let soh = &[SOH][..];
+            assert_eq!(out, [&[0xff; 5], &text[..], soh, &[0xff; 4]].concat());
+            for at in 0..len {
+                let mut spoilt = text.clone();
+                spoilt[at] = SOH;
+                assert_eq!(put_value(&mut out, 5, &spoilt), None, "{at} of {len}");
+                assert!(!same(&text, &spoilt), "{at} of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_and_tags_are_written_as_others_write_them() {
+        let powers = (0..20).map(|power| 10_u64.pow(power));
+        for number in powers
+            .flat_map(|ten| [ten - 1, ten, ten + 1])
+            .chain([u64::MAX, 4_711])
+        {
+            let (mut text, mut out) = ([0; 20], [0xff; 30]);
+            assert_eq!(digits(number, &mut text), number.to_string().as_bytes());
+            let end = put_digits(&mut out, 3, number);
+            assert_eq!(&out[3..end], number.to_string().as_bytes());
+            let tag = number as Tag;
+            let end = TagText::of(tag).put(&mut out, 3);
+            assert_eq!(&out[3..end], (tag.to_string() + "=").as_bytes());
+        }
+    }
 }

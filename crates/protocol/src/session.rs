@@ -36,7 +36,7 @@ pub use verdict::{Reason, Verdict};
 
 use crate::dictionary::Scratch;
 use crate::outbox::{HeaderTemplate, Number, Outbox};
-use crate::time::Stamp;
+use crate::time::{LastMinute, Stamp};
 use crate::{Mono, Now, SessionId, Tag, tag};
 use held::Held;
 use liveness::{Due, Patience, Pulse};
@@ -57,6 +57,8 @@ pub struct Session {
     header: HeaderTemplate,
     stamp: Stamp,
     scratch: Scratch,
+    /// Reads SendingTime.
+    times: LastMinute,
     phase: Phase,
     next_in: u64,
     next_out: u64,
@@ -74,6 +76,7 @@ impl Session {
             header: header_of(&config),
             stamp: Stamp::new(),
             scratch: Scratch::default(),
+            times: LastMinute::new(),
             phase: Phase::Down { reset: false },
             next_in: 1,
             next_out: 1,
@@ -106,9 +109,11 @@ impl Session {
                     self.reset_numbers();
                 }
                 let next_expected = self.next_in;
+                // FIX 4.0 has no field that says so.
+                let announced = reset && self.config.begin_string > BeginString::Fix40;
                 self.write_logon(
                     self.config.heart_bt_int_seconds,
-                    reset,
+                    announced,
                     next_expected,
                     None,
                     outbox,
@@ -244,7 +249,7 @@ impl Session {
     /// Gives a message its number, header and trailer. Called for every new entry of this session,
     /// in order, right after the call that wrote it.
     pub fn seal(&mut self, now: Now, outbox: &mut Outbox, index: usize) {
-        let entry = outbox.entries()[index];
+        let entry = &outbox.entries()[index];
         let number = match entry.number {
             Number::Fixed(number) => number,
             Number::Next => {
@@ -368,9 +373,9 @@ impl Session {
     /// The next expected number is `next_in` now; a chunk that is complete asks for the next one.
     fn advance(&mut self, next_in: u64, outbox: &mut Outbox) {
         self.next_in = next_in;
-        if let Phase::LoggedOn(up) = self.phase {
+        if let Phase::LoggedOn(up) = &mut self.phase {
             let (inbound, request) = up.inbound.advanced(next_in, self.config.resend_chunk);
-            self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
+            up.inbound = inbound;
             if let Some(request) = request {
                 self.write_resend_request(request, outbox);
             }

@@ -80,7 +80,13 @@ impl Timestamp {
     /// FIX 4.4 Volume 1, data type `UTCTimestamp`; FIX 5.0 SP2 for 6, 9 and 12 digits.
     #[inline]
     pub fn parse(text: &[u8]) -> Result<Self, TimeError> {
-        let (mut seconds, mut nanos) = split_timestamp(text)?;
+        let (seconds, nanos) = split_timestamp(text)?;
+        Self::from_parts(seconds, nanos)
+    }
+
+    /// From seconds since 1970 and nanoseconds of the second.
+    #[inline]
+    fn from_parts(mut seconds: i64, mut nanos: i64) -> Result<Self, TimeError> {
         if seconds < 0 {
             // The first moment there is lies inside a second that begins before it.
             seconds += 1;
@@ -368,25 +374,30 @@ fn split_clock(text: &[u8], at: usize) -> Result<(i64, i64), TimeError> {
     let minute = digits(text, at + 3, 2)?;
     literal(text, at + 5, b':')?;
     let second = digits(text, at + 6, 2)?;
-    let nanos = match len - at {
-        8 => 0,
-        12 => digits(text, at + 9, 3)? * 1_000_000,
-        15 => digits(text, at + 9, 6)? * 1_000,
-        18 => digits(text, at + 9, 9)?,
-        21 => {
-            digits(text, at + 18, 3)?;
-            digits(text, at + 9, 9)?
-        }
-        _ => return Err(TimeError::Length),
-    };
-    if len - at > 8 {
-        literal(text, at + 8, b'.')?;
-    }
+    let nanos = fraction(text, at + 8)?;
     if hour > 23 || minute > 59 || second > 60 {
         return Err(TimeError::NoSuchMoment);
     }
     let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
     Ok((seconds, i64::from(nanos)))
+}
+
+/// Nanoseconds of the fraction that the text ends with, from its point at `at` on, or of none.
+#[inline]
+fn fraction(text: &[u8], at: usize) -> Result<u32, TimeError> {
+    let nanos = match text.len() - at {
+        0 => return Ok(0),
+        4 => digits(text, at + 1, 3)? * 1_000_000,
+        7 => digits(text, at + 1, 6)? * 1_000,
+        10 => digits(text, at + 1, 9)?,
+        13 => {
+            digits(text, at + 10, 3)?;
+            digits(text, at + 1, 9)?
+        }
+        _ => return Err(TimeError::Length),
+    };
+    literal(text, at, b'.')?;
+    Ok(nanos)
 }
 
 fn check_tz_clock(text: &[u8], at: usize) -> Result<(), TimeError> {
@@ -487,6 +498,9 @@ fn civil(days: i64) -> (i64, u32, u32) {
     let month = (if month < 10 { month + 3 } else { month - 9 }) as u32;
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
+
+mod last_minute;
+pub use last_minute::LastMinute;
 
 #[cfg(test)]
 mod tests;

@@ -186,7 +186,7 @@ impl Kind {
 }
 
 #[inline]
-fn all_digits(text: &[u8]) -> bool {
+pub(super) fn all_digits(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }
 

@@ -1,10 +1,10 @@
 //! Holds a message against a dictionary: one pass, no allocation.
 
 use alloc::vec::Vec;
-use core::cell::Cell;
 
 use super::Dictionary;
 use crate::message::{Field, Message};
+use crate::time::LastMinute;
 use crate::{Tag, tag};
 
 mod check;
@@ -119,7 +119,8 @@ pub struct Fault {
     pub reason: RejectReason,
     /// RefTagID(371); `None` when the field's tag is no number, or the fault is MsgType itself.
     pub tag: Option<Tag>,
-    /// Which field of [`Message::fields`](crate::Message::fields) it is; `None` for one that is missing.
+    /// Which field of [`Message::fields`](crate::Message::fields) it is. For one that is missing `None`,
+    /// or the last field of the group entry that lacks it.
     pub field: Option<usize>,
 }
 
@@ -146,8 +147,7 @@ pub struct Scratch {
     open: Vec<u64>,
     /// Positions of the fields of the group entries that we are inside of, the innermost last.
     entries: Vec<u64>,
-    /// The date of the last good timestamp.
-    day: check::Day,
+    times: LastMinute,
 }
 
 impl Scratch {
@@ -192,22 +192,23 @@ pub fn check(
         return Err(no_such_message(message));
     };
     scratch.fit(dictionary);
-    let Scratch { open, entries, day } = scratch;
+    let Scratch {
+        open,
+        entries,
+        times,
+    } = scratch;
     let open = &mut open[..definition.places.len()];
     open.copy_from_slice(&definition.places);
-    let last_day = Cell::new(*day);
     let pass = Pass {
         dictionary,
         message,
         rules,
         definition,
         fields: message.fields(),
-        day: &last_day,
     };
-    if let Err(found) = pass.fields(open, entries) {
+    if let Err(found) = pass.fields(open, entries, times) {
         return Err(pass.gravest(found, open));
     }
-    *day = last_day.get();
     let missing = definition
         .required
         .iter()
@@ -226,11 +227,19 @@ fn malformed(message: &Message<'_>) -> Fault {
         Some(0) => RejectReason::InvalidTagNumber,
         Some(4) => RejectReason::TagWithoutValue,
         Some(6) => RejectReason::IncorrectDataFormat,
+        Some(17) => RejectReason::NonDataValueIncludesDelimiter,
         _ => RejectReason::Other,
+    };
+    // What has no tag is taken for the rest of the value before it.
+    let split = reason == RejectReason::NonDataValueIncludesDelimiter;
+    let before = fault.and_then(|fault| message.fields().get(fault.index.checked_sub(1)?));
+    let tag = match before {
+        Some(field) if split => Some(field.tag),
+        _ => fault.and_then(|fault| fault.tag),
     };
     Fault {
         reason,
-        tag: fault.and_then(|fault| fault.tag),
+        tag,
         field: fault.map(|fault| fault.index),
     }
 }

@@ -4,7 +4,7 @@ use core::fmt;
 use core::ops::Range;
 
 use super::{Entry, Outbox, TRAILER};
-use crate::put::{has_soh, put, put_digits, put_tag};
+use crate::put::{TagText, put, put_digits, put_value};
 use crate::time::{Precision, Stamp, Timestamp};
 use crate::{Decimal, Message, SOH, Tag};
 
@@ -39,14 +39,19 @@ impl<'a> Body<'a> {
     }
 
     /// Writes a field. An empty value or one with SOH makes the message fail.
-    #[inline]
+    #[inline(always)]
     pub fn field(&mut self, tag: Tag, value: &[u8]) -> &mut Self {
-        if value.is_empty() || has_soh(value) {
-            return self.fail(BodyError::Value(tag));
-        }
+        // Where the tag is constant its text is made at compile time.
+        self.text(TagText::of(tag), value)
+    }
+
+    #[inline]
+    fn text(&mut self, tag: TagText, value: &[u8]) -> &mut Self {
         if let Some(at) = self.tag(tag, value.len()) {
-            let end = put(&mut self.outbox.buffer, at, value);
-            self.end(end);
+            match put_value(&mut self.outbox.buffer, at, value) {
+                Some(end) => self.at = end,
+                None => return self.fail(BodyError::Value(tag.tag())),
+            }
         }
         self
     }
@@ -54,7 +59,7 @@ impl<'a> Body<'a> {
     /// Writes a signed number.
     #[inline]
     pub fn int(&mut self, tag: Tag, value: i64) -> &mut Self {
-        if let Some(mut at) = self.tag(tag, 20) {
+        if let Some(mut at) = self.tag(TagText::of(tag), 20) {
             if value < 0 {
                 self.outbox.buffer[at] = b'-';
                 at += 1;
@@ -66,8 +71,16 @@ impl<'a> Body<'a> {
     }
 
     /// Writes a number without a sign.
-    #[inline]
+    #[inline(always)]
     pub fn uint(&mut self, tag: Tag, value: u64) -> &mut Self {
+        match value {
+            0..10 => self.byte(TagText::of(tag), b'0' + value as u8),
+            _ => self.number(TagText::of(tag), value),
+        }
+    }
+
+    #[inline]
+    fn number(&mut self, tag: TagText, value: u64) -> &mut Self {
         if let Some(at) = self.tag(tag, 20) {
             let end = put_digits(&mut self.outbox.buffer, at, value);
             self.end(end);
@@ -76,14 +89,18 @@ impl<'a> Body<'a> {
     }
 
     /// Writes one character. SOH makes the message fail.
-    #[inline]
+    #[inline(always)]
     pub fn char(&mut self, tag: Tag, value: u8) -> &mut Self {
+        self.byte(TagText::of(tag), value)
+    }
+
+    #[inline]
+    fn byte(&mut self, tag: TagText, value: u8) -> &mut Self {
         if value == SOH {
-            return self.fail(BodyError::Value(tag));
+            return self.fail(BodyError::Value(tag.tag()));
         }
-        if let Some(at) = self.tag(tag, 1) {
-            self.outbox.buffer[at] = value;
-            self.end(at + 1);
+        if self.has_room(1) {
+            self.at = tag.put_with(&mut self.outbox.buffer, self.at, value);
         }
         self
     }
@@ -97,7 +114,7 @@ impl<'a> Body<'a> {
     /// Writes a decimal, with as many digits behind the point as it has.
     #[inline]
     pub fn decimal(&mut self, tag: Tag, value: Decimal) -> &mut Self {
-        if let Some(at) = self.tag(tag, Decimal::MAX_TEXT) {
+        if let Some(at) = self.tag(TagText::of(tag), Decimal::MAX_TEXT) {
             let mut text = [0; Decimal::MAX_TEXT];
             let from = value.write(&mut text);
             let end = put(&mut self.outbox.buffer, at, &text[from..]);
@@ -118,7 +135,7 @@ impl<'a> Body<'a> {
             return self;
         }
         self.uint(length_tag, data.len() as u64);
-        if let Some(at) = self.tag(data_tag, data.len()) {
+        if let Some(at) = self.tag(TagText::of(data_tag), data.len()) {
             let end = put(&mut self.outbox.buffer, at, data);
             self.end(end);
         }
@@ -169,16 +186,19 @@ impl<'a> Body<'a> {
 
     /// Writes `tag=` when there is room for it, the value and SOH; where the value begins.
     #[inline]
-    fn tag(&mut self, tag: Tag, value_len: usize) -> Option<usize> {
-        const LONGEST: usize = b"4294967295=|".len();
-        if self.failed.is_some() {
-            return None;
-        }
-        if self.at + LONGEST + value_len > self.limit {
+    fn tag(&mut self, tag: TagText, value_len: usize) -> Option<usize> {
+        self.has_room(value_len)
+            .then(|| tag.put(&mut self.outbox.buffer, self.at))
+    }
+
+    /// Whether a field with a value of so many bytes can be written; the message fails if not.
+    #[inline]
+    fn has_room(&mut self, value_len: usize) -> bool {
+        let has_room = self.at + TagText::MAX + value_len < self.limit;
+        if !has_room {
             self.fail(BodyError::Full);
-            return None;
         }
-        Some(put_tag(&mut self.outbox.buffer, self.at, tag))
+        has_room && self.failed.is_none()
     }
 
     #[inline]
@@ -223,7 +243,7 @@ impl Drop for Body<'_> {
 pub enum BodyError {
     /// There is no room for it now.
     Full,
-    /// The value of this field is empty, holds SOH, or is a MsgType of more than [`MAX_MSG_TYPE`] bytes.
+    /// The value of this field is empty, holds SOH, or is a MsgType of more than [`MAX_MSG_TYPE`](super::MAX_MSG_TYPE) bytes.
     Value(Tag),
 }
 

@@ -116,9 +116,11 @@ impl Session {
         &mut self,
         now: Now,
         message: &Message<'_>,
-        up: LoggedOn,
         outbox: &mut Outbox,
     ) -> Verdict {
+        let Phase::LoggedOn(up) = self.phase else {
+            return Verdict::Handled;
+        };
         let terms = match self.read_logon(now, message) {
             Ok(terms) => terms,
             Err(Flaw::Stranger(reason)) => {

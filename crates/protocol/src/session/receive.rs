@@ -8,6 +8,8 @@
 //! 5. In sequence: repeated messages say when they were first sent, then the dictionary.
 
 use super::Session;
+use alloc::format;
+
 use super::config::BeginString;
 use super::logon::too_low;
 use super::phase::{Exchange, LoggedOn, Phase};
@@ -17,7 +19,21 @@ use super::sequence::{self, MAX_SEQ_NUM, Place};
 use super::verdict::{Reason, Verdict};
 use crate::dictionary::{RejectReason, validate};
 use crate::outbox::Outbox;
-use crate::{Message, Now, Timestamp, tag};
+use crate::put::same;
+use crate::{Message, Now, TimeError, Timestamp, tag};
+
+/// What is read of every header, found and read once.
+struct Marks<'a> {
+    /// SenderCompID(49).
+    sender: Option<&'a [u8]>,
+    /// TargetCompID(56).
+    target: Option<&'a [u8]>,
+    /// SendingTime(52), and the moment it says.
+    sending_time: Option<&'a [u8]>,
+    sent: Option<Result<Timestamp, TimeError>>,
+    /// PossDupFlag(43) is Y.
+    poss_dup: bool,
+}
 
 /// What a repeated message is, beside its number.
 enum Repetition<'a> {
@@ -42,11 +58,9 @@ impl Session {
             }
             Phase::Refusing { .. } if message.msg_type() == b"5" => self.close(Reason::LoggedOut),
             Phase::Refusing { .. } => Verdict::Handled,
-            Phase::LoggedOn(up) => {
-                let pulse = up.pulse.heard(now.mono);
-                let up = LoggedOn { pulse, ..up };
-                self.phase = Phase::LoggedOn(up);
-                self.receive_in_session(now, message, up, outbox)
+            Phase::LoggedOn(ref mut up) => {
+                up.pulse = up.pulse.heard(now.mono);
+                self.receive_in_session(now, message, outbox)
             }
         }
     }
@@ -55,11 +69,13 @@ impl Session {
         &mut self,
         now: Now,
         message: &Message<'_>,
-        up: LoggedOn,
         outbox: &mut Outbox,
     ) -> Verdict {
-        if message.begin_string() != self.config.begin_string.as_str().as_bytes() {
-            return self.refuse_session(now, "Incorrect BeginString", outbox);
+        let own = self.config.begin_string.as_str().as_bytes();
+        if !same(message.begin_string(), own) {
+            let received = message.begin_string();
+            let text = format!("Incorrect BeginString ({})", received.escape_ascii());
+            return self.refuse_session(now, &text, outbox);
         }
         let Some(text) = message.get(tag::MSG_SEQ_NUM) else {
             return self.refuse_session(now, "Received message without MsgSeqNum", outbox);
@@ -68,9 +84,9 @@ impl Session {
             return self.refuse_session(now, "MsgSeqNum is not a number", outbox);
         };
         let place = Place::of(number, self.next_in);
-        let poss_dup = message.get(tag::POSS_DUP_FLAG) == Some(b"Y");
-        let seen = poss_dup && place == Place::TooLow;
-        if let Some(objection) = self.find_stranger(now, message) {
+        let marks = self.read_marks(message);
+        let seen = marks.poss_dup && place == Place::TooLow;
+        if let Some(objection) = self.find_stranger(now, &marks) {
             self.write_reject(message, objection, outbox);
             if place == Place::Expected {
                 self.advance(number + 1, outbox);
@@ -79,9 +95,9 @@ impl Session {
         }
         match message.msg_type() {
             b"A" if message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y") => {
-                return self.receive_reset(now, message, up, outbox);
+                return self.receive_reset(now, message, outbox);
             }
-            b"5" if !seen => return self.receive_logout(place, up, outbox),
+            b"5" if !seen => return self.receive_logout(place, outbox),
             b"4" if message.get(tag::GAP_FILL_FLAG) != Some(b"Y") => {
                 return self.receive_sequence_reset(message, outbox);
             }
@@ -95,20 +111,20 @@ impl Session {
                 }
             }
             b"3" => {
-                if let Some(verdict) = self.receive_reject_of_request(now, message, up, outbox) {
+                if let Some(verdict) = self.receive_reject_of_request(now, message, outbox) {
                     return verdict;
                 }
             }
             _ => {}
         }
         match place {
-            Place::Expected => self.receive_expected(now, message, number, poss_dup, outbox),
+            Place::Expected => self.receive_expected(now, message, number, &marks, outbox),
             Place::TooHigh => {
                 self.held.keep(number, message.bytes());
                 self.ask_for_gap(number, outbox);
                 Verdict::Handled
             }
-            Place::TooLow if !poss_dup => {
+            Place::TooLow if !marks.poss_dup => {
                 let text = too_low(self.next_in, number);
                 self.refuse_session(now, &text, outbox)
             }
@@ -128,10 +144,10 @@ impl Session {
         now: Now,
         message: &Message<'_>,
         number: u64,
-        poss_dup: bool,
+        marks: &Marks<'_>,
         outbox: &mut Outbox,
     ) -> Verdict {
-        let repetition = match poss_dup {
+        let repetition = match marks.poss_dup {
             true => self.read_repetition(message),
             false => Repetition::Fine,
         };
@@ -148,7 +164,7 @@ impl Session {
             }
         }
         let found = self.find_fault(message);
-        if let Err(objection) = found.and_then(|()| check_own_needs(message)) {
+        if let Err(objection) = found.and_then(|()| check_own_needs(message, marks)) {
             self.write_reject(message, objection, outbox);
             self.advance(number + 1, outbox);
             return Verdict::Handled;
@@ -186,11 +202,18 @@ impl Session {
     }
 
     /// Logout: answered whatever its number, since the session ends either way.
-    fn receive_logout(&mut self, place: Place, up: LoggedOn, outbox: &mut Outbox) -> Verdict {
+    fn receive_logout(&mut self, place: Place, outbox: &mut Outbox) -> Verdict {
         if place == Place::Expected {
             self.next_in += 1;
         }
-        if !matches!(up.exchange, Exchange::Logout { .. }) {
+        let asked = matches!(
+            self.phase,
+            Phase::LoggedOn(LoggedOn {
+                exchange: Exchange::Logout { .. },
+                ..
+            })
+        );
+        if !asked {
             self.write_logout("", outbox);
         }
         self.close(Reason::LoggedOut)
@@ -238,12 +261,14 @@ impl Session {
         &mut self,
         now: Now,
         message: &Message<'_>,
-        up: LoggedOn,
         outbox: &mut Outbox,
     ) -> Option<Verdict> {
         let number = message.get(tag::REF_SEQ_NUM).and_then(sequence::parse)?;
+        let Phase::LoggedOn(up) = &mut self.phase else {
+            return None;
+        };
         let (inbound, times) = up.inbound.rejected(number);
-        self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
+        up.inbound = inbound;
         if times? < self.config.limits.resend_attempts {
             return None;
         }
@@ -334,15 +359,15 @@ impl Session {
 
     /// What says that the message is not of this session or of this time. A value that is missing
     /// or malformed is another matter, and comes later.
-    fn find_stranger<'a>(&self, now: Now, message: &Message<'a>) -> Option<Objection<'a>> {
-        if self.config.check_comp_id && !self.has_comp_ids(message, true) {
+    fn find_stranger<'a>(&self, now: Now, marks: &Marks<'_>) -> Option<Objection<'a>> {
+        if self.config.check_comp_id && !self.has_comp_ids(marks.sender, marks.target, true) {
             return Some(Objection::to_message(RejectReason::CompIdProblem));
         }
         // A message sent again may still have the time of its first sending.
-        if message.get(tag::POSS_DUP_FLAG) == Some(b"Y") {
+        if marks.poss_dup {
             return None;
         }
-        match message.time(tag::SENDING_TIME) {
+        match marks.sent {
             Some(Ok(sent)) if !self.is_near(now.wall, sent) => Some(Objection::to_message(
                 RejectReason::SendingTimeAccuracyProblem,
             )),
@@ -350,19 +375,32 @@ impl Session {
         }
     }
 
-    /// BeginString and CompIDs are there and are ours.
-    pub(super) fn is_of_this_session(&self, message: &Message<'_>) -> bool {
-        message.begin_string() == self.config.begin_string.as_str().as_bytes()
-            && (!self.config.check_comp_id || self.has_comp_ids(message, false))
+    #[inline]
+    fn read_marks<'a>(&mut self, message: &Message<'a>) -> Marks<'a> {
+        let sending_time = message.get(tag::SENDING_TIME);
+        Marks {
+            sender: message.get(tag::SENDER_COMP_ID),
+            target: message.get(tag::TARGET_COMP_ID),
+            sending_time,
+            sent: sending_time.map(|text| self.times.parse(text)),
+            poss_dup: message.get(tag::POSS_DUP_FLAG) == Some(b"Y"),
+        }
     }
 
-    fn has_comp_ids(&self, message: &Message<'_>, or_none: bool) -> bool {
-        let is = |tag, own: &[u8]| match message.get(tag) {
+    /// BeginString and CompIDs are there and are ours.
+    pub(super) fn is_of_this_session(&self, message: &Message<'_>) -> bool {
+        let sender = message.get(tag::SENDER_COMP_ID);
+        let target = message.get(tag::TARGET_COMP_ID);
+        message.begin_string() == self.config.begin_string.as_str().as_bytes()
+            && (!self.config.check_comp_id || self.has_comp_ids(sender, target, false))
+    }
+
+    fn has_comp_ids(&self, sender: Option<&[u8]>, target: Option<&[u8]>, or_none: bool) -> bool {
+        let is = |there: Option<&[u8]>, own: &[u8]| match there {
             None | Some(b"") => or_none,
-            Some(value) => value == own,
+            Some(value) => same(value, own),
         };
-        is(tag::SENDER_COMP_ID, &self.config.peer.comp_id)
-            && is(tag::TARGET_COMP_ID, &self.config.own.comp_id)
+        is(sender, &self.config.peer.comp_id) && is(target, &self.config.own.comp_id)
     }
 
     pub(super) fn is_near(&self, now: Timestamp, sent: Timestamp) -> bool {
@@ -423,18 +461,19 @@ fn read_new_seq_no<'a>(message: &Message<'a>) -> Result<u64, Objection<'a>> {
 }
 
 /// The fields without which the session itself cannot work, with or without a dictionary.
-fn check_own_needs<'a>(message: &Message<'a>) -> Result<(), Objection<'a>> {
-    for tag in [tag::SENDER_COMP_ID, tag::TARGET_COMP_ID, tag::SENDING_TIME] {
-        match message.get(tag) {
+fn check_own_needs<'a>(message: &Message<'a>, marks: &Marks<'_>) -> Result<(), Objection<'a>> {
+    for (tag, value) in [
+        (tag::SENDER_COMP_ID, marks.sender),
+        (tag::TARGET_COMP_ID, marks.target),
+        (tag::SENDING_TIME, marks.sending_time),
+    ] {
+        match value {
             None => return Err(Objection::to_tag(RejectReason::RequiredTagMissing, tag)),
             Some(b"") => return Err(Objection::to_tag(RejectReason::TagWithoutValue, tag)),
             Some(_) => {}
         }
     }
-    if message
-        .time(tag::SENDING_TIME)
-        .is_some_and(|time| time.is_err())
-    {
+    if marks.sent.is_some_and(|sent| sent.is_err()) {
         let tag = tag::SENDING_TIME;
         return Err(Objection::to_tag(RejectReason::IncorrectDataFormat, tag));
     }

@@ -77,12 +77,18 @@ impl<'a> Objection<'a> {
         let reason = match fault.kind {
             FaultKind::BadTag => RejectReason::InvalidTagNumber,
             FaultKind::NoValue if fault.tag.is_some() => RejectReason::TagWithoutValue,
-            FaultKind::NoValue => RejectReason::InvalidTagNumber,
+            FaultKind::NoValue => RejectReason::NonDataValueIncludesDelimiter,
             FaultKind::BadDataLength => RejectReason::IncorrectDataFormat,
             _ => RejectReason::Other,
         };
         let at = match fault.tag {
             Some(tag) => RefTag::Tag(tag),
+            None if reason == RejectReason::NonDataValueIncludesDelimiter => {
+                // What has no tag is taken for the rest of the value before it.
+                let before = fault.index.checked_sub(1);
+                let field = before.and_then(|index| message.fields().get(index));
+                field.map_or(RefTag::None, |field| RefTag::Tag(field.tag))
+            }
             None => tag_text(message, fault.index),
         };
         let text = match fault.kind {
@@ -125,7 +131,9 @@ fn text_of(reason: RejectReason) -> &'static str {
         RejectReason::TagOutOfRequiredOrder => "Tag specified out of required order",
         RejectReason::GroupFieldsOutOfOrder => "Out of order repeating group members",
         RejectReason::IncorrectNumInGroupCount => "Incorrect NumInGroup count for repeating group",
-        RejectReason::NonDataValueIncludesDelimiter => "Non-data value includes field delimiter",
+        RejectReason::NonDataValueIncludesDelimiter => {
+            "Embedded SOH: non-data value includes field delimiter"
+        }
         _ => "Message rejected",
     }
 }

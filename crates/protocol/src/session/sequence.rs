@@ -122,6 +122,7 @@ impl Inbound {
     #[must_use]
     pub fn advanced(self, expected: u64, chunk: Option<u64>) -> (Self, Option<Request>) {
         match self {
+            Self::Steady => (self, None),
             Self::Gap(gap) if expected > gap.last => (Self::Steady, None),
             Self::Gap(Gap {
                 last,

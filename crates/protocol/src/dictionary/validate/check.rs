@@ -2,11 +2,11 @@
 
 use alloc::boxed::Box;
 use alloc::vec;
-use core::cell::Cell;
 
-use crate::dictionary::kind::is_decimal;
+use crate::dictionary::kind::{all_digits, is_decimal};
 use crate::dictionary::{FieldDef, Kind, set};
 use crate::tag;
+use crate::time::LastMinute;
 
 /// A part of a message, in the order of the wire.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -18,10 +18,6 @@ pub enum Part {
     /// The standard trailer.
     Trailer,
 }
-
-/// The date of the last good timestamp. Nearly all timestamps of a day have it, and need no
-/// calendar.
-pub type Day = [u8; 8];
 
 /// What validation needs to know of a field, in one place.
 #[derive(Clone, Debug)]
@@ -48,6 +44,10 @@ enum Look {
     Listed,
     Timestamp,
     Decimal,
+    /// Digits and nothing else.
+    Digits,
+    /// Digits with or without a minus before them.
+    Int,
     /// Ask the type.
     Kind,
 }
@@ -85,6 +85,8 @@ impl Check {
             _ if !field.values.is_empty() => Look::Listed,
             Kind::UtcTimestamp => Look::Timestamp,
             kind if kind.is_decimal() => Look::Decimal,
+            Kind::Length | Kind::SeqNum | Kind::TagNum => Look::Digits,
+            Kind::Int | Kind::NumInGroup => Look::Int,
             // Only types of text take this.
             kind if kind.accepts(b"\x02 ") => Look::Any,
             _ => Look::Kind,
@@ -124,17 +126,26 @@ impl Check {
     /// Whether a value is good for sure. Some good ones take a longer look: several values, values
     /// of more than eight bytes.
     #[inline(always)]
-    pub fn takes(&self, text: &[u8], day: &Cell<Day>) -> bool {
+    pub fn takes(&self, text: &[u8], times: &mut LastMinute) -> bool {
+        match (self.look, text) {
+            (Look::Any, _) => true,
+            (Look::Listed, [letter @ 0..128]) => {
+                self.letters[usize::from(letter / 64)] >> (letter % 64) & 1 == 1
+            }
+            _ => self.takes_longer(text, times),
+        }
+    }
+
+    /// [`Check::takes`] where it is more than a few instructions.
+    #[inline(never)]
+    fn takes_longer(&self, text: &[u8], times: &mut LastMinute) -> bool {
         match self.look {
             Look::Any => true,
-            Look::Listed => match text {
-                [letter @ 0..128] => {
-                    self.letters[usize::from(letter / 64)] >> (letter % 64) & 1 == 1
-                }
-                _ => self.has_word(text),
-            },
-            Look::Timestamp => timestamp(text, day),
+            Look::Listed => self.has_word(text),
+            Look::Timestamp => times.accepts(text),
             Look::Decimal => is_decimal(text),
+            Look::Digits => all_digits(text),
+            Look::Int => all_digits(text.strip_prefix(b"-").unwrap_or(text)),
             Look::Kind => self.kind.accepts(text),
         }
     }
@@ -170,59 +181,12 @@ fn place(words: &[u64], word: u64) -> usize {
     at
 }
 
-/// Whether text is a `UTCTimestamp`; as `time::check_timestamp`, but it knows the last good date.
-#[inline]
-fn timestamp(text: &[u8], day: &Cell<Day>) -> bool {
-    let Some((date, clock)) = text.split_first_chunk() else {
-        return false;
-    };
-    if *date == day.get() {
-        return is_clock(clock);
-    }
-    let good = Kind::UtcTimestamp.accepts(text);
-    if good {
-        day.set(*date);
-    }
-    good
-}
-
-/// Whether text is `-13:30:00`, with or without a fraction.
-#[inline]
-fn is_clock(text: &[u8]) -> bool {
-    let Some((time, fraction)) = text.split_first_chunk::<9>() else {
-        return false;
-    };
-    let digit = |at: usize| time[at].wrapping_sub(b'0');
-    let pair = |at: usize, below: u8| {
-        (digit(at) <= 9)
-            & (digit(at + 1) <= 9)
-            & (digit(at).wrapping_mul(10).wrapping_add(digit(at + 1)) < below)
-    };
-    let marks = (time[0] == b'-') & (time[3] == b':') & (time[6] == b':');
-    let moment = pair(1, 24) & pair(4, 60) & pair(7, 61);
-    let fraction = match fraction {
-        [] => true,
-        [b'.', digits @ ..] => {
-            matches!(digits.len(), 3 | 6 | 9 | 12) && digits.iter().all(u8::is_ascii_digit)
-        }
-        _ => false,
-    };
-    marks & moment & fraction
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::check_timestamp;
     use proptest::prelude::*;
 
     proptest! {
-        #[test]
-        fn a_known_date_changes_nothing(text in "20260821-?[0-2][0-9][:;][0-6][0-9]:[0-6][0-9](\\.[0-9a]{0,13})?") {
-            let known = timestamp(text.as_bytes(), &Cell::new(*b"20260821"));
-            prop_assert_eq!(known, check_timestamp(text.as_bytes()).is_ok(), "{}", text);
-        }
-
         #[test]
         fn a_word_is_listed_or_not(values in proptest::collection::vec("[A-Z0-9]{1,9}", 1..60), other in "[A-Z0-9]{1,9}") {
             let list = |value: &std::string::String| crate::dictionary::ValueDef { value: value.clone(), name: value.clone() };
@@ -235,9 +199,9 @@ mod tests {
             };
             let check = Check::new(&field);
             for value in &values {
-                prop_assert!(value.len() > 8 || check.takes(value.as_bytes(), &Cell::default()));
+                prop_assert!(value.len() > 8 || check.takes(value.as_bytes(), &mut LastMinute::new()));
             }
-            prop_assert!(values.contains(&other) || !check.takes(other.as_bytes(), &Cell::default()));
+            prop_assert!(values.contains(&other) || !check.takes(other.as_bytes(), &mut LastMinute::new()));
         }
     }
 }

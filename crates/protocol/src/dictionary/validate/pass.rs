@@ -1,12 +1,11 @@
 //! The pass over a message's fields, and over the entries of its groups.
 
-use core::cell::Cell;
-
-use super::check::{Check, Day, Part};
+use super::check::{Check, Part};
 use super::{Fault, RejectReason, Rules};
 use crate::Tag;
 use crate::dictionary::{Dictionary, FIRST_USER_DEFINED, GroupDef, MessageDef, has};
 use crate::message::{Field, Message};
+use crate::time::LastMinute;
 
 /// What the fields of one message are held against.
 pub(super) struct Pass<'a> {
@@ -15,51 +14,92 @@ pub(super) struct Pass<'a> {
     pub rules: &'a Rules,
     pub definition: &'a MessageDef,
     pub fields: &'a [Field],
-    pub day: &'a Cell<Day>,
 }
 
 impl Pass<'_> {
     /// Holds all fields against the definition. `open` has a bit for each field that the message may
     /// still have outside groups; the bits of those it has are taken away.
-    pub fn fields(&self, open: &mut [u64], entries: &mut [u64]) -> Result<(), Fault> {
+    pub fn fields(
+        &self,
+        open: &mut [u64],
+        entries: &mut [u64],
+        times: &mut LastMinute,
+    ) -> Result<(), Fault> {
         let mut part = Part::Header;
         let mut at = 0;
-        while let Some(&field) = self.fields.get(at) {
-            let mut slot = self.dictionary.near_slot(field.tag);
-            let bit = 1 << (slot % 64);
-            let usual = self
-                .dictionary
-                .checks
-                .get(slot)
-                .zip(open.get_mut(slot / 64));
-            let check = match usual {
-                Some((check, open)) if *open & bit != 0 && check.part >= part => {
-                    *open &= !bit;
-                    part = check.part;
-                    check
-                }
-                _ => {
-                    let Some(unusual) = self.unusual(at, &mut part, open)? else {
-                        at += 1;
-                        continue;
-                    };
-                    slot = unusual;
-                    &self.dictionary.checks[slot]
-                }
+        loop {
+            at = self.plain_fields(at, &mut part, open, times);
+            let Some(&field) = self.fields.get(at) else {
+                return Ok(());
             };
-            self.value(check, slot, field, at)?;
+            let Some(slot) = self.place(at, &mut part, open)? else {
+                at += 1;
+                continue;
+            };
+            let check = &self.dictionary.checks[slot];
+            self.value(check, slot, at, times)?;
             at += 1;
             if check.opens_group
                 && let Some(group) = self.group(field.tag, slot)
             {
                 let mut held = None;
-                at = self.entries(group, at, entries, None, &mut held)?;
+                at = self.entries(group, at, entries, times, None, &mut held)?;
                 if let Some(fault) = held {
                     return Err(fault);
                 }
             }
         }
-        Ok(())
+    }
+
+    /// Goes over fields in which nothing is to be seen: in their place, once, no group, and with a
+    /// value that is good for sure. Says which is the first other one; nothing of that one is noted.
+    ///
+    /// Nearly all fields end here, so this loop is kept small enough for registers.
+    #[inline(never)]
+    fn plain_fields(
+        &self,
+        from: usize,
+        part: &mut Part,
+        open: &mut [u64],
+        times: &mut LastMinute,
+    ) -> usize {
+        let fields = self.fields.get(from..).unwrap_or_default();
+        let (bytes, checks) = (self.message.bytes(), &*self.dictionary.checks);
+        let mut now = *part;
+        let plain = fields.iter().position(|field| {
+            let slot = self.dictionary.near_slot(field.tag);
+            let bit = 1 << (slot % 64);
+            if let Some(check) = checks.get(slot)
+                && let Some(open) = open.get_mut(slot / 64)
+                && *open & bit != 0
+                && check.part >= now
+                && let Some(text) = bytes.get(field.start as usize..field.end as usize)
+                && !text.is_empty()
+                && check.takes(text, times)
+                && !check.opens_group
+            {
+                *open ^= bit;
+                now = check.part;
+                return false;
+            }
+            true
+        });
+        *part = now;
+        plain.map_or(self.fields.len(), |plain| from + plain)
+    }
+
+    /// Finds the place of any field, and marks it as taken; see [`Pass::unusual`].
+    fn place(&self, at: usize, part: &mut Part, open: &mut [u64]) -> Result<Option<usize>, Fault> {
+        let slot = self.dictionary.near_slot(self.fields[at].tag);
+        if let Some(check) = self.dictionary.checks.get(slot)
+            && has(open, slot)
+            && check.part >= *part
+        {
+            open[slot / 64] &= !(1 << (slot % 64));
+            *part = check.part;
+            return Ok(Some(slot));
+        }
+        self.unusual(at, part, open)
     }
 
     /// A field that is unknown, has been there before, or stands in another part of the message than
@@ -107,10 +147,15 @@ impl Pass<'_> {
         Ok(Some(slot))
     }
 
-    #[inline(always)]
-    fn value(&self, check: &Check, slot: usize, field: Field, at: usize) -> Result<(), Fault> {
-        let text = self.message.value(field);
-        if !text.is_empty() && check.takes(text, self.day) {
+    fn value(
+        &self,
+        check: &Check,
+        slot: usize,
+        at: usize,
+        times: &mut LastMinute,
+    ) -> Result<(), Fault> {
+        let text = self.message.value(self.fields[at]);
+        if !text.is_empty() && check.takes(text, times) {
             return Ok(());
         }
         self.doubtful(check, slot, text, at)
@@ -251,6 +296,7 @@ impl Pass<'_> {
         group: &GroupDef,
         first: usize,
         scratch: &mut [u64],
+        times: &mut LastMinute,
         outer: Option<&Outer<'_>>,
         held: &mut Option<Fault>,
     ) -> Result<usize, Fault> {
@@ -320,7 +366,7 @@ impl Pass<'_> {
             if let Some(slot) = self.dictionary.slot(field.tag) {
                 hold(
                     held,
-                    self.value(&self.dictionary.checks[slot], slot, field, at),
+                    self.value(&self.dictionary.checks[slot], slot, at, times),
                 );
             }
             at += 1;
@@ -330,7 +376,7 @@ impl Pass<'_> {
                     seen: own,
                     outer,
                 };
-                at = self.entries(inner, at, nested, Some(&outer), held)?;
+                at = self.entries(inner, at, nested, times, Some(&outer), held)?;
             }
         }
         if found > 0 {

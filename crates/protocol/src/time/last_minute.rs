@@ -1,0 +1,136 @@
+//! Reading timestamps one after the other: nearly all are of the minute of the one before.
+
+use super::{TimeError, Timestamp, digits, fraction, split_timestamp};
+
+/// Reads timestamps, and keeps the minute of the last good one: for a text that begins with the same
+/// minute only seconds and fraction are left to look at. What it says of a text never depends on what
+/// it has read before.
+#[derive(Clone, Debug)]
+pub struct LastMinute {
+    /// `YYYYMMDD` as a number; 0, which no text is, before there is one.
+    date: u64,
+    /// `-HH:MM:` as a number.
+    minute: u64,
+    /// When it begins, in seconds since 1970.
+    seconds: i64,
+}
+
+/// The bytes of `-HH:MM:` among eight.
+const MINUTE: u64 = u64::MAX >> 8;
+
+impl LastMinute {
+    /// Knows no minute yet.
+    pub const fn new() -> Self {
+        Self {
+            date: 0,
+            minute: 0,
+            seconds: 0,
+        }
+    }
+
+    /// As [`Timestamp::parse`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Timestamp::parse`].
+    #[inline]
+    pub fn parse(&mut self, text: &[u8]) -> Result<Timestamp, TimeError> {
+        let (seconds, nanos) = self.split(text)?;
+        Timestamp::from_parts(seconds, nanos)
+    }
+
+    /// As [`check_timestamp`](super::check_timestamp).
+    #[inline]
+    pub fn accepts(&mut self, text: &[u8]) -> bool {
+        self.split(text).is_ok()
+    }
+
+    #[inline]
+    fn split(&mut self, text: &[u8]) -> Result<(i64, i64), TimeError> {
+        match self.behind_minute(text) {
+            Some((second, nanos)) => Ok((self.seconds + i64::from(second), i64::from(nanos))),
+            None => self.split_all(text),
+        }
+    }
+
+    /// Second and nanoseconds of a good text of the minute we know.
+    #[inline]
+    fn behind_minute(&self, text: &[u8]) -> Option<(u32, u32)> {
+        if text.len() < 17 || words(text)? != (self.date, self.minute) {
+            return None;
+        }
+        let second = digits(text, 15, 2).ok().filter(|second| *second <= 60)?;
+        let nanos = match text[17..] {
+            // Milliseconds are what most peers write.
+            [b'.', a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9'] => {
+                let [a, b, c] = [a, b, c].map(|digit| u32::from(digit - b'0'));
+                (a * 100 + b * 10 + c) * 1_000_000
+            }
+            _ => fraction(text, 17).ok()?,
+        };
+        Some((second, nanos))
+    }
+
+    #[cold]
+    fn split_all(&mut self, text: &[u8]) -> Result<(i64, i64), TimeError> {
+        let (seconds, nanos) = split_timestamp(text)?;
+        if let (Some((date, minute)), Ok(second)) = (words(text), digits(text, 15, 2)) {
+            *self = Self {
+                date,
+                minute,
+                seconds: seconds - i64::from(second),
+            };
+        }
+        Ok((seconds, nanos))
+    }
+}
+
+impl Default for LastMinute {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Date and minute that the text begins with.
+#[inline]
+fn words(text: &[u8]) -> Option<(u64, u64)> {
+    let (date, rest) = text.split_first_chunk()?;
+    let minute = u64::from_le_bytes(*rest.first_chunk()?) & MINUTE;
+    Some((u64::from_le_bytes(*date), minute))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::check_timestamp;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_known_minute_changes_nothing(
+            texts in proptest::collection::vec(
+                "(0000|1677|2026|9999)(0821|0921|0230|1231)[-x](13|23|24):(30|59|60)[:;][0-6][0-9:](\\.[0-9a]{0,13})?",
+                1..20,
+            ),
+        ) {
+            let (mut parses, mut accepts) = (LastMinute::new(), LastMinute::new());
+            for text in &texts {
+                let text = text.as_bytes();
+                prop_assert_eq!(parses.parse(text), Timestamp::parse(text));
+                prop_assert_eq!(accepts.accepts(text), check_timestamp(text).is_ok());
+            }
+        }
+
+        #[test]
+        fn in_a_known_minute_seconds_and_fraction_are_read(
+            text in "20260821-13:30:[0-6:][0-9:](\\.[0-9a]{0,13})?",
+        ) {
+            let mut last = LastMinute::new();
+            prop_assert_eq!(last.parse(b"20260821-13:30:59.5"), Err(TimeError::Length));
+            prop_assert!(last.parse(b"20260821-13:30:60").is_ok());
+            let known = last.behind_minute(text.as_bytes());
+            prop_assert_eq!(known.is_some(), check_timestamp(text.as_bytes()).is_ok());
+            prop_assert_eq!(last.parse(text.as_bytes()), Timestamp::parse(text.as_bytes()));
+        }
+    }
+}
