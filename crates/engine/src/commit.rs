@@ -42,6 +42,8 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) astray: u64,
     /// Sessions with bytes or messages that wait for their socket.
     pub(crate) busy: Vec<usize>,
+    /// How often the outbox has been written and emptied.
+    pub(crate) flushes: u64,
     /// Connections that failed while they were written to.
     pub(crate) failed: Vec<(usize, Ending)>,
     /// No timer of a session is due earlier.
@@ -61,6 +63,9 @@ pub(crate) struct Line {
     pub(crate) validate_checksum: bool,
     /// The application knows that the session is logged on.
     pub(crate) logged_on: bool,
+    /// The session ended before this flush: what was committed until then still leaves, its Logout
+    /// last.
+    pub(crate) ended_before: Option<u64>,
     /// Stands in [`Core::busy`].
     pub(crate) is_busy: bool,
     pub(crate) counters: Counters,
@@ -82,6 +87,7 @@ impl Line {
             },
             validate_checksum: config.validate_checksum,
             logged_on: false,
+            ended_before: None,
             is_busy: false,
             counters: Counters::default(),
         }
@@ -140,6 +146,7 @@ impl<D: Disk> Core<D> {
             journal,
             outbox,
             redactor,
+            flushes,
             ..
         } = self;
         let new = outbox.unsealed();
@@ -171,6 +178,9 @@ impl<D: Disk> Core<D> {
         let line = &mut lines[cause];
         let (next_in, next_out) = (state.next_in(), state.next_out());
         let epoch = state.epoch() as u32;
+        if line.logged_on && !state.is_logged_on() && line.ended_before.is_none() {
+            line.ended_before = Some(*flushes);
+        }
         let known = journal
             .counters(line.journal)
             .unwrap_or(journal::Counters::NEW);
@@ -260,16 +270,39 @@ impl<D: Disk> Core<D> {
             start = end;
         }
         self.outbox.clear();
+        self.flushes += 1;
         Ok(())
+    }
+
+    /// A session that has ended has messages and a Logout that its socket has not taken yet: as many
+    /// are written as it takes at once.
+    pub(crate) fn say_farewell(&mut self, host: &mut impl Host, session: usize) {
+        let line = &mut self.lines[session];
+        let (Some(conn), Some(_)) = (line.conn, line.ended_before) else {
+            return;
+        };
+        while line.output.can_write(Gate::Open, false) {
+            let pumped = line
+                .output
+                .pump(host, conn, &mut self.journal, line.journal, Gate::Open);
+            if pumped.is_err() {
+                // The connection is about to be closed anyway; the journal has the rest.
+                return;
+            }
+        }
     }
 
     #[inline]
     fn send(&mut self, host: &mut impl Host, session: usize, run: Range<usize>) {
-        let gate = match self.sessions.get(session) {
-            Some(state) => gate(state),
-            None => return,
+        let Some(state) = self.sessions.get(session) else {
+            return;
         };
         let line = &mut self.lines[session];
+        let gate = if line.ended_before == Some(self.flushes) {
+            Gate::Open
+        } else {
+            gate(state)
+        };
         let Some(conn) = line.conn else { return };
         line.counters.sent += run.len() as u64;
         let result = line.output.send(host, conn, &self.outbox, run, gate);

@@ -32,8 +32,8 @@ pub struct EngineConfig {
     pub max_message: usize,
     /// Most fields in a message taken from a peer.
     pub max_fields: usize,
-    /// Receive buffer of each connection, bytes; at least `max_message`. Also the most that is read
-    /// from one connection in a turn.
+    /// Receive buffer of each connection, bytes; at least `max_message`. Pages that no message has
+    /// reached cost no memory.
     pub read_buffer: usize,
     /// Bounds of what peers can make the engine hold.
     pub limits: Limits,
@@ -51,9 +51,9 @@ impl Default for EngineConfig {
             wait: Wait::Block,
             core: None,
             segment_bytes: 64 << 20,
-            max_message: 64 << 10,
+            max_message: 2 << 20,
             max_fields: 4096,
-            read_buffer: 256 << 10,
+            read_buffer: 2 << 20,
             limits: Limits::default(),
             stop_timeout: Duration::from_secs(5),
             sessions: Vec::new(),
@@ -152,7 +152,7 @@ impl EngineConfig {
 
     /// Bytes of messages that wait to be written, at most.
     pub(crate) fn outbox_bytes(&self) -> usize {
-        4 * self.max_message + self.limits.outbox_bytes
+        self.max_message + self.limits.outbox_bytes
     }
 
     /// Most bytes that a cause and all its effects can have in the journal.
@@ -210,7 +210,7 @@ pub struct Limits {
     pub lag_bytes: u64,
     /// Stored messages that are resent to one session in one turn.
     pub replay_per_turn: usize,
-    /// Bytes that messages may fill before they are written, four of `max_message` not counted. What
+    /// Bytes that messages may fill before they are written, one of `max_message` not counted. What
     /// one message causes must fit in it.
     pub outbox_bytes: usize,
     /// The same as a number of messages.
@@ -228,7 +228,7 @@ impl Default for Limits {
             logon_time: Duration::from_secs(5),
             lag_bytes: 256 << 20,
             replay_per_turn: 16,
-            outbox_bytes: 256 << 10,
+            outbox_bytes: 512 << 10,
             outbox_messages: 4096,
             events_per_second: 20,
         }

@@ -4,6 +4,11 @@ use std::io;
 
 use crate::host::{ConnId, Host};
 
+/// Bytes that one read takes at most, so that one connection does not keep the others waiting.
+const MOST_READ: usize = 256 << 10;
+/// A part of a message is moved to the front when so many bytes before it are done with.
+const MOVE_FROM: usize = 64 << 10;
+
 /// A receive buffer. Messages are decoded where they stand in it.
 pub(crate) struct Input {
     bytes: Box<[u8]>,
@@ -21,20 +26,28 @@ impl Input {
         }
     }
 
-    /// Reads once, as much as there is room for: the count, 0 at the end of the stream.
+    /// Reads once: the count, 0 at the end of the stream.
     #[inline]
     pub(crate) fn fill(&mut self, host: &mut impl Host, conn: ConnId) -> io::Result<usize> {
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
-        } else if self.start > self.bytes.len() / 2 || self.end == self.bytes.len() {
+        } else if self.must_move() {
             self.bytes.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
         }
-        let count = host.read(conn, &mut self.bytes[self.end..])?;
+        let room = self.bytes.len().min(self.end + MOST_READ);
+        let count = host.read(conn, &mut self.bytes[self.end..room])?;
         self.end += count;
         Ok(count)
+    }
+
+    /// What is unread has to make room. It is never longer than what was consumed before it, unless it
+    /// reaches the end, so bytes are moved about once.
+    fn must_move(&self) -> bool {
+        let unread = self.end - self.start;
+        self.end == self.bytes.len() || (self.start >= MOVE_FROM && unread <= self.start)
     }
 
     /// What has arrived and is not consumed.

@@ -231,6 +231,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 astray: 0,
                 redactor: Redactor::new(config.max_message),
                 busy: Vec::with_capacity(sessions.len()),
+                flushes: 0,
                 failed: Vec::with_capacity(sessions.len()),
                 sessions,
                 lines,

@@ -308,6 +308,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         why: Ending,
     ) -> Result<(), EngineError> {
         self.core.flush(&mut self.host)?;
+        self.core.say_farewell(&mut self.host, session);
         let core = &mut self.core;
         // A failure of this connection must not end the session's next one.
         core.failed.retain(|failed| failed.0 != session);
@@ -315,6 +316,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         let Some(conn) = line.conn.take() else {
             return Ok(());
         };
+        line.ended_before = None;
         line.output.reset();
         line.resending = None;
         let was_logged_on = std::mem::replace(&mut line.logged_on, false);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use common::*;
 use fixwire::event::{Ending, Refusal};
 use fixwire::protocol::SessionId;
-use fixwire::{EngineConfig, Event};
+use fixwire::{Durability, EngineConfig, Event};
 
 fn acceptor(change: impl FnOnce(&mut EngineConfig)) -> (Running, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -168,7 +168,10 @@ fn a_slow_reader_costs_no_memory_and_gets_everything_in_order() {
 fn a_peer_that_reads_too_little_is_disconnected_and_finds_all_in_the_journal() {
     let (mut engine, _folder) = acceptor(|settings| {
         settings.sessions[0].send_buffer = Some(8 << 10);
-        settings.limits.lag_bytes = 256 << 10;
+        // More than the ring between the threads holds: what is in it when the peer is disconnected must
+        // not make the next connection slow too.
+        settings.max_message = 4096;
+        settings.limits.lag_bytes = 512 << 10;
     });
     let address = engine.address();
     let peer = Peer::log_on(address, 1);
@@ -393,4 +396,57 @@ fn a_message_for_no_session_or_too_long_is_told_and_takes_no_number() {
         "{news}"
     );
     engine.stop();
+}
+
+#[test]
+fn what_was_committed_before_a_logout_leaves_before_the_connection_closes() {
+    for durability in [Durability::Memory, Durability::Process, Durability::Disk] {
+        let (engine, _folder) = acceptor(|settings| settings.durability = durability);
+        let mut peer = Peer::log_on(engine.address(), 1);
+        let mut bytes = message("D", 2, "BENCH", "EXEC", &order(1));
+        bytes.extend(message("5", 3, "BENCH", "EXEC", ""));
+        peer.send_bytes(&bytes);
+        assert!(peer.receive().unwrap().contains("|35=8|34=2|"));
+        assert!(peer.receive().unwrap().contains("|35=5|34=3|"));
+        assert_eq!(peer.receive(), None);
+        assert_eq!(engine.stop(), [(4, 4)]);
+    }
+}
+
+#[test]
+fn what_was_committed_before_a_fault_of_the_peer_leaves_with_the_logout() {
+    let (engine, _folder) = acceptor(|_| {});
+    let mut peer = Peer::log_on(engine.address(), 1);
+    let mut bytes = message("D", 2, "BENCH", "EXEC", &order(1));
+    // The number again.
+    bytes.extend(message("D", 2, "BENCH", "EXEC", &order(2)));
+    peer.send_bytes(&bytes);
+    assert!(peer.receive().unwrap().contains("|35=8|34=2|"));
+    assert!(peer.receive().unwrap().contains("|35=5|34=3|"));
+    peer.send("5", "");
+    assert_eq!(peer.receive(), None);
+    engine.stop();
+}
+
+#[test]
+fn a_message_of_a_megabyte_is_taken_and_resent_whole() {
+    for durability in [Durability::Memory, Durability::Process] {
+        let (mut engine, _folder) = acceptor(|settings| settings.durability = durability);
+        let mut peer = Peer::log_on(engine.address(), 1);
+        let text = "x".repeat(1 << 20);
+        peer.send("D", &format!("{}58={text}|", order(1)));
+        assert!(peer.receive().unwrap().contains("|35=8|34=2|"));
+        let fields = format!("148=news\x0158={text}\x01");
+        engine
+            .handle
+            .send_fields(SessionId(0), b"B", fields.as_bytes())
+            .unwrap();
+        let sent = peer.receive().unwrap();
+        assert!(sent.contains("|35=B|34=3|") && sent.contains(&text));
+        peer.send("2", "7=3|16=3|");
+        let again = peer.receive().unwrap();
+        assert!(again.contains("|35=B|34=3|") && again.contains("|43=Y|") && again.contains(&text));
+        drop(peer);
+        engine.stop();
+    }
 }

@@ -37,13 +37,18 @@ impl Settings {
         };
         let size = |id| first.int(id).and_then(|value| usize::try_from(value).ok());
         let usual = EngineConfig::default();
-        let max_message = size(Id::MaxMessageSize).unwrap_or(usual.max_message);
+        let said = |id| {
+            first
+                .find(id)
+                .is_some_and(|found| found.origin.span().is_some())
+        };
+        let mut max_message = size(Id::MaxMessageSize).unwrap_or(usual.max_message);
         let segment = size(Id::JournalSegmentSize).unwrap_or(usual.segment_bytes);
+        if !said(Id::MaxMessageSize) {
+            max_message = max_message.min(segment.saturating_sub(1 << 20) / 2);
+        }
         let mut read_buffer = size(Id::ReadBufferSize).unwrap_or(usual.read_buffer);
-        let said = first
-            .find(Id::ReadBufferSize)
-            .is_some_and(|found| found.origin.span().is_some());
-        if !said {
+        if !said(Id::ReadBufferSize) {
             read_buffer = read_buffer.max(max_message);
         }
         let config = EngineConfig {
@@ -86,9 +91,9 @@ impl Settings {
             let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
             return Err(self.error(first, Id::ReadBufferSize, note));
         }
-        if config.segment_bytes < 16 * config.max_message + (1 << 20) {
+        if config.segment_bytes < 2 * config.max_message + (1 << 20) {
             let note =
-                "JournalSegmentSize must hold 16 messages of MaxMessageSize and 1 MiB".to_owned();
+                "JournalSegmentSize must hold 2 messages of MaxMessageSize and 1 MiB".to_owned();
             return Err(self.error(first, Id::JournalSegmentSize, note));
         }
         if config.limits.logon_bytes > config.read_buffer {
@@ -520,8 +525,8 @@ mod tests {
     #[test]
     fn values_that_make_no_engine_are_errors_at_their_line() {
         for extra in [
-            "MaxMessageSize=16M",
-            "MaxLogonSize=1M",
+            "MaxMessageSize=16M\nJournalSegmentSize=32M",
+            "MaxLogonSize=4M",
             "ReadBufferSize=8K",
             "HeartBeatTimeoutMultiplier=0.1",
         ] {

@@ -200,10 +200,7 @@ pub static GROUPS: &[Group] = &[
         note: "the session would behave differently than the file says: remove the key, or set it to N",
     },
     Group {
-        keys: &[
-            "ValidateSequenceNumbers",
-            "PersistMessages",
-        ],
+        keys: &["ValidateSequenceNumbers", "PersistMessages"],
         refused: true,
         unless: Some("Y"),
         note: "fixwire always does this: remove the key",

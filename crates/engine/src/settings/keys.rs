@@ -270,7 +270,7 @@ keys! {
     /// of any age are resent.
     MaxOrderAge [], time(1, 365 * DAY), None, Session;
     /// BusinessMessageReject carries DefaultApplVerID(1137), as QuickFIX (C++) writes it; no dictionary
-    /// has it there.
+    /// has it there. `fixwire run --app conformance` does so unless the file says `N`.
     ApplVerIDInBusinessReject [], Kind::Bool, Some("N"), Session;
     /// Every message carries LastMsgSeqNumProcessed(369).
     EnableLastMsgSeqNumProcessed ["EnableLastMsgSeqNumProcessed": "JGN"], Kind::Bool, Some("N"), Session;
@@ -287,16 +287,17 @@ keys! {
     Wait [], WAITS, Some("block"), Engine;
     /// Core that the engine's thread is pinned to. Absent: the system chooses.
     Core [], Kind::Int { min: 0, max: 4095, unit: "core" }, None, Engine;
-    /// Size of one file of the journal: at least 16 messages of `MaxMessageSize` and 1 MiB. Rounded up to
+    /// Size of one file of the journal: at least 2 messages of `MaxMessageSize` and 1 MiB. Rounded up to
     /// pages of 4 KiB.
     JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;
-    /// Longest message that is taken or sent. A peer that announces a longer one is disconnected.
-    MaxMessageSize [], bytes(KB, 16 * MB), Some("64K"), Engine;
+    /// Longest message that is taken or sent. A peer that announces a longer one is disconnected. When it
+    /// is not said, it is as much less as a smaller `JournalSegmentSize` needs.
+    MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;
     /// Most fields in one message.
     MaxFields [], Kind::Int { min: 64, max: 1_000_000, unit: "fields" }, Some("4096"), Engine;
-    /// Receive buffer of one connection, at least `MaxMessageSize`; also the most that is read from it in
-    /// one turn. When it is not said, it grows with `MaxMessageSize`.
-    ReadBufferSize [], bytes(4 * KB, GB), Some("256K"), Engine;
+    /// Receive buffer of one connection, at least `MaxMessageSize`. When it is not said, it grows with
+    /// `MaxMessageSize`. Pages of it that no message has reached cost no memory.
+    ReadBufferSize [], bytes(4 * KB, GB), Some("2M"), Engine;
     /// Connections without a Logon; further ones are closed at once.
     MaxPendingConnections [], Kind::Int { min: 1, max: 65_536, unit: "connections" }, Some("64"), Engine;
     /// The same for one address.

@@ -177,7 +177,7 @@ pub fn config(folder: &Path, session: SessionConfig) -> EngineConfig {
         journal_dir: folder.into(),
         durability: Durability::Process,
         wait: Wait::Block,
-        segment_bytes: 8 << 20,
+        segment_bytes: 16 << 20,
         stop_timeout: Duration::from_secs(3),
         sessions: vec![session],
         ..EngineConfig::default()
@@ -238,7 +238,7 @@ impl Peer {
     /// The next message with `|` for SOH; `None` at the end of the stream.
     pub fn receive(&mut self) -> Option<String> {
         loop {
-            if let Frame::Whole { skip, len } = frame::next(&self.buffer, 1 << 20) {
+            if let Frame::Whole { skip, len } = frame::next(&self.buffer, 2 << 20) {
                 let text = String::from_utf8_lossy(&self.buffer[skip..skip + len]);
                 let text = text.replace('\x01', "|");
                 self.buffer.drain(..skip + len);
