@@ -1,0 +1,37 @@
+//! What must hold whatever bytes come: one function for each kind of input.
+//!
+//! Each module has `run`, which panics with a sentence when something does not hold, and `check`, to
+//! which a test hands a subject or a model with a planted fault. `fuzz/` wraps `run` for libFuzzer;
+//! `tests/tests/corpus.rs` plays the committed inputs and random ones. `docs/fuzzing.md` says what each
+//! target promises.
+
+pub mod decode;
+pub mod dictionary;
+pub mod frame;
+pub mod input;
+pub mod journal;
+pub mod session;
+pub mod settings;
+
+/// A target: its name, which is also its folder in `fuzz/corpus`, and its function.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// All targets.
+pub const TARGETS: [Target; 6] = [
+    ("frame", frame::run),
+    ("decode", decode::run),
+    ("session", session::run),
+    ("dictionary", dictionary::run),
+    ("journal", journal::run),
+    ("settings", settings::run),
+];
+
+/// An error when a condition does not hold.
+macro_rules! hold {
+    ($condition:expr, $($what:tt)+) => {
+        if !$condition {
+            return Err(format!($($what)+));
+        }
+    };
+}
+pub(crate) use hold;

@@ -1,0 +1,221 @@
+//! Any text is a dictionary or an error with a place; a dictionary can be used whatever it says.
+//!
+//! Input: the XML, UTF-8 or made so.
+
+use fixwire_protocol::Decoder;
+use fixwire_protocol::dictionary::validate::{self, Rules, Scratch};
+use fixwire_protocol::dictionary::{
+    Dictionary, DictionaryError, GroupDef, Limits, Member, MessageDef,
+};
+
+use super::decode::dictionaries;
+use super::hold;
+use super::input::{message, show};
+
+const LIMITS: Limits = Limits {
+    bytes: 1 << 16,
+    depth: 16,
+    nodes: 5_000,
+};
+/// Messages that are tried out; more are of the same kind.
+const TRIED: usize = 20;
+
+/// Panics when reading a dictionary breaks its promises for these bytes.
+pub fn run(data: &[u8]) {
+    check(data, Dictionary::from_quickfix_xml).unwrap_or_else(|what| panic!("{what}"));
+}
+
+/// [`run`] for any reader.
+///
+/// # Errors
+///
+/// What does not hold.
+pub fn check(
+    data: &[u8],
+    read: impl Fn(&str, Limits) -> Result<Dictionary, DictionaryError>,
+) -> Result<(), String> {
+    let text = String::from_utf8_lossy(data);
+    match read(&text, LIMITS) {
+        Err(error) => has_a_place(&text, &error),
+        Ok(dictionary) => {
+            hold!(text.len() <= LIMITS.bytes, "read {} bytes", text.len());
+            hold!(!text.contains("<!DOCTYPE"), "read a document type");
+            agrees_with_itself(&dictionary)?;
+            validates(&dictionary)?;
+            let (_, transport) = &dictionaries()[1];
+            let laid_over = dictionary.over(transport);
+            agrees_with_itself(&laid_over)?;
+            validates(&laid_over)
+        }
+    }
+}
+
+fn has_a_place(text: &str, error: &DictionaryError) -> Result<(), String> {
+    let said = error.to_string();
+    let (line, column) = (error.line as usize, error.column as usize);
+    hold!(line >= 1 && column >= 1, "no place: {said}");
+    let lines: Vec<&str> = text.split('\n').collect();
+    hold!(
+        line <= lines.len(),
+        "line {line} of {}: {said}",
+        lines.len()
+    );
+    let length = lines[line - 1].chars().count();
+    hold!(column <= length + 1, "column {column} of {length}: {said}");
+    hold!(
+        said.len() <= text.len() + 400,
+        "a sentence of {} bytes",
+        said.len()
+    );
+    Ok(())
+}
+
+fn agrees_with_itself(dictionary: &Dictionary) -> Result<(), String> {
+    for field in dictionary.fields() {
+        let found = dictionary.field(field.tag).map(|found| &found.name);
+        hold!(
+            found == Some(&field.name),
+            "field {} is {found:?}",
+            field.tag
+        );
+        let tag = dictionary.tag_of(&field.name);
+        hold!(tag == Some(field.tag), "{} is {tag:?}", field.name);
+    }
+    let ends = [dictionary.header(), dictionary.trailer()];
+    for definition in dictionary.messages().iter().chain(ends) {
+        members_are_fields(dictionary, definition.members())?;
+    }
+    for definition in dictionary.messages() {
+        let found = dictionary.message(definition.msg_type().as_bytes());
+        let same = found.is_some_and(|found| std::ptr::eq(found, definition));
+        hold!(same, "message {} is another one", definition.msg_type());
+    }
+    let mut decoder = Decoder::with_capacity(4);
+    decoder.learn(dictionary);
+    Ok(())
+}
+
+fn members_are_fields(dictionary: &Dictionary, members: &[Member]) -> Result<(), String> {
+    for member in members {
+        let tag = member.tag;
+        hold!(
+            dictionary.field(tag).is_some(),
+            "a member {tag} without a definition"
+        );
+        if let Some(group) = &member.group {
+            hold!(
+                group.count() == tag,
+                "a group of {tag} counts {}",
+                group.count()
+            );
+            members_are_fields(dictionary, group.members())?;
+        }
+    }
+    Ok(())
+}
+
+/// Whatever a message says, it is valid or has a fault; with nothing in it, what is required is missing.
+fn validates(dictionary: &Dictionary) -> Result<(), String> {
+    let mut scratch = Scratch::default();
+    let mut decoder = Decoder::with_capacity(512);
+    decoder.learn(dictionary);
+    for definition in dictionary.messages().iter().take(TRIED) {
+        let msg_type = definition.msg_type();
+        let mut body = format!("{msg_type}|");
+        let full = required(dictionary, definition, &mut body);
+        for body in [body.as_str(), &format!("{msg_type}|")] {
+            let bytes = message("FIX.4.4", body.as_bytes());
+            let decoded = decoder.decode(&bytes);
+            let checked = validate::check(dictionary, &decoded, &Rules::default(), &mut scratch);
+            let missing = full && body.len() == msg_type.len() + 1;
+            hold!(
+                !missing || checked.is_err(),
+                "valid without its fields: {}",
+                show(&bytes)
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Writes a value for each required member; whether there is one that no message has by itself.
+fn required(dictionary: &Dictionary, definition: &MessageDef, body: &mut String) -> bool {
+    let own = definition.members().iter().filter(|member| member.required);
+    let own = own.filter(|member| ![8, 9, 10, 35].contains(&member.tag));
+    let mut some = false;
+    for member in own {
+        some = true;
+        write(dictionary, member, body, 0);
+    }
+    some
+}
+
+fn write(dictionary: &Dictionary, member: &Member, body: &mut String, depth: usize) {
+    if body.len() > 8_000 || depth > LIMITS.depth {
+        return;
+    }
+    let field = dictionary.field(member.tag);
+    let value = field
+        .and_then(|field| field.values.first())
+        .map_or("1", |value| &value.value);
+    *body += &format!("{}={value}|", member.tag);
+    for member in member.group.as_deref().map_or(&[][..], GroupDef::members) {
+        write(dictionary, member, body, depth + 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixwire_protocol::dictionary::Problem;
+
+    use super::*;
+
+    const SMALL: &str = r#"<fix major="4" minor="4"><header/><trailer/><components/>
+<messages><message name="News" msgtype="B" msgcat="app"><field name="Headline" required="Y"/></message></messages>
+<fields><field number="148" name="Headline" type="STRING"/></fields></fix>"#;
+
+    #[test]
+    fn the_reader_passes() {
+        run(SMALL.as_bytes());
+        assert!(
+            Dictionary::from_quickfix_xml(SMALL, LIMITS).is_ok(),
+            "the input is a dictionary"
+        );
+    }
+
+    #[test]
+    fn a_place_outside_of_the_text_is_found() {
+        let wrong = |_: &str, _: Limits| {
+            Err(DictionaryError {
+                line: 9,
+                column: 1,
+                problem: Problem::TooDeep,
+            })
+        };
+        assert!(check(SMALL.as_bytes(), wrong).is_err());
+    }
+
+    #[test]
+    fn a_reader_without_limits_is_found() {
+        let long = format!("{SMALL}<!--{}-->", "x".repeat(LIMITS.bytes));
+        let read = |text: &str, _| Dictionary::from_quickfix_xml(text, Limits::default());
+        assert!(check(long.as_bytes(), read).is_err());
+    }
+
+    #[test]
+    fn a_reader_that_forgets_what_is_required_is_found() {
+        let read = |text: &str, limits| {
+            Dictionary::from_quickfix_xml(
+                &text.replace(r#"required="Y""#, r#"required="N""#),
+                limits,
+            )
+        };
+        let asks = Dictionary::from_quickfix_xml(SMALL, LIMITS).expect("a dictionary");
+        let forgets = read(SMALL, LIMITS).expect("a dictionary");
+        let news = |dictionary: &Dictionary| {
+            let definition = dictionary.message(b"B").expect("it has News");
+            required(dictionary, definition, &mut String::new())
+        };
+        assert!(news(&asks) && !news(&forgets));
+    }
+}

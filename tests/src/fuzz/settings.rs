@@ -1,0 +1,204 @@
+//! Any text is a configuration or errors with places, and saying so never panics.
+//!
+//! Input: the text of a `.cfg` file, UTF-8 or made so.
+
+use fixwire::settings::{LoadError, Report, Settings, Source};
+
+use super::hold;
+use super::input::show;
+
+/// A password that no error may show.
+const CANARY: &str = "c4n4ry-7f3a";
+/// Sessions of a file that is made into a configuration: each loads a dictionary.
+const FEW: usize = 4;
+
+/// Panics when reading settings breaks its promises for these bytes.
+pub fn run(data: &[u8]) {
+    check(data, Settings::read).unwrap_or_else(|what| panic!("{what}"));
+}
+
+/// [`run`] for any reader.
+///
+/// # Errors
+///
+/// What does not hold.
+pub fn check(
+    data: &[u8],
+    read: impl Fn(&Source) -> Result<Settings, LoadError>,
+) -> Result<(), String> {
+    let source = Source {
+        path: "fuzz.cfg".into(),
+        text: String::from_utf8_lossy(data).into_owned(),
+    };
+    let settings = match read(&source) {
+        Ok(settings) => settings,
+        Err(LoadError::Content(report)) => return is_wrong(&source, &report),
+        Err(other) => return Err(format!("an error without a place: {other}")),
+    };
+    hold!(!settings.sessions.is_empty(), "no sessions");
+    let warnings = settings
+        .report
+        .problems
+        .iter()
+        .all(|problem| problem.fault.is_warning());
+    hold!(warnings, "taken with errors: {}", settings.report);
+    is_shown(&source, &settings.report)?;
+    for session in &settings.sessions {
+        for setting in &session.settings {
+            let secret = hides_canary(&source) && setting.text.contains(CANARY);
+            hold!(!secret, "{} shows the password", setting.key.name);
+        }
+    }
+    if settings.sessions.len() > FEW || names_files(&source.text) {
+        return Ok(());
+    }
+    match settings.to_config() {
+        Err(LoadError::Content(report)) => is_wrong(&source, &report),
+        Err(other) => Err(format!("an error without a place: {other}")),
+        Ok(config) => {
+            let same = config.sessions.len() == settings.sessions.len();
+            hold!(
+                same,
+                "{} sessions of {}",
+                config.sessions.len(),
+                settings.sessions.len()
+            );
+            // Whether it may be run is another question; asking must not panic.
+            let said = config.check().map_err(|error| error.to_string());
+            hold!(
+                said.err().is_none_or(|said| !said.is_empty()),
+                "an error without a word"
+            );
+            Ok(())
+        }
+    }
+}
+
+fn is_wrong(source: &Source, report: &Report) -> Result<(), String> {
+    let errors = report
+        .problems
+        .iter()
+        .filter(|problem| !problem.fault.is_warning());
+    hold!(errors.count() > 0, "refused without a reason: {report}");
+    is_shown(source, report)
+}
+
+/// Each problem has a place in the text, and a sentence on a line of its own.
+fn is_shown(source: &Source, report: &Report) -> Result<(), String> {
+    let lines = source.text.split('\n').count();
+    for problem in &report.problems {
+        let text = report.text(problem);
+        let title = problem.fault.title(text);
+        let help = problem.fault.help(text).unwrap_or_default();
+        let line = report.source.line(problem.span);
+        hold!(
+            (1..=lines).contains(&line),
+            "line {line} of {lines}: {title}"
+        );
+        let other = problem
+            .fault
+            .other_place()
+            .map(|(span, _)| report.source.line(span));
+        hold!(
+            other.is_none_or(|line| line <= lines),
+            "{other:?} of {lines}: {title}"
+        );
+        for said in [&title, &help] {
+            hold!(
+                !said.contains(char::is_control),
+                "control characters: {}",
+                show(said.as_bytes())
+            );
+        }
+        hold!(
+            !title.is_empty() && title.len() <= 2_000,
+            "{} bytes: {title}",
+            title.len()
+        );
+    }
+    let whole = report.to_string();
+    let shown = whole.lines().count();
+    let expected = report.problems.len().min(101);
+    hold!(shown == expected, "{shown} lines for {expected}: {whole}");
+    hold!(
+        !(hides_canary(source) && whole.contains(CANARY)),
+        "shows the password: {whole}"
+    );
+    Ok(())
+}
+
+/// The canary stands once, as the value of a password.
+fn hides_canary(source: &Source) -> bool {
+    let line = format!("Password={CANARY}");
+    source.text.matches(CANARY).count() == 1 && source.text.split('\n').any(|text| text == line)
+}
+
+/// Files that are named are read, and that is another matter.
+fn names_files(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("dictionary")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &[u8] = b"[SESSION]\nConnectionType=acceptor\nSocketAcceptPort=5001\n\
+        BeginString=FIX.4.2\nSenderCompID=A\nTargetCompID=B\nPassword=c4n4ry-7f3a\n";
+
+    fn source(text: &[u8]) -> Source {
+        Source {
+            path: "fuzz.cfg".into(),
+            text: String::from_utf8_lossy(text).into_owned(),
+        }
+    }
+
+    #[test]
+    fn the_reader_passes() {
+        run(GOOD);
+        run(b"[SESSION]\nNonsense=1\n");
+        assert!(
+            Settings::read(&source(GOOD)).is_ok(),
+            "the input is a configuration"
+        );
+    }
+
+    #[test]
+    fn an_error_without_a_reason_is_found() {
+        let silent = |source: &Source| match Settings::read(source) {
+            Err(LoadError::Content(mut report)) => {
+                report.problems.clear();
+                Err(LoadError::Content(report))
+            }
+            other => other,
+        };
+        assert!(check(b"[SESSION]\nNonsense=1\n", silent).is_err());
+    }
+
+    #[test]
+    fn a_reader_that_shows_a_password_is_found() {
+        let shows = |source: &Source| {
+            Settings::read(source).map(|mut settings| {
+                for setting in &mut settings.sessions[0].settings {
+                    if setting.key.name == "Password" {
+                        setting.text = CANARY.to_owned();
+                    }
+                }
+                settings
+            })
+        };
+        assert!(check(GOOD, shows).is_err());
+    }
+
+    #[test]
+    fn a_reader_that_takes_what_is_wrong_is_found() {
+        let takes = |wrong: &Source| match Settings::read(wrong) {
+            Err(LoadError::Content(report)) => {
+                let mut settings = Settings::read(&source(GOOD))?;
+                settings.report = *report;
+                Ok(settings)
+            }
+            other => other,
+        };
+        assert!(check(b"[SESSION]\nNonsense=1\n", takes).is_err());
+    }
+}
