@@ -6,6 +6,7 @@
 
 pub mod def;
 pub mod embedded;
+pub mod fuzz;
 pub mod order_flow;
 pub mod packages;
 pub mod peers;

@@ -37,7 +37,7 @@
 //! | `numbers in=2 out=3 epoch=0` | the counters now |
 //!
 //! `|` is SOH. A value `now`, `now+10s`, `now-121s` is that time; `*` in `send` is any value;
-//! `(none)` in `recv` leaves a header field out.
+//! `(none)` in `recv` leaves a header field out; `<SOH>` is a delimiter inside a value.
 
 use std::fmt;
 use std::path::Path;
@@ -292,7 +292,7 @@ fn fields(text: &str) -> Result<Fields, String> {
                 .split_once('=')
                 .ok_or_else(|| format!("`{field}` is no field"))?;
             let tag = tag.parse().map_err(|_| format!("`{tag}` is no tag"))?;
-            Ok((tag, value.to_owned()))
+            Ok((tag, value.replace("<SOH>", "\x01")))
         })
         .collect()
 }

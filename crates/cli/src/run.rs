@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use fixwire::settings::Settings;
+use fixwire::settings::{Id, Settings};
 use fixwire::{Engine, EngineConfig, Event, Handle, SendError};
 use fixwire_lab::scenario::Echo;
 use fixwire_protocol::Now;
@@ -43,7 +43,10 @@ pub struct RunArgs {
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let settings = Settings::load(&args.file)?;
     show(&settings.report);
-    let config = settings.to_config()?;
+    let mut config = settings.to_config()?;
+    if args.app == Name::Conformance {
+        expect_as_the_scripts(&settings, &mut config);
+    }
     let names: Vec<String> = config
         .sessions
         .iter()
@@ -62,6 +65,17 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     engine.on_event(move |now, event| teller.tell(now, event));
     engine.run().map_err(|error| cannot(&error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The acceptance scripts of QuickFIX (C++) want DefaultApplVerID(1137) in a BusinessMessageReject. No
+/// dictionary has it there, so it is written only where an engine is held against those scripts.
+fn expect_as_the_scripts(settings: &Settings, config: &mut EngineConfig) {
+    for (from, to) in settings.sessions.iter().zip(&mut config.sessions) {
+        let found = from.find(Id::ApplVerIDInBusinessReject);
+        if found.is_none_or(|setting| setting.origin.span().is_none()) {
+            to.session.appl_ver_id_in_business_reject = true;
+        }
+    }
 }
 
 fn application(name: Name, config: &EngineConfig) -> Result<BuiltIn, Failure> {

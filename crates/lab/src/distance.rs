@@ -27,6 +27,9 @@ impl Line {
         let ball = self.0.load(Ordering::Acquire);
         if ball % 2 == 1 {
             self.0.store(ball + 1, Ordering::Release);
+        } else {
+            // Asking too often would slow the line down.
+            std::hint::spin_loop();
         }
     }
 

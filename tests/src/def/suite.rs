@@ -196,9 +196,9 @@ impl Lane {
             "DefaultApplVerID",
             self.default_appl_ver_id.map(str::to_owned),
         );
-        // Scripts that bring no dictionaries are those of QuickFIX C++, which has this habit.
-        if fixt && self.dictionary.is_none() {
-            text.push_str("ApplVerIDInBusinessReject=Y\n");
+        // Scripts that bring no dictionaries are those of QuickFIX C++, the others do not want this.
+        if fixt && self.dictionary.is_some() {
+            text.push_str("ApplVerIDInBusinessReject=N\n");
         }
         for session in &self.sessions {
             let SessionKey {
