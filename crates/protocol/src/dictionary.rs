@@ -74,8 +74,8 @@ impl Dictionary {
     }
 
     /// This application dictionary with the header, trailer and session messages of `transport`:
-    /// what a FIXT session validates with. Where both define a field, the transport's definition
-    /// holds.
+    /// what a FIXT session validates with. Where both define a field, or give its name to another
+    /// tag, the transport's definition holds.
     pub fn over(&self, transport: &Self) -> Self {
         assemble::over(self, transport)
     }

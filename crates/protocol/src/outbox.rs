@@ -241,8 +241,9 @@ impl Outbox {
     ///
     /// # Errors
     ///
-    /// [`RepeatError::Full`] when there is no room now, [`RepeatError::NotAMessage`] when `stored` has
-    /// not the header of a message; nothing is left in the outbox.
+    /// [`RepeatError::Full`] when there is no room now, [`RepeatError::TooLong`] when there never will
+    /// be, [`RepeatError::NotAMessage`] when `stored` has not the header of a message; nothing is left
+    /// in the outbox.
     pub fn repeat(
         &mut self,
         session: SessionId,
@@ -251,9 +252,18 @@ impl Outbox {
         sending_time: &[u8],
     ) -> Result<(), RepeatError> {
         let repeat = Repeat::of(stored, sending_time)?;
-        let room = self.buffer.len() - RESERVE - SLACK;
-        if self.entries.len() >= self.messages || self.at + repeat.len() > room {
+        // Alone it may use the reserve: it is a little longer than it was the first time.
+        let most = self.buffer.len() - SLACK;
+        let room = if self.entries.is_empty() {
+            most
+        } else {
+            most - RESERVE
+        };
+        if repeat.len() > most {
             self.failures += 1;
+            return Err(RepeatError::TooLong);
+        }
+        if self.entries.len() >= self.messages || self.at + repeat.len() > room {
             return Err(RepeatError::Full);
         }
         let mut msg_type = [0; MAX_MSG_TYPE];

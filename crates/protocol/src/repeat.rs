@@ -13,6 +13,8 @@ use crate::{SOH, Tag, value};
 pub enum RepeatError {
     /// There is no room for it now.
     Full,
+    /// It is longer than the outbox, which was larger when the message was stored.
+    TooLong,
     /// The stored bytes have no BeginString, BodyLength, MsgType, SendingTime or CheckSum where a
     /// message has them.
     NotAMessage,
@@ -22,6 +24,7 @@ impl fmt::Display for RepeatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full => "the outbox is full",
+            Self::TooLong => "the stored message is longer than the outbox",
             Self::NotAMessage => "the stored bytes are not a message",
         })
     }

@@ -64,6 +64,8 @@ pub struct Session {
     next_out: u64,
     epoch: u64,
     held: Held,
+    /// The next message to receive comes from `held`.
+    was_held: bool,
     resend: Resend,
 }
 
@@ -82,6 +84,7 @@ impl Session {
             next_out: 1,
             epoch: 0,
             held: Held::new(config.limits.held_bytes, config.limits.held_messages),
+            was_held: false,
             resend: Resend::new(&config.limits),
             config,
         }
@@ -192,6 +195,7 @@ impl Session {
     /// to learn of it.
     pub fn disconnected(&mut self, _now: Now) {
         self.held.clear();
+        self.was_held = false;
         self.resend.clear();
         let (logged_out, reset_open) = match self.phase {
             Phase::Closing { reason } => (reason == Reason::LoggedOut, false),
@@ -202,10 +206,28 @@ impl Session {
             _ => (false, false),
         };
         let on = self.config.reset_on;
-        if on.disconnect || on.logout && logged_out || reset_open {
+        let ended = on.disconnect && self.has_exchanged();
+        if ended || on.logout && logged_out || reset_open {
             self.reset_numbers();
         }
         self.phase = Phase::Down { reset: reset_open };
+    }
+
+    /// Whether the peer knows that we are there. A connection that ends before that resets nothing:
+    /// messages may wait in the journal for the first Logon.
+    fn has_exchanged(&self) -> bool {
+        let was_up = match self.phase {
+            Phase::LoggedOn(_) | Phase::Refusing { .. } => true,
+            Phase::Closing { reason } => matches!(
+                reason,
+                Reason::LoggedOut
+                    | Reason::LogoutTimeout
+                    | Reason::PeerSilent
+                    | Reason::PeerAtFault
+            ),
+            _ => false,
+        };
+        was_up || self.next_in > 1
     }
 
     /// Ends the session in good order: our Logout, messages are still taken until the peer's comes.
@@ -275,11 +297,13 @@ impl Session {
     /// The next message that was kept while a gap was open, when everything before it has arrived.
     /// Copies it into `into`; decode it and call [`Session::receive`], until this is false.
     pub fn take_held(&mut self, into: &mut Vec<u8>) -> bool {
+        self.was_held = false;
         if !matches!(self.phase, Phase::LoggedOn(_)) {
             return false;
         }
         while self.held.take(self.next_in, into) {
             if !into.is_empty() {
+                self.was_held = true;
                 return true;
             }
             // A ResendRequest that was served when it came. Nothing is missing below it.

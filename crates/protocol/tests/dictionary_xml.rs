@@ -222,6 +222,20 @@ fn reading_has_limits() {
             ..
         })
     ));
+    // Each message has bit sets as long as the list of fields.
+    let many: String = (0..2_001)
+        .map(|n| format!("<message name=\"M{n}\" msgtype=\"{n}\"/>"))
+        .collect();
+    assert!(matches!(
+        read(&file(&many, "", FIELDS)),
+        Err(DictionaryError {
+            problem: Problem::TooMany {
+                what: "messages",
+                ..
+            },
+            ..
+        })
+    ));
     // Components that contain each other in a chain are as deep.
     let chain: String = (0..10_000)
         .map(|n| {
@@ -296,4 +310,32 @@ proptest! {
             prop_assert!(error.line >= 1 && error.line as usize <= text.lines().count());
         }
     }
+}
+
+#[test]
+fn a_name_that_two_dictionaries_give_to_different_tags_is_the_transports() {
+    let fields = |clordid: u32| {
+        let text = format!("<field number=\"{clordid}\" name=\"ClOrdID\" type=\"STRING\"/>");
+        read(&file("", "", &text)).expect("a dictionary")
+    };
+    let over = fields(5001).over(&fields(11));
+    assert_eq!(over.tag_of("ClOrdID"), Some(11));
+    assert!(over.field(5001).is_some());
+    let over = fields(11).over(&fields(5001));
+    assert_eq!(over.tag_of("ClOrdID"), Some(5001));
+}
+
+#[test]
+fn many_data_fields_find_their_lengths_in_time() {
+    let count = 60_000;
+    let many: String = (1..=count)
+        .map(|n| format!("<field number=\"{n}\" name=\"D{n}\" type=\"DATA\"/>"))
+        .collect();
+    let last = format!(
+        "{many}<field number=\"{}\" name=\"D7Len\" type=\"LENGTH\"/>",
+        count + 1
+    );
+    let dictionary = read(&file("", "", &last)).expect("a dictionary");
+    let partner = |tag| dictionary.field(tag).and_then(|field| field.partner);
+    assert_eq!((partner(7), partner(count + 1)), (Some(count + 1), Some(7)));
 }

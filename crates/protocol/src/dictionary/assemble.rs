@@ -168,6 +168,13 @@ pub(super) fn over(application: &Dictionary, transport: &Dictionary) -> Dictiona
         trailer: transport.trailer.members.clone(),
         messages,
     });
+    // A name that both give to different tags means the transport's.
+    let fields = &dictionary.fields;
+    dictionary.by_name.retain(|&slot| {
+        let field = &fields[usize::from(slot)];
+        let named = transport.field_named(&field.name);
+        named.is_none_or(|named| named.tag == field.tag)
+    });
     for field in &transport.fields {
         dictionary.check_mut(field.tag, Check::of_transport);
     }

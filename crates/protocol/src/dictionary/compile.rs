@@ -2,6 +2,7 @@
 //! disappear into the messages that use them.
 
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -228,6 +229,8 @@ impl Misfit {
 
 /// Most fields that one dictionary may define: slots are 16 bits wide.
 const MAX_FIELDS: usize = 65_000;
+/// Most messages: each takes some bits for every field. The standard has fewer than 200.
+const MAX_MESSAGES: usize = 2_000;
 /// Most members that all messages together may have, components expanded. The largest dictionary
 /// of the standard has 40,000; a file whose components multiply each other stops here.
 const MAX_MEMBERS: usize = 2_000_000;
@@ -237,6 +240,15 @@ const MAX_DEPTH: usize = 64;
 /// Makes the dictionary that a source describes.
 pub(super) fn compile(source: Source<'_>) -> Result<Dictionary, Misfit> {
     let fields = fields(&source)?;
+    if let Some(message) = source.messages.get(MAX_MESSAGES) {
+        return Err(Misfit::new(
+            message.at,
+            Problem::TooMany {
+                what: "messages",
+                limit: MAX_MESSAGES,
+            },
+        ));
+    }
     let mut layouts = Layouts::new(&source)?;
     let header = layouts.members(&source.header)?;
     let trailer = layouts.members(&source.trailer)?;
@@ -310,19 +322,21 @@ fn kind(version: &str, field: &FieldSource<'_>) -> Kind {
 
 /// Finds the length field of each data field: by its name, else as the field just before it.
 fn pair(fields: &mut [FieldDef]) {
+    let mut at_name = BTreeMap::new();
+    for (at, field) in fields.iter().enumerate() {
+        at_name.entry(field.name.clone()).or_insert(at);
+    }
     for data in 0..fields.len() {
         if !matches!(fields[data].kind, Kind::Data | Kind::XmlData) {
             continue;
         }
-        let counts = |field: &FieldDef| {
-            let suffix = field.name.strip_prefix(fields[data].name.as_str());
-            matches!(suffix, Some("Len" | "Length"))
-        };
         let before = |at: usize| {
             matches!(fields[at].kind, Kind::Length | Kind::Int)
                 && fields[at].tag + 1 == fields[data].tag
         };
-        let named = fields.iter().position(counts);
+        let name = &fields[data].name;
+        let named = ["Len", "Length"].map(|suffix| at_name.get(&format!("{name}{suffix}")));
+        let named = named.into_iter().flatten().min().copied();
         let Some(length) = named.or_else(|| data.checked_sub(1).filter(|&at| before(at))) else {
             continue;
         };

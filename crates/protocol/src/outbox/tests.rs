@@ -257,6 +257,36 @@ fn encoded_fields_are_whole_fields() {
     assert_eq!(outbox.entries().len(), 1);
 }
 
+#[test]
+fn what_could_be_written_once_can_be_repeated() {
+    let limit = 1000;
+    let mut first = outbox(limit, 1);
+    let longest = (0..limit).rev().find(|&len| {
+        let mut body = first.begin(A, b"D");
+        body.encoded(&[SOH].repeat(len));
+        body.finish().is_ok()
+    });
+    let longest = longest.expect("something fits");
+    let stored = |len: usize| {
+        let text = format!(
+            "8=FIX.4.4|9=1|35=D|34=1|49=S|52=T|56=T|58={}|",
+            "x".repeat(len)
+        );
+        format!("{text}10=000|").replace('|', "\x01")
+    };
+    let mut again = outbox(limit, 1);
+    let nanos = b"20260822-00:00:00.000000000";
+    assert_eq!(
+        again.repeat(A, 1, stored(longest).as_bytes(), nanos),
+        Ok(())
+    );
+    // The outbox was larger when it was written: no waiting makes room for it.
+    let mut again = outbox(limit, 1);
+    let error = again.repeat(A, 1, stored(limit + RESERVE).as_bytes(), nanos);
+    assert_eq!(error, Err(RepeatError::TooLong));
+    assert_eq!(again.failures(), 1, "the operator is told");
+}
+
 fn repeated(fields: &str) -> String {
     let text = format!("8=FIX.4.4|9={}|{fields}10=000|", fields.len()).replace('|', "\x01");
     let mut outbox = outbox(1000, 4);
@@ -321,11 +351,12 @@ fn bytes_that_are_no_message_are_not_repeated() {
         assert_eq!(error, Err(RepeatError::NotAMessage), "{text}");
     }
     let long = format!("8=F|9=1|35=D|52=T|58={}|10=000|", "x".repeat(300)).replace('|', "\x01");
+    outbox.begin(A, b"0");
     assert_eq!(
         outbox.repeat(A, 1, long.as_bytes(), TIME),
         Err(RepeatError::Full)
     );
-    assert!(outbox.is_empty());
+    assert_eq!(outbox.entries().len(), 1);
 }
 
 proptest! {

@@ -132,6 +132,8 @@ pub struct Limits {
     pub resend_hold_down: Nanos,
     /// Our own ResendRequests for one gap that the peer may reject until we end the session.
     pub resend_attempts: u32,
+    /// How long a gap may stand still until we ask for it again; doubled each time.
+    pub resend_patience: Nanos,
     /// HeartBtInt(108) of a Logon, in seconds.
     pub heart_bt_int_seconds: u32,
 }
@@ -145,6 +147,7 @@ impl Default for Limits {
             same_resend_requests: 16,
             resend_hold_down: Nanos::from_secs(10),
             resend_attempts: 3,
+            resend_patience: Nanos::from_secs(30),
             heart_bt_int_seconds: 3600,
         }
     }

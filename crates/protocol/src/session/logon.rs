@@ -165,7 +165,7 @@ impl Session {
             self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
         } else {
             self.keep_served(terms.number);
-            self.ask_for_gap(terms.number, outbox);
+            self.ask_for_gap(now, terms.number, outbox);
         }
         let Some(missed) = terms.next_expected.filter(|next| *next < next_out) else {
             return Verdict::Handled;

@@ -105,7 +105,7 @@ impl Session {
                 if let Ok(range) = self.read_resend_request(message) {
                     if place == Place::TooHigh {
                         self.keep_served(number);
-                        self.ask_for_gap(number, outbox);
+                        self.ask_for_gap(now, number, outbox);
                     }
                     return self.serve(now, message, range, outbox);
                 }
@@ -121,7 +121,7 @@ impl Session {
             Place::Expected => self.receive_expected(now, message, number, &marks, outbox),
             Place::TooHigh => {
                 self.held.keep(number, message.bytes());
-                self.ask_for_gap(number, outbox);
+                self.ask_for_gap(now, number, outbox);
                 Verdict::Handled
             }
             Place::TooLow if !marks.poss_dup => {
@@ -334,11 +334,18 @@ impl Session {
         self.held.keep(number, &[]);
     }
 
-    /// A number above the expected one has arrived: asks for what is missing, once.
-    pub(super) fn ask_for_gap(&mut self, number: u64, outbox: &mut Outbox) {
+    /// A number above the expected one has arrived: asks for what is missing, once, and again when
+    /// the gap stands still.
+    pub(super) fn ask_for_gap(&mut self, now: Now, number: u64, outbox: &mut Outbox) {
         if let Phase::LoggedOn(up) = self.phase {
             let chunk = self.config.resend_chunk;
-            let (inbound, request) = up.inbound.too_high(number, self.next_in, chunk);
+            let (inbound, request) = up.inbound.too_high(
+                now.mono,
+                number,
+                self.next_in,
+                chunk,
+                self.config.limits.resend_patience,
+            );
             self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
             if let Some(request) = request {
                 self.write_resend_request(request, outbox);
@@ -363,8 +370,9 @@ impl Session {
         if self.config.check_comp_id && !self.has_comp_ids(marks.sender, marks.target, true) {
             return Some(Objection::to_message(RejectReason::CompIdProblem));
         }
-        // A message sent again may still have the time of its first sending.
-        if marks.poss_dup {
+        // A message sent again may still have the time of its first sending, and one that was held
+        // has been in time when it came.
+        if self.was_held || marks.poss_dup {
             return None;
         }
         match marks.sent {
@@ -463,6 +471,7 @@ fn read_new_seq_no<'a>(message: &Message<'a>) -> Result<u64, Objection<'a>> {
 /// The fields without which the session itself cannot work, with or without a dictionary.
 fn check_own_needs<'a>(message: &Message<'a>, marks: &Marks<'_>) -> Result<(), Objection<'a>> {
     for (tag, value) in [
+        (tag::MSG_TYPE, message.get(tag::MSG_TYPE)),
         (tag::SENDER_COMP_ID, marks.sender),
         (tag::TARGET_COMP_ID, marks.target),
         (tag::SENDING_TIME, marks.sending_time),

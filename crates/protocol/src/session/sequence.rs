@@ -1,5 +1,7 @@
 //! The numbers of what arrives: in order, above a gap, or already seen.
 
+use crate::{Mono, Nanos};
+
 /// The largest MsgSeqNum(34) and NewSeqNo(36) that we take: there is room to count on from it.
 pub const MAX_SEQ_NUM: u64 = 999_999_999_999_999_999;
 
@@ -75,6 +77,9 @@ pub struct Gap {
     last: u64,
     /// How often we have asked from the same number on.
     attempts: u32,
+    /// The expected number at the last look at it, and when that number was first seen there; 0 when
+    /// nobody has looked since we asked.
+    stands_at: (u64, Mono),
     state: Asked,
 }
 
@@ -89,22 +94,48 @@ enum Asked {
 }
 
 impl Inbound {
-    /// A message numbered `number` arrived although `expected` is missing. Asks once per gap.
+    /// A message numbered `number` arrived at `now` although `expected` is missing. Asks once per gap,
+    /// and again when the gap has stood still for `patience`, doubled with each time.
     #[must_use]
     pub fn too_high(
         self,
+        now: Mono,
         number: u64,
         expected: u64,
         chunk: Option<u64>,
+        patience: Nanos,
     ) -> (Self, Option<Request>) {
-        match self {
-            Self::Steady => Gap::ask(number - 1, expected, chunk, 1),
-            Self::Gap(Gap {
-                last,
+        let Self::Gap(gap) = self else {
+            return Gap::ask(number - 1, expected, chunk, 1);
+        };
+        let (stood_at, since) = gap.stands_at;
+        let again = gap.attempts.saturating_add(1);
+        if gap.state == Asked::Refused {
+            Gap::ask(gap.last, expected, chunk, again)
+        } else if stood_at != expected {
+            let attempts = if stood_at == 0 { gap.attempts } else { 1 };
+            let stands_at = (expected, now);
+            let gap = Gap {
                 attempts,
-                state: Asked::Refused,
-            }) => Gap::ask(last, expected, chunk, attempts + 1),
-            Self::Gap(_) => (self, None),
+                stands_at,
+                ..gap
+            };
+            (Self::Gap(gap), None)
+        } else if now >= since + gap.pause(patience) {
+            let (asked, request) = Gap::ask(gap.last, expected, chunk, again);
+            (asked.standing_at(expected, now), request)
+        } else {
+            (self, None)
+        }
+    }
+
+    fn standing_at(self, expected: u64, now: Mono) -> Self {
+        match self {
+            Self::Steady => self,
+            Self::Gap(gap) => Self::Gap(Gap {
+                stands_at: (expected, now),
+                ..gap
+            }),
         }
     }
 
@@ -114,6 +145,7 @@ impl Inbound {
         Self::Gap(Gap {
             last: number - 1,
             attempts: 1,
+            stands_at: (0, Mono(0)),
             state: Asked::ByLogon,
         })
     }
@@ -137,17 +169,17 @@ impl Inbound {
     #[must_use]
     pub fn sealed(self, request: u64) -> Self {
         match self {
-            Self::Gap(Gap {
-                last,
-                attempts,
-                state: Asked::Written { upto, number: None },
-            }) => Self::Gap(Gap {
-                last,
-                attempts,
+            Self::Gap(
+                gap @ Gap {
+                    state: Asked::Written { upto, number: None },
+                    ..
+                },
+            ) => Self::Gap(Gap {
                 state: Asked::Written {
                     upto,
                     number: Some(request),
                 },
+                ..gap
             }),
             _ => self,
         }
@@ -158,21 +190,18 @@ impl Inbound {
     #[must_use]
     pub fn rejected(self, number: u64) -> (Self, Option<u32>) {
         match self {
-            Self::Gap(Gap {
-                last,
-                attempts,
-                state:
-                    Asked::Written {
-                        number: Some(request),
-                        ..
-                    },
-            }) if request == number => {
-                let gap = Gap {
-                    last,
-                    attempts,
-                    state: Asked::Refused,
-                };
-                (Self::Gap(gap), Some(attempts))
+            Self::Gap(
+                gap @ Gap {
+                    state:
+                        Asked::Written {
+                            number: Some(request),
+                            ..
+                        },
+                    ..
+                },
+            ) if request == number => {
+                let state = Asked::Refused;
+                (Self::Gap(Gap { state, ..gap }), Some(gap.attempts))
             }
             _ => (self, None),
         }
@@ -180,11 +209,18 @@ impl Inbound {
 }
 
 impl Gap {
+    /// How long it may stand still after this many attempts.
+    fn pause(self, patience: Nanos) -> Nanos {
+        let doublings = self.attempts.saturating_sub(1).min(16);
+        Nanos(patience.0.saturating_mul(1 << doublings))
+    }
+
     fn ask(last: u64, begin: u64, chunk: Option<u64>, attempts: u32) -> (Inbound, Option<Request>) {
         let end = chunk.map(|size| last.min(begin.saturating_add(size.max(1)) - 1));
         let gap = Self {
             last,
             attempts,
+            stands_at: (0, Mono(0)),
             state: Asked::Written {
                 upto: end.unwrap_or(last),
                 number: None,
@@ -197,10 +233,26 @@ impl Gap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
+
+    const PATIENCE: Nanos = Nanos(30);
+
+    #[test]
+    fn a_gap_that_moves_is_not_asked_for_again_and_one_that_stands_ever_more_rarely() {
+        let (mut gap, _) = Inbound::Steady.too_high(Mono(0), 10, 2, None, PATIENCE);
+        let mut asked = Vec::new();
+        for at in 0..1000 {
+            let expected = 2 + at.min(3);
+            let (next, request) = gap.too_high(Mono(at), 11, expected, None, PATIENCE);
+            asked.extend(request.map(|request| (at, request.begin)));
+            gap = next;
+        }
+        assert_eq!(asked, [(33, 5), (93, 5), (213, 5), (453, 5), (933, 5)]);
+    }
 
     #[test]
     fn a_gap_is_asked_for_once() {
-        let (gap, request) = Inbound::Steady.too_high(9, 5, None);
+        let (gap, request) = Inbound::Steady.too_high(Mono(0), 9, 5, None, PATIENCE);
         assert_eq!(
             request,
             Some(Request {
@@ -208,7 +260,7 @@ mod tests {
                 end: None
             })
         );
-        let (gap, request) = gap.too_high(10, 5, None);
+        let (gap, request) = gap.too_high(Mono(0), 10, 5, None, PATIENCE);
         assert_eq!(request, None);
         let (gap, request) = gap.advanced(8, None);
         assert_eq!(request, None);
@@ -218,7 +270,7 @@ mod tests {
 
     #[test]
     fn chunks_follow_each_other_and_end_at_the_gap() {
-        let (gap, request) = Inbound::Steady.too_high(10, 2, Some(5));
+        let (gap, request) = Inbound::Steady.too_high(Mono(0), 10, 2, Some(5), PATIENCE);
         assert_eq!(
             request,
             Some(Request {
@@ -241,12 +293,12 @@ mod tests {
 
     #[test]
     fn only_the_reject_of_our_request_counts() {
-        let (gap, _) = Inbound::Steady.too_high(10, 2, None);
+        let (gap, _) = Inbound::Steady.too_high(Mono(0), 10, 2, None, PATIENCE);
         let gap = gap.sealed(7);
         assert_eq!(gap.rejected(6), (gap, None));
         let (refused, times) = gap.rejected(7);
         assert_eq!(times, Some(1));
-        let (again, request) = refused.too_high(11, 2, None);
+        let (again, request) = refused.too_high(Mono(0), 11, 2, None, PATIENCE);
         assert_eq!(
             request,
             Some(Request {
