@@ -173,10 +173,13 @@ fn failure(error: &LoadError) -> Value {
 
 fn problems(report: &Report, warnings: bool) -> Vec<Value> {
     let wanted = |problem: &&Problem| problem.fault.is_warning() == warnings;
+    // A large file may have a problem on every line: counting from its start each time takes minutes.
+    let ends = report.source.text.match_indices('\n');
+    let ends: Vec<usize> = ends.map(|(at, _)| at).collect();
     let entry = |problem: &Problem| {
         let text = report.text(problem);
         json!({
-            "line": report.source.line(problem.span),
+            "line": 1 + ends.partition_point(|&end| end < problem.span.start),
             "text": text,
             "message": problem.fault.title(text),
             "help": problem.fault.help(text),

@@ -7,9 +7,10 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 
 use fixwire_protocol::session::{BeginString, LogonIdentity, Party, identify};
-use fixwire_protocol::{Application, Frame, Mono, Now, frame};
+use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, frame};
 
 use crate::config::{Limits, SessionConfig};
+use crate::connect::nanos;
 use crate::connection::Input;
 use crate::engine::{Engine, EngineError, Owner};
 use crate::event::{Event, Refusal};
@@ -24,7 +25,7 @@ const ACCEPT_PAUSE: u64 = 100_000_000;
 pub(crate) struct Lobby {
     slots: Vec<Slot>,
     per_address: usize,
-    logon_time: u64,
+    logon_time: Nanos,
     listeners: Vec<Listening>,
     routes: Vec<Route>,
 }
@@ -69,7 +70,7 @@ impl Lobby {
         Self {
             slots: (0..limits.pending).map(slot).collect(),
             per_address: limits.pending_per_address,
-            logon_time: limits.logon_time.as_nanos() as u64,
+            logon_time: nanos(limits.logon_time),
             listeners: Vec::new(),
             routes: Vec::new(),
         }
@@ -190,7 +191,7 @@ impl<A: Application, H: Host> Engine<A, H> {
     }
 
     fn admit(&mut self, now: Now, listener: ListenerId, conn: ConnId, from: SocketAddr) {
-        let deadline = Mono(now.mono.0 + self.lobby.logon_time);
+        let deadline = now.mono + self.lobby.logon_time;
         let guest = Guest {
             conn,
             from,

@@ -140,6 +140,9 @@ impl Handle {
         if self.ring.is_abandoned() {
             return Err(SendError::Stopped);
         }
+        if what == SEND && rest.len() > self.shared.max_message {
+            return Err(SendError::TooLong);
+        }
         let Ok(type_len) = u8::try_from(msg_type.len()) else {
             return Err(SendError::TooLong);
         };
@@ -392,7 +395,13 @@ mod tests {
             Err(SendError::Full)
         );
         assert_eq!(
-            handle.send_fields(SessionId(0), b"D", &[0; RING]),
+            handle.send_fields(SessionId(0), b"D", &[b'x'; 1025]),
+            Err(SendError::TooLong),
+            "longer than max_message"
+        );
+        let endless = "x".repeat(RING);
+        assert_eq!(
+            handle.log_out(SessionId(0), &endless),
             Err(SendError::TooLong)
         );
         for _ in 0..sent {

@@ -38,6 +38,11 @@ pub(crate) enum State {
     Off,
 }
 
+/// As many nanoseconds as there can be: five hundred years are for ever.
+pub(crate) fn nanos(time: Duration) -> Nanos {
+    Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+}
+
 impl Dialler {
     /// The first attempt is due at once.
     pub(crate) fn new(hosts: Vec<(String, u16)>, pauses: Vec<Duration>, timeout: Duration) -> Self {
@@ -69,7 +74,7 @@ impl Dialler {
     }
 
     pub(crate) fn dialling(&mut self, now: Mono, conn: ConnId) {
-        self.state = State::Dialling(conn, Mono(now.0 + self.timeout.as_nanos() as u64));
+        self.state = State::Dialling(conn, now + nanos(self.timeout));
     }
 
     pub(crate) fn connected(&mut self) {
@@ -85,13 +90,13 @@ impl Dialler {
     /// logged on at this one; says how long the pause is.
     pub(crate) fn ended(&mut self, now: Mono, was_logged_on: bool) -> Nanos {
         let pause = self.pauses.get(self.failures).or(self.pauses.last());
-        let pause = Nanos(pause.map_or(0, |pause| pause.as_nanos() as u64));
+        let pause = pause.map_or(Nanos(0), |pause| nanos(*pause));
         self.failures = self.failures.saturating_add(1);
         if !was_logged_on {
             self.host = (self.host + 1) % self.hosts.len();
         }
         if self.state != State::Off {
-            self.state = State::Waiting(Mono(now.0 + pause.0));
+            self.state = State::Waiting(now + pause);
         }
         pause
     }
@@ -112,6 +117,16 @@ impl Dialler {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pause_without_end_does_not_come_round() {
+        let hosts = vec![("a".to_owned(), 1)];
+        let mut dialler = Dialler::new(hosts, vec![Duration::MAX], Duration::MAX);
+        dialler.dialling(Mono(10), ConnId(7));
+        assert_eq!(dialler.due(), Some(Mono(u64::MAX)));
+        dialler.ended(Mono(10), false);
+        assert_eq!(dialler.due(), Some(Mono(u64::MAX)));
+    }
 
     #[test]
     fn hosts_take_turns_and_pauses_grow_until_a_logon() {

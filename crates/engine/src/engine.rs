@@ -11,7 +11,7 @@ use crate::canary::{self, Fault};
 use crate::command::{Commands, Handle};
 use crate::commit::{Core, FLUSH_BYTES, Line};
 use crate::config::{ConfigError, Connection, Durability, EngineConfig, SessionConfig, Wait};
-use crate::connect::Dialler;
+use crate::connect::{Dialler, nanos};
 use crate::connection::Input;
 use crate::counters::SessionStatus;
 use crate::event::{Event, Events};
@@ -181,9 +181,16 @@ impl<A: Application, H: Host> Engine<A, H> {
         let mut lines = Vec::with_capacity(config.sessions.len());
         for (index, session) in config.sessions.iter().enumerate() {
             let id = journal.register(now.wall, &session.name)?;
-            let stored = journal
-                .counters(id)
-                .ok_or(JournalError::UnknownSession(id))?;
+            let counters = |journal: &Journal<_>| {
+                let counters = journal.counters(id);
+                counters.ok_or(JournalError::UnknownSession(id))
+            };
+            let mut stored = counters(&journal)?;
+            if session.session.reset_on.disconnect && stored.next_in > 1 {
+                // Something has arrived since the last reset, so the process ended with the connection.
+                journal.reset(now.wall, id)?;
+                stored = counters(&journal)?;
+            }
             let mut state = Session::new(SessionId(index as u32), session.session.clone());
             let next_out = match canary::is(Fault::ReuseNumber) {
                 true => stored.next_out.saturating_sub(1).max(1),
@@ -249,7 +256,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             unsent: 0,
             app_due: NEVER,
             max_message: config.max_message,
-            stop_timeout: Nanos(config.stop_timeout.as_nanos() as u64),
+            stop_timeout: nanos(config.stop_timeout),
             stopping: Stopping::No,
             keeps: config.durability != Durability::Memory,
             wait: config.wait,

@@ -190,6 +190,15 @@ impl Output {
             end: seq,
             bytes: 0,
         });
+        if seq < behind.next {
+            // The numbers started again in the same write: what waits was numbered before.
+            *behind = Behind {
+                next: seq,
+                end: seq,
+                bytes: 0,
+            };
+            self.cursor = None;
+        }
         behind.end = seq + 1;
         behind.bytes += len as u64;
     }

@@ -256,6 +256,8 @@ impl<A: Application, H: Host> Engine<A, H> {
 
     /// Writes what waits for sockets.
     fn pump(&mut self, now: Now) -> Result<(), EngineError> {
+        // New messages that wait for a sync go before those that a resend repeats.
+        self.release(now)?;
         let mut at = 0;
         while let Some(session) = self.core.busy.get(at).copied() {
             if self.core.pump(now, &mut self.host, session)? {
@@ -276,6 +278,8 @@ impl<A: Application, H: Host> Engine<A, H> {
         conn: ConnId,
         peer: SocketAddr,
     ) -> Result<(), EngineError> {
+        // What was committed before belongs to no connection: it must not precede the Logon on this one.
+        self.release(now)?;
         self.set_owner(conn, Owner::Session(session));
         let core = &mut self.core;
         let line = &mut core.lines[session];
@@ -471,8 +475,17 @@ impl<A: Application, H: Host> Engine<A, H> {
     }
 
     fn log_on(&mut self, now: Now, session: SessionId) {
-        if let Some(Some(dialler)) = self.diallers.get_mut(session.0 as usize) {
-            dialler.on(now.mono);
+        if self.is_stopping() {
+            return;
+        }
+        let index = session.0 as usize;
+        if let Some(Some(dialler)) = self.diallers.get_mut(index) {
+            if self.core.lines[index].conn.is_some() {
+                // The one before still has to end: two would share one session.
+                dialler.connected();
+            } else {
+                dialler.on(now.mono);
+            }
             self.core.due = Mono(0);
         }
     }
@@ -509,6 +522,9 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.core.due = Mono(0);
         for session in 0..self.core.sessions.len() {
             self.log_out(now, SessionId(session as u32), "")?;
+            if self.core.is_full() {
+                self.release(now)?;
+            }
         }
         Ok(())
     }

@@ -31,6 +31,15 @@ impl Application for Answerer {
     }
 }
 
+/// A network whose connections hold so many bytes that are not read.
+fn weather(room: usize) -> Weather {
+    Weather {
+        splits: false,
+        cuts: false,
+        room,
+    }
+}
+
 /// A connection to an engine with a small outbox.
 struct Talk {
     net: SimNet,
@@ -40,12 +49,7 @@ struct Talk {
 
 impl Talk {
     fn new(durability: Durability) -> Self {
-        let weather = Weather {
-            splits: false,
-            cuts: false,
-            room: 1 << 20,
-        };
-        let net = SimNet::new(1, weather);
+        let net = SimNet::new(1, weather(1 << 20));
         let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
         fix.max_latency = None;
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1000));
@@ -54,7 +58,7 @@ impl Talk {
             segment_bytes: 64 << 10,
             max_message: 1024,
             limits: Limits {
-                outbox_bytes: 1024,
+                outbox_bytes: 4096,
                 outbox_messages: 16,
                 ..Limits::default()
             },
@@ -73,6 +77,11 @@ impl Talk {
 
     /// Writes messages at once, and answers with what comes: MsgType, MsgSeqNum and PossDupFlag.
     fn say(&mut self, messages: &[(&str, u64, &str)]) -> Vec<String> {
+        self.write(messages);
+        self.hear()
+    }
+
+    fn write(&mut self, messages: &[(&str, u64, &str)]) {
         let mut bytes = Vec::new();
         for (kind, seq, body) in messages {
             let text = format!("35={kind}|34={seq}|49=PEER|52=20260302-08:00:01|56=ENGINE|{body}");
@@ -81,6 +90,9 @@ impl Talk {
             bytes.extend_from_slice(format!("{text}10={sum:03}\x01").as_bytes());
         }
         assert_eq!(self.net.write(self.conn, &bytes).unwrap(), bytes.len());
+    }
+
+    fn hear(&mut self) -> Vec<String> {
         for _ in 0..20 {
             self.engine.turn().unwrap();
         }
@@ -117,6 +129,34 @@ fn new_messages_that_a_resend_repeats_go_before_it() {
         let said = [("D", 2, "11=A|"), ("0", 5, ""), ("2", 6, "7=1|16=0|")];
         let wrote = ["8 2 -", "2 3 -", "4 1 Y", "8 2 Y", "4 3 Y"];
         assert_eq!(talk.say(&said), wrote, "{durability:?}");
+    }
+}
+
+#[test]
+fn a_socket_that_takes_nothing_does_not_turn_a_message_and_its_repetition_round() {
+    for durability in [Durability::Process, Durability::Disk] {
+        let mut talk = Talk::new(durability);
+        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+        talk.write(&[("D", 2, "11=A|"), ("2", 3, "7=2|16=0|")]);
+        talk.net.set_weather(weather(0));
+        assert!(talk.hear().is_empty());
+        talk.net.set_weather(weather(1 << 20));
+        assert_eq!(talk.hear(), ["8 2 -", "8 2 Y"], "{durability:?}");
+    }
+}
+
+#[test]
+fn a_reset_while_the_socket_takes_nothing_is_still_answered() {
+    for durability in [Durability::Process, Durability::Disk] {
+        let mut talk = Talk::new(durability);
+        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+        let reset = ("A", 1, "98=0|108=30|141=Y|");
+        talk.write(&[("D", 2, "11=A|"), ("D", 3, "11=B|"), reset]);
+        talk.net.set_weather(weather(0));
+        assert!(talk.hear().is_empty());
+        talk.net.set_weather(weather(1 << 20));
+        assert_eq!(talk.hear(), ["A 1 -"], "{durability:?}");
+        assert_eq!(talk.say(&[("D", 2, "11=A|")]), ["8 2 -"]);
     }
 }
 

@@ -14,9 +14,6 @@ use std::thread::{self, JoinHandle};
 const SUFFIX: &str = ".fwj";
 /// How it ends until it is whole: such a file is no part of the journal.
 const UNFINISHED: &str = ".new";
-/// Bytes of a new segment that are made writable before the engine gets it.
-const WARM: usize = 256 << 10;
-
 /// A directory of segments `00000001.fwj`, `00000002.fwj` and so on, locked while this lives.
 #[derive(Debug)]
 pub struct Directory {
@@ -216,7 +213,9 @@ fn make(
     fs::rename(&unfinished, &path).map_err(JournalError::io("rename", &name))?;
     sync_names(directory)?;
     let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
-    map.prefault(0, WARM);
+    // All of it, here: on the engine's thread a page that is first written waits whenever the file
+    // system commits.
+    map.prefault(0, len);
     Ok(map)
 }
 

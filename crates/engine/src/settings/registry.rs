@@ -94,14 +94,16 @@ pub fn nearest(text: &str) -> Option<&'static str> {
     let used = KEYS
         .iter()
         .flat_map(|key| std::iter::once(key.name).chain(key.names.iter().map(|other| other.name)));
+    let (length, allowed) = (wanted.chars().count(), |name: &str| name.len().max(3) / 3);
     used.chain(elsewhere::names())
+        .filter(|name| name.len().abs_diff(length) <= allowed(name))
         .map(|name| {
             (
                 strsim::damerau_levenshtein(&wanted, &name.to_ascii_lowercase()),
                 name,
             )
         })
-        .filter(|(distance, name)| *distance <= name.len().max(3) / 3)
+        .filter(|(distance, name)| *distance <= allowed(name))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }

@@ -1,0 +1,251 @@
+//! What becomes of a session's connection when something else happens at the same time.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use fixwire::Engine;
+use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
+use fixwire::host::ConnId;
+use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::journal::sim::SimDisk;
+use fixwire::protocol::session::{self, BeginString, Role};
+use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, SessionId, tag};
+
+const ENGINE: u32 = 1;
+const OTHERS: u32 = 0;
+const PORT: u16 = 1000;
+
+/// Passes every order on to the next session.
+struct PassOn;
+
+impl Application for PassOn {
+    fn on_message(
+        &mut self,
+        _: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let mut body = outbox.begin(SessionId(from.0 + 1), b"D");
+        body.field(
+            tag::CL_ORD_ID,
+            message.get(tag::CL_ORD_ID).unwrap_or_default(),
+        );
+        body.finish().map_err(|_| Refusal::NotAvailable)
+    }
+}
+
+fn net() -> SimNet {
+    let weather = Weather {
+        splits: false,
+        cuts: false,
+        room: 1 << 20,
+    };
+    SimNet::new(1, weather)
+}
+
+fn at() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, PORT))
+}
+
+/// A session with the peer `P0`, `P1`, … by its place in the list.
+fn session(place: usize, role: Role) -> SessionConfig {
+    let peer = format!("P{place}");
+    let mut fix = session::Config::new(BeginString::Fix42, role, b"ENGINE", peer.as_bytes());
+    fix.max_latency = None;
+    let connection = match role {
+        Role::Acceptor => Connection::Acceptor { listen: at() },
+        Role::Initiator => Connection::Initiator {
+            hosts: vec![("127.0.0.1".to_owned(), PORT)],
+            reconnect: vec![Duration::from_secs(1)],
+            timeout: Duration::from_secs(5),
+        },
+    };
+    SessionConfig::new(peer, fix, connection)
+}
+
+fn engine(
+    net: &SimNet,
+    disk: &SimDisk,
+    durability: Durability,
+    sessions: Vec<SessionConfig>,
+) -> Engine<PassOn, SimHost> {
+    let config = EngineConfig {
+        durability,
+        segment_bytes: 256 << 10,
+        max_message: 1024,
+        limits: Limits {
+            outbox_bytes: 8 << 10,
+            outbox_messages: 16,
+            pending_per_address: 64,
+            ..Limits::default()
+        },
+        sessions,
+        ..EngineConfig::default()
+    };
+    Engine::with_host(config, PassOn, SimHost::new(ENGINE, net, disk)).unwrap()
+}
+
+fn say(net: &SimNet, conn: ConnId, from: &str, kind: &str, seq: u64, body: &str) {
+    let text = format!("35={kind}|34={seq}|49={from}|52=20260302-08:00:01|56=ENGINE|{body}");
+    let text = format!("8=FIX.4.2|9={}|{text}", text.len()).replace('|', "\x01");
+    let sum = text.bytes().fold(0_u8, u8::wrapping_add);
+    let bytes = format!("{text}10={sum:03}\x01");
+    assert_eq!(net.write(conn, bytes.as_bytes()).unwrap(), bytes.len());
+}
+
+/// MsgType and MsgSeqNum of all that has arrived.
+fn heard(net: &SimNet, conn: ConnId) -> Vec<String> {
+    let mut bytes = vec![0; 1 << 16];
+    let count = net.read(conn, &mut bytes).unwrap_or(0);
+    let text = String::from_utf8_lossy(&bytes[..count]).replace('\x01', "|");
+    let field = |message: &str, tag: &str| {
+        let mut fields = message.split('|').filter_map(|field| field.split_once('='));
+        let value = fields.find(|(name, _)| *name == tag);
+        value.map_or("-", |(_, value)| value).to_owned()
+    };
+    let messages = text.split("8=FIX.4.2|").skip(1);
+    messages
+        .map(|message| format!("{} {}", field(message, "35"), field(message, "34")))
+        .collect()
+}
+
+fn turns(engine: &mut Engine<PassOn, SimHost>) {
+    for _ in 0..20 {
+        engine.turn().unwrap();
+    }
+}
+
+#[test]
+fn a_logout_that_is_taken_back_does_not_connect_twice() {
+    let (net, disk) = (net(), SimDisk::new());
+    let listener = net.listen(OTHERS, at());
+    let sessions = vec![session(0, Role::Initiator)];
+    let mut engine = engine(&net, &disk, Durability::Process, sessions);
+    let mut handle = engine.handle();
+    turns(&mut engine);
+    let first = net.accept(listener).unwrap();
+    say(&net, first, "P0", "A", 1, "98=0|108=30|");
+    turns(&mut engine);
+    handle.log_out(SessionId(0), "").unwrap();
+    handle.log_on(SessionId(0)).unwrap();
+    turns(&mut engine);
+    assert_eq!(heard(&net, first), ["A 1", "5 2"]);
+    assert_eq!(net.connections(ENGINE), 1, "one connection at a time");
+    say(&net, first, "P0", "5", 2, "");
+    turns(&mut engine);
+    assert_eq!(net.connections(ENGINE), 0);
+    net.advance(Nanos::from_secs(1));
+    turns(&mut engine);
+    let second = net.accept(listener).expect("it connects again");
+    assert_eq!(heard(&net, second), ["A 3"]);
+    assert_eq!(net.connections(ENGINE), 1);
+}
+
+#[test]
+fn an_engine_that_stops_makes_no_connection() {
+    let (net, disk) = (net(), SimDisk::new());
+    let listener = net.listen(OTHERS, at());
+    let sessions = vec![session(0, Role::Initiator), session(1, Role::Initiator)];
+    let mut engine = engine(&net, &disk, Durability::Process, sessions);
+    let mut handle = engine.handle();
+    turns(&mut engine);
+    let first = net.accept(listener).unwrap();
+    let second = net.accept(listener).unwrap();
+    say(&net, first, "P0", "A", 1, "98=0|108=30|");
+    net.close(second);
+    turns(&mut engine);
+    handle.stop().unwrap();
+    handle.log_on(SessionId(1)).unwrap();
+    turns(&mut engine);
+    assert_eq!(net.accept(listener), None);
+    say(&net, first, "P0", "5", 2, "");
+    turns(&mut engine);
+    assert!(engine.is_done());
+}
+
+#[test]
+fn the_first_message_of_a_connection_is_a_logon_whatever_waits_for_a_sync() {
+    for durability in [Durability::Process, Durability::Disk] {
+        let (net, disk) = (net(), SimDisk::new());
+        let sessions = vec![session(0, Role::Acceptor), session(1, Role::Acceptor)];
+        let mut engine = engine(&net, &disk, durability, sessions);
+        let conns = [(), ()].map(|()| net.connect(OTHERS, PORT).unwrap());
+        turns(&mut engine);
+        say(&net, conns[0], "P0", "A", 1, "98=0|108=30|");
+        turns(&mut engine);
+        assert_eq!(heard(&net, conns[0]), ["A 1"]);
+        // Both in one turn: the order is passed on to a session whose Logon is being read.
+        say(&net, conns[0], "P0", "D", 2, "11=A|");
+        say(&net, conns[1], "P1", "A", 1, "98=0|108=30|");
+        turns(&mut engine);
+        assert_eq!(heard(&net, conns[1]), ["A 2"], "{durability:?}");
+    }
+}
+
+#[test]
+fn every_session_gets_its_logout_however_many_there_are() {
+    const MANY: usize = 50;
+    let (net, disk) = (net(), SimDisk::new());
+    let sessions = (0..MANY).map(|place| session(place, Role::Acceptor));
+    let sessions = sessions.collect();
+    let mut engine = engine(&net, &disk, Durability::Process, sessions);
+    let mut conns = Vec::new();
+    for place in 0..MANY {
+        let conn = net.connect(OTHERS, PORT).unwrap();
+        conns.push(conn);
+        turns(&mut engine);
+        say(&net, conn, &format!("P{place}"), "A", 1, "98=0|108=30|");
+        turns(&mut engine);
+        assert_eq!(heard(&net, conn), ["A 1"]);
+    }
+    engine.handle().stop().unwrap();
+    turns(&mut engine);
+    for conn in conns {
+        assert_eq!(heard(&net, conn), ["5 2"]);
+    }
+}
+
+#[test]
+fn a_crash_ends_a_connection_too() {
+    let (net, disk) = (net(), SimDisk::new());
+    let resetting = || {
+        let mut session = session(0, Role::Acceptor);
+        session.session.reset_on.disconnect = true;
+        vec![session]
+    };
+    let mut before = engine(&net, &disk, Durability::Process, resetting());
+    let conn = net.connect(OTHERS, PORT).unwrap();
+    turns(&mut before);
+    say(&net, conn, "P0", "A", 1, "98=0|108=30|");
+    say(&net, conn, "P0", "0", 2, "");
+    turns(&mut before);
+    net.crash(ENGINE, false);
+    drop(before);
+    let mut after = engine(&net, &disk, Durability::Process, resetting());
+    let numbers: Vec<_> = after.sessions().map(|s| (s.next_in, s.next_out)).collect();
+    assert_eq!(numbers, [(1, 1)]);
+    let conn = net.connect(OTHERS, PORT).unwrap();
+    turns(&mut after);
+    say(&net, conn, "P0", "A", 1, "98=0|108=30|");
+    turns(&mut after);
+    assert_eq!(heard(&net, conn), ["A 1"]);
+}
+
+#[test]
+fn what_was_sent_since_a_disconnect_outlives_a_crash() {
+    let (net, disk) = (net(), SimDisk::new());
+    let resetting = || {
+        let mut session = session(0, Role::Acceptor);
+        session.session.reset_on.disconnect = true;
+        vec![session]
+    };
+    let mut before = engine(&net, &disk, Durability::Process, resetting());
+    let mut handle = before.handle();
+    handle.send_fields(SessionId(0), b"D", b"11=A\x01").unwrap();
+    turns(&mut before);
+    drop(before);
+    let after = engine(&net, &disk, Durability::Process, resetting());
+    let numbers: Vec<_> = after.sessions().map(|s| (s.next_in, s.next_out)).collect();
+    assert_eq!(numbers, [(1, 2)]);
+}
