@@ -35,9 +35,7 @@ records="12 64 9 65 40 128 80 2 0 64 9 129 200 4 0 5 0 192 30 64 255 65 255 128 
 bytes journal/whole 1 $records
 bytes journal/flip-first 1 $records 0 0 70 0 1
 bytes journal/flip-later 3 $records 0 0 0 3 1
-bytes journal/flip-length 1 $records 0 0 64 0 3
 bytes journal/zeros 3 $records 3 0 0 2 9
-bytes journal/zeros-to-the-end 1 $records 3 0 0 4 255
 bytes journal/cut 1 $records 5 1 0 8
 bytes journal/exchanged 1 $records 6 0 0 0 0
 bytes journal/missing 1 $records 135 0 0 0 0

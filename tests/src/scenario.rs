@@ -44,8 +44,10 @@ use std::path::Path;
 use std::time::Duration;
 
 pub mod message;
+pub mod peer;
 pub mod player;
 pub mod settings;
+pub mod tcp;
 
 /// What a scenario can run under: BeginString and, for FIXT, DefaultApplVerID.
 pub const VERSIONS: [&str; 8] = ["4.0", "4.1", "4.2", "4.3", "4.4", "5.0", "5.0SP1", "5.0SP2"];
@@ -120,6 +122,27 @@ impl Action {
             Self::Send(_) | Self::Deliver(_) | Self::Disconnect(_) | Self::Numbers(_)
         )
     }
+
+    /// The same expectation, a little different, so that it must fail; `None` for what expects
+    /// nothing.
+    #[must_use]
+    pub fn spoilt(&self) -> Option<Self> {
+        let with_another_field = |fields: &Fields| {
+            let mut fields = fields.clone();
+            fields.push((9999, "X".to_owned()));
+            fields
+        };
+        match self {
+            Self::Send(fields) => Some(Self::Send(with_another_field(fields))),
+            Self::Deliver(fields) => Some(Self::Deliver(with_another_field(fields))),
+            Self::Disconnect(_) => Some(Self::Disconnect("AnotherReason".to_owned())),
+            Self::Numbers(numbers) => {
+                let (key, value) = numbers.first()?;
+                Some(Self::Numbers(vec![(key.clone(), value + 1)]))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Tags and values as they are written in the file.
@@ -145,6 +168,28 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Scenario {
+    /// Reads all scenarios of a folder, in the order of their names.
+    ///
+    /// # Errors
+    ///
+    /// A folder that cannot be read, and as [`Scenario::read`].
+    pub fn all(folder: &Path) -> Result<Vec<Self>, Failure> {
+        let failure = |error: std::io::Error| Failure {
+            scenario: folder.display().to_string(),
+            line: 0,
+            what: error.to_string(),
+        };
+        let mut files = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(failure)? {
+            let path = entry.map_err(failure)?.path();
+            if path.extension().is_some_and(|ending| ending == "txt") {
+                files.push(path);
+            }
+        }
+        files.sort();
+        files.iter().map(|path| Self::read(path)).collect()
+    }
+
     /// Reads a scenario file.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ struct End {
     delivered: Vec<u64>,
     last_delivered: u64,
     /// BeginSeqNo of the ResendRequest for the gap that is open.
-    open_request: Option<u64>,
+    open_request: Option<(u64, Mono)>,
 }
 
 impl End {
@@ -107,7 +107,7 @@ impl End {
         }
         if self
             .open_request
-            .is_some_and(|begin| self.session.next_in() != begin)
+            .is_some_and(|(begin, _)| self.session.next_in() != begin)
         {
             self.open_request = None;
         }
@@ -160,7 +160,7 @@ impl End {
                 );
             }
             if entry.msg_type() == b"2" {
-                self.check_request(&bytes);
+                self.check_request(now, &bytes);
             }
             if self.connected && (is_admin || self.session.is_logged_on()) {
                 self.wire.push_back(bytes);
@@ -169,18 +169,20 @@ impl End {
         self.outbox.clear();
     }
 
-    /// One open ResendRequest from a number on, until it arrives or the connection breaks.
-    fn check_request(&mut self, bytes: &[u8]) {
+    /// One open ResendRequest from a number on, until it arrives, the connection breaks, or the gap
+    /// has stood still for so long that it is asked for again.
+    fn check_request(&mut self, now: Now, bytes: &[u8]) {
         let mut decoder = Decoder::with_capacity(32);
         let message = decoder.decode(bytes);
         let begin = message.uint(7).expect("7").expect("a number");
         assert_eq!(begin, self.session.next_in(), "asks for something else");
-        assert_ne!(
-            self.open_request,
-            Some(begin),
-            "asked twice for the same gap"
-        );
-        self.open_request = Some(begin);
+        let patience = self.session.config().limits.resend_patience;
+        let again_from = match self.open_request {
+            Some((open, at)) if open == begin => at + patience,
+            _ => now.mono,
+        };
+        assert!(now.mono >= again_from, "asked twice for the same gap");
+        self.open_request = Some((begin, now.mono));
     }
 }
 

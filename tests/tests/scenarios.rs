@@ -1,26 +1,13 @@
 //! Does the session do what the scenarios say, and would they notice if it did not?
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use fixwire_rigs::scenario::Scenario;
 use fixwire_rigs::scenario::player::play;
-use fixwire_rigs::scenario::{Action, Scenario};
-
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
-        .expect("tests/scenarios is there")
-        .map(|entry| entry.expect("a readable folder").path())
-        .filter(|path| path.extension().is_some_and(|ending| ending == "txt"))
-        .collect();
-    files.sort();
-    files
-}
 
 fn scenarios() -> Vec<Scenario> {
-    files()
-        .iter()
-        .map(|path| Scenario::read(path).unwrap_or_else(|failure| panic!("{failure}")))
-        .collect()
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    Scenario::all(&folder).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 #[test]
@@ -54,7 +41,7 @@ fn every_scenario_names_its_source() {
 fn every_expectation_can_fail() {
     for scenario in scenarios() {
         for at in 0..scenario.steps.len() {
-            let Some(wrong) = spoil(&scenario.steps[at].action) else {
+            let Some(wrong) = scenario.steps[at].action.spoilt() else {
                 continue;
             };
             let mut spoilt = scenario.clone();
@@ -64,28 +51,6 @@ fn every_expectation_can_fail() {
                 .expect_err(&format!("{}:{line} checks nothing", scenario.name));
             assert_eq!(failure.line, line, "{failure}");
         }
-    }
-}
-
-/// The same expectation, a little different.
-fn spoil(action: &Action) -> Option<Action> {
-    match action {
-        Action::Send(fields) => {
-            let mut fields = fields.clone();
-            fields.push((9999, "X".to_owned()));
-            Some(Action::Send(fields))
-        }
-        Action::Deliver(fields) => {
-            let mut fields = fields.clone();
-            fields.push((9999, "X".to_owned()));
-            Some(Action::Deliver(fields))
-        }
-        Action::Disconnect(_) => Some(Action::Disconnect("AnotherReason".to_owned())),
-        Action::Numbers(numbers) => {
-            let (key, value) = numbers.first()?;
-            Some(Action::Numbers(vec![(key.clone(), value + 1)]))
-        }
-        _ => None,
     }
 }
 

@@ -40,11 +40,11 @@ pub fn check(
         Ok(dictionary) => {
             hold!(text.len() <= LIMITS.bytes, "read {} bytes", text.len());
             hold!(!text.contains("<!DOCTYPE"), "read a document type");
-            agrees_with_itself(&dictionary)?;
+            agrees_with_itself(&dictionary, None)?;
             validates(&dictionary)?;
             let (_, transport) = &dictionaries()[1];
             let laid_over = dictionary.over(transport);
-            agrees_with_itself(&laid_over)?;
+            agrees_with_itself(&laid_over, Some(transport))?;
             validates(&laid_over)
         }
     }
@@ -70,7 +70,8 @@ fn has_a_place(text: &str, error: &DictionaryError) -> Result<(), String> {
     Ok(())
 }
 
-fn agrees_with_itself(dictionary: &Dictionary) -> Result<(), String> {
+/// Fields, members and messages lead to each other; a name of `above` means what it means there.
+fn agrees_with_itself(dictionary: &Dictionary, above: Option<&Dictionary>) -> Result<(), String> {
     for field in dictionary.fields() {
         let found = dictionary.field(field.tag).map(|found| &found.name);
         hold!(
@@ -79,7 +80,12 @@ fn agrees_with_itself(dictionary: &Dictionary) -> Result<(), String> {
             field.tag
         );
         let tag = dictionary.tag_of(&field.name);
-        hold!(tag == Some(field.tag), "{} is {tag:?}", field.name);
+        let named = above.and_then(|above| above.tag_of(&field.name));
+        hold!(
+            tag == Some(named.unwrap_or(field.tag)),
+            "{} is {tag:?}",
+            field.name
+        );
     }
     let ends = [dictionary.header(), dictionary.trailer()];
     for definition in dictionary.messages().iter().chain(ends) {

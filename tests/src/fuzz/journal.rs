@@ -8,7 +8,8 @@
 use fixwire::journal::segment::{HEADER, SegmentHeader};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Cause, Config, Effect, Journal, JournalError, JournalId, Kind, Position, Recovered, Stored,
+    Cause, Config, Counters, Effect, Journal, JournalError, JournalId, Kind, Position, Recovered,
+    Stored,
 };
 use fixwire_protocol::Timestamp;
 
@@ -155,7 +156,7 @@ fn read_edited(
     );
     hold!(truth.len() >= kept, "{kept} records of {}", truth.len());
     for (got, (_, truth)) in got.iter().zip(&truth) {
-        hold!(got == truth, "got {got}, wrote {truth}");
+        hold!(got == truth, "got {got:?}, wrote {truth:?}");
     }
     for (lost, (range, _)) in truth.iter().enumerate().skip(kept) {
         let image = |files: &[Option<Vec<u8>>]| {
@@ -174,7 +175,7 @@ fn read_edited(
     works(journal, &disk, config, recovered.records)
 }
 
-type Written = ((Position, Position), String);
+type Written = ((Position, Position), Told);
 
 /// A few records, as the input says; answers what and where they are.
 fn write(
@@ -233,7 +234,7 @@ fn edit(input: &mut Input<'_>, disk: &SimDisk) {
     };
     let to = (at + 8 * more).min(bytes.len());
     match how % 8 {
-        0 | 1 | 2 if at < bytes.len() => bytes[at] ^= 1 << (more % 8),
+        0..=2 if at < bytes.len() => bytes[at] ^= 1 << (more % 8),
         3 if at < to => bytes[at..to].fill(0),
         4 if at < to => bytes[at..to].fill(0xFF),
         5 => bytes.truncate(at),
@@ -254,18 +255,29 @@ fn files(disk: &SimDisk) -> Vec<Option<Vec<u8>>> {
         .collect()
 }
 
-/// Every record, as it can be read; what was known to be on the disk is another matter.
-fn told(journal: &Journal<SimDisk>) -> Vec<String> {
-    let records = journal.records(Position::START).map(|record| {
-        let effects: Vec<_> = record
+/// A record, as it can be read; what was known to be on the disk is another matter.
+#[derive(Debug, Eq, PartialEq)]
+struct Told {
+    index: u64,
+    session: JournalId,
+    kind: Kind,
+    counters: Counters,
+    body: Vec<u8>,
+    effects: Vec<(JournalId, u64, Vec<u8>)>,
+}
+
+/// Every record.
+fn told(journal: &Journal<SimDisk>) -> Vec<Told> {
+    let records = journal.records(Position::START).map(|record| Told {
+        index: record.index,
+        session: record.session,
+        kind: record.kind,
+        counters: record.counters,
+        body: record.body.to_vec(),
+        effects: record
             .effects
             .map(|effect| (effect.session, effect.seq, effect.bytes.to_vec()))
-            .collect();
-        let (index, kind, counters) = (record.index, record.kind, record.counters);
-        format!(
-            "{index} {:?} {kind:?} {counters:?} {:?} {effects:?}",
-            record.session, record.body
-        )
+            .collect(),
     });
     records.collect()
 }

@@ -61,7 +61,7 @@ fn take(end: &mut End, code: u8, input: &mut Input<'_>) -> Result<(), String> {
         }
         13 => end.app_send(input.byte()),
         14 => match end.session.phase() {
-            Phase::LoggedOn(_) if input.byte() % 2 == 0 => end.log_out(),
+            Phase::LoggedOn(_) if input.byte().is_multiple_of(2) => end.log_out(),
             _ => end.reset(),
         },
         _ => end.refuse(input.byte()),

@@ -38,16 +38,14 @@ pub fn build(header: Header<'_>, fields: &Fields) -> Result<Vec<u8>, String> {
     };
     let number = header.number.to_string();
     for (tag, usual) in [
-        (35, ""),
+        (35, "(none)"),
         (34, number.as_str()),
         (49, header.sender),
         (52, "now"),
         (56, header.target),
     ] {
         let value = given(tag).map_or(usual, |(_, value)| value.as_str());
-        if tag != 35 || !value.is_empty() {
-            put(tag, value)?;
-        }
+        put(tag, value)?;
     }
     for (tag, value) in fields {
         if ![8, 35, 34, 49, 52, 56].contains(tag) {

@@ -2,18 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fixwire_protocol::session::{ApplVerId, BeginString, Config, Reason, Role, Verdict};
-use fixwire_protocol::{
-    Decoder, Mono, Nanos, Now, Number, Outbox, Precision, Refusal, Session, SessionId, Timestamp,
-};
+use fixwire_protocol::session::{Reason, Role, Verdict};
+use fixwire_protocol::{Decoder, Mono, Nanos, Now, Number, Outbox, Session, SessionId, Timestamp};
 
-use super::message::{self, Header};
-use super::settings::set;
-use super::{Action, Failure, Fields, Scenario};
+use super::peer::{self, Peer, Setup, written};
+use super::{Action, Failure, Fields, Scenario, message};
 
-/// The two ends, by what the session calls them.
-const OWN: &str = "FIXWIRE";
-const PEER: &str = "PEER";
 /// 2026-08-21T13:30:00Z.
 const START: Timestamp = Timestamp(1_787_319_000_000_000_000);
 const ID: SessionId = SessionId(7);
@@ -65,17 +59,13 @@ pub fn play(scenario: &Scenario, version: &str) -> Result<(), Failure> {
 /// The session with all that an engine would keep for it.
 pub struct Player {
     session: Session,
-    begin_string: BeginString,
-    appl_ver_id: Option<&'static str>,
-    precision: Precision,
+    peer: Peer,
     now: Now,
     outbox: Outbox,
     decoder: Decoder,
     stored: BTreeMap<u64, Vec<u8>>,
     epoch: u64,
     next_new: u64,
-    /// The number the peer uses next.
-    peer_out: u64,
     delivered: Option<Vec<u8>>,
     events: VecDeque<Event>,
 }
@@ -87,46 +77,17 @@ impl Player {
     ///
     /// A setting that there is not.
     pub fn new(version: &str, settings: &[(String, String)]) -> Result<Self, String> {
-        let (begin_string, appl_ver_id) = match version {
-            "4.0" => (BeginString::Fix40, None),
-            "4.1" => (BeginString::Fix41, None),
-            "4.2" => (BeginString::Fix42, None),
-            "4.3" => (BeginString::Fix43, None),
-            "4.4" => (BeginString::Fix44, None),
-            "5.0" => (BeginString::Fixt11, Some("7")),
-            "5.0SP1" => (BeginString::Fixt11, Some("8")),
-            "5.0SP2" => (BeginString::Fixt11, Some("9")),
-            _ => return Err(format!("unknown version {version}")),
-        };
-        let mut config = Config::new(
-            begin_string,
-            Role::Acceptor,
-            OWN.as_bytes(),
-            PEER.as_bytes(),
-        );
-        config.default_appl_ver_id = appl_ver_id.and_then(|id| ApplVerId::parse(id.as_bytes()));
-        let (mut next_in, mut next_out) = (1, 1);
-        for (key, value) in settings {
-            let number = || {
-                value
-                    .parse::<u64>()
-                    .map_err(|_| format!("{key}={value}: not a number"))
-            };
-            match key.as_str() {
-                "in" => next_in = number()?,
-                "out" => next_out = number()?,
-                _ => set(&mut config, version, key, value)?,
-            }
-        }
-        let precision = config.precision;
+        let Setup {
+            config,
+            peer,
+            next_out,
+        } = Setup::new(version, settings)?;
         let mut session = Session::new(ID, config);
-        session.restore(next_out, next_in, 0);
+        session.restore(next_out, peer.next, 0);
         Ok(Self {
             outbox: Outbox::new(1 << 20, 256, session.header_room()),
             session,
-            begin_string,
-            appl_ver_id,
-            precision,
+            peer,
             now: Now {
                 wall: START,
                 mono: Mono(1_000_000_000),
@@ -135,7 +96,6 @@ impl Player {
             stored: BTreeMap::new(),
             epoch: 0,
             next_new: next_out,
-            peer_out: next_in,
             delivered: None,
             events: VecDeque::new(),
         })
@@ -222,7 +182,7 @@ impl Player {
     /// Both Logons, which must be the usual ones.
     fn log_on(&mut self) -> Result<(), String> {
         self.step(&Action::Connect)?;
-        let logon = vec![(35, "A".into()), (98, "0".into()), (108, "30".into())];
+        let logon = peer::usual_logon();
         let role = self.session.config().role;
         if role == Role::Acceptor {
             self.receive(&logon)?;
@@ -241,7 +201,7 @@ impl Player {
     }
 
     fn receive(&mut self, fields: &Fields) -> Result<(), String> {
-        let bytes = self.peer_message(fields)?;
+        let bytes = self.peer.message(fields, self.now.wall)?;
         self.receive_bytes(&bytes)?;
         let mut held = Vec::new();
         while self.session.take_held(&mut held) {
@@ -258,47 +218,6 @@ impl Player {
         };
         self.decoder = decoder;
         self.follow(verdict, Some(bytes))
-    }
-
-    /// A message of the peer. Its counter goes on from the number that was given, unless the message
-    /// is a repetition.
-    fn peer_message(&mut self, fields: &Fields) -> Result<Vec<u8>, String> {
-        let mut fields = fields.clone();
-        let value = |tag| {
-            fields
-                .iter()
-                .find(|(t, _)| *t == tag)
-                .map(|(_, v)| v.clone())
-        };
-        let is_logon = value(35).as_deref() == Some("A");
-        if is_logon && value(1137).is_none() {
-            fields.extend(self.appl_ver_id.map(|id| (1137, id.to_owned())));
-        }
-        let value = |tag| {
-            fields
-                .iter()
-                .find(|(t, _)| *t == tag)
-                .map(|(_, v)| v.as_str())
-        };
-        let number = match value(34) {
-            None => Some(self.peer_out),
-            Some(text) => text.parse().ok().filter(|n| *n < u64::MAX),
-        };
-        let header = Header {
-            begin_string: self.begin_string.as_str(),
-            sender: PEER,
-            target: OWN,
-            number: self.peer_out,
-            now: self.now.wall,
-            precision: self.precision,
-        };
-        let bytes = message::build(header, &fields)?;
-        if value(43) != Some("Y")
-            && let Some(number) = number
-        {
-            self.peer_out = number + 1;
-        }
-        Ok(bytes)
     }
 
     fn wait(&mut self, span: Nanos) -> Result<(), String> {
@@ -329,7 +248,7 @@ impl Player {
         };
         let mut body = self.outbox.begin(ID, msg_type);
         for (tag, value) in &fields[1..] {
-            let value = message::resolve(value, self.now.wall, self.precision)?;
+            let value = message::resolve(value, self.now.wall, self.peer.precision)?;
             body.field(*tag, value.as_bytes());
         }
         body.finish().map_err(|error| error.to_string())?;
@@ -337,20 +256,7 @@ impl Player {
     }
 
     fn refuse(&mut self, what: &str) -> Result<(), String> {
-        let (word, tag) = what.split_once(' ').unwrap_or((what, ""));
-        let tag = || {
-            tag.parse()
-                .map_err(|_| format!("`refuse {word}` wants a tag"))
-        };
-        let refusal = match word {
-            "unsupported" => Refusal::UnsupportedMessageType,
-            "not-available" => Refusal::NotAvailable,
-            "missing" => Refusal::ConditionallyRequiredFieldMissing(tag()?),
-            "not-authorized" => Refusal::NotAuthorized,
-            "range" => Refusal::ValueOutOfRange(tag()?),
-            "format" => Refusal::IncorrectDataFormat(tag()?),
-            _ => return Err(format!("unknown refusal `{word}`")),
-        };
+        let refusal = peer::refusal(what)?;
         let Some(bytes) = self.delivered.take() else {
             return Err("nothing was delivered that could be refused".to_owned());
         };
@@ -404,7 +310,7 @@ impl Player {
             self.session.seal(self.now, &mut self.outbox, index);
             let bytes = self.outbox.sealed(index).to_vec();
             let number = self.outbox.entries()[index].seq;
-            self.check_frame(&bytes)?;
+            self.peer.check_frame(&bytes)?;
             if entry.number == Number::Next {
                 if number != self.next_new {
                     let wanted = self.next_new;
@@ -416,7 +322,7 @@ impl Player {
                 self.next_new = number + 1;
                 self.stored.insert(number, bytes.clone());
             } else {
-                self.check_repetition(number, &bytes)?;
+                peer::check_repetition(self.stored.get(&number).map(Vec::as_slice), &bytes)?;
             }
             self.events.push_back(Event::Send(bytes));
         }
@@ -431,75 +337,23 @@ impl Player {
             self.stored.clear();
             self.next_new = 1;
             if self.session.next_in() == 1 {
-                self.peer_out = 1;
+                self.peer.next = 1;
             }
-        }
-    }
-
-    fn check_frame(&self, bytes: &[u8]) -> Result<(), String> {
-        use fixwire_protocol::Frame;
-        match fixwire_protocol::frame::next(bytes, 1 << 20) {
-            Frame::Whole { skip: 0, len, .. } if len == bytes.len() => {}
-            other => {
-                return Err(format!(
-                    "sent no message ({other:?}): {}",
-                    message::show(bytes)
-                ));
-            }
-        }
-        let fields = message::split(bytes);
-        let is = |tag, value: &str| fields.iter().any(|(t, v)| *t == tag && v == value);
-        match is(8, self.begin_string.as_str()) && is(49, OWN) && is(56, PEER) {
-            true => Ok(()),
-            false => Err(format!("wrong header: {}", message::show(bytes))),
-        }
-    }
-
-    /// What is sent again equals what was stored, but for 43, 52, 122, 9 and 10; or it is a gap fill.
-    fn check_repetition(&self, number: u64, bytes: &[u8]) -> Result<(), String> {
-        let plain = |bytes: &[u8]| {
-            let mut fields = message::split(bytes);
-            fields.retain(|(tag, _)| ![9, 10, 43, 52, 122].contains(tag));
-            fields
-        };
-        let fields = message::split(bytes);
-        let has = |tag, value: &str| fields.iter().any(|(t, v)| *t == tag && v == value);
-        let same = self
-            .stored
-            .get(&number)
-            .is_some_and(|stored| plain(stored) == plain(bytes));
-        match has(43, "Y") && (same || has(35, "4") && has(123, "Y")) {
-            true => Ok(()),
-            false => Err(format!(
-                "neither a repetition nor a gap fill: {}",
-                message::show(bytes)
-            )),
         }
     }
 
     fn expect_send(&mut self, wanted: &Fields) -> Result<(), String> {
-        let mut wanted = wanted.clone();
-        if wanted.contains(&(35, "A".to_owned())) && !wanted.iter().any(|(tag, _)| *tag == 1137) {
-            wanted.extend(self.appl_ver_id.map(|id| (1137, id.to_owned())));
-        }
+        let wanted = self.peer.expected(wanted);
         let what = format!("send {}", written(&wanted));
         let event = self.events.pop_front();
         let Some(Event::Send(bytes)) = &event else {
             return Err(difference(&what, event));
         };
-        let mut left = message::split(bytes);
-        for (tag, value) in &wanted {
-            let value = message::resolve(value, self.now.wall, self.precision)?;
-            let at = left
-                .iter()
-                .position(|(t, v)| t == tag && (value == "*" || *v == value));
-            match at {
-                Some(at) => left.remove(at),
-                None => return Err(difference(&what, event)),
-            };
+        let mut resolved = wanted;
+        for (_, value) in &mut resolved {
+            *value = message::resolve(value, self.now.wall, self.peer.precision)?;
         }
-        left.retain(|(tag, _)| ![8, 9, 34, 49, 52, 56, 10].contains(tag));
-        match left.is_empty() {
+        match peer::is_exactly(&resolved, bytes, |wanted, is| wanted == is) {
             true => Ok(()),
             false => Err(difference(&what, event)),
         }
@@ -517,14 +371,6 @@ impl Player {
             false => Err(difference(&what, event)),
         }
     }
-}
-
-fn written(fields: &Fields) -> String {
-    let fields: Vec<String> = fields
-        .iter()
-        .map(|(tag, value)| format!("{tag}={value}"))
-        .collect();
-    fields.join("|")
 }
 
 fn difference(wanted: &str, got: Option<Event>) -> String {

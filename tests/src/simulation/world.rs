@@ -448,6 +448,8 @@ fn config(durability: Durability, peer_dials: bool, steps_clock: bool) -> Engine
         (Role::Initiator, connection)
     };
     let mut fix = session::Config::new(BeginString::Fix42, role, b"ENGINE", b"PEER");
+    // Silences here are longer than any patience, and the peer counts requests: one for each gap.
+    fix.limits.resend_patience = Nanos(u64::MAX);
     fix.dictionary = Some(Arc::clone(dictionary));
     if steps_clock {
         fix.max_latency = None;
@@ -463,7 +465,7 @@ fn config(durability: Durability, peer_dials: bool, steps_clock: bool) -> Engine
             pending: 4,
             pending_per_address: 4,
             logon_bytes: 512,
-            outbox_bytes: 1024,
+            outbox_bytes: 4096,
             outbox_messages: 32,
             replay_per_turn: 3,
             ..Limits::default()

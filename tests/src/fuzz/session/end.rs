@@ -50,6 +50,9 @@ pub struct End {
 struct Request {
     begin: u64,
     number: u64,
+    /// How often it was asked, each time after twice the patience of the time before.
+    times: u32,
+    at: Mono,
 }
 
 /// What may not change without reason.
@@ -435,11 +438,22 @@ impl End {
                 begin == self.session.next_in(),
                 "asks for {begin}, which is not missing"
             );
-            let twice = self.request.is_some_and(|open| open.begin == begin);
-            hold!(!twice, "asks again for {begin} while the request is open");
+            let open = self.request.filter(|open| open.begin == begin);
+            let times = open.map_or(0, |open| open.times);
+            if let Some(open) = open {
+                let patience = self.session.config().limits.resend_patience;
+                let again = open.at + Nanos(patience.0 << (times - 1).min(16));
+                let now = self.now.mono;
+                hold!(
+                    now >= again,
+                    "asks again for {begin} while the request is open"
+                );
+            }
             self.request = Some(Request {
                 begin,
                 number: expected,
+                times: times + 1,
+                at: self.now.mono,
             });
         }
         Ok(())

@@ -1,0 +1,229 @@
+//! The side that a scenario plays: its messages, and what it thinks of ours.
+
+use fixwire_protocol::session::{ApplVerId, BeginString, Config, Role};
+use fixwire_protocol::{Precision, Refusal, Timestamp};
+
+use super::message::{self, Header};
+use super::{Fields, settings};
+
+/// The two ends, by what the session calls them.
+const OWN: &str = "FIXWIRE";
+const PEER: &str = "PEER";
+
+/// The peer of the session under test.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// BeginString(8) of both sides.
+    pub begin_string: BeginString,
+    appl_ver_id: Option<&'static str>,
+    /// Digits of times.
+    pub precision: Precision,
+    /// MsgSeqNum(34) of its next message.
+    pub next: u64,
+}
+
+/// What a `session` line and a version make of the session under test.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The session's settings.
+    pub config: Config,
+    /// Its peer, who has sent `next_in - 1` messages.
+    pub peer: Peer,
+    /// MsgSeqNum(34) of our next message.
+    pub next_out: u64,
+}
+
+impl Setup {
+    /// A session of this version with these settings.
+    ///
+    /// # Errors
+    ///
+    /// A version or a setting that there is not.
+    pub fn new(version: &str, settings: &[(String, String)]) -> Result<Self, String> {
+        let (begin_string, appl_ver_id) = match version {
+            "4.0" => (BeginString::Fix40, None),
+            "4.1" => (BeginString::Fix41, None),
+            "4.2" => (BeginString::Fix42, None),
+            "4.3" => (BeginString::Fix43, None),
+            "4.4" => (BeginString::Fix44, None),
+            "5.0" => (BeginString::Fixt11, Some("7")),
+            "5.0SP1" => (BeginString::Fixt11, Some("8")),
+            "5.0SP2" => (BeginString::Fixt11, Some("9")),
+            _ => return Err(format!("unknown version {version}")),
+        };
+        let (own, peer) = (OWN.as_bytes(), PEER.as_bytes());
+        let mut config = Config::new(begin_string, Role::Acceptor, own, peer);
+        config.default_appl_ver_id = appl_ver_id.and_then(|id| ApplVerId::parse(id.as_bytes()));
+        let (mut next_in, mut next_out) = (1, 1);
+        for (key, value) in settings {
+            let number = || {
+                value
+                    .parse::<u64>()
+                    .map_err(|_| format!("{key}={value}: not a number"))
+            };
+            match key.as_str() {
+                "in" => next_in = number()?,
+                "out" => next_out = number()?,
+                _ => settings::set(&mut config, version, key, value)?,
+            }
+        }
+        let peer = Peer {
+            begin_string,
+            appl_ver_id,
+            precision: config.precision,
+            next: next_in,
+        };
+        Ok(Self {
+            config,
+            peer,
+            next_out,
+        })
+    }
+}
+
+impl Peer {
+    /// A message of the peer. Its counter goes on from the number that was given, unless the message
+    /// is a repetition.
+    ///
+    /// # Errors
+    ///
+    /// A value that looks like a time and is none.
+    pub fn message(&mut self, fields: &Fields, now: Timestamp) -> Result<Vec<u8>, String> {
+        let mut fields = fields.clone();
+        let value = |fields: &Fields, wanted| {
+            let found = fields.iter().find(|(tag, _)| *tag == wanted);
+            found.map(|(_, value)| value.clone())
+        };
+        if value(&fields, 35).as_deref() == Some("A") && value(&fields, 1137).is_none() {
+            fields.extend(self.appl_ver_id.map(|id| (1137, id.to_owned())));
+        }
+        let number = match value(&fields, 34) {
+            None => Some(self.next),
+            Some(text) => text.parse().ok().filter(|number| *number < u64::MAX),
+        };
+        let header = Header {
+            begin_string: self.begin_string.as_str(),
+            sender: PEER,
+            target: OWN,
+            number: self.next,
+            now,
+            precision: self.precision,
+        };
+        let bytes = message::build(header, &fields)?;
+        if value(&fields, 43).as_deref() != Some("Y")
+            && let Some(number) = number
+        {
+            self.next = number + 1;
+        }
+        Ok(bytes)
+    }
+
+    /// What a `send` line expects, with what goes without saying.
+    #[must_use]
+    pub fn expected(&self, wanted: &Fields) -> Fields {
+        let mut wanted = wanted.clone();
+        if wanted.contains(&(35, "A".to_owned())) && !wanted.iter().any(|(tag, _)| *tag == 1137) {
+            wanted.extend(self.appl_ver_id.map(|id| (1137, id.to_owned())));
+        }
+        wanted
+    }
+
+    /// Whether these bytes are one whole message of ours to this peer.
+    ///
+    /// # Errors
+    ///
+    /// What they are instead.
+    pub fn check_frame(&self, bytes: &[u8]) -> Result<(), String> {
+        use fixwire_protocol::Frame;
+        match fixwire_protocol::frame::next(bytes, 1 << 20) {
+            Frame::Whole { skip: 0, len, .. } if len == bytes.len() => {}
+            other => {
+                let shown = message::show(bytes);
+                return Err(format!("sent no message ({other:?}): {shown}"));
+            }
+        }
+        let fields = message::split(bytes);
+        let is = |tag, value: &str| fields.iter().any(|(t, v)| *t == tag && v == value);
+        match is(8, self.begin_string.as_str()) && is(49, OWN) && is(56, PEER) {
+            true => Ok(()),
+            false => Err(format!("wrong header: {}", message::show(bytes))),
+        }
+    }
+}
+
+/// What is sent again equals what was stored, but for 43, 52, 122, 9 and 10; or it is a gap fill.
+///
+/// # Errors
+///
+/// The message that is neither.
+pub fn check_repetition(stored: Option<&[u8]>, bytes: &[u8]) -> Result<(), String> {
+    let plain = |bytes: &[u8]| {
+        let mut fields = message::split(bytes);
+        fields.retain(|(tag, _)| ![9, 10, 43, 52, 122].contains(tag));
+        fields
+    };
+    let fields = message::split(bytes);
+    let has = |tag, value: &str| fields.iter().any(|(t, v)| *t == tag && v == value);
+    let same = stored.is_some_and(|stored| plain(stored) == plain(bytes));
+    match has(43, "Y") && (same || has(35, "4") && has(123, "Y")) {
+        true => Ok(()),
+        false => {
+            let shown = message::show(bytes);
+            Err(format!("neither a repetition nor a gap fill: {shown}"))
+        }
+    }
+}
+
+/// Whether a message has exactly these fields, the header and trailer that every message has aside;
+/// `same` compares a value of the scenario with one of the message.
+#[must_use]
+pub fn is_exactly(wanted: &Fields, bytes: &[u8], same: impl Fn(&str, &str) -> bool) -> bool {
+    let mut left = message::split(bytes);
+    for (tag, value) in wanted {
+        let fits = |(t, v): &(u32, String)| t == tag && (value == "*" || same(value, v));
+        match left.iter().position(fits) {
+            Some(at) => left.remove(at),
+            None => return false,
+        };
+    }
+    left.retain(|(tag, _)| ![8, 9, 34, 49, 52, 56, 10].contains(tag));
+    left.is_empty()
+}
+
+/// Both Logons are usual ones.
+#[must_use]
+pub fn usual_logon() -> Fields {
+    vec![(35, "A".into()), (98, "0".into()), (108, "30".into())]
+}
+
+/// What the application answers, by the word of a `refuse` line.
+///
+/// # Errors
+///
+/// A word that there is not, or one that wants a tag.
+pub fn refusal(what: &str) -> Result<Refusal, String> {
+    let (word, tag) = what.split_once(' ').unwrap_or((what, ""));
+    let tag = || {
+        tag.parse()
+            .map_err(|_| format!("`refuse {word}` wants a tag"))
+    };
+    Ok(match word {
+        "unsupported" => Refusal::UnsupportedMessageType,
+        "not-available" => Refusal::NotAvailable,
+        "missing" => Refusal::ConditionallyRequiredFieldMissing(tag()?),
+        "not-authorized" => Refusal::NotAuthorized,
+        "range" => Refusal::ValueOutOfRange(tag()?),
+        "format" => Refusal::IncorrectDataFormat(tag()?),
+        _ => return Err(format!("unknown refusal `{word}`")),
+    })
+}
+
+/// In the notation of scenarios.
+#[must_use]
+pub fn written(fields: &Fields) -> String {
+    let fields: Vec<String> = fields
+        .iter()
+        .map(|(tag, value)| format!("{tag}={value}"))
+        .collect();
+    fields.join("|")
+}

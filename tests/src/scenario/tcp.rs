@@ -1,0 +1,685 @@
+//! Plays a scenario against the engine over TCP, with its journal, its timers and its application.
+//!
+//! The player owns one end of a loopback connection; the engine runs on a thread of its own and
+//! sleeps when it has nothing to do. What the pure player sees by looking into the session is seen
+//! here from outside: messages arrive on the socket, deliveries at the application, the reason of a
+//! disconnect is the engine's event, and the counters are those that a copy of the journal recovers
+//! to, which is what a crash would leave.
+//!
+//! That a session stays silent is known without waiting: the player sends commands for a session
+//! that does not exist, and the engine's complaint about one of them says that a whole turn has
+//! passed since the last bytes were written.
+
+use std::collections::BTreeMap;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use fixwire::event::{Ending, Refusal as Closed};
+use fixwire::journal::{self, Cause, Counters, Directory, Journal, Kind};
+use fixwire::protocol::session::Role;
+use fixwire::protocol::{
+    Application, Frame, Message, Now, Outbox, Refusal, SessionId, Timestamp, frame,
+};
+use fixwire::{
+    Connection, Engine, EngineConfig, EngineError, Event, Handle, Limits, SessionConfig,
+};
+
+use super::peer::{self, Peer, Setup, written};
+use super::{Action, Failure, Fields, Scenario, message};
+
+/// Longest time until something that is expected has happened.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A scenario that waits longer in all is left to the pure player.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// A wait that is shorter than this leaves no margin on a real clock.
+const SHORTEST_WAIT: Duration = Duration::from_millis(500);
+/// How far a time that should be `now` may be from it.
+const NOW: i64 = 10_000_000_000;
+/// Turns until the engine has surely taken what was written: it accepts in one and reads in another.
+const TURNS: usize = 3;
+const SESSION: SessionId = SessionId(0);
+const NOBODY: SessionId = SessionId(u32::MAX);
+const NAME: &str = "FIXWIRE->PEER";
+
+/// Why a scenario can only be played purely; `None` when it can be played over TCP.
+#[must_use]
+pub fn pure_only(scenario: &Scenario) -> Option<&'static str> {
+    let mut total = Duration::ZERO;
+    for step in &scenario.steps {
+        match step.action {
+            Action::Forget => return Some("a journal does not forget"),
+            Action::Reset => return Some("a running engine has no command for a reset"),
+            Action::Wait(span) if span < SHORTEST_WAIT => {
+                return Some("waits less than 0.5 s: no margin on a real clock");
+            }
+            Action::Wait(span) => total += span,
+            _ => {}
+        }
+    }
+    (total > LONGEST_WAIT).then_some("waits longer than 2 s")
+}
+
+/// Plays a scenario that [`pure_only`] has nothing against; `folder` is its own, for its journal.
+///
+/// # Errors
+///
+/// The first line at which the engine does something else than the scenario says, or that cannot be
+/// played.
+pub fn play(scenario: &Scenario, version: &str, folder: &Path) -> Result<(), Failure> {
+    let failure = |line, what| Failure {
+        scenario: format!("{} [{version}] over TCP", scenario.name),
+        line,
+        what,
+    };
+    let mut player = Player::new(scenario, version, folder)
+        .map_err(|what| failure(scenario.settings_line, what))?;
+    let mut last = 0;
+    for step in &scenario.steps {
+        last = step.line;
+        player
+            .step(&step.action)
+            .map_err(|what| failure(step.line, what))?;
+    }
+    player
+        .nothing_left()
+        .and_then(|()| player.stop())
+        .map_err(|what| failure(last + 1, what))
+}
+
+/// What the engine's thread tells.
+#[derive(Debug)]
+enum Told {
+    Delivered(Vec<u8>),
+    /// By the names of the reason; those of the engine differ where it never asked the session.
+    Ended(Vec<String>),
+    Connected,
+    DialFailed,
+    LoggedOn,
+    Turn,
+}
+
+/// Gives every message to the player, and refuses those that the scenario refuses.
+struct Recorder {
+    told: Sender<Told>,
+    /// One answer for each message, in the order of the `deliver` lines.
+    answers: std::vec::IntoIter<Option<Refusal>>,
+}
+
+impl Application for Recorder {
+    fn on_message(
+        &mut self,
+        _now: Now,
+        _from: SessionId,
+        message: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        // The player may have given up.
+        let _ = self.told.send(Told::Delivered(message.bytes().to_vec()));
+        self.answers.next().flatten().map_or(Ok(()), Err)
+    }
+}
+
+/// A refusal belongs to the last delivery before it.
+fn answers(scenario: &Scenario) -> Result<Vec<Option<Refusal>>, String> {
+    let mut answers = Vec::new();
+    for step in &scenario.steps {
+        match &step.action {
+            Action::Deliver(_) => answers.push(None),
+            Action::Refuse(what) => match answers.last_mut() {
+                Some(last) => *last = Some(peer::refusal(what)?),
+                None => return Err("nothing was delivered that could be refused".to_owned()),
+            },
+            _ => {}
+        }
+    }
+    Ok(answers)
+}
+
+/// An engine and the other end of its connection.
+struct Player {
+    role: Role,
+    peer: Peer,
+    folder: PathBuf,
+    engine: Option<JoinHandle<Result<(), EngineError>>>,
+    handle: Handle,
+    told: Receiver<Told>,
+    /// Where the engine listens.
+    address: Option<SocketAddr>,
+    /// Where we do.
+    listener: TcpListener,
+    stream: Option<TcpStream>,
+    /// What has arrived and was not yet looked at.
+    arrived: Vec<u8>,
+    delivered: std::collections::VecDeque<Vec<u8>>,
+    ended: Option<Vec<String>>,
+    connected: Option<bool>,
+    logged_on: bool,
+    turns: usize,
+    epoch: u32,
+    next_new: u64,
+    stored: BTreeMap<u64, Vec<u8>>,
+}
+
+impl Player {
+    fn new(scenario: &Scenario, version: &str, folder: &Path) -> Result<Self, String> {
+        let setup = Setup::new(version, &scenario.settings)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(text)?;
+        let port = listener.local_addr().map_err(text)?.port();
+        let role = setup.config.role;
+        let config = engine_config(&setup, port, folder);
+        seed(&config, &setup)?;
+        let (sender, told) = channel();
+        let recorder = Recorder {
+            told: sender.clone(),
+            answers: answers(scenario)?.into_iter(),
+        };
+        let mut engine = Engine::new(config, recorder).map_err(text)?;
+        engine.on_event(move |_, event| {
+            if let Some(told) = tell(event) {
+                let _ = sender.send(told);
+            }
+        });
+        let address = engine.addresses().next();
+        let mut player = Self {
+            role,
+            peer: setup.peer,
+            folder: folder.to_owned(),
+            handle: engine.handle(),
+            address,
+            engine: Some(std::thread::spawn(move || engine.run())),
+            told,
+            listener,
+            stream: None,
+            arrived: Vec::new(),
+            delivered: std::collections::VecDeque::new(),
+            ended: None,
+            connected: None,
+            logged_on: false,
+            turns: 0,
+            epoch: 0,
+            next_new: setup.next_out,
+            stored: BTreeMap::new(),
+        };
+        if role == Role::Initiator {
+            // The first attempt goes nowhere, so that the engine waits for `connect`.
+            player.until("an attempt to connect", |player| player.connected.is_some())?;
+        }
+        Ok(player)
+    }
+
+    fn step(&mut self, action: &Action) -> Result<(), String> {
+        // A refusal was the application's answer already.
+        if !action.is_expectation() && !matches!(action, Action::Refuse(_)) {
+            self.nothing_left()?;
+        }
+        match action {
+            Action::Connect => self.connect(),
+            Action::LoggedOn => self.log_on(),
+            Action::Receive(fields) => self.receive(fields),
+            Action::Garbled => self.write(&self.garbled()),
+            Action::Wait(span) => {
+                std::thread::sleep(*span);
+                Ok(())
+            }
+            Action::AppSend(fields) => self.app_send(fields),
+            Action::Refuse(_) => Ok(()),
+            Action::LogOut(words) => self.handle.log_out(SESSION, words).map_err(text),
+            Action::Drop => {
+                self.stream = None;
+                self.until("the end of the connection", |player| player.ended.is_some())?;
+                self.ended = None;
+                Ok(())
+            }
+            Action::Send(fields) => self.expect_send(fields),
+            Action::Deliver(fields) => self.expect_deliver(fields),
+            Action::Disconnect(reason) => self.expect_disconnect(reason),
+            Action::Numbers(numbers) => self.expect_numbers(numbers),
+            Action::Reset | Action::Forget => Err("cannot be played over TCP".to_owned()),
+        }
+    }
+
+    fn connect(&mut self) -> Result<(), String> {
+        self.ended = None;
+        self.arrived.clear();
+        self.logged_on = false;
+        let stream = if let Some(address) = self.address {
+            TcpStream::connect(address).map_err(text)?
+        } else {
+            // The engine may be about to try the address that goes nowhere.
+            self.connected = None;
+            while self.connected != Some(true) {
+                self.connected = None;
+                self.handle.log_on(SESSION).map_err(text)?;
+                self.until("a connection", |player| player.connected.is_some())?;
+            }
+            self.listener.accept().map_err(text)?.0
+        };
+        stream.set_nodelay(true).map_err(text)?;
+        self.stream = Some(stream);
+        Ok(())
+    }
+
+    /// Both Logons, which must be the usual ones.
+    fn log_on(&mut self) -> Result<(), String> {
+        self.connect()?;
+        if self.role == Role::Acceptor {
+            self.receive(&peer::usual_logon())?;
+        }
+        match self.next_message()? {
+            Some(bytes) if message::split(&bytes)[2].1 == "A" => {}
+            other => return Err(self.difference("send 35=A", other)),
+        }
+        if self.role == Role::Initiator {
+            self.receive(&peer::usual_logon())?;
+        }
+        self.until("both Logons", |player| player.logged_on)?;
+        self.nothing_left()
+    }
+
+    fn receive(&mut self, fields: &Fields) -> Result<(), String> {
+        let bytes = self.peer.message(fields, wall())?;
+        self.write(&bytes)
+    }
+
+    /// A message whose CheckSum is wrong.
+    fn garbled(&self) -> Vec<u8> {
+        let begin = self.peer.begin_string.as_str();
+        format!("8={begin}\x019=5\x0135=0\x0110=255\x01").into_bytes()
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), String> {
+        match &mut self.stream {
+            Some(stream) => stream.write_all(bytes).map_err(text),
+            None => Err("there is no connection".to_owned()),
+        }
+    }
+
+    fn app_send(&mut self, fields: &Fields) -> Result<(), String> {
+        let Some((35, msg_type)) = fields.first() else {
+            return Err("`app-send` begins with 35".to_owned());
+        };
+        let mut resolved = Vec::new();
+        for (tag, value) in &fields[1..] {
+            resolved.push((*tag, message::resolve(value, wall(), self.peer.precision)?));
+        }
+        let build = |body: &mut fixwire::protocol::Body<'_>| {
+            for (tag, value) in &resolved {
+                body.field(*tag, value.as_bytes());
+            }
+        };
+        let sent = self.handle.send(SESSION, msg_type.as_bytes(), build);
+        sent.map_err(text)
+    }
+
+    fn expect_send(&mut self, wanted: &Fields) -> Result<(), String> {
+        let wanted = self.peer.expected(wanted);
+        let what = format!("send {}", written(&wanted));
+        let Some(bytes) = self.next_message()? else {
+            return Err(self.difference(&what, None));
+        };
+        let precision = self.peer.precision;
+        let same = |wanted: &str, is: &str| {
+            let resolved = message::resolve(wanted, wall(), precision);
+            match resolved {
+                Ok(resolved) if resolved != wanted => near(&resolved, is),
+                _ => wanted == is,
+            }
+        };
+        match peer::is_exactly(&wanted, &bytes, same) {
+            true => Ok(()),
+            false => Err(self.difference(&what, Some(bytes))),
+        }
+    }
+
+    fn expect_deliver(&mut self, wanted: &Fields) -> Result<(), String> {
+        let what = format!("deliver {}", written(wanted));
+        self.until_or_settled(|player| !player.delivered.is_empty())?;
+        let Some(bytes) = self.delivered.pop_front() else {
+            return Err(self.difference(&what, None));
+        };
+        let has = message::split(&bytes);
+        match wanted.iter().all(|field| has.contains(field)) {
+            true => Ok(()),
+            false => Err(format!(
+                "expected {what}, got deliver {}",
+                message::show(&bytes)
+            )),
+        }
+    }
+
+    fn expect_disconnect(&mut self, reason: &str) -> Result<(), String> {
+        let what = format!("disconnect {reason}");
+        if let Some(bytes) = self.next_message()? {
+            return Err(self.difference(&what, Some(bytes)));
+        }
+        self.until_or_settled(|player| player.ended.is_some())?;
+        match self.ended.take() {
+            Some(names) if reason.is_empty() || names.iter().any(|name| name == reason) => {
+                self.stream = None;
+                Ok(())
+            }
+            names => {
+                self.ended = names;
+                Err(self.difference(&what, None))
+            }
+        }
+    }
+
+    fn expect_numbers(&mut self, numbers: &[(String, u64)]) -> Result<(), String> {
+        self.settle()?;
+        let counters = self.counters()?;
+        for (key, wanted) in numbers {
+            let is = match key.as_str() {
+                "in" => counters.next_in,
+                "out" => counters.next_out,
+                _ => u64::from(counters.epoch),
+            };
+            if is != *wanted {
+                return Err(format!("expected {key}={wanted}, got {key}={is}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the engine did more than the lines so far said.
+    fn nothing_left(&mut self) -> Result<(), String> {
+        self.settle()?;
+        let nothing = |what: String| Err(format!("expected nothing, got {what}"));
+        self.fill(Duration::ZERO)?;
+        if let Some(bytes) = self.take_message()? {
+            return nothing(format!("send {}", message::show(&bytes)));
+        }
+        if let Some(bytes) = self.delivered.front() {
+            return nothing(format!("deliver {}", message::show(bytes)));
+        }
+        if let Some(names) = &self.ended {
+            return nothing(format!("disconnect {}", names.join(" or ")));
+        }
+        self.notice_epoch()
+    }
+
+    /// What stands in the place of something that was expected.
+    fn difference(&self, wanted: &str, got: Option<Vec<u8>>) -> String {
+        let got = match (got, self.delivered.front(), &self.ended) {
+            (Some(bytes), ..) => format!("send {}", message::show(&bytes)),
+            (None, Some(bytes), _) => format!("deliver {}", message::show(bytes)),
+            (None, None, Some(names)) => format!("disconnect {}", names.join(" or ")),
+            (None, None, None) => "nothing".to_owned(),
+        };
+        format!("expected {wanted}, got {got}")
+    }
+
+    /// The next message of the engine; `None` when it sends nothing more.
+    fn next_message(&mut self) -> Result<Option<Vec<u8>>, String> {
+        self.settle()?;
+        self.fill(Duration::ZERO)?;
+        if let Some(bytes) = self.take_message()? {
+            return Ok(Some(bytes));
+        }
+        // The system may still be carrying bytes of the turns that have passed.
+        self.fill(Duration::from_millis(50))?;
+        self.take_message()
+    }
+
+    /// Reads what is there, waiting for the first byte.
+    fn fill(&mut self, patience: Duration) -> Result<(), String> {
+        let Some(stream) = &mut self.stream else {
+            return Ok(());
+        };
+        let mut bytes = [0; 16 << 10];
+        match patience.is_zero() {
+            true => stream.set_nonblocking(true),
+            false => stream
+                .set_nonblocking(false)
+                .and_then(|()| stream.set_read_timeout(Some(patience))),
+        }
+        .map_err(text)?;
+        loop {
+            match stream.read(&mut bytes) {
+                Ok(0) => break,
+                Ok(count) => self.arrived.extend_from_slice(&bytes[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                // A peer that closes with bytes unread resets the connection.
+                Err(_) => break,
+            }
+            stream.set_nonblocking(true).map_err(text)?;
+        }
+        stream.set_nonblocking(false).map_err(text)
+    }
+
+    /// Takes a whole message out of what has arrived, and checks what is true of every message.
+    fn take_message(&mut self) -> Result<Option<Vec<u8>>, String> {
+        let len = match frame::next(&self.arrived, 1 << 20) {
+            Frame::Whole { skip: 0, len } => len,
+            Frame::Partial { skip: 0 } => return Ok(None),
+            other => {
+                let shown = message::show(&self.arrived);
+                return Err(format!("sent no message ({other:?}): {shown}"));
+            }
+        };
+        let bytes: Vec<u8> = self.arrived.drain(..len).collect();
+        self.peer.check_frame(&bytes)?;
+        let fields = message::split(&bytes);
+        let value = |tag| {
+            fields
+                .iter()
+                .find(|(t, _)| *t == tag)
+                .map(|(_, v)| v.as_str())
+        };
+        let number = value(34).and_then(|text| text.parse().ok()).unwrap_or(0);
+        if value(43) == Some("Y") {
+            peer::check_repetition(self.stored.get(&number).map(Vec::as_slice), &bytes)?;
+            return Ok(Some(bytes));
+        }
+        if number != self.next_new {
+            self.notice_epoch()?;
+            if number != 1 || self.epoch == 0 {
+                let (wanted, shown) = (self.next_new, message::show(&bytes));
+                return Err(format!("sent {number}, should be {wanted}: {shown}"));
+            }
+            self.stored.clear();
+        }
+        self.next_new = number + 1;
+        self.stored.insert(number, bytes.clone());
+        Ok(Some(bytes))
+    }
+
+    /// After a reset the numbers begin again.
+    fn notice_epoch(&mut self) -> Result<(), String> {
+        let counters = self.counters()?;
+        if counters.epoch != self.epoch {
+            self.epoch = counters.epoch;
+            self.next_new = counters.next_out;
+            if counters.next_in == 1 {
+                self.peer.next = 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The counters that would be recovered if the engine's process ended now.
+    fn counters(&self) -> Result<Counters, String> {
+        let copy = self.folder.join("copy");
+        let _ = std::fs::remove_dir_all(&copy);
+        let disk = Directory::open(&copy).map_err(text)?;
+        for entry in std::fs::read_dir(self.folder.join("journal")).map_err(text)? {
+            let entry = entry.map_err(text)?;
+            if entry
+                .path()
+                .extension()
+                .is_some_and(|ending| ending == "fwj")
+            {
+                std::fs::copy(entry.path(), copy.join(entry.file_name())).map_err(text)?;
+            }
+        }
+        let (journal, _) = Journal::open(disk, sizes()).map_err(text)?;
+        let mut sessions = journal.sessions();
+        let found = sessions.find(|(_, name, _)| *name == NAME);
+        found
+            .map(|(_, _, counters)| counters)
+            .ok_or_else(|| "the journal has lost the session".to_owned())
+    }
+
+    /// Returns when the engine has taken everything that was written or commanded so far.
+    fn settle(&mut self) -> Result<(), String> {
+        for _ in 0..TURNS {
+            let turns = self.turns;
+            self.handle.send_fields(NOBODY, b"0", b"").map_err(text)?;
+            self.until("a turn of the engine", |player| player.turns > turns)?;
+        }
+        Ok(())
+    }
+
+    fn until_or_settled(&mut self, done: impl Fn(&Self) -> bool) -> Result<(), String> {
+        if done(self) {
+            return Ok(());
+        }
+        self.settle()
+    }
+
+    fn until(&mut self, what: &str, done: impl Fn(&Self) -> bool) -> Result<(), String> {
+        let deadline = Instant::now() + PATIENCE;
+        while !done(self) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.told.recv_timeout(left) {
+                Ok(Told::Delivered(bytes)) => self.delivered.push_back(bytes),
+                Ok(Told::Ended(names)) => self.ended = Some(names),
+                Ok(Told::Connected) => self.connected = Some(true),
+                Ok(Told::DialFailed) => self.connected = Some(false),
+                Ok(Told::LoggedOn) => self.logged_on = true,
+                Ok(Told::Turn) => self.turns += 1,
+                Err(_) => return Err(format!("expected {what}, got nothing in {PATIENCE:?}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the engine without waiting for a Logout.
+    fn stop(&mut self) -> Result<(), String> {
+        self.stream = None;
+        let Some(engine) = self.engine.take() else {
+            return Ok(());
+        };
+        self.handle.stop().map_err(text)?;
+        let ended = engine
+            .join()
+            .map_err(|_| "the engine panicked".to_owned())?;
+        ended.map_err(text)
+    }
+}
+
+impl Drop for Player {
+    fn drop(&mut self) {
+        // Of an engine that fails a scenario it is enough that it ends.
+        let _ = self.stop();
+    }
+}
+
+fn engine_config(setup: &Setup, port: u16, folder: &Path) -> EngineConfig {
+    let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let hour = Duration::from_secs(3600);
+    let connection = match setup.config.role {
+        Role::Acceptor => Connection::Acceptor { listen: local(0) },
+        // Nobody is at port 0, and the second address is tried when the player says so.
+        Role::Initiator => Connection::Initiator {
+            hosts: vec![("127.0.0.1".to_owned(), 0), ("127.0.0.1".to_owned(), port)],
+            reconnect: vec![hour],
+            timeout: PATIENCE,
+        },
+    };
+    let limits = Limits {
+        pending: 4,
+        pending_per_address: 4,
+        logon_time: Duration::from_nanos(setup.config.logon_timeout.0),
+        replay_per_turn: 1024,
+        outbox_bytes: 64 << 10,
+        outbox_messages: 256,
+        events_per_second: 1 << 20,
+        ..Limits::default()
+    };
+    EngineConfig {
+        journal_dir: folder.join("journal"),
+        segment_bytes: sizes().segment_bytes,
+        max_message: 32 << 10,
+        max_fields: 256,
+        read_buffer: 64 << 10,
+        stop_timeout: Duration::from_millis(10),
+        limits,
+        sessions: vec![SessionConfig::new(NAME, setup.config.clone(), connection)],
+        ..EngineConfig::default()
+    }
+}
+
+fn sizes() -> journal::Config {
+    journal::Config {
+        segment_bytes: 512 << 10,
+        ..journal::Config::default()
+    }
+}
+
+/// The numbers of an earlier day stand in the journal before the engine starts.
+fn seed(config: &EngineConfig, setup: &Setup) -> Result<(), String> {
+    let disk = Directory::open(&config.journal_dir).map_err(text)?;
+    let (mut journal, _) = Journal::open(disk, sizes()).map_err(text)?;
+    let session = journal.register(wall(), NAME).map_err(text)?;
+    let cause = Cause {
+        session,
+        kind: Kind::Reset,
+        inbound: None,
+        next_in: setup.peer.next,
+        next_out: setup.next_out,
+        epoch: 0,
+    };
+    let appended = journal.append(wall(), cause, std::iter::empty());
+    appended.map(|_| ()).map_err(text)
+}
+
+fn tell(event: &Event) -> Option<Told> {
+    Some(match event {
+        Event::Connected { .. } => Told::Connected,
+        Event::DialFailed { .. } => Told::DialFailed,
+        Event::LoggedOn { .. } => Told::LoggedOn,
+        Event::Disconnected {
+            why: Ending::Session(reason),
+            ..
+        } => Told::Ended(vec![format!("{reason:?}")]),
+        Event::Disconnected { why, .. } => Told::Ended(vec![format!("{why:?}")]),
+        Event::Refused { why, .. } => Told::Ended(names(*why)),
+        Event::NotSent { .. } => Told::Turn,
+        _ => return None,
+    })
+}
+
+/// What a session would have said to a first message that the engine does not show it.
+fn names(why: Closed) -> Vec<String> {
+    let session = match why {
+        Closed::Timeout => "LogonTimeout",
+        Closed::NotALogon => "NotALogon",
+        Closed::UnknownSession => "NotThisSession",
+        Closed::Garbled => "GarbledLogon",
+        _ => "none of the session",
+    };
+    vec![session.to_owned(), format!("{why:?}")]
+}
+
+fn near(wanted: &str, is: &str) -> bool {
+    let parse = |text: &str| Timestamp::parse(text.as_bytes()).ok();
+    let same_digits = wanted.len() == is.len();
+    match (parse(wanted), parse(is)) {
+        (Some(wanted), Some(is)) => same_digits && (wanted.0 - is.0).abs() <= NOW,
+        _ => false,
+    }
+}
+
+fn wall() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Timestamp(since.map_or(0, |since| since.as_nanos() as i64))
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
