@@ -47,6 +47,7 @@ pub mod message;
 pub mod peer;
 pub mod player;
 pub mod settings;
+mod subject;
 pub mod tcp;
 
 /// What a scenario can run under: BeginString and, for FIXT, DefaultApplVerID.

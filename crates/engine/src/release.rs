@@ -45,8 +45,8 @@ pub(crate) enum Gate {
     Open,
     /// Only those of the session itself: the Logons are not exchanged.
     Admin,
-    /// Repeated ones and new ones up to this number: a resend up to it runs, and later messages wait
-    /// behind it. Those up to it must go first, or the peer would see them after their repetition.
+    /// Repeated ones, new ones up to this number and a Logon: a resend up to it runs, and later
+    /// messages wait behind it. Those up to it must go first, or the peer would see them after their repetition.
     Repeats(u64),
 }
 
@@ -135,7 +135,11 @@ impl Output {
                 (_, Number::Fixed(_)) => true,
                 (Gate::Open, Number::Next) => self.behind.is_none(),
                 (Gate::Admin, Number::Next) => self.behind.is_none() && is_admin(entry.msg_type()),
-                (Gate::Repeats(upto), Number::Next) => self.behind.is_none() && entry.seq <= upto,
+                // Nothing may come before a Logon: with NextExpectedMsgSeqNum(789) a resend can
+                // begin in the same turn.
+                (Gate::Repeats(upto), Number::Next) => {
+                    self.behind.is_none() && (entry.seq <= upto || entry.msg_type() == b"A")
+                }
             };
             if !allowed {
                 self.defer(entry.seq, outbox.sealed(index).len());

@@ -10,29 +10,25 @@
 //! that does not exist, and the engine's complaint about one of them says that a whole turn has
 //! passed since the last bytes were written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
-use fixwire::event::{Ending, Refusal as Closed};
-use fixwire::journal::{self, Cause, Counters, Directory, Journal, Kind};
+use fixwire::journal::{Counters, Directory, Journal};
 use fixwire::protocol::session::Role;
-use fixwire::protocol::{
-    Application, Frame, Message, Now, Outbox, Refusal, SessionId, Timestamp, frame,
-};
-use fixwire::{
-    Connection, Engine, EngineConfig, EngineError, Event, Handle, Limits, SessionConfig,
-};
+use fixwire::protocol::{Body, Frame, SessionId, Timestamp, frame};
+use fixwire::{Engine, EngineError, Handle};
 
 use super::peer::{self, Peer, Setup, written};
+use super::subject::{
+    NAME, PATIENCE, Recorder, Told, answers, engine_config, seed, sizes, tell, text, wall,
+};
 use super::{Action, Failure, Fields, Scenario, message};
 
-/// Longest time until something that is expected has happened.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// A scenario that waits longer in all is left to the pure player.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// A wait that is shorter than this leaves no margin on a real clock.
@@ -43,7 +39,6 @@ const NOW: i64 = 10_000_000_000;
 const TURNS: usize = 3;
 const SESSION: SessionId = SessionId(0);
 const NOBODY: SessionId = SessionId(u32::MAX);
-const NAME: &str = "FIXWIRE->PEER";
 
 /// Why a scenario can only be played purely; `None` when it can be played over TCP.
 #[must_use]
@@ -90,55 +85,6 @@ pub fn play(scenario: &Scenario, version: &str, folder: &Path) -> Result<(), Fai
         .map_err(|what| failure(last + 1, what))
 }
 
-/// What the engine's thread tells.
-#[derive(Debug)]
-enum Told {
-    Delivered(Vec<u8>),
-    /// By the names of the reason; those of the engine differ where it never asked the session.
-    Ended(Vec<String>),
-    Connected,
-    DialFailed,
-    LoggedOn,
-    Turn,
-}
-
-/// Gives every message to the player, and refuses those that the scenario refuses.
-struct Recorder {
-    told: Sender<Told>,
-    /// One answer for each message, in the order of the `deliver` lines.
-    answers: std::vec::IntoIter<Option<Refusal>>,
-}
-
-impl Application for Recorder {
-    fn on_message(
-        &mut self,
-        _now: Now,
-        _from: SessionId,
-        message: &Message<'_>,
-        _outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        // The player may have given up.
-        let _ = self.told.send(Told::Delivered(message.bytes().to_vec()));
-        self.answers.next().flatten().map_or(Ok(()), Err)
-    }
-}
-
-/// A refusal belongs to the last delivery before it.
-fn answers(scenario: &Scenario) -> Result<Vec<Option<Refusal>>, String> {
-    let mut answers = Vec::new();
-    for step in &scenario.steps {
-        match &step.action {
-            Action::Deliver(_) => answers.push(None),
-            Action::Refuse(what) => match answers.last_mut() {
-                Some(last) => *last = Some(peer::refusal(what)?),
-                None => return Err("nothing was delivered that could be refused".to_owned()),
-            },
-            _ => {}
-        }
-    }
-    Ok(answers)
-}
-
 /// An engine and the other end of its connection.
 struct Player {
     role: Role,
@@ -154,7 +100,9 @@ struct Player {
     stream: Option<TcpStream>,
     /// What has arrived and was not yet looked at.
     arrived: Vec<u8>,
-    delivered: std::collections::VecDeque<Vec<u8>>,
+    /// Messages that a later one was looked for behind.
+    passed: VecDeque<Vec<u8>>,
+    delivered: VecDeque<Vec<u8>>,
     ended: Option<Vec<String>>,
     connected: Option<bool>,
     logged_on: bool,
@@ -195,7 +143,8 @@ impl Player {
             listener,
             stream: None,
             arrived: Vec::new(),
-            delivered: std::collections::VecDeque::new(),
+            passed: VecDeque::new(),
+            delivered: VecDeque::new(),
             ended: None,
             connected: None,
             logged_on: false,
@@ -245,6 +194,7 @@ impl Player {
     fn connect(&mut self) -> Result<(), String> {
         self.ended = None;
         self.arrived.clear();
+        self.passed.clear();
         self.logged_on = false;
         let stream = if let Some(address) = self.address {
             TcpStream::connect(address).map_err(text)?
@@ -306,7 +256,7 @@ impl Player {
         for (tag, value) in &fields[1..] {
             resolved.push((*tag, message::resolve(value, wall(), self.peer.precision)?));
         }
-        let build = |body: &mut fixwire::protocol::Body<'_>| {
+        let build = |body: &mut Body<'_>| {
             for (tag, value) in &resolved {
                 body.field(*tag, value.as_bytes());
             }
@@ -318,9 +268,12 @@ impl Player {
     fn expect_send(&mut self, wanted: &Fields) -> Result<(), String> {
         let wanted = self.peer.expected(wanted);
         let what = format!("send {}", written(&wanted));
-        let Some(bytes) = self.next_message()? else {
+        let Some(mut bytes) = self.next_message()? else {
             return Err(self.difference(&what, None));
         };
+        if wanted.contains(&(35, "2".to_owned())) {
+            self.look_behind_the_resend(&mut bytes)?;
+        }
         let precision = self.peer.precision;
         let same = |wanted: &str, is: &str| {
             let resolved = message::resolve(wanted, wall(), precision);
@@ -333,6 +286,23 @@ impl Player {
             true => Ok(()),
             false => Err(self.difference(&what, Some(bytes))),
         }
+    }
+
+    /// A request that arrives with a gap is answered first, and what we ask for goes out behind the
+    /// answer (FIX 4.4 Volume 2, "MsgSeqNum too high", ResendRequest); the session writes it first.
+    /// Leaves what was before it for the following lines.
+    fn look_behind_the_resend(&mut self, bytes: &mut Vec<u8>) -> Result<(), String> {
+        let is_repeated = |bytes: &[u8]| message::split(bytes).contains(&(43, "Y".to_owned()));
+        let mut passed = VecDeque::new();
+        while is_repeated(bytes) {
+            let Some(next) = self.next_message()? else {
+                break;
+            };
+            passed.push_back(std::mem::replace(bytes, next));
+        }
+        passed.append(&mut self.passed);
+        self.passed = passed;
+        Ok(())
     }
 
     fn expect_deliver(&mut self, wanted: &Fields) -> Result<(), String> {
@@ -453,6 +423,9 @@ impl Player {
 
     /// Takes a whole message out of what has arrived, and checks what is true of every message.
     fn take_message(&mut self) -> Result<Option<Vec<u8>>, String> {
+        if let Some(bytes) = self.passed.pop_front() {
+            return Ok(Some(bytes));
+        }
         let len = match frame::next(&self.arrived, 1 << 20) {
             Frame::Whole { skip: 0, len } => len,
             Frame::Partial { skip: 0 } => return Ok(None),
@@ -579,93 +552,6 @@ impl Drop for Player {
     }
 }
 
-fn engine_config(setup: &Setup, port: u16, folder: &Path) -> EngineConfig {
-    let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let hour = Duration::from_secs(3600);
-    let connection = match setup.config.role {
-        Role::Acceptor => Connection::Acceptor { listen: local(0) },
-        // Nobody is at port 0, and the second address is tried when the player says so.
-        Role::Initiator => Connection::Initiator {
-            hosts: vec![("127.0.0.1".to_owned(), 0), ("127.0.0.1".to_owned(), port)],
-            reconnect: vec![hour],
-            timeout: PATIENCE,
-        },
-    };
-    let limits = Limits {
-        pending: 4,
-        pending_per_address: 4,
-        logon_time: Duration::from_nanos(setup.config.logon_timeout.0),
-        replay_per_turn: 1024,
-        outbox_bytes: 64 << 10,
-        outbox_messages: 256,
-        events_per_second: 1 << 20,
-        ..Limits::default()
-    };
-    EngineConfig {
-        journal_dir: folder.join("journal"),
-        segment_bytes: sizes().segment_bytes,
-        max_message: 32 << 10,
-        max_fields: 256,
-        read_buffer: 64 << 10,
-        stop_timeout: Duration::from_millis(10),
-        limits,
-        sessions: vec![SessionConfig::new(NAME, setup.config.clone(), connection)],
-        ..EngineConfig::default()
-    }
-}
-
-fn sizes() -> journal::Config {
-    journal::Config {
-        segment_bytes: 512 << 10,
-        ..journal::Config::default()
-    }
-}
-
-/// The numbers of an earlier day stand in the journal before the engine starts.
-fn seed(config: &EngineConfig, setup: &Setup) -> Result<(), String> {
-    let disk = Directory::open(&config.journal_dir).map_err(text)?;
-    let (mut journal, _) = Journal::open(disk, sizes()).map_err(text)?;
-    let session = journal.register(wall(), NAME).map_err(text)?;
-    let cause = Cause {
-        session,
-        kind: Kind::Reset,
-        inbound: None,
-        next_in: setup.peer.next,
-        next_out: setup.next_out,
-        epoch: 0,
-    };
-    let appended = journal.append(wall(), cause, std::iter::empty());
-    appended.map(|_| ()).map_err(text)
-}
-
-fn tell(event: &Event) -> Option<Told> {
-    Some(match event {
-        Event::Connected { .. } => Told::Connected,
-        Event::DialFailed { .. } => Told::DialFailed,
-        Event::LoggedOn { .. } => Told::LoggedOn,
-        Event::Disconnected {
-            why: Ending::Session(reason),
-            ..
-        } => Told::Ended(vec![format!("{reason:?}")]),
-        Event::Disconnected { why, .. } => Told::Ended(vec![format!("{why:?}")]),
-        Event::Refused { why, .. } => Told::Ended(names(*why)),
-        Event::NotSent { .. } => Told::Turn,
-        _ => return None,
-    })
-}
-
-/// What a session would have said to a first message that the engine does not show it.
-fn names(why: Closed) -> Vec<String> {
-    let session = match why {
-        Closed::Timeout => "LogonTimeout",
-        Closed::NotALogon => "NotALogon",
-        Closed::UnknownSession => "NotThisSession",
-        Closed::Garbled => "GarbledLogon",
-        _ => "none of the session",
-    };
-    vec![session.to_owned(), format!("{why:?}")]
-}
-
 fn near(wanted: &str, is: &str) -> bool {
     let parse = |text: &str| Timestamp::parse(text.as_bytes()).ok();
     let same_digits = wanted.len() == is.len();
@@ -673,13 +559,4 @@ fn near(wanted: &str, is: &str) -> bool {
         (Some(wanted), Some(is)) => same_digits && (wanted.0 - is.0).abs() <= NOW,
         _ => false,
     }
-}
-
-fn wall() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    Timestamp(since.map_or(0, |since| since.as_nanos() as i64))
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

@@ -1,0 +1,166 @@
+//! The engine that a scenario is played against over TCP: its configuration, its journal, and what
+//! it tells the player.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use fixwire::event::{Ending, Refusal as Closed};
+use fixwire::journal::{self, Cause, Directory, Journal, Kind};
+use fixwire::protocol::session::Role;
+use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, Timestamp};
+use fixwire::{Connection, EngineConfig, Event, Limits, SessionConfig};
+
+use super::peer::{self, Setup};
+use super::{Action, Scenario};
+
+/// Longest time until something that is expected has happened.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// The session's name in the journal.
+pub(super) const NAME: &str = "FIXWIRE->PEER";
+
+/// What the engine's thread tells.
+#[derive(Debug)]
+pub(super) enum Told {
+    Delivered(Vec<u8>),
+    /// By the names of the reason; those of the engine differ where it never asked the session.
+    Ended(Vec<String>),
+    Connected,
+    DialFailed,
+    LoggedOn,
+    Turn,
+}
+
+/// Gives every message to the player, and refuses those that the scenario refuses.
+pub(super) struct Recorder {
+    pub(super) told: Sender<Told>,
+    /// One answer for each message, in the order of the `deliver` lines.
+    pub(super) answers: std::vec::IntoIter<Option<Refusal>>,
+}
+
+impl Application for Recorder {
+    fn on_message(
+        &mut self,
+        _now: Now,
+        _from: SessionId,
+        message: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        // The player may have given up.
+        let _ = self.told.send(Told::Delivered(message.bytes().to_vec()));
+        self.answers.next().flatten().map_or(Ok(()), Err)
+    }
+}
+
+/// A refusal belongs to the last delivery before it.
+pub(super) fn answers(scenario: &Scenario) -> Result<Vec<Option<Refusal>>, String> {
+    let mut answers = Vec::new();
+    for step in &scenario.steps {
+        match &step.action {
+            Action::Deliver(_) => answers.push(None),
+            Action::Refuse(what) => match answers.last_mut() {
+                Some(last) => *last = Some(peer::refusal(what)?),
+                None => return Err("nothing was delivered that could be refused".to_owned()),
+            },
+            _ => {}
+        }
+    }
+    Ok(answers)
+}
+
+pub(super) fn engine_config(setup: &Setup, port: u16, folder: &Path) -> EngineConfig {
+    let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let hour = Duration::from_secs(3600);
+    let connection = match setup.config.role {
+        Role::Acceptor => Connection::Acceptor { listen: local(0) },
+        // Nobody is at port 0, and the second address is tried when the player says so.
+        Role::Initiator => Connection::Initiator {
+            hosts: vec![("127.0.0.1".to_owned(), 0), ("127.0.0.1".to_owned(), port)],
+            reconnect: vec![hour],
+            timeout: PATIENCE,
+        },
+    };
+    let limits = Limits {
+        pending: 4,
+        pending_per_address: 4,
+        logon_time: Duration::from_nanos(setup.config.logon_timeout.0),
+        replay_per_turn: 1024,
+        outbox_bytes: 64 << 10,
+        outbox_messages: 256,
+        events_per_second: 1 << 20,
+        ..Limits::default()
+    };
+    EngineConfig {
+        journal_dir: folder.join("journal"),
+        segment_bytes: sizes().segment_bytes,
+        max_message: 32 << 10,
+        max_fields: 256,
+        read_buffer: 64 << 10,
+        stop_timeout: Duration::from_millis(10),
+        limits,
+        sessions: vec![SessionConfig::new(NAME, setup.config.clone(), connection)],
+        ..EngineConfig::default()
+    }
+}
+
+pub(super) fn sizes() -> journal::Config {
+    journal::Config {
+        segment_bytes: 512 << 10,
+        ..journal::Config::default()
+    }
+}
+
+/// The numbers of an earlier day stand in the journal before the engine starts.
+pub(super) fn seed(config: &EngineConfig, setup: &Setup) -> Result<(), String> {
+    let disk = Directory::open(&config.journal_dir).map_err(text)?;
+    let (mut journal, _) = Journal::open(disk, sizes()).map_err(text)?;
+    let session = journal.register(wall(), NAME).map_err(text)?;
+    let cause = Cause {
+        session,
+        kind: Kind::Reset,
+        inbound: None,
+        next_in: setup.peer.next,
+        next_out: setup.next_out,
+        epoch: 0,
+    };
+    let appended = journal.append(wall(), cause, std::iter::empty());
+    appended.map(|_| ()).map_err(text)
+}
+
+pub(super) fn tell(event: &Event) -> Option<Told> {
+    Some(match event {
+        Event::Connected { .. } => Told::Connected,
+        Event::DialFailed { .. } => Told::DialFailed,
+        Event::LoggedOn { .. } => Told::LoggedOn,
+        Event::Disconnected {
+            why: Ending::Session(reason),
+            ..
+        } => Told::Ended(vec![format!("{reason:?}")]),
+        Event::Disconnected { why, .. } => Told::Ended(vec![format!("{why:?}")]),
+        Event::Refused { why, .. } => Told::Ended(names(*why)),
+        Event::NotSent { .. } => Told::Turn,
+        _ => return None,
+    })
+}
+
+/// What a session would have said to a first message that the engine does not show it.
+fn names(why: Closed) -> Vec<String> {
+    let session = match why {
+        Closed::Timeout => "LogonTimeout",
+        Closed::NotALogon => "NotALogon",
+        Closed::UnknownSession => "NotThisSession",
+        Closed::Garbled => "GarbledLogon",
+        _ => "none of the session",
+    };
+    vec![session.to_owned(), format!("{why:?}")]
+}
+
+pub(super) fn wall() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    Timestamp(since.map_or(0, |since| since.as_nanos() as i64))
+}
+
+pub(super) fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
