@@ -44,8 +44,11 @@ const NOBODY: SessionId = SessionId(u32::MAX);
 #[must_use]
 pub fn pure_only(scenario: &Scenario) -> Option<&'static str> {
     let mut total = Duration::ZERO;
+    let mut connected = false;
     for step in &scenario.steps {
         match step.action {
+            Action::Connect | Action::LoggedOn => connected = true,
+            Action::Send(_) if !connected => return Some("what nobody is there for is on no wire"),
             Action::Forget => return Some("a journal does not forget"),
             Action::Reset => return Some("a running engine has no command for a reset"),
             Action::Wait(span) if span < SHORTEST_WAIT => {
