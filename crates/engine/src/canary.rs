@@ -1,7 +1,7 @@
 //! Planted faults: a rig that does not notice them is no rig.
 //!
-//! Without the feature `canary` nothing can be planted and [`is`] is a constant. With it, one fault
-//! is chosen for the whole process, by [`plant`] or by the variable `FIXWIRE_CANARY`.
+//! Without the feature `canary` nothing can be planted and `is` is a constant. With it, one fault
+//! is chosen for the whole process, by `plant` or by the variable `FIXWIRE_CANARY`.
 
 /// A step that the engine leaves out, or does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -23,7 +23,7 @@ pub enum Fault {
     BeforeFirstSection,
     /// A section is neither `[DEFAULT]` nor `[SESSION]`.
     SectionName,
-    /// The file has more sections than [`MAX_SECTIONS`](super::ini::MAX_SECTIONS).
+    /// The file has more sections than a settings file may have.
     TooManySections,
     /// The line has no `=`.
     NoEquals,

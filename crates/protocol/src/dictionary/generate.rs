@@ -452,6 +452,9 @@ impl<'a> Module<'a> {
     }
 }
 
+/// Bytes of the longest name of a value; documentation makes a file of each.
+const LONGEST_CONSTANT: usize = 60;
+
 /// A module with a constant for each value of a field.
 fn values(dictionary: &Dictionary, tag: Tag, text: &mut String) {
     let Some(field) = dictionary
@@ -476,6 +479,13 @@ fn values(dictionary: &Dictionary, tag: Tag, text: &mut String) {
             }
         };
         let mut name: String = value.name.chars().map(letter).collect();
+        if name.len() > LONGEST_CONSTANT {
+            // Some values are named by a sentence: its first words.
+            let end = name[..LONGEST_CONSTANT]
+                .rfind('_')
+                .unwrap_or(LONGEST_CONSTANT);
+            name.truncate(end);
+        }
         if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
             name.insert_str(0, "V_");
         }
