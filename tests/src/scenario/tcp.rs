@@ -292,8 +292,8 @@ impl Player {
     }
 
     /// A request that arrives with a gap is answered first, and what we ask for goes out behind the
-    /// answer (FIX 4.4 Volume 2, "MsgSeqNum too high", ResendRequest); the session writes it first.
-    /// Leaves what was before it for the following lines.
+    /// answer, so that the peer sees no number that is too high; the session writes it first. Leaves
+    /// what was before it for the following lines.
     fn look_behind_the_resend(&mut self, bytes: &mut Vec<u8>) -> Result<(), String> {
         let is_repeated = |bytes: &[u8]| message::split(bytes).contains(&(43, "Y".to_owned()));
         let mut passed = VecDeque::new();
