@@ -8,6 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Mutex, PoisonError};
 
 /// Whose engine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -30,6 +31,9 @@ pub enum Role {
 impl Engine {
     /// Builds the peer when its sources have changed; the command that runs it.
     fn build(self) -> Result<Vec<String>, String> {
+        // One test at a time: another's engine must not be loading what we replace.
+        static BUILDING: Mutex<()> = Mutex::new(());
+        let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
         match self {
             Self::QuickfixCpp => build_cpp(),
             Self::QuickfixJ => build_java(),
