@@ -186,8 +186,9 @@ where
     T: FnMut() -> Result<(), Error>,
 {
     let mut turn = make()?;
-    pin(core)?;
+    // Asked first: a pinned thread has one core, however many the machine has.
     let alone = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
+    pin(core)?;
     const DISTANCE: u8 = Task::Distance as u8;
     const FLOOR: u8 = Task::Floor as u8;
     const ENGINE: u8 = Task::Engine as u8;

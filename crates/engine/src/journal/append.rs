@@ -474,9 +474,13 @@ impl<D: Disk> Journal<D> {
             self.disk.recycle(oldest);
             self.first += 1;
         }
-        let segment = self
+        let mut segment = self
             .disk
             .create(number, header.length as usize, &header.to_bytes())?;
+        segment.appending(true);
+        if let Some(full) = self.segments.back_mut() {
+            full.appending(false);
+        }
         self.segments.push_back(segment);
         self.next = None;
         self.salt = header.salt;

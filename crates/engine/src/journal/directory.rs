@@ -212,11 +212,7 @@ fn make(
     file.sync_all().map_err(JournalError::io("sync", &name))?;
     fs::rename(&unfinished, &path).map_err(JournalError::io("rename", &name))?;
     sync_names(directory)?;
-    let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
-    // All of it, here: on the engine's thread a page that is first written waits whenever the file
-    // system commits.
-    map.prefault(0, len);
-    Ok(map)
+    Map::file(&file, len).map_err(JournalError::io("map", &name))
 }
 
 /// Waits until the names of a directory are on the disk.

@@ -79,6 +79,9 @@ pub trait Segment {
     /// A hint that this range will soon be stored to.
     fn prefault(&mut self, _at: usize, _len: usize) {}
 
+    /// A hint that records are appended to this segment from now on, or that it is full.
+    fn appending(&mut self, _yes: bool) {}
+
     /// A hint that this range will soon be read.
     fn read_ahead(&mut self, _at: usize, _len: usize) {}
 }
@@ -104,6 +107,10 @@ impl Segment for fixwire_sys::Map {
 
     fn prefault(&mut self, at: usize, len: usize) {
         Self::prefault(self, at, len);
+    }
+
+    fn appending(&mut self, yes: bool) {
+        self.set_read_ahead(!yes);
     }
 
     fn read_ahead(&mut self, at: usize, len: usize) {

@@ -126,6 +126,8 @@ impl<D: Disk> Journal<D> {
             journal.store_again(scan.synced);
         }
         journal.sync_all()?;
+        let last = journal.segments.back_mut().expect("a segment was read");
+        last.appending(true);
         journal.idle_work();
         Ok((journal, recovered))
     }
@@ -138,9 +140,10 @@ impl<D: Disk> Journal<D> {
             salt: self.disk.salt(),
             previous_salt: 0,
         };
-        let segment = self
+        let mut segment = self
             .disk
             .create(1, header.length as usize, &header.to_bytes())?;
+        segment.appending(true);
         self.segments.push_back(segment);
         self.salt = header.salt;
         self.synced = Position::new(1, HEADER as u32);
