@@ -7,13 +7,11 @@ use super::{Config, Disk, JournalError, JournalId, Segment};
 use fixwire_protocol::time::Timestamp;
 use std::collections::VecDeque;
 
-/// Bytes made writable at once when nobody called [`Journal::idle_work`].
-const PREFAULT_INLINE: usize = 64 << 10;
-/// Bytes made writable by one [`Journal::idle_work`]: a page takes one or two microseconds, which
-/// must not stand in the way of the next message.
-const PREFAULT_IDLE: usize = 4 << 10;
-/// Bytes that idle work keeps writable ahead of the next record.
-const PREFAULT_AHEAD: usize = 4 << 20;
+/// Bytes made writable at once: about five microseconds where the pages are in memory, as those of
+/// a new segment are.
+const PREFAULT: usize = 64 << 10;
+/// Bytes that [`Journal::idle_work`] keeps writable ahead of the next record.
+const PREFAULT_AHEAD: usize = 128 << 10;
 
 /// What a record is about, with the session's counters as they are after it.
 #[derive(Clone, Copy, Debug)]
@@ -344,7 +342,7 @@ impl<D: Disk> Journal<D> {
             .len();
         let mut worked = false;
         if self.prefaulted < len && self.prefaulted < self.at + PREFAULT_AHEAD {
-            self.prefault(PREFAULT_IDLE);
+            self.prefault(PREFAULT);
             worked = true;
         }
         if self.next.is_none() && self.at > len / 2 {
@@ -445,7 +443,7 @@ impl<D: Disk> Journal<D> {
         if length > len - self.at {
             self.roll()?;
         }
-        self.prefault(length.max(PREFAULT_INLINE));
+        self.prefault(length.max(PREFAULT));
         if self.next.is_none() && self.at > len / 2 {
             self.prepare_next();
         }
@@ -485,7 +483,7 @@ impl<D: Disk> Journal<D> {
         self.next = None;
         self.salt = header.salt;
         self.at = HEADER;
-        self.prefaulted = HEADER;
+        self.prefaulted = self.ready_at_first();
         Ok(())
     }
 
@@ -494,6 +492,15 @@ impl<D: Disk> Journal<D> {
         let segment = self.segments.back_mut().expect("a journal has a segment");
         if segment.bytes().len() - self.at >= RECORD {
             segment.publish(self.at, 0);
+        }
+    }
+
+    /// Bytes of a new segment that stores do not fault on.
+    pub(super) fn ready_at_first(&self) -> usize {
+        if self.disk.makes_ready() {
+            self.config.segment_bytes
+        } else {
+            HEADER
         }
     }
 

@@ -7,13 +7,22 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// How the file of a segment ends.
 const SUFFIX: &str = ".fwj";
 /// How it ends until it is whole: such a file is no part of the journal.
 const UNFINISHED: &str = ".new";
+
+/// Bytes of a new segment that are brought into memory at a time: about twenty microseconds.
+const STEP: usize = 64 << 10;
+/// The longest rest after a step, and the rest while it is unknown how long segments last.
+const REST: (Duration, Duration) = (Duration::from_millis(1), Duration::from_micros(100));
+
 /// A directory of segments `00000001.fwj`, `00000002.fwj` and so on, locked while this lives.
 #[derive(Debug)]
 pub struct Directory {
@@ -104,7 +113,7 @@ impl Disk for Directory {
         if let Some(Ok(map)) = self.maker.take(number) {
             return Ok(map);
         }
-        make(&self.path, number, len, header)
+        make(&self.path, number, len, header, || ())
     }
 
     fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]) {
@@ -113,6 +122,10 @@ impl Disk for Directory {
             len,
             header: *header,
         });
+    }
+
+    fn makes_ready(&self) -> bool {
+        true
     }
 
     fn salt(&mut self) -> u64 {
@@ -187,12 +200,13 @@ fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
 }
 
 /// Makes a segment under another name, and gives it its own when all of it is on the disk: so a
-/// segment's name never stands for an unfinished file.
+/// segment's name never stands for an unfinished file. Rests between small steps of its longest part.
 fn make(
     directory: &Path,
     number: u32,
     len: usize,
     header: &[u8; HEADER],
+    rest: impl Fn(),
 ) -> Result<Map, JournalError> {
     let path = segment_path(directory, number);
     let unfinished = path.with_extension(&UNFINISHED[1..]);
@@ -212,7 +226,18 @@ fn make(
     file.sync_all().map_err(JournalError::io("sync", &name))?;
     fs::rename(&unfinished, &path).map_err(JournalError::io("rename", &name))?;
     sync_names(directory)?;
-    Map::file(&file, len).map_err(JournalError::io("map", &name))
+    let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
+    // The first store to a page that is not in memory takes the engine's thread several microseconds,
+    // and ten times as long where the machine is virtual and its host has to find the memory first.
+    for at in (HEADER..len).step_by(STEP) {
+        static ZEROS: [u8; STEP] = [0; STEP];
+        let upto = (at / STEP * STEP + STEP).min(len);
+        file.write_all_at(&ZEROS[..upto - at], at as u64)
+            .map_err(JournalError::io("write", &name))?;
+        map.prefault(at, upto - at);
+        rest();
+    }
+    Ok(map)
 }
 
 /// Waits until the names of a directory are on the disk.
@@ -232,6 +257,8 @@ struct Job {
 /// The thread that makes the next segment while the engine still writes to the one before.
 #[derive(Debug)]
 struct Maker {
+    /// Set when the engine waits for the segment that is being made.
+    hurry: Arc<AtomicBool>,
     jobs: Option<Sender<Job>>,
     made: Receiver<(u32, Result<Map, JournalError>)>,
     asked: Option<u32>,
@@ -242,11 +269,22 @@ impl Maker {
     fn start(path: PathBuf) -> Result<Self, JournalError> {
         let (jobs, to_do) = channel::<Job>();
         let (done, made) = channel();
+        let hurry = Arc::new(AtomicBool::new(false));
+        let hurried = Arc::clone(&hurry);
         let thread = thread::Builder::new()
             .name("journal-maker".into())
             .spawn(move || {
+                let mut last = None;
                 for job in to_do {
-                    let result = make(&path, job.number, job.len, &job.header);
+                    // Done in a quarter of the time that the segment before has lasted.
+                    let lasts = last.replace(Instant::now()).map(|last| last.elapsed());
+                    let steps = job.len.div_ceil(STEP) as u32;
+                    let nap = lasts.map_or(REST.1, |lasts| (lasts / 4 / steps).min(REST.0));
+                    let result = make(&path, job.number, job.len, &job.header, || {
+                        if !hurried.load(Ordering::Relaxed) {
+                            thread::sleep(nap);
+                        }
+                    });
                     if done.send((job.number, result)).is_err() {
                         return;
                     }
@@ -254,6 +292,7 @@ impl Maker {
             })
             .map_err(JournalError::io("start", "the journal's thread"))?;
         Ok(Self {
+            hurry,
             jobs: Some(jobs),
             made,
             asked: None,
@@ -277,7 +316,9 @@ impl Maker {
     /// The result for this number, waited for if it was asked for.
     fn take(&mut self, number: u32) -> Option<Result<Map, JournalError>> {
         self.asked.take_if(|asked| *asked == number)?;
+        self.hurry.store(true, Ordering::Relaxed);
         let (made, result) = self.made.recv().ok()?;
+        self.hurry.store(false, Ordering::Relaxed);
         (made == number).then_some(result)
     }
 }
@@ -285,6 +326,7 @@ impl Maker {
 impl Drop for Maker {
     fn drop(&mut self) {
         self.jobs = None;
+        self.hurry.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has said so already.
             let _ = thread.join();

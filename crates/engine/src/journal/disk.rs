@@ -41,6 +41,11 @@ pub trait Disk {
     /// A hint that [`create`](Self::create) will soon be called with the same arguments.
     fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]);
 
+    /// Whether the pages of new segments are ready for stores.
+    fn makes_ready(&self) -> bool {
+        false
+    }
+
     /// How many segments are kept when they are memory that ends with the process; `None` when they
     /// outlive it. Records of a ring are not checksummed, and its oldest segment makes room.
     fn ring(&self) -> Option<usize> {

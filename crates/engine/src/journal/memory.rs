@@ -118,6 +118,13 @@ impl Disk for OsDisk {
         }
     }
 
+    fn makes_ready(&self) -> bool {
+        match self {
+            Self::Directory(disk) => disk.makes_ready(),
+            Self::Memory(disk) => disk.makes_ready(),
+        }
+    }
+
     #[inline]
     fn ring(&self) -> Option<usize> {
         match self {

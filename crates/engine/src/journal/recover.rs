@@ -144,6 +144,7 @@ impl<D: Disk> Journal<D> {
             .disk
             .create(1, header.length as usize, &header.to_bytes())?;
         segment.appending(true);
+        self.prefaulted = self.ready_at_first();
         self.segments.push_back(segment);
         self.salt = header.salt;
         self.synced = Position::new(1, HEADER as u32);
