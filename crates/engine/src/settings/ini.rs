@@ -8,12 +8,14 @@
 //! BeginString=FIX.4.4
 //! ```
 //!
-//! Section names and keys are read in any case; spaces around keys and values are no part of them.
+//! Section names and keys are read in any case; spaces around keys and values are no part of them. What
+//! the engine that a file was written for does otherwise, [`Dialect`] tells.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use super::dialect::Dialect;
 use super::problem::{Fault, LoadError, Problem};
 
 /// The largest file that is read, in bytes.
@@ -115,91 +117,211 @@ pub struct Section {
     pub entries: Vec<Entry>,
 }
 
-/// A `key=value` line.
-#[derive(Clone, Copy, Debug)]
+/// A key and its value.
+#[derive(Clone, Debug)]
 pub struct Entry {
-    /// The key, not empty.
+    /// The place of the key, not empty.
     pub key: Span,
-    /// The value, trimmed; may be empty.
+    /// The place of the value; may be empty.
     pub value: Span,
+    /// The key.
+    pub name: String,
+    /// The value, trimmed, with its variables not yet replaced.
+    pub text: String,
 }
 
-/// Splits a text into sections. Lines that are none of it become problems, and reading goes on.
-pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
-    let mut stray = false;
-    // Entries below a section of an unknown name would only add noise.
-    let mut skipping = false;
-    let mut at = 0;
+/// Splits a text into sections, as the engine that it was written for would. What that engine passes
+/// over, or reads otherwise, becomes a warning; what nobody can read becomes an error, and reading goes
+/// on.
+pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> Vec<Section> {
+    let mut reader = Reader {
+        source,
+        dialect,
+        problems,
+        sections: Vec::new(),
+        into: Target::Nothing,
+    };
+    let (mut at, mut stopped) = (0, false);
     for line in source.text.split_inclusive('\n') {
-        let span = trimmed(&source.text, at, at + line.len());
+        let length = line.strip_suffix('\n').unwrap_or(line).len();
+        if dialect.longest_line().is_some_and(|most| length > most) && !stopped {
+            stopped = true;
+            let span = trimmed(&source.text, at, at + line.len());
+            reader.differs(span, "stops reading at this line, which is longer than 1023 bytes");
+        }
+        if !reader.line(at, at + line.len()) {
+            break;
+        }
         at += line.len();
-        let text = source.slice(span);
-        if text.is_empty() || text.starts_with('#') {
-            continue;
+    }
+    reader.sections
+}
+
+/// Where entries go.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Target {
+    /// Above the first section.
+    Nothing,
+    /// As [`Target::Nothing`], and it was said.
+    NothingAndSaid,
+    /// The section at this index.
+    Section(usize),
+    /// Below a section that is passed over: its entries would only add noise.
+    Skipped,
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    dialect: Dialect,
+    problems: &'a mut Vec<Problem>,
+    sections: Vec<Section>,
+    into: Target,
+}
+
+impl Reader<'_> {
+    /// Reads a line; `false` when there is no point in going on.
+    fn line(&mut self, start: usize, end: usize) -> bool {
+        let span = trimmed(&self.source.text, start, end);
+        let text = self.source.slice(span);
+        if text.is_empty() {
+            return true;
+        }
+        if text.starts_with('#') {
+            if self.dialect == Dialect::QuickFixGo && span.start > start {
+                self.differs(span, "takes no comment behind blanks: it does not start");
+            }
+            return true;
         }
         if text.starts_with('[') {
-            skipping = false;
-            if sections.len() == MAX_SECTIONS {
-                problems.push(Problem {
-                    span,
-                    fault: Fault::TooManySections,
-                });
-                break;
+            if self.sections.len() == MAX_SECTIONS {
+                self.report(span, Fault::TooManySections);
+                return false;
             }
-            match section(text, span, &sections) {
-                Ok(kind) => sections.push(Section {
-                    kind,
-                    header: span,
-                    entries: Vec::new(),
-                }),
-                Err(fault) => {
-                    skipping = true;
-                    problems.push(Problem { span, fault });
+            self.section(span);
+        } else if self.into != Target::Skipped {
+            self.entry(span, end);
+        }
+        true
+    }
+
+    fn section(&mut self, span: Span) {
+        let text = self.source.slice(span);
+        let name = text
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+            .map(str::trim)
+            .unwrap_or_default();
+        let kind = match name {
+            _ if name.eq_ignore_ascii_case("SESSION") => SectionKind::Session,
+            _ if name.eq_ignore_ascii_case("DEFAULT") => SectionKind::Default,
+            _ => {
+                self.into = Target::Skipped;
+                let passes_over = self.dialect.passes_over_sections() && !name.is_empty();
+                let dialect = self.dialect;
+                return if passes_over {
+                    self.report(span, Fault::PassedOver { dialect });
+                } else {
+                    self.report(span, Fault::SectionName);
+                };
+            }
+        };
+        let upper = name.bytes().all(|byte| byte.is_ascii_uppercase());
+        if !upper && !self.dialect.sections_in_any_case() {
+            self.differs(span, "passes over this section: it wants its name in capitals");
+        }
+        if kind == SectionKind::Default
+            && let Some(first) = self.sections.iter().position(|s| s.kind == kind)
+        {
+            return self.second_default(span, first);
+        }
+        self.into = Target::Section(self.sections.len());
+        self.sections.push(Section {
+            kind,
+            header: span,
+            entries: Vec::new(),
+        });
+    }
+
+    fn second_default(&mut self, span: Span, first: usize) {
+        let dialect = self.dialect;
+        if dialect.adds_up_defaults() {
+            self.into = Target::Section(first);
+            return;
+        }
+        self.into = Target::Skipped;
+        if dialect.passes_over_sections() {
+            self.report(span, Fault::PassedOver { dialect });
+        } else {
+            let first = self.sections[first].header;
+            self.report(span, Fault::Repeated { first });
+        }
+    }
+
+    fn entry(&mut self, line: Span, end: usize) {
+        let dialect = self.dialect;
+        let entry = match entry(&self.source.text, line) {
+            Ok(entry) => entry,
+            Err(Fault::NoEquals) if dialect.passes_over_sections() => {
+                return self.report(line, Fault::PassedOver { dialect });
+            }
+            Err(Fault::NoEquals) if dialect == Dialect::QuickFixJ => {
+                let note = "takes this line as a part of the next key, and does not find that key";
+                return self.differs(line, note);
+            }
+            Err(fault) => return self.report(line, fault),
+        };
+        self.blanks(line, end, &entry);
+        match self.into {
+            Target::Section(index) => self.sections[index].entries.push(entry),
+            Target::Nothing => {
+                self.into = Target::NothingAndSaid;
+                if dialect.passes_over_the_beginning() {
+                    self.report(line, Fault::PassedOver { dialect });
+                } else {
+                    self.report(entry.key, Fault::BeforeFirstSection);
                 }
             }
-            continue;
-        }
-        if skipping {
-            continue;
-        }
-        match (entry(&source.text, span), sections.last_mut()) {
-            (Err(fault), _) => problems.push(Problem { span, fault }),
-            (Ok(entry), Some(section)) => section.entries.push(entry),
-            (Ok(_), None) if stray => {}
-            (Ok(entry), None) => {
-                stray = true;
-                problems.push(Problem {
-                    span: entry.key,
-                    fault: Fault::BeforeFirstSection,
-                });
-            }
+            Target::NothingAndSaid | Target::Skipped => {}
         }
     }
-    sections
-}
 
-fn section(text: &str, span: Span, earlier: &[Section]) -> Result<SectionKind, Fault> {
-    let name = text
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'))
-        .map(str::trim)
-        .unwrap_or_default();
-    if name.eq_ignore_ascii_case("SESSION") {
-        return Ok(SectionKind::Session);
+    /// Blanks that are no part of a key or value here, and are one there.
+    fn blanks(&mut self, line: Span, end: usize, entry: &Entry) {
+        let text = self.source.text.as_bytes();
+        let before_equals = text.get(entry.key.end) != Some(&b'=');
+        let first = line.start == 0 || matches!(text.get(line.start - 1), Some(b'\n'));
+        let rest = self.source.text.get(entry.value.end..end).unwrap_or("");
+        let behind = !rest.trim_end_matches(['\r', '\n']).is_empty();
+        let before_value = self
+            .source
+            .text
+            .get(entry.key.end..entry.value.start)
+            .and_then(|between| between.split_once('='))
+            .is_some_and(|(_, blanks)| !blanks.is_empty());
+        match self.dialect {
+            Dialect::QuickFixJ if before_equals => self.differs(
+                entry.key,
+                "takes the blank before `=` as a part of the key, and does not find it",
+            ),
+            Dialect::QuickFixGo if before_equals || !first => self.differs(
+                entry.key,
+                "takes the blanks around a key as a part of it, and does not find it",
+            ),
+            Dialect::QuickFixGo if !entry.text.is_empty() && (behind || before_value) => {
+                self.differs(entry.value, "takes the blanks around a value as a part of it")
+            }
+            _ => {}
+        }
     }
-    if !name.eq_ignore_ascii_case("DEFAULT") {
-        return Err(Fault::SectionName);
+
+    fn differs(&mut self, span: Span, note: &str) {
+        let dialect = self.dialect;
+        let note = note.to_owned();
+        self.report(span, Fault::Differs { dialect, note });
     }
-    match earlier
-        .iter()
-        .find(|section| section.kind == SectionKind::Default)
-    {
-        Some(first) => Err(Fault::Repeated {
-            first: first.header,
-        }),
-        None if span.end > span.start => Ok(SectionKind::Default),
-        None => Err(Fault::SectionName),
+
+    fn report(&mut self, span: Span, fault: Fault) {
+        self.problems.push(Problem { span, fault });
     }
 }
 
@@ -212,9 +334,13 @@ fn entry(text: &str, line: Span) -> Result<Entry, Fault> {
     if key.start == key.end {
         return Err(Fault::EmptyKey);
     }
+    let value = trimmed(text, equals + 1, line.end);
+    let slice = |span: Span| text.get(span.start..span.end).unwrap_or("").to_owned();
     Ok(Entry {
         key,
-        value: trimmed(text, equals + 1, line.end),
+        value,
+        name: slice(key),
+        text: slice(value),
     })
 }
 
@@ -235,12 +361,16 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (Source, Vec<Section>, Vec<Problem>) {
+        read_as(Dialect::Fixwire, text)
+    }
+
+    fn read_as(dialect: Dialect, text: &str) -> (Source, Vec<Section>, Vec<Problem>) {
         let source = Source {
             path: "x.cfg".into(),
             text: text.into(),
         };
         let mut problems = Vec::new();
-        let sections = parse(&source, &mut problems);
+        let sections = parse(&source, dialect, &mut problems);
         (source, sections, problems)
     }
 
@@ -250,7 +380,7 @@ mod tests {
             read("\u{feff}# hello\r\n[default]\r\n  A = b c \r\n\n[ SESSION ]\nD=\nE==x#y\n");
         assert!(problems.is_empty(), "{problems:?}");
         assert_eq!(sections.len(), 2);
-        let first = sections[0].entries[0];
+        let first = &sections[0].entries[0];
         assert_eq!(source.slice(first.key), "A");
         assert_eq!(source.slice(first.value), "b c");
         assert_eq!(source.line(first.key), 3);

@@ -127,6 +127,13 @@ const DURABILITIES: Kind = Kind::Word(&[
     ("process", "process"),
     ("disk", "disk"),
 ]);
+const DIALECTS: Kind = Kind::Word(&[
+    ("fixwire", "fixwire"),
+    ("quickfix", "quickfix"),
+    ("quickfixj", "quickfixj"),
+    ("quickfixgo", "quickfixgo"),
+    ("quickfixn", "quickfixn"),
+]);
 const WAITS: Kind = Kind::Word(&[("spin", "spin"), ("yield", "yield"), ("block", "block")]);
 
 keys! {
@@ -275,6 +282,13 @@ keys! {
     /// Every message carries LastMsgSeqNumProcessed(369).
     EnableLastMsgSeqNumProcessed ["EnableLastMsgSeqNumProcessed": "JGN"], Kind::Bool, Some("N"), Session;
 
+    /// The engine that the file was written for. It decides how lines are read and which defaults hold
+    /// where two engines have different ones. Absent: keys that only one engine has tell; a file without
+    /// such keys, or with keys that only fixwire has, is read as fixwire's own.
+    Dialect [], DIALECTS, None, Engine;
+    /// `$NAME`, `${NAME}` and `$(NAME)` in values are replaced by environment variables, as QuickFIX (C++)
+    /// does when its program asks for it. `${env:NAME}` and `${file:PATH}` are always replaced.
+    ExpandVariables [], Kind::Bool, Some("N"), Engine;
     /// Folder of the engine's journal: message store, send queue and audit log of all its sessions. Made
     /// when it does not exist. Not used with `Durability=memory`.
     FileStorePath ["FileStorePath": "CJGN"], Kind::Path, Some("store"), Engine;

@@ -1,29 +1,36 @@
 //! Settings of an engine and its sessions, from a `.cfg` file in the style of QuickFIX.
 //!
 //! ```text
-//! text --ini--> sections of entries, each with its place
-//!      --registry--> keys, checked values
+//! text --ini--> sections of entries, each with its place, as the file's own engine would read them
+//!      --section--> known keys, variables replaced, checked values
 //!      --resolve--> for each session: every key, its value, where the value comes from
 //!      --config--> EngineConfig
 //! ```
 //!
-//! Every key is defined once, in [`keys`]; `docs/settings.md` is generated from there.
+//! Every key that is used is defined once, in [`keys`]; what the engines of the QuickFIX family have
+//! stands in [`family`]. `docs/settings.md` is generated from both.
 
 pub mod config;
+pub mod dialect;
+mod differences;
 pub mod docs;
 pub mod elsewhere;
+pub mod family;
 pub mod ini;
 pub mod keys;
 pub mod problem;
 pub mod registry;
 pub mod resolve;
 mod rules;
+mod section;
 pub mod value;
+pub mod variables;
 
+pub use dialect::{Dialect, Told};
 pub use ini::{Source, Span};
 pub use keys::Id;
 pub use problem::{Fault, LoadError, Problem, Report};
-pub use resolve::{Origin, SessionSettings, Setting, Settings};
+pub use resolve::{Options, Origin, SessionSettings, Setting, Settings};
 pub use value::Value;
 
 #[cfg(test)]

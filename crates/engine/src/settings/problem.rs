@@ -4,7 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use super::dialect::Dialect;
 use super::ini::{MAX_SECTIONS, Source, Span};
+use super::variables::VariableFault;
 
 /// One thing that is wrong, or worth a warning, and where.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -94,12 +96,60 @@ pub enum Fault {
         /// What will happen.
         note: &'static str,
     },
+    /// The engine that the file was written for reads it otherwise. A warning.
+    Differs {
+        /// That engine.
+        dialect: Dialect,
+        /// What it does, as in "QuickFIX/J …".
+        note: String,
+    },
+    /// What the engine that the file was written for passes over is passed over. A warning.
+    PassedOver {
+        /// That engine.
+        dialect: Dialect,
+    },
+    /// A key stands twice, and as in the engine that the file was written for the last one holds. A
+    /// warning.
+    Replaced {
+        /// Where it was first.
+        first: Span,
+    },
+    /// A key that the engine of the file does not have is kept for the application. A warning.
+    Kept {
+        /// That engine.
+        dialect: Dialect,
+        /// The known key that looks most like it.
+        nearest: Option<&'static str>,
+    },
+    /// A variable cannot be replaced by its value.
+    Variable {
+        /// Its name; a secret's is hidden.
+        name: String,
+        /// Why.
+        why: VariableFault,
+    },
+    /// A secret stands where every user of the machine can read it. A warning.
+    Exposed,
+    /// The text is no TOML.
+    Toml {
+        /// What the TOML reader says.
+        message: String,
+    },
 }
 
 impl Fault {
     /// Whether the file is still usable.
     pub fn is_warning(&self) -> bool {
-        matches!(self, Self::WithoutEffect { .. } | Self::Surprise { .. })
+        matches!(
+            self,
+            Self::WithoutEffect { .. }
+                | Self::Surprise { .. }
+                | Self::Differs { .. }
+                | Self::PassedOver { .. }
+                | Self::Replaced { .. }
+                | Self::Kept { .. }
+                | Self::Exposed
+        )
     }
 
     /// What was meant or can be done, for the operator.
@@ -118,9 +168,24 @@ impl Fault {
             Self::UnknownKey {
                 nearest: Some(nearest),
             } => Some(format!("did you mean `{nearest}`?")),
-            Self::UnknownKey { nearest: None } => {
-                Some("keys that an application reads start with `X-`".into())
-            }
+            Self::UnknownKey { nearest: None } => Some(
+                "keys that an application reads start with `X-`; for a file of another engine say \
+                 `Dialect=quickfixj`, for example"
+                    .into(),
+            ),
+            Self::Kept {
+                nearest: Some(nearest),
+                ..
+            } => Some(format!("did you mean `{nearest}`?")),
+            Self::Variable {
+                why: VariableFault::NotSet,
+                ..
+            } => Some("set it in the environment of the program".into()),
+            Self::Exposed => Some(
+                "take the right to read from others (`chmod o-r`), or say `${file:PATH}` and keep the \
+                 secret in a file of its own"
+                    .into(),
+            ),
             Self::Unsupported { note } | Self::WithoutEffect { note } => Some((*note).into()),
             Self::Missing { because, .. } => Some((*because).into()),
             Self::Malformed { .. } if text.contains(" #") => {
@@ -134,16 +199,22 @@ impl Fault {
             | Self::SameSession { .. }
             | Self::Disagrees { .. }
             | Self::Conflict { .. }
-            | Self::Surprise { .. } => None,
+            | Self::Surprise { .. }
+            | Self::Differs { .. }
+            | Self::PassedOver { .. }
+            | Self::Replaced { .. }
+            | Self::Kept { nearest: None, .. }
+            | Self::Variable { .. }
+            | Self::Toml { .. } => None,
         }
     }
 
     /// Another place that the fault speaks of, and what it is.
     pub fn other_place(&self) -> Option<(Span, &'static str)> {
         match self {
-            Self::Repeated { first } | Self::SameSession { first, .. } => {
-                Some((*first, "first here"))
-            }
+            Self::Repeated { first }
+            | Self::Replaced { first }
+            | Self::SameSession { first, .. } => Some((*first, "first here")),
             Self::Disagrees { first, .. } => Some((*first, "another value here")),
             _ => None,
         }
@@ -179,6 +250,15 @@ impl Fault {
             }
             Self::Conflict { note } => note.clone(),
             Self::Surprise { note } => (*note).into(),
+            Self::Differs { dialect, note } => format!("{dialect} {note}"),
+            Self::PassedOver { dialect } => format!("`{text}` is passed over, as {dialect} does"),
+            Self::Replaced { .. } => format!("`{text}` appears twice: the last one holds"),
+            Self::Kept { dialect, .. } => {
+                format!("`{text}` is no key of {dialect} or fixwire: it is kept for the application")
+            }
+            Self::Variable { name, why } => format!("variable `{}` {why}", Printable(name)),
+            Self::Exposed => "every user of this machine can read this secret".into(),
+            Self::Toml { message } => Printable(message).to_string(),
         }
     }
 }

@@ -57,6 +57,11 @@ pub enum Known {
 /// The prefix of keys that belong to the application.
 pub const CUSTOM: &str = "X-";
 
+/// The key of an id.
+pub fn key(id: Id) -> &'static Key {
+    &KEYS[id as usize]
+}
+
 /// Finds a key by any of its names, in any case.
 pub fn find(text: &str) -> Option<Known> {
     if text.len() > CUSTOM.len() && text.get(..CUSTOM.len())?.eq_ignore_ascii_case(CUSTOM) {
@@ -110,18 +115,34 @@ pub fn nearest(text: &str) -> Option<&'static str> {
 
 /// Whether the value of a key must never be shown.
 pub fn is_secret(key: &str, value: &str) -> bool {
-    const WORDS: [&str; 5] = [
+    const WORDS: [&str; 6] = [
         "password",
         "passwd",
         "passphrase",
         "secret",
         "connectionstring",
+        "privatekeybytes",
     ];
     const TAGS: [&str; 4] = ["554", "925", "96", "1402"];
     let key = key.to_ascii_lowercase();
     let tag = value.split('=').next().unwrap_or("").trim();
     WORDS.iter().any(|word| key.contains(word))
         || (key.starts_with("logontag") && TAGS.contains(&tag))
+        || has_credentials(value)
+}
+
+/// Whether an address of a database holds a password: `scheme://user:password@host`,
+/// `user:password@tcp(host)/name`, `host=…;password=…`.
+fn has_credentials(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    let named = lower.contains("password=") || lower.contains("pwd=");
+    let before_at = lower.rsplit_once('@').map_or("", |(before, _)| before);
+    let user = match before_at.rsplit_once("//") {
+        Some((_, user)) => user,
+        None if lower.contains("@tcp(") || lower.contains("@unix(") => before_at,
+        None => "",
+    };
+    named || user.contains(':')
 }
 
 #[cfg(test)]
@@ -129,6 +150,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::settings::Dialect;
+    use crate::settings::family::FAMILY;
 
     #[test]
     fn no_name_is_defined_twice() {
@@ -178,6 +201,47 @@ mod tests {
         assert!(find("X-").is_none());
         assert!(find("é").is_none());
         assert!(matches!(find("SSLEnable"), Some(Known::Elsewhere(_))));
+    }
+
+    #[test]
+    fn what_must_not_be_shown_is_known() {
+        for (key, value) in [
+            ("JdbcPassword", "x"),
+            ("SocketPrivateKeyBytes", "x"),
+            ("OdbcLogConnectionString", "x"),
+            ("LogonTag1", "554=x"),
+            ("SQLStoreDataSourceName", "user:x@tcp(db:3306)/fix"),
+            ("MongoLogConnection", "mongodb://user:x@db/fix"),
+            ("JdbcURL", "jdbc:postgresql://db/fix?user=a&password=x"),
+        ] {
+            assert!(is_secret(key, value), "{key}={value}");
+        }
+        for (key, value) in [
+            ("SSLCipherSuite", "HIGH:!aNULL:@STRENGTH"),
+            ("JdbcURL", "jdbc:mysql://db:3306/fix"),
+            ("LogonTag", "50=x"),
+            ("ProxyUser", "x"),
+        ] {
+            assert!(!is_secret(key, value), "{key}={value}");
+        }
+    }
+
+    #[test]
+    fn every_key_of_the_family_is_known_here_and_the_other_way_round() {
+        for found in FAMILY {
+            assert!(find(found.name).is_some(), "{} is not known", found.name);
+        }
+        for key in KEYS {
+            for other in key.names {
+                let there = crate::settings::family::find(other.name);
+                let there = there.unwrap_or_else(|| panic!("{} is in no engine", other.name));
+                let letters: String = there.engines().filter_map(Dialect::letter).collect();
+                assert_eq!(letters, other.dialects, "engines that have {}", other.name);
+            }
+        }
+        for name in elsewhere::names() {
+            assert!(crate::settings::family::find(name).is_some(), "{name}");
+        }
     }
 
     #[test]

@@ -1,26 +1,51 @@
 //! The value of every key in every session, and where it comes from.
 //!
-//! A session's own entry wins over `[DEFAULT]`, which wins over the built-in default. All that is
-//! wrong with a file is found in one pass and reported together.
+//! A session's own entry wins over `[DEFAULT]`, which wins over the default of the engine that the file
+//! was written for, which wins over the built-in one. All that is wrong with a file is found in one pass
+//! and reported together.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use super::dialect::{self, Dialect, Told};
 use super::ini::{self, Section, SectionKind, Source, Span};
 use super::keys::{Id, KEYS};
 use super::problem::{Fault, LoadError, Problem, Report};
 use super::registry::{self, Key, Known};
-use super::rules;
+use super::section::{self, Checked, Reading};
 use super::value::Value;
+use super::variables::{Form, OfTheProcess, Values, others_may_read};
+use super::{differences, rules};
 
 /// A file's sessions, checked.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The file, with its secrets hidden, and the warnings about it.
     pub report: Report,
+    /// The engine that it was written for.
+    pub dialect: Dialect,
+    /// How that became known.
+    pub told: Told,
     /// Its sessions, in its order; at least one.
     pub sessions: Vec<SessionSettings>,
+}
+
+/// How to read a file.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// The engine that it was written for; `None` looks for the key `Dialect`, then guesses.
+    pub dialect: Option<Dialect>,
+    /// The values of its variables.
+    pub values: &'a dyn Values,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self {
+            dialect: None,
+            values: &OfTheProcess,
+        }
+    }
 }
 
 /// The values of one session.
@@ -45,8 +70,12 @@ pub struct Setting {
     pub value: Value,
     /// The value as it may be shown: a secret is `******`.
     pub text: String,
+    /// The value as the file has it, secrets and variables as they stand there.
+    pub written: String,
     /// Where it comes from.
     pub origin: Origin,
+    /// What the engine that the file was written for does otherwise, as in "QuickFIX/J …".
+    pub differs: Option<String>,
 }
 
 /// A key that belongs to the application.
@@ -54,8 +83,12 @@ pub struct Setting {
 pub struct Custom {
     /// Its name, as written.
     pub key: String,
-    /// Its value, as written.
+    /// Its value.
     pub value: String,
+    /// The value as it may be shown: a secret is `******`, a variable its name.
+    pub text: String,
+    /// The value as the file has it.
+    pub written: String,
     /// Where it comes from.
     pub origin: Origin,
 }
@@ -65,6 +98,8 @@ pub struct Custom {
 pub enum Origin {
     /// The registry's default.
     BuiltIn,
+    /// The default of the engine that the file was written for, where it is another one.
+    Dialect(Dialect),
     /// `[DEFAULT]`, at this value.
     Default(Span),
     /// The session's own section, at this value.
@@ -75,7 +110,7 @@ impl Origin {
     /// The value's place in the file.
     pub fn span(self) -> Option<Span> {
         match self {
-            Self::BuiltIn => None,
+            Self::BuiltIn | Self::Dialect(_) => None,
             Self::Default(span) | Self::Session(span) => Some(span),
         }
     }
@@ -88,7 +123,18 @@ impl Settings {
     ///
     /// [`LoadError`]; with [`LoadError::Content`] every problem of the file.
     pub fn load(path: &Path) -> Result<Self, LoadError> {
-        Self::read(&Source::read(path)?)
+        Self::load_with(path, &Options::default())
+    }
+
+    /// Reads and checks a file in a certain way.
+    ///
+    /// # Errors
+    ///
+    /// As [`Settings::load`].
+    pub fn load_with(path: &Path, options: &Options<'_>) -> Result<Self, LoadError> {
+        let source = Source::read(path)?;
+        let exposed = std::fs::metadata(path).is_ok_and(|about| others_may_read(&about));
+        read(&source, options, exposed)
     }
 
     /// Checks a text.
@@ -97,50 +143,16 @@ impl Settings {
     ///
     /// [`LoadError::Content`] with every problem of the text.
     pub fn read(source: &Source) -> Result<Self, LoadError> {
-        let mut problems = Vec::new();
-        let sections = ini::parse(source, &mut problems);
-        let checked: Vec<Checked> = sections
-            .iter()
-            .map(|section| check(source, section, &mut problems))
-            .collect();
-        let default = checked
-            .iter()
-            .find(|section| section.kind == SectionKind::Default);
-        let sessions: Vec<SessionSettings> = checked
-            .iter()
-            .filter(|section| section.kind == SectionKind::Session)
-            .map(|own| {
-                let session = combine(default, own);
-                let given = |id: Id| {
-                    let broken = |section: &Checked| section.broken.contains(&id);
-                    session.find(id).is_some() || broken(own) || default.is_some_and(broken)
-                };
-                rules::check_session(&session, &given, &mut problems);
-                session
-            })
-            .collect();
-        if sessions.is_empty()
-            && sections
-                .iter()
-                .all(|section| section.kind != SectionKind::Session)
-        {
-            problems.push(Problem {
-                span: Span::default(),
-                fault: Fault::NoSession,
-            });
-        }
-        rules::check_together(&sessions, &mut problems);
-        problems.sort_by_key(|problem| problem.span.start);
-        problems.dedup();
-        let wrong = problems.iter().any(|problem| !problem.fault.is_warning());
-        let report = Report {
-            source: hide_secrets(source, &sections),
-            problems,
-        };
-        if wrong {
-            return Err(LoadError::Content(Box::new(report)));
-        }
-        Ok(Self { report, sessions })
+        Self::read_with(source, &Options::default())
+    }
+
+    /// Checks a text in a certain way.
+    ///
+    /// # Errors
+    ///
+    /// As [`Settings::read`].
+    pub fn read_with(source: &Source, options: &Options<'_>) -> Result<Self, LoadError> {
+        read(source, options, false)
     }
 
     /// An error about the value of a key, found after the file was read; a dictionary that cannot be
@@ -155,6 +167,20 @@ impl Settings {
             source: self.report.source.clone(),
             problems: vec![problem],
         }))
+    }
+}
+
+impl Setting {
+    fn by_default(key: &'static Key, value: Value, text: &str, origin: Origin) -> Self {
+        Self {
+            key,
+            number: None,
+            value,
+            text: text.into(),
+            written: text.into(),
+            origin,
+            differs: None,
+        }
     }
 }
 
@@ -225,124 +251,99 @@ impl SessionSettings {
     }
 }
 
-/// A section whose keys are known and whose values are right.
-struct Checked {
-    kind: SectionKind,
-    header: Span,
-    settings: Vec<Setting>,
-    custom: Vec<Custom>,
-    /// Keys that are there with a wrong value, and so not missing.
-    broken: Vec<Id>,
-}
-
-fn check(source: &Source, section: &Section, problems: &mut Vec<Problem>) -> Checked {
-    let mut checked = Checked {
-        kind: section.kind,
-        header: section.header,
-        settings: Vec::new(),
-        custom: Vec::new(),
-        broken: Vec::new(),
+/// Checks a text; `exposed` says that every user of the machine can read it.
+fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Settings, LoadError> {
+    let mut problems = Vec::new();
+    // Whose file it is decides how its lines are read, and its lines tell whose it is.
+    let first_look = ini::parse(source, Dialect::Fixwire, &mut Vec::new());
+    let (dialect, told) = whose(&first_look, options);
+    let sections = ini::parse(source, dialect, &mut problems);
+    let reading = Reading {
+        dialect,
+        form: Form::of(dialect, asks_for_variables(&sections)),
+        values: options.values,
+        exposed,
     };
-    let mut seen: BTreeMap<String, Span> = BTreeMap::new();
-    for entry in &section.entries {
-        let (name, text) = (source.slice(entry.key), source.slice(entry.value));
-        let compare = problems.len() < COMPARED;
-        let mut report = |span, fault| problems.push(Problem { span, fault });
-        let known = registry::find(name);
-        let same = match known {
-            Some(Known::Used(key, number)) => {
-                format!(
-                    "{}{}",
-                    key.name,
-                    number.map(|n| n.to_string()).unwrap_or_default()
-                )
-            }
-            _ => name.to_ascii_lowercase(),
-        };
-        if let Some(first) = seen.get(&same) {
-            report(entry.key, Fault::Repeated { first: *first });
-            continue;
-        }
-        seen.insert(same, entry.key);
-        let origin = match section.kind {
-            SectionKind::Default => Origin::Default(entry.value),
-            SectionKind::Session => Origin::Session(entry.value),
-        };
-        if text.contains("${") || text.contains("$(") {
-            report(entry.value, Fault::Surprise { note: VARIABLE });
-        }
-        match known {
-            None => {
-                let nearest = if compare {
-                    registry::nearest(name)
-                } else {
-                    None
-                };
-                report(entry.key, Fault::UnknownKey { nearest });
-            }
-            Some(Known::Custom) => {
-                checked.custom.push(Custom {
-                    key: name.into(),
-                    value: text.into(),
-                    origin,
-                });
-            }
-            Some(Known::Elsewhere(group)) => {
-                if group
-                    .unless
-                    .is_some_and(|value| value.eq_ignore_ascii_case(text))
-                {
-                    continue;
-                }
-                let note = group.note;
-                report(
-                    entry.key,
-                    if group.refused {
-                        Fault::Unsupported { note }
-                    } else {
-                        Fault::WithoutEffect { note }
-                    },
-                );
-            }
-            Some(Known::Used(key, number)) => match key.kind.parse(text) {
-                Ok(value) => {
-                    let hidden = registry::is_secret(key.name, text);
-                    let text = if hidden { HIDDEN } else { text }.into();
-                    checked.settings.push(Setting {
-                        key,
-                        number,
-                        value,
-                        text,
-                        origin,
-                    });
-                }
-                Err(expected) => {
-                    checked.broken.push(key.id);
-                    if text.is_empty() {
-                        report(entry.key, Fault::NoValue { expected });
-                    } else {
-                        report(
-                            entry.value,
-                            Fault::Malformed {
-                                key: key.name,
-                                expected,
-                            },
-                        );
-                    }
-                }
-            },
-        }
+    let checked: Vec<Checked> = sections
+        .iter()
+        .map(|section| section::check(&reading, section, &mut problems))
+        .collect();
+    let default = checked
+        .iter()
+        .find(|section| section.kind == SectionKind::Default);
+    let sessions: Vec<SessionSettings> = checked
+        .iter()
+        .filter(|section| section.kind == SectionKind::Session)
+        .map(|own| {
+            let session = combine(default, own, dialect);
+            let given = |id: Id| {
+                let broken = |section: &Checked| section.broken.contains(&id);
+                session.find(id).is_some() || broken(own) || default.is_some_and(broken)
+            };
+            rules::check_session(&session, &given, &mut problems);
+            session
+        })
+        .collect();
+    if sessions.is_empty() {
+        problems.push(Problem {
+            span: Span::default(),
+            fault: Fault::NoSession,
+        });
     }
-    checked
+    rules::check_together(&sessions, &mut problems);
+    problems.sort_by_key(|problem| problem.span.start);
+    problems.dedup();
+    let wrong = problems.iter().any(|problem| !problem.fault.is_warning());
+    let report = Report {
+        source: hide_secrets(source, &sections),
+        problems,
+    };
+    if wrong {
+        return Err(LoadError::Content(Box::new(report)));
+    }
+    Ok(Settings {
+        report,
+        dialect,
+        told,
+        sessions,
+    })
 }
 
-/// Problems after which unknown keys are no longer compared with the known ones: such a file is
-/// something else, and each comparison takes time.
-const COMPARED: usize = 100;
-const HIDDEN: &str = "******";
-const VARIABLE: &str = "variables are not expanded: this value is taken as it stands";
+/// The engine that a file was written for.
+fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, Told) {
+    if let Some(dialect) = options.dialect {
+        return (dialect, Told::ByCaller);
+    }
+    let entries = || sections.iter().flat_map(|section| &section.entries);
+    let mut said = entries().filter(|entry| is(&entry.name, Id::Dialect));
+    if let Some(dialect) = said.find_map(|entry| Dialect::find(&entry.text)) {
+        return (dialect, Told::ByKey);
+    }
+    let ours = |name: &str| match registry::find(name) {
+        Some(Known::Used(key, _)) => key.names.is_empty() && key.id != Id::Dialect,
+        Some(Known::Custom) => true,
+        _ => false,
+    };
+    match dialect::guess(entries().map(|entry| &entry.name[..]), ours) {
+        Some(dialect) => (dialect, Told::ByItsKeys),
+        None => (Dialect::Fixwire, Told::Nowhere),
+    }
+}
 
-fn combine(default: Option<&Checked>, own: &Checked) -> SessionSettings {
+/// Whether a file wants the variables of QuickFIX (C++) replaced.
+fn asks_for_variables(sections: &[Section]) -> bool {
+    let mut entries = sections.iter().flat_map(|section| &section.entries);
+    entries.any(|entry| {
+        let yes = registry::key(Id::ExpandVariables).kind.parse(&entry.text);
+        is(&entry.name, Id::ExpandVariables) && yes == Ok(Value::Bool(true))
+    })
+}
+
+fn is(name: &str, id: Id) -> bool {
+    name.eq_ignore_ascii_case(registry::key(id).name)
+}
+
+fn combine(default: Option<&Checked>, own: &Checked, dialect: Dialect) -> SessionSettings {
     let mut settings = own.settings.clone();
     let mut custom = own.custom.clone();
     if let Some(default) = default {
@@ -362,26 +363,55 @@ fn combine(default: Option<&Checked>, own: &Checked) -> SessionSettings {
             }
         }
     }
-    for key in KEYS {
-        if let Some(text) = key.default
-            && !settings.iter().any(|setting| setting.key.id == key.id)
-            && let Ok(value) = key.kind.parse(text)
-        {
-            let (text, origin) = (text.into(), Origin::BuiltIn);
-            settings.push(Setting {
-                key,
-                number: None,
-                value,
-                text,
-                origin,
-            });
-        }
-    }
-    settings.sort_by_key(|setting| (setting.key.id, setting.number));
-    SessionSettings {
+    let mut session = SessionSettings {
         header: own.header,
         settings,
         custom,
+    };
+    add_defaults(&mut session, dialect);
+    session
+}
+
+/// Keys whose default elsewhere is the answer to another question: without a schedule a session never
+/// ends here, and there it does not start.
+const KEPT: [Id; 1] = [Id::NonStopSession];
+
+fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
+    for (id, value, text) in differences::implied(session, dialect) {
+        let origin = Origin::Dialect(dialect);
+        let setting = Setting::by_default(registry::key(id), value, text, origin);
+        session.settings.push(setting);
+    }
+    for key in KEYS {
+        let Some(ours) = key.default else {
+            continue;
+        };
+        let theirs = differences::default_there(key, dialect);
+        if session.find(key.id).is_some() {
+            continue;
+        }
+        let Ok(value) = key.kind.parse(ours) else {
+            continue;
+        };
+        let adopted = theirs
+            .filter(|_| !KEPT.contains(&key.id))
+            .and_then(|text| Some((text, key.kind.parse(text).ok()?)));
+        session.settings.push(match adopted {
+            Some((text, theirs)) if theirs != value => {
+                Setting::by_default(key, theirs, text, Origin::Dialect(dialect))
+            }
+            _ => Setting::by_default(key, value, ours, Origin::BuiltIn),
+        });
+    }
+    session
+        .settings
+        .sort_by_key(|setting| (setting.key.id, setting.number));
+    for id in [Id::UseDataDictionary, Id::NonStopSession] {
+        if let Some(note) = differences::of_what_is_missing(session, id, dialect)
+            && let Some(setting) = session.settings.iter_mut().find(|found| found.key.id == id)
+        {
+            setting.differs.get_or_insert(note);
+        }
     }
 }
 
@@ -389,7 +419,7 @@ fn combine(default: Option<&Checked>, own: &Checked) -> SessionSettings {
 fn hide_secrets(source: &Source, sections: &[Section]) -> Source {
     let mut bytes = source.text.clone().into_bytes();
     for entry in sections.iter().flat_map(|section| &section.entries) {
-        if registry::is_secret(source.slice(entry.key), source.slice(entry.value)) {
+        if registry::is_secret(&entry.name, &entry.text) {
             bytes[entry.value.start..entry.value.end].fill(b'*');
         }
     }

@@ -1,0 +1,116 @@
+//! What the engine that a file was written for makes of a key otherwise than fixwire.
+//!
+//! Each answer is a predicate: "… has no `SocketTcpNoDelay`: its default N holds there".
+
+use super::dialect::Dialect;
+use super::family;
+use super::keys::Id;
+use super::registry::Key;
+use super::resolve::SessionSettings;
+use super::value::{Kind, Value};
+
+/// The default that the engine has for a key of ours, whichever name it gives it.
+pub fn default_there(key: &Key, dialect: Dialect) -> Option<&'static str> {
+    there(key, dialect).and_then(|found| found.default(dialect))
+}
+
+/// A key of ours as the engine has it.
+fn there(key: &Key, dialect: Dialect) -> Option<&'static family::FamilyKey> {
+    key.names
+        .iter()
+        .filter_map(|other| family::find(other.name))
+        .find(|found| found.is_in(dialect))
+}
+
+/// Whether the engine finds the key under the name that the file has it under.
+pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
+    if dialect == Dialect::Fixwire || key.names.is_empty() {
+        return None;
+    }
+    if family::is_read(name, dialect) {
+        return None;
+    }
+    let found = family::find(name)?;
+    let holds = match default_there(key, dialect) {
+        Some(default) => format!(": its default {default} holds there"),
+        None => String::new(),
+    };
+    Some(if found.is_in(dialect) {
+        format!("reads `{}` in this case of its letters only{holds}", found.name)
+    } else {
+        match there(key, dialect) {
+            Some(other) => format!("calls it `{}` and passes over this name{holds}", other.name),
+            None => format!("has no `{}`", found.name),
+        }
+    })
+}
+
+/// Whether the engine takes a value that fixwire takes.
+pub fn of_the_value(key: &Key, text: &str, dialect: Dialect) -> Option<String> {
+    if dialect == Dialect::Fixwire {
+        return None;
+    }
+    match (key.kind, key.id) {
+        (Kind::Bool, _) if text.len() > 1 => Some("takes Y and N only".into()),
+        (_, Id::HeartBtInt) if text == "0" && dialect != Dialect::QuickFixN => {
+            Some("does not start with HeartBtInt=0".into())
+        }
+        (_, Id::MillisecondsInTimeStamp) if dialect == Dialect::QuickFixN => {
+            Some("does not start with this key: it wants TimestampPrecision".into())
+        }
+        _ => None,
+    }
+}
+
+/// What the engine does when a session says nothing, where that is no default.
+pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -> Option<String> {
+    let missing = |id: Id| session.find(id).is_none();
+    let fixt = session.text(Id::BeginString) == Some("FIXT.1.1");
+    let wants_files = matches!(dialect, Dialect::QuickFix | Dialect::QuickFixN);
+    match id {
+        Id::UseDataDictionary if wants_files && session.bool(id) => {
+            let wanted = if fixt {
+                Id::TransportDataDictionary
+            } else {
+                Id::DataDictionary
+            };
+            missing(wanted).then(|| "has no built-in dictionaries and does not start".into())
+        }
+        Id::NonStopSession
+            if !matches!(dialect, Dialect::Fixwire | Dialect::QuickFixGo)
+                && missing(Id::StartTime)
+                && session.find(id).is_some_and(|found| found.origin.span().is_none()) =>
+        {
+            Some("does not start without StartTime and EndTime".into())
+        }
+        _ => None,
+    }
+}
+
+/// Defaults that an engine has by what else the file says.
+pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &'static str)> {
+    let mut found = Vec::new();
+    if dialect != Dialect::QuickFixGo {
+        return found;
+    }
+    // Its program says which it is, by the object that it makes.
+    let has = |id: Id| session.find(id).is_some();
+    if !has(Id::ConnectionType) {
+        match (has(Id::SocketConnectHost), has(Id::SocketAcceptPort)) {
+            (true, false) => {
+                found.push((Id::ConnectionType, Value::Word("initiator"), "initiator"))
+            }
+            (false, true) => found.push((Id::ConnectionType, Value::Word("acceptor"), "acceptor")),
+            _ => {}
+        }
+    }
+    let dictionaries = [
+        Id::DataDictionary,
+        Id::TransportDataDictionary,
+        Id::AppDataDictionary,
+    ];
+    if !has(Id::UseDataDictionary) && !dictionaries.into_iter().any(has) {
+        found.push((Id::UseDataDictionary, Value::Bool(false), "N"));
+    }
+    found
+}

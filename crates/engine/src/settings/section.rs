@@ -1,0 +1,223 @@
+//! One section: which keys it has, and whether their values are right.
+
+use std::collections::BTreeMap;
+
+use super::dialect::Dialect;
+use super::ini::{Entry, Section, SectionKind, Span};
+use super::keys::Id;
+use super::problem::{Fault, Problem};
+use super::registry::{self, Key, Known};
+use super::resolve::{Custom, Origin, Setting};
+use super::variables::{self, Expanded, Form, Values};
+use super::{differences, elsewhere};
+
+/// A section whose keys are known and whose values are right.
+pub struct Checked {
+    /// What it is for.
+    pub kind: SectionKind,
+    /// Its `[NAME]`.
+    pub header: Span,
+    /// The values of keys that are used.
+    pub settings: Vec<Setting>,
+    /// The application's keys.
+    pub custom: Vec<Custom>,
+    /// Keys that are there with a wrong value, and so not missing.
+    pub broken: Vec<Id>,
+}
+
+/// How a file is read.
+pub struct Reading<'a> {
+    /// The engine that it was written for.
+    pub dialect: Dialect,
+    /// The variables that are replaced.
+    pub form: Form,
+    /// Their values.
+    pub values: &'a dyn Values,
+    /// Whether every user of the machine can read the file.
+    pub exposed: bool,
+}
+
+/// A secret, when shown.
+pub const HIDDEN: &str = "******";
+
+/// Problems after which unknown keys are no longer compared with the known ones: such a file is
+/// something else, and each comparison takes time.
+const COMPARED: usize = 100;
+const VARIABLE: &str = "this looks like a variable and is taken as it stands: fixwire replaces \
+                        `${env:NAME}` and `${file:PATH}`, and with ExpandVariables=Y also `$NAME`";
+
+/// Checks a section, entry by entry.
+pub fn check(reading: &Reading<'_>, section: &Section, problems: &mut Vec<Problem>) -> Checked {
+    let mut checked = Checked {
+        kind: section.kind,
+        header: section.header,
+        settings: Vec::new(),
+        custom: Vec::new(),
+        broken: Vec::new(),
+    };
+    let mut seen: BTreeMap<String, Span> = BTreeMap::new();
+    for entry in &section.entries {
+        let known = registry::find(&entry.name);
+        let same = match known {
+            Some(Known::Used(key, number)) => {
+                let number = number.map(|number| number.to_string()).unwrap_or_default();
+                format!("{}{number}", key.name)
+            }
+            _ => entry.name.to_ascii_lowercase(),
+        };
+        let span = entry.key;
+        if let Some(first) = seen.insert(same.clone(), span) {
+            if !reading.dialect.takes_the_last() {
+                seen.insert(same, first);
+                let fault = Fault::Repeated { first };
+                problems.push(Problem { span, fault });
+                continue;
+            }
+            let fault = Fault::Replaced { first };
+            problems.push(Problem { span, fault });
+            checked.forget(known, &entry.name);
+        }
+        checked.entry(reading, entry, known, problems);
+    }
+    checked
+}
+
+impl Checked {
+    /// Takes back what an earlier entry of the same key said.
+    fn forget(&mut self, known: Option<Known>, name: &str) {
+        match known {
+            Some(Known::Used(key, number)) => {
+                self.settings
+                    .retain(|old| old.key.id != key.id || old.number != number);
+                self.broken.retain(|old| *old != key.id);
+            }
+            _ => self
+                .custom
+                .retain(|old| !old.key.eq_ignore_ascii_case(name)),
+        }
+    }
+
+    fn entry(
+        &mut self,
+        reading: &Reading<'_>,
+        entry: &Entry,
+        known: Option<Known>,
+        problems: &mut Vec<Problem>,
+    ) {
+        let compare = problems.len() < COMPARED;
+        let mut report = |span, fault| problems.push(Problem { span, fault });
+        let secret = registry::is_secret(&entry.name, &entry.text);
+        let expanded = match variables::expand(&entry.text, reading.form, reading.values) {
+            Ok(expanded) => expanded,
+            Err((name, why)) => {
+                let name = if secret { HIDDEN.into() } else { name };
+                report(entry.value, Fault::Variable { name, why });
+                if let Some(Known::Used(key, _)) = known {
+                    self.broken.push(key.id);
+                }
+                return;
+            }
+        };
+        if expanded.left && !secret {
+            report(entry.value, Fault::Surprise { note: VARIABLE });
+        }
+        let readable = expanded.exposed || (reading.exposed && !expanded.any);
+        if secret && readable && !entry.text.is_empty() {
+            report(entry.value, Fault::Exposed);
+        }
+        match known {
+            None if reading.dialect.keeps_unknown_keys() => {
+                let nearest = compare.then(|| registry::nearest(&entry.name)).flatten();
+                let dialect = reading.dialect;
+                report(entry.key, Fault::Kept { dialect, nearest });
+                self.custom(entry, expanded, secret);
+            }
+            None => {
+                let nearest = compare.then(|| registry::nearest(&entry.name)).flatten();
+                report(entry.key, Fault::UnknownKey { nearest });
+            }
+            Some(Known::Custom) => self.custom(entry, expanded, secret),
+            Some(Known::Elsewhere(group)) => {
+                if let Some(fault) = of_another_engine(group, &expanded.text) {
+                    report(entry.key, fault);
+                }
+            }
+            Some(Known::Used(key, number)) => {
+                if let Err(expected) = self.setting(reading, entry, key, number, &expanded) {
+                    self.broken.push(key.id);
+                    if entry.text.is_empty() {
+                        report(entry.key, Fault::NoValue { expected });
+                    } else {
+                        let key = key.name;
+                        report(entry.value, Fault::Malformed { key, expected });
+                    }
+                } else if let Some(note) = self.settings.last().and_then(|set| set.differs.clone())
+                {
+                    let dialect = reading.dialect;
+                    report(entry.key, Fault::Differs { dialect, note });
+                }
+            }
+        }
+    }
+
+    fn setting(
+        &mut self,
+        reading: &Reading<'_>,
+        entry: &Entry,
+        key: &'static Key,
+        number: Option<u16>,
+        expanded: &Expanded,
+    ) -> Result<(), String> {
+        let value = key.kind.parse(&expanded.text)?;
+        let hidden = registry::is_secret(key.name, &expanded.text);
+        let differs = differences::of_the_name(&entry.name, key, reading.dialect)
+            .or_else(|| differences::of_the_value(key, &expanded.text, reading.dialect));
+        self.settings.push(Setting {
+            key,
+            number,
+            value,
+            text: if hidden { HIDDEN } else { &expanded.text }.into(),
+            written: entry.text.clone(),
+            origin: self.origin(entry),
+            differs,
+        });
+        Ok(())
+    }
+
+    fn custom(&mut self, entry: &Entry, expanded: Expanded, secret: bool) {
+        // What a variable stands for may well be a secret.
+        let text = match (secret, expanded.any) {
+            (true, _) => HIDDEN,
+            (false, true) => &entry.text,
+            (false, false) => &expanded.text,
+        };
+        let text = text.to_owned();
+        self.custom.push(Custom {
+            key: entry.name.clone(),
+            value: expanded.text,
+            text,
+            written: entry.text.clone(),
+            origin: self.origin(entry),
+        });
+    }
+
+    fn origin(&self, entry: &Entry) -> Origin {
+        match self.kind {
+            SectionKind::Default => Origin::Default(entry.value),
+            SectionKind::Session => Origin::Session(entry.value),
+        }
+    }
+}
+
+/// The answer to a key that other engines have and fixwire does not use.
+fn of_another_engine(group: &elsewhere::Group, text: &str) -> Option<Fault> {
+    let asks_for_nothing = group
+        .unless
+        .is_some_and(|value| value.eq_ignore_ascii_case(text));
+    let note = group.note;
+    match (asks_for_nothing, group.refused) {
+        (true, _) => None,
+        (false, true) => Some(Fault::Unsupported { note }),
+        (false, false) => Some(Fault::WithoutEffect { note }),
+    }
+}

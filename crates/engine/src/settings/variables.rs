@@ -1,0 +1,301 @@
+//! Variables in values: `${env:NAME}` and `${file:PATH}` everywhere, and those of the engine that a file
+//! was written for.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+
+use super::dialect::Dialect;
+
+/// The longest value after its variables were replaced, in bytes.
+pub const MAX_VALUE: usize = 64 << 10;
+
+/// Where the values of variables come from.
+pub trait Values {
+    /// An environment variable; `None` when it is not set, or is no text.
+    fn env(&self, name: &str) -> Option<String>;
+
+    /// The text of a file.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be used.
+    fn file(&self, path: &str) -> Result<FileText, VariableFault>;
+}
+
+/// The text of a file.
+#[derive(Clone, Debug)]
+pub struct FileText {
+    /// The text, without the end of its last line.
+    pub text: String,
+    /// Whether every user of the machine can read the file.
+    pub exposed: bool,
+}
+
+/// The environment and the files of this process.
+#[derive(Clone, Copy, Debug)]
+pub struct OfTheProcess;
+
+impl Values for OfTheProcess {
+    fn env(&self, name: &str) -> Option<String> {
+        // `std::env::var` panics at such names on some systems.
+        if name.is_empty() || name.contains(['=', '\0']) {
+            return None;
+        }
+        std::env::var(name).ok()
+    }
+
+    fn file(&self, path: &str) -> Result<FileText, VariableFault> {
+        let failed = |error: std::io::Error| VariableFault::Unreadable(error.to_string());
+        // Opening a pipe would wait for somebody to write into it.
+        let about = std::fs::metadata(path).map_err(failed)?;
+        if !about.is_file() {
+            return Err(VariableFault::Unreadable("not a file".into()));
+        }
+        let mut text = String::new();
+        File::open(path)
+            .and_then(|file| file.take(MAX_VALUE as u64 + 1).read_to_string(&mut text))
+            .map_err(failed)?;
+        if text.len() > MAX_VALUE {
+            return Err(VariableFault::TooLong);
+        }
+        let end = text.trim_end_matches(['\r', '\n']).len();
+        text.truncate(end);
+        Ok(FileText {
+            text,
+            exposed: others_may_read(&about),
+        })
+    }
+}
+
+/// Whether every user of the machine can read a file.
+pub fn others_may_read(about: &std::fs::Metadata) -> bool {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::mode(about) & 0o004 != 0;
+    #[cfg(not(unix))]
+    return {
+        let _ = about;
+        false
+    };
+}
+
+/// Why a variable has no value.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum VariableFault {
+    /// The environment does not have it.
+    NotSet,
+    /// The file cannot be read; what the system said.
+    Unreadable(String),
+    /// The value is longer than [`MAX_VALUE`].
+    TooLong,
+}
+
+impl fmt::Display for VariableFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSet => f.write_str("is not set"),
+            Self::Unreadable(why) => write!(f, "cannot be read: {why}"),
+            Self::TooLong => write!(f, "makes a value of more than {MAX_VALUE} bytes"),
+        }
+    }
+}
+
+/// Which variables are replaced beside fixwire's own.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Form {
+    /// None.
+    Own,
+    /// `${name}`, unless a `\` stands before it: QuickFIX/J. There it is a Java system property, here an
+    /// environment variable of the same name.
+    Braces,
+    /// `$name`, `${name}` and `$(name)`: QuickFIX (C++) when its program asks for it.
+    Dollar,
+}
+
+impl Form {
+    /// What an engine replaces; `asked` when the file asks for it.
+    pub fn of(dialect: Dialect, asked: bool) -> Self {
+        match (dialect, asked) {
+            (_, true) => Self::Dollar,
+            (Dialect::QuickFixJ, false) => Self::Braces,
+            _ => Self::Own,
+        }
+    }
+}
+
+/// A value whose variables were replaced.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Expanded {
+    /// The value.
+    pub text: String,
+    /// Whether it had variables.
+    pub any: bool,
+    /// Whether one came from a file that every user can read.
+    pub exposed: bool,
+    /// Whether something that looks like a variable was left as it stands.
+    pub left: bool,
+}
+
+/// Replaces the variables of a value. What a variable stands for is not looked through again.
+///
+/// # Errors
+///
+/// The first variable without a value, and why.
+pub fn expand(
+    text: &str,
+    form: Form,
+    values: &dyn Values,
+) -> Result<Expanded, (String, VariableFault)> {
+    let mut done = Expanded {
+        text: String::with_capacity(text.len()),
+        any: false,
+        exposed: false,
+        left: false,
+    };
+    let mut rest = text;
+    while let Some(at) = rest.find('$') {
+        let (before, from) = rest.split_at(at);
+        done.text.push_str(before);
+        let escaped = form == Form::Braces && before.ends_with('\\');
+        match variable(from, form).filter(|_| !escaped) {
+            Some((Variable::Env(name), length)) => {
+                let value = values.env(name);
+                done.text
+                    .push_str(&value.ok_or((name.into(), VariableFault::NotSet))?);
+                done.any = true;
+                rest = &from[length..];
+            }
+            Some((Variable::File(path), length)) => {
+                let file = values.file(path).map_err(|why| (path.into(), why))?;
+                done.text.push_str(&file.text);
+                done.exposed |= file.exposed;
+                done.any = true;
+                rest = &from[length..];
+            }
+            None => {
+                done.left |= from.starts_with("${") || from.starts_with("$(");
+                done.text.push('$');
+                rest = &from[1..];
+            }
+        }
+        if done.text.len() > MAX_VALUE {
+            return Err((text.chars().take(40).collect(), VariableFault::TooLong));
+        }
+    }
+    done.text.push_str(rest);
+    Ok(done)
+}
+
+enum Variable<'a> {
+    Env(&'a str),
+    File(&'a str),
+}
+
+/// The variable that a text begins with, and how long it is.
+fn variable(text: &str, form: Form) -> Option<(Variable<'_>, usize)> {
+    let within = |open: &str, close: char| {
+        let inner = text.strip_prefix(open)?;
+        let name = &inner[..inner.find(close)?];
+        (!name.is_empty()).then_some((name, open.len() + name.len() + close.len_utf8()))
+    };
+    if let Some((name, length)) = within("${", '}') {
+        if let Some(name) = name.strip_prefix("env:") {
+            return Some((Variable::Env(name), length));
+        }
+        if let Some(path) = name.strip_prefix("file:") {
+            return Some((Variable::File(path), length));
+        }
+        return (form != Form::Own).then_some((Variable::Env(name), length));
+    }
+    if form != Form::Dollar {
+        return None;
+    }
+    if let Some((name, length)) = within("$(", ')') {
+        return Some((Variable::Env(name), length));
+    }
+    let name = text.strip_prefix('$')?;
+    let end = name
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(name.len());
+    (end > 0).then(|| (Variable::Env(&name[..end]), end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Fixed;
+
+    impl Values for Fixed {
+        fn env(&self, name: &str) -> Option<String> {
+            match name {
+                "A" => Some("alpha".into()),
+                "LOOP" => Some("${env:LOOP}".into()),
+                "LONG" => Some("x".repeat(MAX_VALUE / 2)),
+                _ => None,
+            }
+        }
+
+        fn file(&self, path: &str) -> Result<FileText, VariableFault> {
+            let text = format!("<{path}>");
+            Ok(FileText {
+                text,
+                exposed: path == "/open",
+            })
+        }
+    }
+
+    fn text(text: &str, form: Form) -> Result<String, (String, VariableFault)> {
+        expand(text, form, &Fixed).map(|done| done.text)
+    }
+
+    #[test]
+    fn each_engine_replaces_its_own_form() {
+        for (form, from, to) in [
+            (Form::Own, "a${env:A}b", "aalphab"),
+            (Form::Own, "${file:/x}$", "</x>$"),
+            (Form::Own, "${A} $(A) $A ${", "${A} $(A) $A ${"),
+            (Form::Own, "${env:LOOP}", "${env:LOOP}"),
+            (Form::Braces, "${A}/$A\\${A}", "alpha/$A\\${A}"),
+            (Form::Dollar, "$A-${A}$(A)$$", "alpha-alphaalpha$$"),
+            (Form::Dollar, "${}$()$é", "${}$()$é"),
+        ] {
+            assert_eq!(text(from, form).as_deref(), Ok(to), "{from}");
+        }
+        assert!(expand("${A}", Form::Own, &Fixed).unwrap().left);
+        assert!(expand("${file:/open}", Form::Own, &Fixed).unwrap().exposed);
+        assert!(!expand("${file:/x}", Form::Own, &Fixed).unwrap().exposed);
+    }
+
+    #[test]
+    fn a_variable_without_a_value_is_an_error() {
+        assert_eq!(
+            text("${env:B}", Form::Own),
+            Err(("B".into(), VariableFault::NotSet))
+        );
+        assert_eq!(
+            text("$B", Form::Dollar),
+            Err(("B".into(), VariableFault::NotSet))
+        );
+        assert!(text(&"${env:LONG}".repeat(3), Form::Own).is_err());
+    }
+
+    #[test]
+    fn only_files_of_text_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        let name = path.to_str().unwrap();
+        assert!(OfTheProcess.file(name).is_err());
+        assert!(OfTheProcess.file(folder.path().to_str().unwrap()).is_err());
+        assert!(OfTheProcess.file("/dev/zero").is_err());
+        std::fs::write(&path, "hunter2\r\n").unwrap();
+        assert_eq!(OfTheProcess.file(name).unwrap().text, "hunter2");
+        std::fs::write(&path, [0xff]).unwrap();
+        assert!(OfTheProcess.file(name).is_err());
+        std::fs::write(&path, "x".repeat(MAX_VALUE + 1)).unwrap();
+        assert!(OfTheProcess.file(name).is_err());
+        assert_eq!(OfTheProcess.env("A=B"), None);
+        assert_eq!(OfTheProcess.env(""), None);
+    }
+}
