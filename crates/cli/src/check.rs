@@ -1,12 +1,15 @@
 //! `fixwire check`: what a settings file means.
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use fixwire::settings::registry::Scope;
-use fixwire::settings::{LoadError, Origin, Problem, Report, SessionSettings, Setting, Settings};
+use fixwire::settings::resolve::Custom;
+use fixwire::settings::{
+    Dialect, LoadError, Options, Origin, Problem, Report, SessionSettings, Setting, Settings, Told,
+};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, show};
@@ -18,20 +21,53 @@ use crate::readable::Escaped;
   fixwire check broker.cfg
   fixwire check --json broker.cfg | jq '.sessions[].name'
 
+  fixwire check --dialect quickfixj broker.cfg     as the file of QuickFIX/J that it is
+
 Each line of the table says where its value comes from: a line of the file, a line of its [DEFAULT]
-section, or the built-in default. Dictionaries that the file names are read too. All errors of the file
+section, the default of the engine that the file was written for, or the built-in default; and what that
+engine would have done otherwise. Dictionaries that the file names are read too. All errors of the file
 are reported at once, and the exit code is 1.")]
 pub struct CheckArgs {
     /// The settings file
     file: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
     /// Print JSON, errors included
     #[arg(long)]
     json: bool,
 }
 
+/// How a settings file is read.
+#[derive(Args, Debug)]
+pub struct Reading {
+    /// The engine that the file was written for [default: its key Dialect, or a guess from its keys]
+    #[arg(long, value_name = "ENGINE", value_parser = dialect)]
+    dialect: Option<Dialect>,
+}
+
+impl Reading {
+    /// Reads and checks a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`Settings::load`].
+    pub fn load(&self, file: &Path) -> Result<Settings, LoadError> {
+        let options = Options {
+            dialect: self.dialect,
+            ..Options::default()
+        };
+        Settings::load_with(file, &options)
+    }
+}
+
+fn dialect(name: &str) -> Result<Dialect, String> {
+    Dialect::find(name)
+        .ok_or_else(|| "expected quickfix, quickfixj, quickfixgo, quickfixn or fixwire".to_owned())
+}
+
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
-    let settings = Settings::load(&args.file);
+    let settings = args.reading.load(&args.file);
     let checked = settings.and_then(|settings| {
         let config = settings.to_config()?;
         Ok((settings, config.check()))
@@ -63,48 +99,91 @@ fn table(settings: &Settings, out: &mut impl Write) -> io::Result<()> {
     let Some(first) = settings.sessions.first() else {
         return Ok(());
     };
-    let engine = rows(settings, first, Scope::Engine);
-    section("Engine", &engine, out)?;
+    writeln!(out, "{}\n", read_as(settings))?;
+    section(
+        "Engine",
+        &rows(settings, first, Scope::Engine, &[]),
+        settings.dialect,
+        out,
+    )?;
     for session in &settings.sessions {
-        let mut own = rows(settings, session, Scope::Session);
-        for custom in &session.custom {
-            let value = Escaped(custom.value.as_bytes()).to_string();
-            let key = Escaped(custom.key.as_bytes()).to_string();
-            own.push([key, value, origin(settings, custom.origin)]);
-        }
+        let own = rows(settings, session, Scope::Session, &session.custom);
         writeln!(out)?;
-        section(&format!("Session {}", session.name()), &own, out)?;
+        let title = format!("Session {}", session.name());
+        section(&title, &own, settings.dialect, out)?;
     }
     Ok(())
 }
 
-type Row = [String; 3];
+/// Whose file it is, and how that became known.
+fn read_as(settings: &Settings) -> String {
+    let dialect = settings.dialect;
+    match settings.told {
+        Told::ByCaller => format!("Read as a file of {dialect}, as --dialect says."),
+        Told::ByKey => format!("Read as a file of {dialect}, as its key Dialect says."),
+        Told::ByItsKeys => format!(
+            "Read as a file of {dialect}: its keys fit no other engine as well. Say Dialect={} to make \
+             sure of it, or Dialect=fixwire.",
+            dialect.name()
+        ),
+        Told::Nowhere => {
+            "Read as fixwire's own file. If it was written for another engine, say which: \
+                          its defaults may differ (--dialect)."
+                .to_owned()
+        }
+    }
+}
 
-fn rows(settings: &Settings, session: &SessionSettings, scope: Scope) -> Vec<Row> {
-    session
+struct Row {
+    key: String,
+    value: String,
+    origin: String,
+    differs: Option<String>,
+}
+
+fn rows(
+    settings: &Settings,
+    session: &SessionSettings,
+    scope: Scope,
+    custom: &[Custom],
+) -> Vec<Row> {
+    let of_registry = session
         .settings
         .iter()
         .filter(|setting| setting.key.scope == scope)
-        .map(|setting| {
-            [
-                key(setting),
-                setting.text.clone(),
-                origin(settings, setting.origin),
-            ]
-        })
-        .collect()
+        .map(|setting| Row {
+            key: key(setting),
+            value: setting.text.clone(),
+            origin: origin(settings, setting),
+            differs: setting.differs.clone(),
+        });
+    let of_application = custom.iter().map(|custom| Row {
+        key: Escaped(custom.key.as_bytes()).to_string(),
+        value: Escaped(custom.text.as_bytes()).to_string(),
+        origin: place(settings, custom.origin),
+        differs: None,
+    });
+    of_registry.chain(of_application).collect()
 }
 
-fn section(title: &str, rows: &[Row], out: &mut impl Write) -> io::Result<()> {
+fn section(title: &str, rows: &[Row], dialect: Dialect, out: &mut impl Write) -> io::Result<()> {
     const WIDEST: usize = 40;
-    let width = |column: usize| {
-        let widths = rows.iter().map(|row| row[column].chars().count());
+    let width = |column: &dyn Fn(&Row) -> usize| {
+        let widths = rows.iter().map(column);
         widths.max().unwrap_or(0).min(WIDEST)
     };
-    let (key_width, value_width) = (width(0), width(1));
+    let (keys, values) = (
+        width(&|row| row.key.chars().count()),
+        width(&|row| row.value.chars().count()),
+    );
     writeln!(out, "{title}")?;
-    for [key, value, origin] in rows {
-        writeln!(out, "  {key:key_width$}  {value:value_width$}  {origin}")?;
+    for row in rows {
+        let (key, value, origin) = (&row.key, &row.value, &row.origin);
+        write!(out, "  {key:keys$}  {value:values$}  {origin}")?;
+        match &row.differs {
+            Some(note) => writeln!(out, "; {dialect} {note}")?,
+            None => writeln!(out)?,
+        }
     }
     Ok(())
 }
@@ -116,43 +195,70 @@ fn key(setting: &Setting) -> String {
     }
 }
 
-fn origin(settings: &Settings, origin: Origin) -> String {
+/// Where a value comes from; beside another engine's default stands ours.
+fn origin(settings: &Settings, setting: &Setting) -> String {
+    match (setting.origin, setting.key.default) {
+        (Origin::Dialect(dialect), Some(ours)) => {
+            format!("default of {dialect} (fixwire: {ours})")
+        }
+        (origin, _) => place(settings, origin),
+    }
+}
+
+fn place(settings: &Settings, origin: Origin) -> String {
     let source = &settings.report.source;
     let path = source.path.display();
     match origin {
         Origin::BuiltIn => "built-in".into(),
+        Origin::Dialect(dialect) => format!("default of {dialect}"),
         Origin::Default(span) => format!("{path}:{} [DEFAULT]", source.line(span)),
         Origin::Session(span) => format!("{path}:{}", source.line(span)),
     }
 }
 
 fn description(settings: &Settings) -> Value {
-    let value = |key: String, value: &str, origin: Origin| {
-        let (from, line) = match origin {
+    let from = |origin: Origin| {
+        let (from, span) = match origin {
             Origin::BuiltIn => ("built-in", None),
-            Origin::Default(span) => ("default", Some(settings.report.source.line(span))),
-            Origin::Session(span) => ("session", Some(settings.report.source.line(span))),
+            Origin::Dialect(dialect) => (dialect.name(), None),
+            Origin::Default(span) => ("default", Some(span)),
+            Origin::Session(span) => ("session", Some(span)),
         };
-        json!({ "key": key, "value": value, "from": from, "line": line })
+        (from, span.map(|span| settings.report.source.line(span)))
     };
     let of = |session: &SessionSettings, scope| -> Vec<Value> {
-        let settings = session
+        let of_scope = |setting: &&Setting| setting.key.scope == scope;
+        let value = |setting: &Setting| {
+            let (from, line) = from(setting.origin);
+            json!({
+                "key": key(setting), "value": setting.text, "from": from, "line": line,
+                "differs": setting.differs,
+            })
+        };
+        session
             .settings
             .iter()
-            .filter(|setting| setting.key.scope == scope);
-        settings
-            .map(|setting| value(key(setting), &setting.text, setting.origin))
+            .filter(of_scope)
+            .map(value)
             .collect()
     };
     let sessions = settings.sessions.iter().map(|session| {
-        let custom = session.custom.iter();
-        let custom = custom.map(|custom| value(custom.key.clone(), &custom.value, custom.origin));
         let mut values = of(session, Scope::Session);
-        values.extend(custom);
+        values.extend(session.custom.iter().map(|custom| {
+            let (from, line) = from(custom.origin);
+            json!({ "key": custom.key, "value": custom.text, "from": from, "line": line })
+        }));
         json!({ "name": session.name(), "settings": values })
     });
     json!({
         "file": settings.report.source.path.display().to_string(),
+        "dialect": settings.dialect.name(),
+        "dialect_known": match settings.told {
+            Told::ByCaller => "flag",
+            Told::ByKey => "key",
+            Told::ByItsKeys => "guessed",
+            Told::Nowhere => "unknown",
+        },
         "engine": settings.sessions.first().map(|first| of(first, Scope::Engine)),
         "sessions": sessions.collect::<Vec<_>>(),
         "warnings": problems(&settings.report, true),

@@ -18,6 +18,7 @@ use signal_hook::iterator::Signals;
 use crate::app::conformance::Conformance;
 use crate::app::log::{Log, Named};
 use crate::app::{BuiltIn, Name};
+use crate::check::Reading;
 use crate::failure::{Failure, show};
 use crate::print::Printer;
 use crate::readable::Escaped;
@@ -35,13 +36,15 @@ pub struct RunArgs {
     /// What answers the sessions
     #[arg(long, value_enum, value_name = "NAME", default_value_t)]
     app: Name,
+    #[command(flatten)]
+    reading: Reading,
     /// The settings file
     file: PathBuf,
 }
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let settings = Settings::load(&args.file)?;
+    let settings = args.reading.load(&args.file)?;
     show(&settings.report);
     let mut config = settings.to_config()?;
     if args.app == Name::Conformance {

@@ -95,6 +95,57 @@ fn all_errors_are_shown_with_their_lines_and_no_secret() {
 }
 
 #[test]
+fn a_secret_that_everybody_can_read_is_warned_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_keep, folder) = file(GOOD);
+    for (mode, warned) in [(0o644, true), (0o640, false), (0o600, false)] {
+        let path = folder.join("x.cfg");
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let output = fixwire(&folder, &["check", "x.cfg"]);
+        let said = text(&output.stderr).contains("every user of this machine can read this secret");
+        assert_eq!(said, warned, "{mode:o}");
+    }
+    fs::write(folder.join("secret"), "hunter3\n").unwrap();
+    fs::write(
+        folder.join("x.cfg"),
+        GOOD.replace("hunter2", "${file:secret}"),
+    )
+    .unwrap();
+    let (mine, all) = (0o600, 0o644);
+    for (mode, warned) in [(all, true), (mine, false)] {
+        fs::set_permissions(folder.join("secret"), fs::Permissions::from_mode(mode)).unwrap();
+        let output = fixwire(&folder, &["check", "x.cfg"]);
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert!(
+            output.status.success() && !said.contains("hunter3"),
+            "{said}"
+        );
+        assert_eq!(said.contains("can read this secret"), warned, "{mode:o}");
+    }
+}
+
+#[test]
+fn the_flag_says_whose_file_it_is() {
+    let (_keep, folder) = file(&GOOD.replace("SenderCompID", "SENDERCOMPID"));
+    let output = fixwire(&folder, &["check", "--dialect", "quickfixj", "x.cfg"]);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(
+        said.contains("warning: QuickFIX/J reads `SenderCompID` in this case of its letters only"),
+        "{said}"
+    );
+    let table = text(&output.stdout);
+    assert!(table.starts_with("Read as a file of QuickFIX/J, as --dialect says."));
+    assert!(
+        table.contains("default of QuickFIX/J (fixwire: 10)"),
+        "{table}"
+    );
+    let output = fixwire(&folder, &["check", "--dialect", "artio", "x.cfg"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("expected quickfix, quickfixj"));
+}
+
+#[test]
 fn json_has_the_same() {
     let (_keep, folder) = file(GOOD);
     let output = fixwire(&folder, &["check", "--json", "x.cfg"]);

@@ -1,8 +1,10 @@
-//! Any text is a configuration or errors with places, and saying so never panics.
+//! Any text is a configuration or errors with places, whichever engine it was written for, and saying so
+//! never panics.
 //!
 //! Input: the text of a `.cfg` file, UTF-8 or made so.
 
-use fixwire::settings::{LoadError, Report, Settings, Source};
+use fixwire::settings::variables::{FileText, Values, VariableFault};
+use fixwire::settings::{Dialect, LoadError, Options, Report, Settings, Source};
 
 use super::hold;
 use super::input::show;
@@ -16,7 +18,27 @@ const ONE_OF: usize = 16;
 
 /// Panics when reading settings breaks its promises for these bytes.
 pub fn run(data: &[u8]) {
-    check(data, Settings::read).unwrap_or_else(|what| panic!("{what}"));
+    let family = Dialect::FAMILY.map(Some);
+    for dialect in [None, Some(Dialect::Fixwire)].into_iter().chain(family) {
+        let values = &Nowhere;
+        let read = |source: &Source| Settings::read_with(source, &Options { dialect, values });
+        check(data, read).unwrap_or_else(|what| panic!("{dialect:?}: {what}"));
+    }
+}
+
+/// No environment and no files: what a text names must not be opened.
+struct Nowhere;
+
+impl Values for Nowhere {
+    fn env(&self, name: &str) -> Option<String> {
+        (name.len() == 1).then(|| "30".to_owned())
+    }
+
+    fn file(&self, path: &str) -> Result<FileText, VariableFault> {
+        let text = path.to_owned();
+        let exposed = path.len() > 4;
+        Ok(FileText { text, exposed })
+    }
 }
 
 /// [`run`] for any reader.

@@ -36,7 +36,10 @@ pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
         None => String::new(),
     };
     Some(if found.is_in(dialect) {
-        format!("reads `{}` in this case of its letters only{holds}", found.name)
+        format!(
+            "reads `{}` in this case of its letters only{holds}",
+            found.name
+        )
     } else {
         match there(key, dialect) {
             Some(other) => format!("calls it `{}` and passes over this name{holds}", other.name),
@@ -79,7 +82,9 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
         Id::NonStopSession
             if !matches!(dialect, Dialect::Fixwire | Dialect::QuickFixGo)
                 && missing(Id::StartTime)
-                && session.find(id).is_some_and(|found| found.origin.span().is_none()) =>
+                && session
+                    .find(id)
+                    .is_some_and(|found| found.origin.span().is_none()) =>
         {
             Some("does not start without StartTime and EndTime".into())
         }

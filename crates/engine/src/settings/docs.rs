@@ -2,9 +2,11 @@
 
 use std::fmt::Write;
 
+use super::dialect::Dialect;
 use super::elsewhere::GROUPS;
+use super::family::{FAMILY, FamilyKey, Suffix};
 use super::keys::KEYS;
-use super::registry::{Key, Scope};
+use super::registry::{self, Key, Known, Scope};
 
 /// The whole document.
 pub fn markdown() -> String {
@@ -18,6 +20,8 @@ pub fn markdown() -> String {
             describe(key, &mut out);
         }
     }
+    out.push_str(TABLE);
+    table(&mut out);
     out.push_str(ELSEWHERE);
     for group in GROUPS {
         let answer = if group.refused { "error" } else { "warning" };
@@ -43,6 +47,95 @@ pub fn markdown() -> String {
     out
 }
 
+/// Every key of every engine, in the order of the alphabet.
+fn table(out: &mut String) {
+    let ours = KEYS.iter().filter(|key| key.names.is_empty());
+    let mut rows: Vec<(&str, String)> = ours.map(|key| (key.name, own_row(key))).collect();
+    rows.extend(FAMILY.iter().map(|key| (key.name, family_row(key))));
+    rows.sort_by_key(|(name, _)| name.to_ascii_lowercase());
+    for (_, row) in rows {
+        out.push_str(&row);
+    }
+}
+
+fn own_row(key: &Key) -> String {
+    let default = key.default.map(code).unwrap_or_default();
+    format!(
+        "| {} | fixwire | | {} | [used]({}) | {default} |\n",
+        code(key.name),
+        key.kind.unit(),
+        anchor(key)
+    )
+}
+
+fn family_row(key: &FamilyKey) -> String {
+    let suffix = match key.suffix {
+        Suffix::Nothing => "",
+        Suffix::Number => "[n]",
+        Suffix::Version => "[.BeginString]",
+    };
+    let engines: Vec<String> = key.engines().map(|engine| engine.to_string()).collect();
+    let mut defaults: Vec<(&str, Vec<Dialect>)> = Vec::new();
+    for engine in key.engines() {
+        let Some(default) = key.default(engine) else {
+            continue;
+        };
+        match defaults.iter_mut().find(|(same, _)| *same == default) {
+            Some((_, engines)) => engines.push(engine),
+            None => defaults.push((default, vec![engine])),
+        }
+    }
+    let there: Vec<String> = match &defaults[..] {
+        [(default, engines)] if engines.len() == key.engines().count() => vec![code(default)],
+        _ => {
+            let one = |(default, engines): &(&str, Vec<Dialect>)| {
+                let engines: Vec<String> = engines.iter().map(Dialect::to_string).collect();
+                format!("{} in {}", code(default), engines.join(", "))
+            };
+            defaults.iter().map(one).collect()
+        }
+    };
+    let (answer, unit, default) = match registry::find(key.name) {
+        Some(Known::Used(ours, _)) => {
+            let name = if ours.name == key.name {
+                "used".to_owned()
+            } else {
+                format!("as `{}`", ours.name)
+            };
+            let default = ours.default.map(code).unwrap_or_default();
+            (
+                format!("[{name}]({})", anchor(ours)),
+                ours.kind.unit(),
+                default,
+            )
+        }
+        Some(Known::Elsewhere(group)) => {
+            let answer = match (group.refused, group.unless) {
+                (true, Some(value)) => format!("error unless {}", code(value)),
+                (true, None) => "error".to_owned(),
+                (false, _) => "no effect".to_owned(),
+            };
+            (answer, key.unit, String::new())
+        }
+        Some(Known::Custom) | None => (String::new(), key.unit, String::new()),
+    };
+    format!(
+        "| {} | {} | {} | {unit} | {answer} | {default} |\n",
+        code(&format!("{}{suffix}", key.name)),
+        engines.join(", "),
+        there.join("; ")
+    )
+}
+
+fn anchor(key: &Key) -> String {
+    let number = if key.numbered { "n" } else { "" };
+    format!("#{}{number}", key.name.to_ascii_lowercase())
+}
+
+fn code(text: &str) -> String {
+    format!("`{}`", text.replace('|', "\\|"))
+}
+
 fn describe(key: &Key, out: &mut String) {
     let number = if key.numbered { "[n]" } else { "" };
     let _ = write!(
@@ -62,7 +155,7 @@ fn describe(key: &Key, out: &mut String) {
         .names
         .iter()
         .map(|other| {
-            let engines: Vec<&str> = other.dialects.chars().map(engine).collect();
+            let engines: Vec<String> = other.dialects.chars().map(engine).collect();
             format!("`{}` in {}", other.name, engines.join(", "))
         })
         .collect();
@@ -74,13 +167,10 @@ fn describe(key: &Key, out: &mut String) {
     let _ = writeln!(out, "* Names: {names}");
 }
 
-fn engine(letter: char) -> &'static str {
-    match letter {
-        'C' => "QuickFIX",
-        'J' => "QuickFIX/J",
-        'G' => "QuickFIX/Go",
-        _ => "QuickFIX/n",
-    }
+fn engine(letter: char) -> String {
+    let mut family = Dialect::FAMILY.into_iter();
+    let found = family.find(|dialect| dialect.letter() == Some(letter));
+    found.unwrap_or(Dialect::Fixwire).to_string()
 }
 
 const INTRODUCTION: &str = "\
@@ -105,12 +195,43 @@ TargetCompID=CLIENT
 
 What stands in `[DEFAULT]` holds for every session that does not say otherwise. Keys, section names
 and words such as `acceptor` are read in any case; spaces at either end of a key or a value are no
-part of it; each key stands once in a section. Variables are not expanded. `fixwire check FILE.cfg`
-prints each value of each session and the line it comes from.
+part of it; each key stands once in a section. `fixwire check FILE.cfg` prints each value of each session
+and where it comes from. One table has [all keys](#all-keys) of all engines.
 
-A key that no engine of the QuickFIX family has is an error, with the known key that looks most like
-it. Keys that an application of yours reads start with `X-`; fixwire keeps them and reads nothing into
-them.
+In fixwire's own file a key that nobody has is an error, with the known key that looks most like it. Keys
+that an application of yours reads start with `X-`; fixwire keeps them and reads nothing into them.
+
+## Files of other engines
+
+Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Say whose file it is
+with `Dialect=quickfix`, `quickfixj`, `quickfixgo` or `quickfixn` in `[DEFAULT]`, or with `--dialect`; when
+neither says so, the engine is taken that has more of the file's keys than any other, and `check` tells.
+With a key that only fixwire has, or no engine that fits best, it is fixwire's own file.
+
+The engine decides
+
+* which default holds where engines have different ones: `SocketNodelay` is `N` in QuickFIX and `Y` in
+  QuickFIX/n. `check` prints such a default with fixwire's beside it. QuickFIX/Go uses a dictionary only
+  when one is named, and has no `ConnectionType`: a host to connect to or a port to listen on tells.
+* how lines are read. In every one of them the last of two equal keys holds, and a key that it does not
+  have is the application's. QuickFIX and QuickFIX/n pass over lines without `=`, sections of other names
+  and a second `[DEFAULT]`; in QuickFIX/J and QuickFIX/Go that one adds to the first.
+* which variables are replaced (see below).
+
+What the engine would not have done is done here, with a warning: a key in another case, under another
+engine's name or with a blank before its `=` counts, although that deployment ran on the default; a file
+of QuickFIX is read on behind a line of more than 1023 bytes.
+
+## Variables and secrets
+
+`${env:NAME}` in a value is replaced by an environment variable, `${file:PATH}` by the text of a file of at
+most 64 KiB without the end of its last line. In a file of QuickFIX/J `${name}` is an environment variable
+too (there it is a Java system property); with `ExpandVariables=Y` also `$NAME`, `${NAME}` and `$(NAME)`, as
+in QuickFIX. A variable that is not set is an error.
+
+So a password need not stand in the file: `Password=${file:/run/secrets/venue}`. Values of secrets are never
+shown, in `check`, in errors or in logs. A secret in a file that every user of the machine can read gives a
+warning.
 ";
 
 const OF_THE_ENGINE: &str = "\
@@ -118,6 +239,16 @@ One engine runs all sessions of a file, on one thread with one journal. These ke
 `[DEFAULT]`; in a `[SESSION]` they are taken as long as all sessions say the same.";
 
 const OF_A_SESSION: &str = "In `[DEFAULT]` or `[SESSION]`.";
+
+const TABLE: &str = "
+## All keys
+
+Each key of each engine, with its default there; what fixwire makes of it; the unit of a bare number; and
+fixwire's default, which holds in its own files and where an engine has none.
+
+| key | engines | default there | unit | here | default here |
+| --- | --- | --- | --- | --- | --- |
+";
 
 const ELSEWHERE: &str = "
 ## Keys of other engines without effect here

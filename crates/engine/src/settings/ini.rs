@@ -147,7 +147,10 @@ pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> 
         if dialect.longest_line().is_some_and(|most| length > most) && !stopped {
             stopped = true;
             let span = trimmed(&source.text, at, at + line.len());
-            reader.differs(span, "stops reading at this line, which is longer than 1023 bytes");
+            reader.differs(
+                span,
+                "stops reading at this line, which is longer than 1023 bytes",
+            );
         }
         if !reader.line(at, at + line.len()) {
             break;
@@ -227,7 +230,10 @@ impl Reader<'_> {
         };
         let upper = name.bytes().all(|byte| byte.is_ascii_uppercase());
         if !upper && !self.dialect.sections_in_any_case() {
-            self.differs(span, "passes over this section: it wants its name in capitals");
+            self.differs(
+                span,
+                "passes over this section: it wants its name in capitals",
+            );
         }
         if kind == SectionKind::Default
             && let Some(first) = self.sections.iter().position(|s| s.kind == kind)
@@ -307,9 +313,11 @@ impl Reader<'_> {
                 entry.key,
                 "takes the blanks around a key as a part of it, and does not find it",
             ),
-            Dialect::QuickFixGo if !entry.text.is_empty() && (behind || before_value) => {
-                self.differs(entry.value, "takes the blanks around a value as a part of it")
-            }
+            Dialect::QuickFixGo if !entry.text.is_empty() && (behind || before_value) => self
+                .differs(
+                    entry.value,
+                    "takes the blanks around a value as a part of it",
+                ),
             _ => {}
         }
     }

@@ -182,8 +182,8 @@ impl Fault {
                 ..
             } => Some("set it in the environment of the program".into()),
             Self::Exposed => Some(
-                "take the right to read from others (`chmod o-r`), or say `${file:PATH}` and keep the \
-                 secret in a file of its own"
+                "make the file readable to its owner alone (`chmod 600`), or say `${file:PATH}` and \
+                 keep the secret in a file that is"
                     .into(),
             ),
             Self::Unsupported { note } | Self::WithoutEffect { note } => Some((*note).into()),
@@ -254,7 +254,9 @@ impl Fault {
             Self::PassedOver { dialect } => format!("`{text}` is passed over, as {dialect} does"),
             Self::Replaced { .. } => format!("`{text}` appears twice: the last one holds"),
             Self::Kept { dialect, .. } => {
-                format!("`{text}` is no key of {dialect} or fixwire: it is kept for the application")
+                format!(
+                    "`{text}` is no key of {dialect} or fixwire: it is kept for the application"
+                )
             }
             Self::Variable { name, why } => format!("variable `{}` {why}", Printable(name)),
             Self::Exposed => "every user of this machine can read this secret".into(),

@@ -55,55 +55,44 @@ pub fn check(reading: &Reading<'_>, section: &Section, problems: &mut Vec<Proble
         custom: Vec::new(),
         broken: Vec::new(),
     };
-    let mut seen: BTreeMap<String, Span> = BTreeMap::new();
-    for entry in &section.entries {
-        let known = registry::find(&entry.name);
-        let same = match known {
-            Some(Known::Used(key, number)) => {
-                let number = number.map(|number| number.to_string()).unwrap_or_default();
-                format!("{}{number}", key.name)
-            }
-            _ => entry.name.to_ascii_lowercase(),
-        };
-        let span = entry.key;
-        if let Some(first) = seen.insert(same.clone(), span) {
-            if !reading.dialect.takes_the_last() {
-                seen.insert(same, first);
+    let names: Vec<String> = section.entries.iter().map(canonical).collect();
+    let mut firsts: BTreeMap<&str, Span> = BTreeMap::new();
+    let mut lasts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, (name, entry)) in names.iter().zip(&section.entries).enumerate() {
+        firsts.entry(name).or_insert(entry.key);
+        lasts.insert(name, index);
+    }
+    for (index, (name, entry)) in names.iter().zip(&section.entries).enumerate() {
+        let (span, first) = (entry.key, firsts[&name[..]]);
+        if !reading.dialect.takes_the_last() {
+            if first != span {
                 let fault = Fault::Repeated { first };
                 problems.push(Problem { span, fault });
                 continue;
             }
+        } else if lasts[&name[..]] != index {
+            continue;
+        } else if first != span {
             let fault = Fault::Replaced { first };
             problems.push(Problem { span, fault });
-            checked.forget(known, &entry.name);
         }
-        checked.entry(reading, entry, known, problems);
+        checked.entry(reading, entry, problems);
     }
     checked
 }
 
-impl Checked {
-    /// Takes back what an earlier entry of the same key said.
-    fn forget(&mut self, known: Option<Known>, name: &str) {
-        match known {
-            Some(Known::Used(key, number)) => {
-                self.settings
-                    .retain(|old| old.key.id != key.id || old.number != number);
-                self.broken.retain(|old| *old != key.id);
-            }
-            _ => self
-                .custom
-                .retain(|old| !old.key.eq_ignore_ascii_case(name)),
-        }
+/// One text for all names of a key.
+fn canonical(entry: &Entry) -> String {
+    match registry::find(&entry.name) {
+        Some(Known::Used(key, Some(number))) => format!("{}{number}", key.name),
+        Some(Known::Used(key, None)) => key.name.to_owned(),
+        _ => entry.name.to_ascii_lowercase(),
     }
+}
 
-    fn entry(
-        &mut self,
-        reading: &Reading<'_>,
-        entry: &Entry,
-        known: Option<Known>,
-        problems: &mut Vec<Problem>,
-    ) {
+impl Checked {
+    fn entry(&mut self, reading: &Reading<'_>, entry: &Entry, problems: &mut Vec<Problem>) {
+        let known = registry::find(&entry.name);
         let compare = problems.len() < COMPARED;
         let mut report = |span, fault| problems.push(Problem { span, fault });
         let secret = registry::is_secret(&entry.name, &entry.text);

@@ -1,6 +1,10 @@
 //! Files and what is said about them.
 
+use std::time::Duration;
+
 use super::*;
+
+mod dialects;
 
 const GOOD: &str = "\
 # an acceptor and an initiator

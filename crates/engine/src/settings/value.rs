@@ -139,6 +139,16 @@ impl Kind {
         }
     }
 
+    /// What a bare number counts; empty when the value is no number.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Int { unit, .. } => unit,
+            Self::Time { .. } | Self::Pauses => "s",
+            Self::Bytes { .. } => "bytes",
+            _ => "",
+        }
+    }
+
     fn read(self, text: &str) -> Option<Value> {
         match self {
             Self::Bool => match text.to_ascii_uppercase().as_str() {

@@ -1,0 +1,363 @@
+//! Files of other engines: their rules, their defaults, and what they would have done otherwise.
+
+use super::*;
+
+const SESSION: &str = "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=A\nTargetCompID=B\n\
+                       ConnectionType=acceptor\nSocketAcceptPort=5001\nNonStopSession=Y\n";
+
+fn read_as(dialect: Dialect, text: &str) -> Result<Settings, LoadError> {
+    let source = Source {
+        path: "x.cfg".into(),
+        text: text.into(),
+    };
+    let options = Options {
+        dialect: Some(dialect),
+        ..Options::default()
+    };
+    Settings::read_with(&source, &options)
+}
+
+fn one(dialect: Dialect, extra: &str) -> (SessionSettings, String) {
+    let settings = read_as(dialect, &format!("{SESSION}{extra}")).unwrap();
+    (settings.sessions[0].clone(), settings.report.to_string())
+}
+
+#[test]
+fn the_engine_decides_where_defaults_differ() {
+    let nodelay = |dialect| {
+        let (session, _) = one(dialect, "");
+        let setting = session.find(Id::SocketNodelay).unwrap();
+        (setting.value == Value::Bool(true), setting.origin)
+    };
+    let of_quickfix = Origin::Dialect(Dialect::QuickFix);
+    assert_eq!(nodelay(Dialect::QuickFix), (false, of_quickfix));
+    assert_eq!(nodelay(Dialect::QuickFixN), (true, Origin::BuiltIn));
+    assert_eq!(nodelay(Dialect::Fixwire), (true, Origin::BuiltIn));
+    let (session, _) = one(Dialect::QuickFixJ, "");
+    assert_eq!(session.int(Id::TestRequestDelayMultiplier), Some(500));
+    assert_eq!(
+        session.time(Id::SocketConnectTimeout),
+        Some(Duration::from_secs(60))
+    );
+    // The file still has the last word.
+    let (session, _) = one(Dialect::QuickFix, "SocketNodelay=Y");
+    assert!(session.bool(Id::SocketNodelay));
+}
+
+#[test]
+fn a_go_program_says_by_its_keys_what_it_is() {
+    let bare = "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=A\nTargetCompID=B\n";
+    let role = |extra: &str| {
+        let settings = read_as(Dialect::QuickFixGo, &format!("{bare}{extra}"));
+        settings.map(|settings| {
+            let session = &settings.sessions[0];
+            let role = session.text(Id::ConnectionType).map(str::to_owned);
+            (role, session.bool(Id::UseDataDictionary))
+        })
+    };
+    let acceptor = Some("acceptor".to_owned());
+    assert_eq!(
+        role("SocketAcceptPort=1").unwrap(),
+        (acceptor.clone(), false)
+    );
+    assert_eq!(
+        role("SocketAcceptPort=1\nDataDictionary=x.xml").unwrap(),
+        (acceptor, true)
+    );
+    assert_eq!(
+        role("SocketConnectHost=h\nSocketConnectPort=1\nHeartBtInt=30").unwrap(),
+        (Some("initiator".into()), false)
+    );
+    assert!(role("").is_err());
+}
+
+#[test]
+fn what_the_engine_would_have_done_otherwise_is_said() {
+    use Dialect::{QuickFix, QuickFixGo, QuickFixJ, QuickFixN};
+    for (dialect, extra, said) in [
+        (
+            QuickFixJ,
+            "resetonlogon=Y",
+            "QuickFIX/J reads `ResetOnLogon` in this case of its letters only: its default N holds there",
+        ),
+        (
+            QuickFixGo,
+            "logontimeout=5",
+            "QuickFIX/Go reads `LogonTimeout` in this case",
+        ),
+        (
+            QuickFixJ,
+            "SocketNodelay=N",
+            "QuickFIX/J calls it `SocketTcpNoDelay` and passes over this name: its default Y holds there",
+        ),
+        (
+            QuickFix,
+            "SocketTcpNoDelay=Y",
+            "QuickFIX calls it `SocketNodelay` and passes over this name: its default N holds there",
+        ),
+        (
+            QuickFixN,
+            "ResendRequestChunkSize=5",
+            "QuickFIX/n calls it `MaxMessagesInResendRequest`",
+        ),
+        (
+            QuickFixN,
+            "CheckCompID=N",
+            "QuickFIX/n has no `CheckCompID`",
+        ),
+        (
+            QuickFixN,
+            "MillisecondsInTimeStamp=Y",
+            "QuickFIX/n has no `MillisecondsInTimeStamp`",
+        ),
+        (
+            QuickFix,
+            "HeartBtInt=0",
+            "QuickFIX does not start with HeartBtInt=0",
+        ),
+        (QuickFix, "ResetOnLogon=yes", "QuickFIX takes Y and N only"),
+        (
+            QuickFixJ,
+            "LogonTimeout =5",
+            "QuickFIX/J takes the blank before `=` as a part of the key",
+        ),
+        (
+            QuickFixGo,
+            " LogonTimeout=5",
+            "QuickFIX/Go takes the blanks around a key as a part of it",
+        ),
+        (
+            QuickFixGo,
+            "LogonTimeout= 5",
+            "QuickFIX/Go takes the blanks around a value as a part of it",
+        ),
+        (
+            QuickFixGo,
+            " # no",
+            "QuickFIX/Go takes no comment behind blanks",
+        ),
+        (
+            QuickFixJ,
+            "nonsense\nLogonTimeout=5",
+            "QuickFIX/J takes this line as a part of the next key",
+        ),
+        (
+            QuickFix,
+            "nonsense",
+            "`nonsense` is passed over, as QuickFIX does",
+        ),
+        (
+            QuickFixN,
+            "[NOTES]\nnonsense",
+            "`[NOTES]` is passed over, as QuickFIX/n does",
+        ),
+        (
+            QuickFix,
+            "[Default]\nLogonTimeout=5",
+            "QuickFIX passes over this section: it wants its name in capitals",
+        ),
+        (
+            QuickFix,
+            "LogonTimeout=5\nLogonTimeout=6",
+            "`LogonTimeout` appears twice: the last one holds",
+        ),
+        (
+            QuickFix,
+            "HartBtInt=5",
+            "`HartBtInt` is no key of QuickFIX or fixwire: it is kept for the application (did you mean `HeartBtInt`?)",
+        ),
+    ] {
+        let (_, found) = one(dialect, extra);
+        assert!(found.contains(said), "{dialect} {extra}: {found}");
+        assert!(found.contains("warning: "), "{found}");
+    }
+    for (dialect, extra) in [
+        (QuickFix, "RESETONLOGON=Y"),
+        (QuickFixN, " ResetOnLogon = Y"),
+        (QuickFix, "TimeStampPrecision=6"),
+        (QuickFixN, "HeartBtInt=0"),
+        (QuickFixJ, "Durability=disk"),
+        (QuickFixJ, "ResetOnLogon= Y "),
+        (QuickFixJ, "LogonTag1=50=X"),
+    ] {
+        let (_, found) = one(dialect, extra);
+        assert_eq!(found, "", "{dialect} {extra}");
+    }
+}
+
+#[test]
+fn of_two_equal_keys_the_last_one_holds_elsewhere() {
+    for dialect in Dialect::FAMILY {
+        let (session, _) = one(dialect, "LogonTimeout=x\nLogonTimeout=6\nMy=1\nmy=2");
+        assert_eq!(session.time(Id::LogonTimeout), Some(Duration::from_secs(6)));
+        let custom: Vec<&str> = session.custom.iter().map(|c| &c.value[..]).collect();
+        assert_eq!(custom, ["2"]);
+    }
+    assert!(
+        read_as(
+            Dialect::Fixwire,
+            &format!("{SESSION}LogonTimeout=5\nLogonTimeout=6")
+        )
+        .is_err()
+    );
+}
+
+#[test]
+fn a_second_default_adds_up_or_is_passed_over() {
+    let text = format!("[DEFAULT]\nLogonTimeout=5\n{SESSION}[DEFAULT]\nLogoutTimeout=7\n");
+    let timeout = |dialect| {
+        let settings = read_as(dialect, &text).ok()?;
+        settings.sessions[0].time(Id::LogoutTimeout)
+    };
+    for (dialect, seconds) in [
+        (Dialect::QuickFix, Some(2)),
+        (Dialect::QuickFixN, Some(2)),
+        (Dialect::QuickFixJ, Some(7)),
+        (Dialect::QuickFixGo, Some(7)),
+        (Dialect::Fixwire, None),
+    ] {
+        assert_eq!(
+            timeout(dialect),
+            seconds.map(Duration::from_secs),
+            "{dialect}"
+        );
+    }
+}
+
+#[test]
+fn a_line_too_long_for_quickfix_is_read_and_said() {
+    let text = |length: usize| format!("#{}\n{SESSION}", "x".repeat(length - 1));
+    assert_eq!(
+        read_as(Dialect::QuickFix, &text(1023))
+            .unwrap()
+            .report
+            .problems,
+        []
+    );
+    let report = read_as(Dialect::QuickFix, &text(1024)).unwrap().report;
+    assert!(
+        report
+            .to_string()
+            .contains("x.cfg:1: warning: QuickFIX stops reading at this line")
+    );
+    let report = read_as(Dialect::QuickFixN, &text(5000)).unwrap().report;
+    assert_eq!(report.problems, []);
+}
+
+#[test]
+fn a_key_or_the_caller_says_whose_file_it_is() {
+    let whose = |extra: &str| {
+        let settings = read(&format!("{SESSION}{extra}")).unwrap();
+        (settings.dialect, settings.told)
+    };
+    assert_eq!(whose(""), (Dialect::Fixwire, Told::Nowhere));
+    assert_eq!(
+        whose("SocketTcpNoDelay=Y"),
+        (Dialect::QuickFixJ, Told::ByItsKeys)
+    );
+    assert_eq!(
+        whose("SocketTcpNoDelay=Y\ndialect=QuickFixN"),
+        (Dialect::QuickFixN, Told::ByKey)
+    );
+    assert_eq!(
+        whose("SocketTcpNoDelay=Y\nMaxFields=100"),
+        (Dialect::Fixwire, Told::Nowhere)
+    );
+    let text = format!("{SESSION}Dialect=quickfixn\n");
+    let settings = read_as(Dialect::QuickFix, &text).unwrap();
+    assert_eq!(
+        (settings.dialect, settings.told),
+        (Dialect::QuickFix, Told::ByCaller)
+    );
+    assert!(
+        errors(&format!("{SESSION}Dialect=artio")).contains("`artio` is not valid for Dialect")
+    );
+}
+
+#[test]
+fn variables_are_those_of_the_engine() {
+    struct Fixed;
+    impl variables::Values for Fixed {
+        fn env(&self, name: &str) -> Option<String> {
+            (name == "PORT").then(|| "7001".into())
+        }
+        fn file(&self, _: &str) -> Result<variables::FileText, variables::VariableFault> {
+            let (text, exposed) = ("hunter2".into(), true);
+            Ok(variables::FileText { text, exposed })
+        }
+    }
+    let read = |dialect, extra: &str| {
+        let text = SESSION.replace("5001\n", &format!("{extra}\n"));
+        let source = Source {
+            path: "x.cfg".into(),
+            text,
+        };
+        let options = Options {
+            dialect: Some(dialect),
+            values: &Fixed,
+        };
+        Settings::read_with(&source, &options)
+    };
+    for (dialect, extra) in [
+        (Dialect::Fixwire, "${env:PORT}"),
+        (Dialect::QuickFix, "${env:PORT}"),
+        (Dialect::QuickFixJ, "${PORT}"),
+        (Dialect::QuickFix, "$PORT\nExpandVariables=Y"),
+        (Dialect::QuickFixN, "$(PORT)\nExpandVariables=Y"),
+    ] {
+        let settings = read(dialect, extra).unwrap();
+        assert_eq!(
+            settings.sessions[0].int(Id::SocketAcceptPort),
+            Some(7001),
+            "{extra}"
+        );
+    }
+    for (dialect, extra, said) in [
+        (
+            Dialect::QuickFix,
+            "$PORT",
+            "`$PORT` is not valid for SocketAcceptPort",
+        ),
+        (
+            Dialect::QuickFix,
+            "${PORT}",
+            "this looks like a variable and is taken as it stands",
+        ),
+        (
+            Dialect::QuickFixJ,
+            "${NONE}",
+            "variable `NONE` is not set (set it in the environment",
+        ),
+        (Dialect::Fixwire, "1\nPassword=a${env:b", "has no value"),
+    ] {
+        let error = match read(dialect, extra) {
+            Err(error) => error.to_string(),
+            Ok(_) => "has no value".into(),
+        };
+        assert!(error.contains(said), "{extra}: {error}");
+    }
+    // A secret's variable may be part of the secret.
+    let error = read(Dialect::QuickFixJ, "1\nPassword=${hunter}")
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(!error.contains("hunter"), "{error}");
+    let settings = read(
+        Dialect::Fixwire,
+        "1\nPassword=${file:/x}\nX-Token=${env:PORT}",
+    )
+    .unwrap();
+    let session = &settings.sessions[0];
+    assert_eq!(session.text(Id::Password), Some("hunter2"));
+    assert_eq!(session.find(Id::Password).unwrap().text, "******");
+    assert_eq!(
+        (&session.custom[0].value[..], &session.custom[0].text[..]),
+        ("7001", "${env:PORT}")
+    );
+    assert!(
+        settings
+            .report
+            .to_string()
+            .contains("every user of this machine can read this secret")
+    );
+}
