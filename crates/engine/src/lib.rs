@@ -33,6 +33,7 @@ pub mod journal;
 pub mod messages;
 mod redact;
 mod release;
+pub mod schedule;
 pub mod settings;
 mod turn;
 
