@@ -29,6 +29,7 @@ mod counters;
 mod engine;
 pub mod event;
 pub mod host;
+mod hours;
 pub mod journal;
 pub mod messages;
 mod redact;

@@ -194,6 +194,7 @@ fn session_config(
         nodelay: from.bool(Id::SocketNodelay),
         send_buffer: buffer(Id::SocketSendBufferSize),
         receive_buffer: buffer(Id::SocketReceiveBufferSize),
+        schedule: None,
         custom,
     })
 }
