@@ -3,10 +3,14 @@
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use fixwire::protocol::Timestamp;
+use fixwire::schedule::utc;
 use fixwire::settings::registry::Scope;
 use fixwire::settings::{LoadError, Origin, Problem, Report, SessionSettings, Setting, Settings};
+use fixwire::{EngineConfig, SessionConfig};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, show};
@@ -19,8 +23,9 @@ use crate::readable::Escaped;
   fixwire check --json broker.cfg | jq '.sessions[].name'
 
 Each line of the table says where its value comes from: a line of the file, a line of its [DEFAULT]
-section, or the built-in default. Dictionaries that the file names are read too. All errors of the file
-are reported at once, and the exit code is 1.")]
+section, or the built-in default. Dictionaries that the file names are read too. Lines in parentheses
+are what the schedule of the session comes to: when it next opens and closes, and when its numbers
+restart. All errors of the file are reported at once, and the exit code is 1.")]
 pub struct CheckArgs {
     /// The settings file
     file: PathBuf,
@@ -34,9 +39,10 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let settings = Settings::load(&args.file);
     let checked = settings.and_then(|settings| {
         let config = settings.to_config()?;
-        Ok((settings, config.check()))
+        let engine = config.check();
+        Ok((settings, config, engine))
     });
-    let (settings, engine) = match checked {
+    let (settings, config, engine) = match checked {
         Ok(checked) => checked,
         Err(error) if args.json => {
             print_json(&failure(&error))?;
@@ -48,30 +54,31 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Text(format!("{}: {error}", args.file.display())));
     }
     if args.json {
-        print_json(&description(&settings))?;
+        print_json(&description(&settings, &config))?;
     } else {
         show(&settings.report);
         let mut out = BufWriter::new(io::stdout().lock());
-        table(&settings, &mut out)?;
+        table(&settings, &config, &mut out)?;
         out.flush()?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The engine's values once, then each session's.
-fn table(settings: &Settings, out: &mut impl Write) -> io::Result<()> {
+fn table(settings: &Settings, config: &EngineConfig, out: &mut impl Write) -> io::Result<()> {
     let Some(first) = settings.sessions.first() else {
         return Ok(());
     };
     let engine = rows(settings, first, Scope::Engine);
     section("Engine", &engine, out)?;
-    for session in &settings.sessions {
+    for (session, made) in settings.sessions.iter().zip(&config.sessions) {
         let mut own = rows(settings, session, Scope::Session);
         for custom in &session.custom {
             let value = Escaped(custom.value.as_bytes()).to_string();
             let key = Escaped(custom.key.as_bytes()).to_string();
             own.push([key, value, origin(settings, custom.origin)]);
         }
+        own.extend(schedule_rows(made));
         writeln!(out)?;
         section(&format!("Session {}", session.name()), &own, out)?;
     }
@@ -79,6 +86,51 @@ fn table(settings: &Settings, out: &mut impl Write) -> io::Result<()> {
 }
 
 type Row = [String; 3];
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = since.map_or(0, |since| since.as_nanos());
+    Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))
+}
+
+/// What the schedule of a session comes to, and when it next changes.
+fn schedule_rows(session: &SessionConfig) -> Vec<Row> {
+    let row = |name: &str, value: String, more: String| [format!("({name})"), value, more];
+    let Some(schedule) = &session.schedule else {
+        let always = row("schedule", "never ends".into(), String::new());
+        return vec![always];
+    };
+    let ahead = schedule.ahead(now());
+    let standing = if ahead.may_log_on { "open" } else { "closed" };
+    let mut rows = vec![
+        row("schedule", schedule.to_string(), String::new()),
+        row("now", standing.into(), String::new()),
+    ];
+    for (name, at) in [
+        ("closes", ahead.closes),
+        ("opens", ahead.opens),
+        ("numbers restart", ahead.begins),
+    ] {
+        if let Some(at) = at {
+            rows.push(row(name, schedule.local(at), utc(at)));
+        }
+    }
+    rows
+}
+
+fn schedule_json(session: &SessionConfig) -> Value {
+    let Some(schedule) = &session.schedule else {
+        return Value::Null;
+    };
+    let ahead = schedule.ahead(now());
+    json!({
+        "text": schedule.to_string(),
+        "open": ahead.may_log_on,
+        "closes": ahead.closes.map(utc),
+        "opens": ahead.opens.map(utc),
+        "numbersRestart": ahead.begins.map(utc),
+    })
+}
 
 fn rows(settings: &Settings, session: &SessionSettings, scope: Scope) -> Vec<Row> {
     session
@@ -126,7 +178,7 @@ fn origin(settings: &Settings, origin: Origin) -> String {
     }
 }
 
-fn description(settings: &Settings) -> Value {
+fn description(settings: &Settings, config: &EngineConfig) -> Value {
     let value = |key: String, value: &str, origin: Origin| {
         let (from, line) = match origin {
             Origin::BuiltIn => ("built-in", None),
@@ -144,12 +196,14 @@ fn description(settings: &Settings) -> Value {
             .map(|setting| value(key(setting), &setting.text, setting.origin))
             .collect()
     };
-    let sessions = settings.sessions.iter().map(|session| {
+    let both = settings.sessions.iter().zip(&config.sessions);
+    let sessions = both.map(|(session, made)| {
         let custom = session.custom.iter();
         let custom = custom.map(|custom| value(custom.key.clone(), &custom.value, custom.origin));
         let mut values = of(session, Scope::Session);
         values.extend(custom);
-        json!({ "name": session.name(), "settings": values })
+        let schedule = schedule_json(made);
+        json!({ "name": session.name(), "settings": values, "schedule": schedule })
     });
     json!({
         "file": settings.report.source.path.display().to_string(),

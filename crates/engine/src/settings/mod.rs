@@ -18,6 +18,7 @@ pub mod problem;
 pub mod registry;
 pub mod resolve;
 mod rules;
+mod schedule;
 pub mod value;
 
 pub use ini::{Source, Span};
