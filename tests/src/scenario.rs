@@ -24,6 +24,7 @@
 //! | `refuse unsupported` | the application refuses the message delivered last; also `not-available`, `missing TAG`, `not-authorized`, `range TAG`, `format TAG` |
 //! | `log-out TEXT` | the operator ends the session |
 //! | `reset` | the operator starts the numbers again |
+//! | `out-of-hours` | the schedule lets nobody log on from now |
 //! | `drop` | the connection is lost |
 //! | `forget` | the store loses all messages |
 //!
@@ -100,6 +101,8 @@ pub enum Action {
     LogOut(String),
     /// `reset`
     Reset,
+    /// The schedule lets nobody log on from now.
+    OutOfHours,
     /// `drop`
     Drop,
     /// `forget`
@@ -293,6 +296,7 @@ fn parse_action(word: &str, rest: &str) -> Result<Action, String> {
         "logged-on" => bare(Action::LoggedOn),
         "garbled" => bare(Action::Garbled),
         "reset" => bare(Action::Reset),
+        "out-of-hours" => bare(Action::OutOfHours),
         "drop" => bare(Action::Drop),
         "forget" => bare(Action::Forget),
         "recv" => fields(rest).map(Action::Receive),

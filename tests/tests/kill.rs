@@ -115,7 +115,7 @@ fn set_up(
     let (settings, journal) = (folder.join("engine.cfg"), folder.join("journal"));
     let text = format!(
         "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort={port}\nFileStorePath={}\n\
-         JournalSegmentSize=2M\nStartTime=00:00:00\nEndTime=00:00:00\n\n\
+         JournalSegmentSize=2M\nNonStopSession=Y\n\n\
          [SESSION]\nBeginString=FIX.4.2\nSenderCompID={SENDER}\nTargetCompID={TARGET}\n",
         journal.display()
     );

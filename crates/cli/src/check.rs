@@ -3,13 +3,17 @@
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use fixwire::protocol::Timestamp;
+use fixwire::schedule::utc;
 use fixwire::settings::registry::Scope;
 use fixwire::settings::resolve::Custom;
 use fixwire::settings::{
     Dialect, LoadError, Options, Origin, Problem, Report, SessionSettings, Setting, Settings, Told,
 };
+use fixwire::{EngineConfig, SessionConfig};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, show};
@@ -25,8 +29,9 @@ use crate::readable::Escaped;
 
 Each line of the table says where its value comes from: a line of the file, a line of its [DEFAULT]
 section, the default of the engine that the file was written for, or the built-in default; and what that
-engine would have done otherwise. Dictionaries that the file names are read too. All errors of the file
-are reported at once, and the exit code is 1.")]
+engine would have done otherwise. Dictionaries that the file names are read too. Lines in parentheses
+are what the schedule of the session comes to: when it next opens and closes, and when its numbers
+restart. All errors of the file are reported at once, and the exit code is 1.")]
 pub struct CheckArgs {
     /// The settings file
     file: PathBuf,
@@ -70,9 +75,10 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let settings = args.reading.load(&args.file);
     let checked = settings.and_then(|settings| {
         let config = settings.to_config()?;
-        Ok((settings, config.check()))
+        let engine = config.check();
+        Ok((settings, config, engine))
     });
-    let (settings, engine) = match checked {
+    let (settings, config, engine) = match checked {
         Ok(checked) => checked,
         Err(error) if args.json => {
             print_json(&failure(&error))?;
@@ -84,18 +90,18 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Text(format!("{}: {error}", args.file.display())));
     }
     if args.json {
-        print_json(&description(&settings))?;
+        print_json(&description(&settings, &config))?;
     } else {
         show(&settings.report);
         let mut out = BufWriter::new(io::stdout().lock());
-        table(&settings, &mut out)?;
+        table(&settings, &config, &mut out)?;
         out.flush()?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The engine's values once, then each session's.
-fn table(settings: &Settings, out: &mut impl Write) -> io::Result<()> {
+fn table(settings: &Settings, config: &EngineConfig, out: &mut impl Write) -> io::Result<()> {
     let Some(first) = settings.sessions.first() else {
         return Ok(());
     };
@@ -106,8 +112,9 @@ fn table(settings: &Settings, out: &mut impl Write) -> io::Result<()> {
         settings.dialect,
         out,
     )?;
-    for session in &settings.sessions {
-        let own = rows(settings, session, Scope::Session, &session.custom);
+    for (session, made) in settings.sessions.iter().zip(&config.sessions) {
+        let mut own = rows(settings, session, Scope::Session, &session.custom);
+        own.extend(schedule_rows(made));
         writeln!(out)?;
         let title = format!("Session {}", session.name());
         section(&title, &own, settings.dialect, out)?;
@@ -139,6 +146,56 @@ struct Row {
     value: String,
     origin: String,
     differs: Option<String>,
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = since.map_or(0, |since| since.as_nanos());
+    Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))
+}
+
+/// What the schedule of a session comes to, and when it next changes.
+fn schedule_rows(session: &SessionConfig) -> Vec<Row> {
+    let row = |name: &str, value: String, more: String| Row {
+        key: format!("({name})"),
+        value,
+        origin: more,
+        differs: None,
+    };
+    let Some(schedule) = &session.schedule else {
+        let always = row("schedule", "never ends".into(), String::new());
+        return vec![always];
+    };
+    let ahead = schedule.ahead(now());
+    let standing = if ahead.may_log_on { "open" } else { "closed" };
+    let mut rows = vec![
+        row("schedule", schedule.to_string(), String::new()),
+        row("now", standing.into(), String::new()),
+    ];
+    for (name, at) in [
+        ("closes", ahead.closes),
+        ("opens", ahead.opens),
+        ("numbers restart", ahead.begins),
+    ] {
+        if let Some(at) = at {
+            rows.push(row(name, schedule.local(at), utc(at)));
+        }
+    }
+    rows
+}
+
+fn schedule_json(session: &SessionConfig) -> Value {
+    let Some(schedule) = &session.schedule else {
+        return Value::Null;
+    };
+    let ahead = schedule.ahead(now());
+    json!({
+        "text": schedule.to_string(),
+        "open": ahead.may_log_on,
+        "closes": ahead.closes.map(utc),
+        "opens": ahead.opens.map(utc),
+        "numbersRestart": ahead.begins.map(utc),
+    })
 }
 
 fn rows(
@@ -216,7 +273,7 @@ fn place(settings: &Settings, origin: Origin) -> String {
     }
 }
 
-fn description(settings: &Settings) -> Value {
+fn description(settings: &Settings, config: &EngineConfig) -> Value {
     let from = |origin: Origin| {
         let (from, span) = match origin {
             Origin::BuiltIn => ("built-in", None),
@@ -242,13 +299,15 @@ fn description(settings: &Settings) -> Value {
             .map(value)
             .collect()
     };
-    let sessions = settings.sessions.iter().map(|session| {
+    let both = settings.sessions.iter().zip(&config.sessions);
+    let sessions = both.map(|(session, made)| {
         let mut values = of(session, Scope::Session);
         values.extend(session.custom.iter().map(|custom| {
             let (from, line) = from(custom.origin);
             json!({ "key": custom.key, "value": custom.text, "from": from, "line": line })
         }));
-        json!({ "name": session.name(), "settings": values })
+        let schedule = schedule_json(made);
+        json!({ "name": session.name(), "settings": values, "schedule": schedule })
     });
     json!({
         "file": settings.report.source.path.display().to_string(),

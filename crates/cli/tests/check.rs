@@ -207,3 +207,47 @@ fn what_is_not_there_is_named() {
         assert!(named || args.ends_with(&["."]), "{args:?}: {said}");
     }
 }
+
+#[test]
+fn the_schedule_of_a_session_is_shown_as_it_comes_out() {
+    let days =
+        "StartTime=08:00:00\nEndTime=17:00:00\nTimeZone=America/New_York\nWeekdays=Mon,Tue\n";
+    let (_keep, folder) = file(&format!("{GOOD}{days}"));
+    let output = fixwire(&folder, &["check", "x.cfg"]);
+    let table = text(&output.stdout);
+    let row = |name: &str| {
+        let mut lines = table.lines().map(str::trim_start);
+        let line = lines.find(|line| line.starts_with(name));
+        line.unwrap_or_else(|| panic!("no {name} in\n{table}"))
+    };
+    let said = "Monday Tuesday, 08:00:00 America/New_York to 17:00:00 America/New_York";
+    assert!(row("(schedule)").contains(said), "{table}");
+    assert!(
+        ["open", "closed"]
+            .iter()
+            .any(|word| row("(now)").contains(word))
+    );
+    for (name, time) in [("(closes)", " 17:00:00 -0"), ("(opens)", " 08:00:00 -0")] {
+        assert!(
+            row(name).contains(time) && row(name).ends_with('Z'),
+            "{table}"
+        );
+    }
+    assert!(row("(numbers restart)").contains(" 08:00:00 -0"), "{table}");
+    let output = fixwire(&folder, &["check", "--json", "x.cfg"]);
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schedule = &found["sessions"][0]["schedule"];
+    assert_eq!(schedule["text"], said);
+    assert!(
+        schedule["opens"]
+            .as_str()
+            .is_some_and(|at| at.ends_with(":00Z"))
+    );
+    let (_keep, folder) = file(GOOD);
+    let output = fixwire(&folder, &["check", "x.cfg"]);
+    let table = text(&output.stdout);
+    assert!(
+        table.contains("(schedule)") && table.contains("never ends"),
+        "{table}"
+    );
+}

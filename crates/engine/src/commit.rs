@@ -11,6 +11,7 @@ use crate::config::SessionConfig;
 use crate::counters::Counters;
 use crate::event::Ending;
 use crate::host::{ConnId, Host, SocketOptions};
+use crate::hours::Hours;
 use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, JournalId, Kind};
 use crate::journal::{Replay, Stored};
 use crate::redact::Redactor;
@@ -38,7 +39,7 @@ pub(crate) struct Core<D: Disk> {
     /// Nothing leaves before a sync has returned.
     pub(crate) sync_first: bool,
     pub(crate) redactor: Redactor,
-    /// Messages for sessions that do not exist.
+    /// Messages for sessions that do not exist, or that are closed.
     pub(crate) astray: u64,
     /// Sessions with bytes or messages that wait for their socket.
     pub(crate) busy: Vec<usize>,
@@ -68,10 +69,20 @@ pub(crate) struct Line {
     pub(crate) ended_before: Option<u64>,
     /// Stands in [`Core::busy`].
     pub(crate) is_busy: bool,
+    /// Its schedule, if it has one.
+    pub(crate) hours: Option<Box<Hours>>,
+    /// No period of its schedule runs: what is written for it now would be lost when the next begins.
+    pub(crate) shut: bool,
     pub(crate) counters: Counters,
 }
 
 impl Line {
+    /// Nobody is there, and nobody will be in this period.
+    #[inline]
+    fn is_out_of_hours(&self) -> bool {
+        self.shut && self.conn.is_none()
+    }
+
     /// A session without a connection; `room` is the most bytes that one flush leaves for it.
     pub(crate) fn new(config: &SessionConfig, journal: JournalId, room: usize) -> Self {
         Self {
@@ -89,6 +100,11 @@ impl Line {
             logged_on: false,
             ended_before: None,
             is_busy: false,
+            hours: config
+                .schedule
+                .clone()
+                .map(|schedule| Box::new(Hours::new(schedule))),
+            shut: false,
             counters: Counters::default(),
         }
     }
@@ -160,6 +176,10 @@ impl<D: Disk> Core<D> {
                         && lines[cause].counters.connections > 1 =>
                 {
                     outbox.discard(index);
+                }
+                Some(_) if lines[entry.session.0 as usize].is_out_of_hours() => {
+                    outbox.discard(index);
+                    self.astray += 1;
                 }
                 Some(session) => {
                     stored |= entry.number == Number::Next;

@@ -13,6 +13,7 @@ use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
 use fixwire_protocol::session;
 
 use crate::journal::record::EFFECT;
+use crate::schedule::Schedule;
 
 /// Everything an engine needs to know.
 #[derive(Clone, Debug)]
@@ -253,6 +254,8 @@ pub struct SessionConfig {
     pub send_buffer: Option<usize>,
     /// SO_RCVBUF of its socket, bytes; `None` leaves it to the system.
     pub receive_buffer: Option<usize>,
+    /// When it is open; `None`: always, and its numbers never restart by themselves.
+    pub schedule: Option<Schedule>,
     /// Settings that are the application's own.
     pub custom: BTreeMap<String, String>,
 }
@@ -268,6 +271,7 @@ impl SessionConfig {
             nodelay: true,
             send_buffer: None,
             receive_buffer: None,
+            schedule: None,
             custom: BTreeMap::new(),
         }
     }

@@ -24,6 +24,8 @@ pub(crate) struct Dialler {
     /// Attempts since the session was last logged on.
     failures: usize,
     state: State,
+    /// This is a time for the session.
+    is_open: bool,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -53,6 +55,7 @@ impl Dialler {
             host: 0,
             failures: 0,
             state: State::Waiting(Mono(0)),
+            is_open: true,
         }
     }
 
@@ -68,7 +71,8 @@ impl Dialler {
     /// When something must happen though nothing arrives.
     pub(crate) fn due(&self) -> Option<Mono> {
         match self.state {
-            State::Waiting(at) | State::Dialling(_, at) => Some(at),
+            State::Waiting(at) => Some(at).filter(|_| self.is_open),
+            State::Dialling(_, at) => Some(at),
             State::Up | State::Off => None,
         }
     }
@@ -101,6 +105,16 @@ impl Dialler {
         pause
     }
 
+    /// The session's schedule lets it connect, or no longer: a new time begins with an attempt at
+    /// once and the first pause.
+    pub(crate) fn set_open(&mut self, now: Mono, open: bool) {
+        self.is_open = open;
+        if matches!(self.state, State::Waiting(_) | State::Dialling(..)) {
+            self.state = State::Waiting(now);
+            self.failures = 0;
+        }
+    }
+
     /// No further attempt.
     pub(crate) fn off(&mut self) {
         self.state = State::Off;
@@ -126,6 +140,21 @@ mod tests {
         assert_eq!(dialler.due(), Some(Mono(u64::MAX)));
         dialler.ended(Mono(10), false);
         assert_eq!(dialler.due(), Some(Mono(u64::MAX)));
+    }
+
+    #[test]
+    fn a_closed_session_is_not_dialled() {
+        let hosts = vec![("a".to_owned(), 1)];
+        let mut dialler = Dialler::new(hosts, vec![Duration::from_secs(1)], Duration::MAX);
+        dialler.set_open(Mono(5), false);
+        assert_eq!(dialler.due(), None);
+        dialler.ended(Mono(6), true);
+        assert_eq!(dialler.due(), None);
+        dialler.set_open(Mono(7), true);
+        assert_eq!(dialler.due(), Some(Mono(7)));
+        dialler.off();
+        dialler.set_open(Mono(8), true);
+        assert_eq!(dialler.due(), None, "the operator's word stands");
     }
 
     #[test]

@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 
 use fixwire_protocol::frame::Garbled;
 use fixwire_protocol::session::Reason;
-use fixwire_protocol::{Mono, Nanos, Now, SessionId};
+use fixwire_protocol::{Mono, Nanos, Now, SessionId, Timestamp};
+
+use crate::schedule;
 
 /// Something happened that an operator may want to know. Facts, not text; [`fmt::Display`] makes the
 /// sentence, without the session's name.
@@ -55,6 +57,23 @@ pub enum Event {
         /// Why.
         why: Ending,
     },
+    /// The schedule of the session lets it be logged on from now.
+    SessionOpened {
+        /// The session.
+        session: SessionId,
+    },
+    /// The schedule of the session does not let it be logged on from now.
+    SessionClosed {
+        /// The session.
+        session: SessionId,
+        /// When it opens again.
+        opens: Option<Timestamp>,
+    },
+    /// The schedule of the session made its numbers start again at 1.
+    NumbersRestarted {
+        /// The session.
+        session: SessionId,
+    },
     /// A connection was closed before it belonged to a session.
     Refused {
         /// The peer's address.
@@ -75,7 +94,7 @@ pub enum Event {
         why: Garbled,
     },
     /// The application or a command wrote messages that could not be sent: too long for the outbox, or
-    /// for a session that does not exist.
+    /// for a session that does not exist, or for one that its schedule has closed.
     NotSent {
         /// How many.
         messages: u64,
@@ -157,13 +176,19 @@ impl fmt::Display for Event {
             Self::LoggedOn { .. } => f.write_str("logged on"),
             Self::LoggedOut { .. } => f.write_str("logged out"),
             Self::Disconnected { why, .. } => write!(f, "disconnected: {why}"),
+            Self::SessionOpened { .. } => f.write_str("open"),
+            Self::SessionClosed { opens: None, .. } => f.write_str("closed"),
+            Self::SessionClosed {
+                opens: Some(opens), ..
+            } => write!(f, "closed until {}", schedule::utc(*opens)),
+            Self::NumbersRestarted { .. } => f.write_str("sequence numbers start again at 1"),
             Self::Refused { from, why } => write!(f, "connection from {from} closed: {why}"),
             Self::CannotAccept { error } => write!(f, "cannot accept connections: {error}"),
             Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why:?}"),
             Self::NotSent { messages } => {
                 write!(
                     f,
-                    "{messages} messages were too long or for no session, and are not sent"
+                    "{messages} messages were too long, for no session or for a closed one, and are not sent"
                 )
             }
             Self::JournalFailed { error } => write!(f, "{error}"),
@@ -223,6 +248,9 @@ impl Event {
             | Self::LoggedOn { session }
             | Self::LoggedOut { session }
             | Self::Disconnected { session, .. }
+            | Self::SessionOpened { session }
+            | Self::SessionClosed { session, .. }
+            | Self::NumbersRestarted { session }
             | Self::Garbled { session, .. } => Some(*session),
             _ => None,
         }
@@ -241,11 +269,14 @@ impl Event {
             Self::Garbled { .. } => 8,
             Self::NotSent { .. } => 9,
             Self::JournalFailed { .. } | Self::Suppressed { .. } => 10,
+            Self::SessionOpened { .. } => 11,
+            Self::SessionClosed { .. } => 12,
+            Self::NumbersRestarted { .. } => 13,
         }
     }
 }
 
-const KINDS: usize = 11;
+const KINDS: usize = 14;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.
@@ -304,7 +335,6 @@ impl Events {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixwire_protocol::Timestamp;
     use std::sync::{Arc, Mutex};
 
     #[test]

@@ -29,10 +29,12 @@ mod counters;
 mod engine;
 pub mod event;
 pub mod host;
+mod hours;
 pub mod journal;
 pub mod messages;
 mod redact;
 mod release;
+pub mod schedule;
 pub mod settings;
 mod turn;
 

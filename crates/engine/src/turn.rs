@@ -278,6 +278,8 @@ impl<A: Application, H: Host> Engine<A, H> {
         conn: ConnId,
         peer: SocketAddr,
     ) -> Result<(), EngineError> {
+        // The day may have changed since the last look.
+        self.keep_hours(now, session)?;
         // What was committed before belongs to no connection: it must not precede the Logon on this one.
         self.release(now)?;
         self.set_owner(conn, Owner::Session(session));
@@ -340,6 +342,10 @@ impl<A: Application, H: Host> Engine<A, H> {
             dialler.ended(now.mono, was_logged_on);
             self.core.due = self.core.due.min(dialler.due().unwrap_or(NEVER));
         }
+        if self.core.lines[session].hours.is_some() {
+            // A new period may wait for the end of this connection.
+            self.core.due = Mono(0);
+        }
         Ok(())
     }
 
@@ -348,6 +354,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.core.due = NEVER;
         self.elapse_guests(now);
         for session in 0..self.core.sessions.len() {
+            self.keep_hours(now, session)?;
             let core = &mut self.core;
             if core.sessions[session]
                 .next_due()
@@ -363,6 +370,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 }
             }
             self.core.note_due(session);
+            self.core.due = self.core.due.min(self.hours_due(now, session));
             self.elapse_dialler(now, session)?;
         }
         if let Stopping::Until(deadline) = self.stopping {
@@ -377,7 +385,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             return Ok(());
         };
         match dialler.state() {
-            State::Waiting(at) if at <= now.mono => {
+            State::Waiting(at) if dialler.due().is_some() && at <= now.mono => {
                 let (host, port) = dialler.host();
                 match self.host.dial(host, port) {
                     Ok(conn) => {
@@ -405,6 +413,11 @@ impl<A: Application, H: Host> Engine<A, H> {
     fn dialled(&mut self, now: Now, session: usize, conn: ConnId) -> Result<(), EngineError> {
         match self.host.dialled(conn) {
             Ok(peer) => {
+                // The session may have closed while this was on its way.
+                self.keep_hours(now, session)?;
+                if self.owner(conn) != Owner::Dialling(session) {
+                    return Ok(());
+                }
                 if let Some(dialler) = &mut self.diallers[session] {
                     dialler.connected();
                 }

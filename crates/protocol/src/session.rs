@@ -67,6 +67,8 @@ pub struct Session {
     /// The next message to receive comes from `held`.
     was_held: bool,
     resend: Resend,
+    /// Logons are refused.
+    closed: bool,
 }
 
 impl Session {
@@ -86,6 +88,7 @@ impl Session {
             held: Held::new(config.limits.held_bytes, config.limits.held_messages),
             was_held: false,
             resend: Resend::new(&config.limits),
+            closed: false,
             config,
         }
     }
@@ -96,6 +99,12 @@ impl Session {
         self.next_out = next_out.max(1);
         self.next_in = next_in.max(1);
         self.epoch = epoch;
+    }
+
+    /// Whether this is a time for Logons. While it is not, an acceptor answers one with a Logout and
+    /// closes; what is logged on stays so until [`Session::log_out`]. A new session takes Logons.
+    pub fn allow_logons(&mut self, allowed: bool) {
+        self.closed = !allowed;
     }
 
     /// A connection is open. An initiator writes its Logon; an acceptor waits for the peer's.

@@ -173,7 +173,7 @@ impl Lane {
     fn settings(&self, port: u16, journal: &Path) -> String {
         let mut text = format!(
             "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort={port}\n\
-             StartTime=00:00:00\nEndTime=00:00:00\nResetOnLogon=Y\n\
+             NonStopSession=Y\nResetOnLogon=Y\n\
              FileStorePath={}\nUseDataDictionary=Y\n",
             journal.display()
         );

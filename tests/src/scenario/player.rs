@@ -132,6 +132,10 @@ impl Player {
                 let verdict = self.session.reset(self.now, &mut self.outbox);
                 self.follow(verdict, None)
             }
+            Action::OutOfHours => {
+                self.session.allow_logons(false);
+                Ok(())
+            }
             Action::Drop => {
                 self.session.disconnected(self.now);
                 self.notice_epoch();

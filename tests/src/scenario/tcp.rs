@@ -51,6 +51,7 @@ pub fn pure_only(scenario: &Scenario) -> Option<&'static str> {
             Action::Send(_) if !connected => return Some("what nobody is there for is on no wire"),
             Action::Forget => return Some("a journal does not forget"),
             Action::Reset => return Some("a running engine has no command for a reset"),
+            Action::OutOfHours => return Some("hours are played in a simulated world"),
             Action::Wait(span) if span < SHORTEST_WAIT => {
                 return Some("waits less than 0.5 s: no margin on a real clock");
             }
@@ -190,7 +191,9 @@ impl Player {
             Action::Deliver(fields) => self.expect_deliver(fields),
             Action::Disconnect(reason) => self.expect_disconnect(reason),
             Action::Numbers(numbers) => self.expect_numbers(numbers),
-            Action::Reset | Action::Forget => Err("cannot be played over TCP".to_owned()),
+            Action::Reset | Action::Forget | Action::OutOfHours => {
+                Err("cannot be played over TCP".to_owned())
+            }
         }
     }
 

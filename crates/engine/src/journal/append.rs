@@ -55,14 +55,17 @@ impl Counters {
 pub(super) struct Known {
     pub(super) name: String,
     pub(super) counters: Counters,
+    /// When its numbers began: its registration, or its last reset.
+    pub(super) began: Timestamp,
     pub(super) index: Index,
 }
 
 impl Known {
-    pub(super) fn new(name: String, config: &Config) -> Self {
+    pub(super) fn new(name: String, began: Timestamp, config: &Config) -> Self {
         Self {
             name,
             counters: Counters::NEW,
+            began,
             index: Index::new(config.index_entries),
         }
     }
@@ -80,9 +83,10 @@ impl Known {
     }
 
     #[inline]
-    pub(super) fn set(&mut self, counters: Counters) {
+    pub(super) fn set(&mut self, wall: Timestamp, counters: Counters) {
         if counters.epoch != self.counters.epoch {
             self.index.clear();
+            self.began = wall;
         }
         self.counters = counters;
     }
@@ -153,11 +157,12 @@ impl<D: Disk> Journal<D> {
         let segment_number = self.last_number();
         let at = self.at;
         let known = &mut self.sessions[cause.session.0 as usize];
-        known.set(Counters {
+        let counters = Counters {
             next_in: cause.next_in,
             next_out: cause.next_out,
             epoch: cause.epoch,
-        });
+        };
+        known.set(wall, counters);
         let segment = self.segments.back_mut().expect("a journal has a segment");
         segment.store(at + RECORD, body);
         let mut place = at + RECORD + padded(body.len());
@@ -220,7 +225,7 @@ impl<D: Disk> Journal<D> {
         }
         let id = JournalId(self.sessions.len() as u32);
         self.sessions
-            .push(Known::new(name.to_owned(), &self.config));
+            .push(Known::new(name.to_owned(), wall, &self.config));
         let cause = Cause {
             session: id,
             kind: Kind::Session,
@@ -403,6 +408,15 @@ impl<D: Disk> Journal<D> {
         self.sessions
             .get(session.0 as usize)
             .map(|known| known.counters)
+    }
+
+    /// When a session's numbers began, by the wall clock of that moment: when it was registered, or
+    /// last reset. A schedule tells by it to which of its periods they belong.
+    #[must_use]
+    pub fn numbers_began(&self, session: JournalId) -> Option<Timestamp> {
+        self.sessions
+            .get(session.0 as usize)
+            .map(|known| known.began)
     }
 
     /// All registered sessions, by their ids.

@@ -176,6 +176,8 @@ fn session_config(
     session.password = bytes(Id::Password);
     session.logon_fields = from.all(Id::LogonTag).filter_map(logon_field).collect();
 
+    let schedule = super::schedule::with_holidays(from)
+        .map_err(|(id, note)| settings.error(from, id, note))?;
     let buffer = |id| {
         from.int(id)
             .filter(|size| *size > 0)
@@ -194,6 +196,7 @@ fn session_config(
         nodelay: from.bool(Id::SocketNodelay),
         send_buffer: buffer(Id::SocketSendBufferSize),
         receive_buffer: buffer(Id::SocketReceiveBufferSize),
+        schedule,
         custom,
     })
 }

@@ -127,33 +127,6 @@ pub static GROUPS: &[Group] = &[
     },
     Group {
         keys: &[
-            "StartDay",
-            "EndDay",
-            "LogonTime",
-            "LogoutTime",
-            "LogonDay",
-            "LogoutDay",
-            "Weekdays",
-            "ResetSeqTime",
-        ],
-        refused: true,
-        unless: None,
-        note: "schedules are not there yet: only sessions that never end, NonStopSession=Y",
-    },
-    Group {
-        keys: &["UseLocalTime"],
-        refused: true,
-        unless: Some("N"),
-        note: "schedules are not there yet: only sessions that never end, NonStopSession=Y",
-    },
-    Group {
-        keys: &["TimeZone"],
-        refused: false,
-        unless: Some("UTC"),
-        note: "the session never ends, so its zone does not matter",
-    },
-    Group {
-        keys: &[
             "DynamicSession",
             "AcceptorTemplate",
             "DynamicSessions",

@@ -162,14 +162,43 @@ keys! {
     /// HeartBtInt(108) in seconds: the silence after which a Heartbeat is sent. An initiator needs it;
     /// an acceptor takes the value of the peer's Logon. 0 sends none.
     HeartBtInt ["HeartBtInt": "CJGN"], Kind::Int { min: 0, max: 3600, unit: "seconds" }, None, Session;
-    /// Start of the session. Schedules are not there yet: only `00:00:00`, together with
-    /// `EndTime=00:00:00`, for a session that never ends. Unlike in QuickFIX, sequence numbers are then
-    /// not reset at midnight.
+    /// When the session begins, every day or on `StartDay`: its numbers restart, and it may be logged on
+    /// until `EndTime`. Without `StartTime` and `EndTime` the session never ends. A time may have a zone
+    /// of its own. See [schedules.md](schedules.md).
     StartTime ["StartTime": "CJGN"], Kind::TimeOfDay, None, Session;
-    /// End of the session; see `StartTime`.
+    /// When the session ends; the same time as `StartTime` makes it a whole day, or a whole week.
     EndTime ["EndTime": "CJGN"], Kind::TimeOfDay, None, Session;
-    /// The session never ends. Sessions without `StartTime` and `EndTime` never end either.
-    NonStopSession ["NonStopSession": "CJN"], Kind::Bool, Some("Y"), Session;
+    /// The day on which the session of a week begins; needs `EndDay`.
+    StartDay ["StartDay": "CJGN"], Kind::Day, None, Session;
+    /// The day on which the session of a week ends; needs `StartDay`.
+    EndDay ["EndDay": "CJGN"], Kind::Day, None, Session;
+    /// The days on which the session of a day begins, in the zone of `StartTime`. Absent: every day.
+    Weekdays ["Weekdays": "JGN"], Kind::Days, None, Session;
+    /// The time zone of all times that have none of their own: a name such as `Europe/London`, or `Local`
+    /// for the zone of the machine. Absent: UTC.
+    TimeZone ["TimeZone": "JGN"], Kind::Text, None, Session;
+    /// The times are in the zone of the machine: the same as `TimeZone=Local`.
+    UseLocalTime ["UseLocalTime": "CN"], Kind::Bool, Some("N"), Session;
+    /// The session never ends, and `StartTime`, `EndTime`, `StartDay`, `EndDay` and `Weekdays` have no
+    /// effect. Absent: `Y` when there is no `StartTime`.
+    NonStopSession ["NonStopSession": "CJN"], Kind::Bool, None, Session;
+    /// From when on, within the session, it may be logged on. Absent: `StartTime`.
+    LogonTime ["LogonTime": "C"], Kind::TimeOfDay, None, Session;
+    /// From when on, within the session, it may not be logged on. Absent: `EndTime`. Numbers go on when
+    /// the session is logged on again.
+    LogoutTime ["LogoutTime": "C"], Kind::TimeOfDay, None, Session;
+    /// The day of `LogonTime`. Absent: `StartDay`; without that, every day.
+    LogonDay ["LogonDay": "C"], Kind::Day, None, Session;
+    /// The day of `LogoutTime`. Absent: `EndDay`; without that, every day.
+    LogoutDay ["LogoutDay": "C"], Kind::Day, None, Session;
+    /// When the numbers of a session that is logged on restart every day, with a Logon that has
+    /// ResetSeqNumFlag(141). Nothing happens when it is not logged on then.
+    ResetSeqTime ["ResetSeqTime": "G"], Kind::TimeOfDay, None, Session;
+    /// Days without a session, in the zone of `StartTime`. One that began the day before runs to its end;
+    /// one of a week, or without an end, is closed from midnight to midnight.
+    Holidays [], Kind::Dates, None, Session;
+    /// A file with more of them: one to a line or with commas, `#` begins a comment.
+    HolidayFile [], Kind::Path, None, Session;
 
     /// Port to listen on. Sessions may share one: the Logon says which is meant.
     SocketAcceptPort ["SocketAcceptPort": "CJGN"], Kind::Port, None, Session;

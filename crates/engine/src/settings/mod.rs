@@ -22,6 +22,7 @@ pub mod problem;
 pub mod registry;
 pub mod resolve;
 mod rules;
+mod schedule;
 mod section;
 pub mod value;
 pub mod variables;

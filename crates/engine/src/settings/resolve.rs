@@ -190,6 +190,12 @@ impl SessionSettings {
         self.settings.iter().find(|setting| setting.key.id == id)
     }
 
+    /// Whether a value of the key stands in the file.
+    pub(super) fn is_in_file(&self, id: Id) -> bool {
+        self.find(id)
+            .is_some_and(|setting| setting.origin.span().is_some())
+    }
+
     /// All values of a key that may be numbered, the one without a number first.
     pub fn all(&self, id: Id) -> impl Iterator<Item = &Setting> {
         self.settings

@@ -5,7 +5,7 @@ use super::keys::{Id, KEYS};
 use super::problem::{Fault, Problem};
 use super::registry::Scope;
 use super::resolve::{Origin, SessionSettings};
-use super::value::Value;
+use super::schedule;
 
 /// Checks one session. `given` says whether a key stands in the file, even with a wrong value.
 pub fn check_session(
@@ -88,60 +88,27 @@ fn check_hosts(session: &SessionSettings, problems: &mut Vec<Problem>) {
     }
 }
 
-/// Until there are schedules, only a session that never ends may be asked for.
+/// What the keys of the schedule say together.
 fn check_schedule(
     session: &SessionSettings,
     given: &dyn Fn(Id) -> bool,
     problems: &mut Vec<Problem>,
 ) {
-    const NOTE: &str = "schedules are not there yet: say NonStopSession=Y, or StartTime=00:00:00 and \
-                        EndTime=00:00:00, for a session that never ends";
-    let ours = |origin: &Origin| !matches!(origin, Origin::BuiltIn);
-    let non_stop = session
-        .find(Id::NonStopSession)
-        .filter(|setting| ours(&setting.origin));
-    let said = session.bool(Id::NonStopSession) && non_stop.is_some();
-    for id in [Id::StartTime, Id::EndTime] {
-        if let Some(setting) = session.find(id)
-            && setting.value != Value::Time(std::time::Duration::ZERO)
-            && !said
-        {
-            conflict(setting.origin, session.header, NOTE.into(), problems);
+    let place = |id: Id| session.find(id).and_then(|found| found.origin.span());
+    // What is only a default contradicts nothing.
+    let in_file = |id: Id| given(id) && (session.find(id).is_none() || session.is_in_file(id));
+    if let Err(conflicts) = schedule::schedule(session, &in_file) {
+        for (id, note) in conflicts {
+            let span = place(id).unwrap_or(session.header);
+            let fault = Fault::Conflict { note };
+            problems.push(Problem { span, fault });
         }
     }
-    match (given(Id::StartTime), given(Id::EndTime)) {
-        (false, false) => {
-            if let Some(setting) = non_stop
-                && !session.bool(Id::NonStopSession)
-            {
-                conflict(setting.origin, session.header, NOTE.into(), problems);
-            }
-        }
-        (true, true) if !said => {
-            const MIDNIGHT: &str = "the session never ends: unlike in QuickFIX, its sequence numbers \
-                                    are not reset at 00:00:00 (NonStopSession=Y says the same without \
-                                    this warning)";
-            let midnight = Value::Time(std::time::Duration::ZERO);
-            if let Some(setting) = session.find(Id::StartTime)
-                && setting.value == midnight
-                && let Some(span) = setting.origin.span()
-            {
-                problems.push(Problem {
-                    span,
-                    fault: Fault::Surprise { note: MIDNIGHT },
-                });
-            }
-        }
-        (true, false) | (false, true) if !said => {
-            let note = "StartTime and EndTime go together".to_owned();
-            let there = session
-                .find(Id::StartTime)
-                .or_else(|| session.find(Id::EndTime));
-            if let Some(setting) = there {
-                conflict(setting.origin, session.header, note, problems);
-            }
-        }
-        _ => {}
+    if let Some(span) = schedule::without_effect(session).and_then(place) {
+        let note = "NonStopSession=Y: the session never ends, and StartTime, EndTime, StartDay, EndDay \
+                    and Weekdays have no effect";
+        let fault = Fault::Surprise { note };
+        problems.push(Problem { span, fault });
     }
 }
 

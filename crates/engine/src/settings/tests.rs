@@ -171,26 +171,190 @@ fn a_wrong_value_is_not_also_missing() {
     );
 }
 
+/// The schedule of the one session, in words.
+fn schedule(extra: &str) -> String {
+    let settings = read(&session(extra)).unwrap_or_else(|error| panic!("{extra}: {error}"));
+    let config = settings.to_config().unwrap();
+    let schedule = &config.sessions[0].schedule;
+    schedule
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
 #[test]
-fn only_sessions_that_never_end_are_accepted() {
-    for good in [
-        "",
-        "NonStopSession=Y",
+fn keys_of_the_schedule_make_it() {
+    const DAY: &str = "StartTime=08:00:00\nEndTime=17:00:00\n";
+    const WEEK: &str = "StartTime=20:00:00\nEndTime=22:00:00\nStartDay=Sun\nEndDay=fr\n";
+    for (extra, said) in [
+        ("", ""),
+        ("NonStopSession=Y", ""),
+        ("TimeZone=Europe/London", ""),
+        (DAY, "daily, 08:00:00 UTC to 17:00:00 UTC"),
+        (
+            "StartTime=00:00:00\nEndTime=00:00:00\nNonStopSession=N",
+            "daily, 00:00:00 UTC to 00:00:00 UTC",
+        ),
+        (
+            "StartTime=08:00:00 Asia/Tokyo\nEndTime=17:00:00\nTimeZone=US/Eastern\nWeekdays=Mon,Fri",
+            "Monday Friday, 08:00:00 Asia/Tokyo to 17:00:00 US/Eastern",
+        ),
+        (WEEK, "weekly, Sunday 20:00:00 UTC to Friday 22:00:00 UTC"),
+        (
+            &format!("{WEEK}LogonTime=21:00:00\nLogoutDay=Thu"),
+            "weekly, Sunday 20:00:00 UTC to Friday 22:00:00 UTC; logged on weekly, Sunday 21:00:00 UTC \
+             to Thursday 22:00:00 UTC",
+        ),
+        (
+            &format!("{DAY}LogoutTime=16:00:00"),
+            "daily, 08:00:00 UTC to 17:00:00 UTC; logged on daily, 08:00:00 UTC to 16:00:00 UTC",
+        ),
+        (
+            "LogonTime=06:00:00\nLogoutTime=23:00:00\nLogonDay=Mon\nLogoutDay=Fri",
+            "never ends; logged on weekly, Monday 06:00:00 UTC to Friday 23:00:00 UTC",
+        ),
+        (
+            "ResetSeqTime=17:00:00\nTimeZone=America/New_York",
+            "never ends; numbers restart at 17:00:00 America/New_York while logged on",
+        ),
+        (
+            &format!("{DAY}Holidays=2026-12-25, 20270101"),
+            "daily, 08:00:00 UTC to 17:00:00 UTC; 2 closed days",
+        ),
+    ] {
+        assert_eq!(schedule(extra), said, "{extra}");
+    }
+    let local = schedule(&format!("{DAY}UseLocalTime=Y"));
+    assert!(local.starts_with("daily, 08:00:00 "), "{local}");
+}
+
+#[test]
+fn schedules_that_cannot_be_are_refused_at_their_line() {
+    for (extra, said) in [
+        (
+            "StartTime=08:00:00",
+            "x.cfg:7: StartTime and EndTime go together",
+        ),
+        (
+            "EndTime=08:00:00",
+            "x.cfg:7: StartTime and EndTime go together",
+        ),
+        (
+            "NonStopSession=N",
+            "x.cfg:7: a session that ends needs StartTime and EndTime",
+        ),
+        (
+            "Weekdays=Mon",
+            "x.cfg:7: the days of a session need its StartTime and EndTime",
+        ),
+        (
+            "StartTime=08:00:00\nEndTime=17:00:00\nStartDay=Mon",
+            "x.cfg:9: StartDay needs EndDay",
+        ),
+        (
+            "StartTime=08:00:00\nEndTime=17:00:00\nEndDay=Mon",
+            "x.cfg:9: EndDay needs StartDay",
+        ),
+        (
+            "StartTime=08:00:00\nEndTime=17:00:00\nStartDay=Mon\nEndDay=Fri\nWeekdays=Mon",
+            "x.cfg:11: Weekdays is for sessions of a day",
+        ),
+        (
+            "StartTime=08:00\nEndTime=17:00:00",
+            "x.cfg:7: `08:00` is not valid for StartTime: expected a time of day, HH:MM:SS",
+        ),
+        (
+            "StartTime=08:00:00\nEndTime=17:00:00\nWeekdays=Mon Tue",
+            "x.cfg:9: `Mon Tue` is not valid for Weekdays: expected days of the week",
+        ),
+        (
+            "TimeZone=Europe/Lodnon",
+            "x.cfg:7: there is no time zone `Europe/Lodnon`: did you mean `Europe/London`?",
+        ),
+        (
+            "StartTime=08:00:00 Mars\nEndTime=17:00:00",
+            "x.cfg:7: there is no time zone `Mars`",
+        ),
+        (
+            "UseLocalTime=Y\nTimeZone=UTC",
+            "x.cfg:8: UseLocalTime=Y and TimeZone both name the time zone",
+        ),
+        (
+            "LogonTime=08:00:00",
+            "x.cfg:7: LogonTime and LogoutTime go together",
+        ),
+        (
+            "StartTime=08:00:00\nEndTime=17:00:00\nLogonDay=Mon",
+            "x.cfg:9: LogonDay and LogoutDay go together",
+        ),
+        (
+            "StartTime=08:00:00\nEndTime=17:00:00\nLogonTime=18:00:00\nLogoutTime=19:00:00",
+            "x.cfg:9: no time between LogonTime and LogoutTime lies in the session",
+        ),
+        (
+            "Holidays=2026-02-30",
+            "x.cfg:7: `2026-02-30` is not valid for Holidays: expected dates",
+        ),
+    ] {
+        let error = errors(&session(extra));
+        assert!(error.starts_with(said), "{extra}: {error}");
+    }
+    // A wrong value is one error, and not also missing.
+    for broken in [
+        "StartTime=8\nEndTime=17:00:00",
+        "StartTime=8\nEndTime=17:00:00\nLogonTime=09:00:00",
+        "StartTime=08:00:00\nEndTime=17:00:00\nStartDay=Monday\nEndDay=X",
+    ] {
+        assert_eq!(errors(&session(broken)).lines().count(), 1, "{broken}");
+    }
+    let old = session("ResetSeqTime=08:00:00").replace("FIX.4.2", "FIX.4.0");
+    assert!(errors(&old).starts_with("x.cfg:7: FIX.4.0 has no ResetSeqNumFlag(141)"));
+}
+
+#[test]
+fn hours_of_a_session_that_never_ends_are_a_warning() {
+    let settings = read(&session(
         "NonStopSession=Y\nStartTime=08:00:00\nTimeZone=UTC",
-    ] {
-        assert!(read(&session(good)).is_ok(), "{good}");
-    }
-    let midnight = read(&session("StartTime=00:00:00\nEndTime=00:00:00")).unwrap();
-    assert_eq!(midnight.report.problems.len(), 1);
-    for bad in [
-        "StartTime=08:00:00\nEndTime=17:00:00",
-        "StartTime=00:00:00",
-        "NonStopSession=N",
-        "StartTime=00:00:00\nEndTime=00:00:00\nStartDay=Monday",
-        "NonStopSession=Y\nWeekdays=Mon,Tue",
-    ] {
-        assert!(read(&session(bad)).is_err(), "{bad}");
-    }
+    ))
+    .unwrap();
+    let said = settings.report.to_string();
+    assert!(
+        said.starts_with("x.cfg:8: warning: NonStopSession=Y"),
+        "{said}"
+    );
+    assert_eq!(settings.report.problems.len(), 1);
+}
+
+#[test]
+fn a_file_of_holidays_is_read_with_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("holidays.txt");
+    let extra = format!("Holidays=2026-12-25\nHolidayFile={}", path.display());
+    let config = |extra: &str| {
+        let settings = read(&session(extra)).unwrap();
+        settings.to_config().map_err(|error| error.to_string())
+    };
+    assert!(
+        config(&extra)
+            .unwrap_err()
+            .starts_with("x.cfg:8: cannot use the dates in ")
+    );
+    std::fs::write(
+        &path,
+        "# the exchange's\n2027-01-01\n20270402 # Good Friday\n",
+    )
+    .unwrap();
+    let days = &config(&extra).unwrap().sessions[0]
+        .schedule
+        .clone()
+        .unwrap()
+        .closed_days;
+    assert_eq!(days.len(), 3);
+    std::fs::write(&path, "2027-01-01\n1 April\n").unwrap();
+    let error = config(&extra).unwrap_err();
+    assert!(error.contains("line 2: `1 April` is not a date"), "{error}");
+    std::fs::write(&path, [0xff, 0xfe]).unwrap();
+    assert!(config(&extra).is_err());
 }
 
 #[test]

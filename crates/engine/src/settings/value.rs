@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use crate::schedule::{Clock, Date, Day, clock, dates, weekday, weekdays};
+
 /// The form of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
@@ -52,8 +54,14 @@ pub enum Kind {
     Host,
     /// A TCP port.
     Port,
-    /// `HH:MM:SS`.
+    /// `HH:MM:SS`, and perhaps a time zone.
     TimeOfDay,
+    /// A day of the week.
+    Day,
+    /// Days of the week with commas between them.
+    Days,
+    /// Dates with commas between them.
+    Dates,
     /// Pauses: `30`, or `3x10;5x20;60` for three of 10 s, five of 20 s, then 60 s for ever.
     Pauses,
     /// `tag=value`.
@@ -67,8 +75,14 @@ pub enum Value {
     Bool(bool),
     /// Of [`Kind::Int`], [`Kind::Factor`] (thousandths), [`Kind::Bytes`], [`Kind::Port`].
     Int(u64),
-    /// Of [`Kind::Time`] and [`Kind::TimeOfDay`].
+    /// Of [`Kind::Time`].
     Time(Duration),
+    /// Of [`Kind::TimeOfDay`].
+    Clock(Clock),
+    /// Of [`Kind::Day`] and [`Kind::Days`]: at least one.
+    Days(Vec<Day>),
+    /// Of [`Kind::Dates`].
+    Dates(Vec<Date>),
     /// Of [`Kind::Text`], [`Kind::Secret`], [`Kind::Path`], [`Kind::Host`].
     Text(String),
     /// Of [`Kind::Word`]: the word it stands for.
@@ -133,7 +147,12 @@ impl Kind {
             Self::Ip => "an IP address".into(),
             Self::Host => "a host name or an IP address".into(),
             Self::Port => "a port, 1 to 65535".into(),
-            Self::TimeOfDay => "a time of day, HH:MM:SS".into(),
+            Self::TimeOfDay => {
+                "a time of day, HH:MM:SS; a time zone may follow: 08:00:00 Europe/London".into()
+            }
+            Self::Day => "a day of the week, such as Monday, Mon or Mo".into(),
+            Self::Days => "days of the week, each once, such as Mon,Tue,Fri".into(),
+            Self::Dates => "dates, such as 2026-12-25,2027-01-01".into(),
             Self::Pauses => "seconds, or a list such as 3x10;5x20;60, each 1 s to 1 day".into(),
             Self::TagValue => "tag=value".into(),
         }
@@ -186,7 +205,13 @@ impl Kind {
                 .map(Value::Ip)
             }
             Self::Port => within(number(text)?, 1, u64::from(u16::MAX)).map(Value::Int),
-            Self::TimeOfDay => time_of_day(text).map(Value::Time),
+            Self::TimeOfDay => clock(text).map(Value::Clock),
+            Self::Day => weekday(text).map(|day| Value::Days(vec![day])),
+            Self::Days => weekdays(text).map(Value::Days),
+            Self::Dates => dates(text)
+                .ok()
+                .filter(|days| !days.is_empty())
+                .map(Value::Dates),
             Self::Pauses => pauses(text).map(Value::Pauses),
             Self::TagValue => {
                 let (tag, value) = text.split_once('=')?;
@@ -244,18 +269,6 @@ fn factor(text: &str) -> Option<u64> {
     }
     let thousandths = number(&format!("{decimals:0<3}"))?;
     number(whole)?.checked_mul(1000)?.checked_add(thousandths)
-}
-
-fn time_of_day(text: &str) -> Option<Duration> {
-    let two = |text: &str| (text.len() == 2).then(|| number(text))?;
-    let mut parts = text.split(':');
-    let (hours, minutes, seconds) = (
-        two(parts.next()?)?,
-        two(parts.next()?)?,
-        two(parts.next()?)?,
-    );
-    let sound = parts.next().is_none() && hours < 24 && minutes < 60 && seconds < 60;
-    sound.then(|| Duration::from_secs(hours * 3600 + minutes * 60 + seconds))
 }
 
 fn pauses(text: &str) -> Option<Vec<Duration>> {
@@ -324,8 +337,19 @@ mod tests {
             (Kind::Ip, "[::1]", Value::Ip("::1".parse().unwrap())),
             (
                 Kind::TimeOfDay,
-                "23:59:59",
-                Value::Time(Duration::from_secs(86399)),
+                "23:59:59 Europe/Paris",
+                Value::Clock(clock("23:59:59 Europe/Paris").unwrap()),
+            ),
+            (Kind::Day, "Mo", Value::Days(weekdays("Mon").unwrap())),
+            (
+                Kind::Days,
+                "Mo,Fri",
+                Value::Days(weekdays("Mon,Fri").unwrap()),
+            ),
+            (
+                Kind::Dates,
+                "20261225",
+                Value::Dates(dates("2026-12-25").unwrap()),
             ),
             (
                 Kind::TagValue,
@@ -367,7 +391,10 @@ mod tests {
             (Kind::Port, "0"),
             (Kind::TimeOfDay, "24:00:00"),
             (Kind::TimeOfDay, "1:00:00"),
-            (Kind::TimeOfDay, "10:00:00 Europe/Paris"),
+            (Kind::Day, "Mon,Tue"),
+            (Kind::Days, "Mon,Mon"),
+            (Kind::Dates, "2026-02-30"),
+            (Kind::Dates, "# nothing"),
             (Kind::Pauses, "0"),
             (Kind::Pauses, "3x"),
             (Kind::Pauses, "99999999x10"),

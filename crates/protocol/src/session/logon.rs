@@ -49,6 +49,10 @@ impl Session {
             Ok(terms) => terms,
             Err(flaw) => return self.refuse_logon(message, flaw, outbox),
         };
+        if self.closed {
+            let text = "Logon attempt not within session time".into();
+            return self.refuse_logon(message, Flaw::Session(text), outbox);
+        }
         let resets = terms.reset || self.config.reset_on.logon;
         let (next_in, next_out) = match resets {
             true => (1, 1),

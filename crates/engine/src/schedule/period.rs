@@ -1,0 +1,120 @@
+//! The periods of hours that come again: which one runs at an instant, and when that changes.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp as Instant;
+use jiff::civil::Date;
+
+use super::zone::{reach, reach_on};
+use super::{Day, Days, Edge, Hours};
+
+/// How far ahead the next period is looked for. A session whose next period is farther away is looked
+/// at again then.
+pub const DAYS_SEARCHED: u16 = 800;
+/// A period that began earlier has ended: a week, and what zones may add.
+const LONGEST_DAYS: u16 = 10;
+
+/// One turn of hours: from `start`, up to but without `end`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Period {
+    /// Its first instant.
+    pub start: Instant,
+    /// The first instant behind it.
+    pub end: Instant,
+}
+
+impl Hours {
+    /// The period that runs at an instant, and the next instant at which one begins or ends. None
+    /// begins on a day of `skipped`.
+    pub(super) fn at(&self, now: Instant, skipped: &BTreeSet<Date>) -> (Option<Period>, Instant) {
+        let today = self.start.zone.to_datetime(now).date();
+        let next = days_from(today.yesterday().unwrap_or(today))
+            .take(DAYS_SEARCHED.into())
+            .filter_map(|date| self.starting(date, skipped))
+            .find(|period| period.start > now);
+        let last = days_back(today.tomorrow().unwrap_or(today))
+            .take(LONGEST_DAYS.into())
+            .filter_map(|date| self.starting(date, skipped))
+            .find(|period| period.start <= now);
+        let next = next.map_or_else(|| far_ahead(now), |period| period.start);
+        match last.filter(|period| now < period.end) {
+            // A period ends at the latest when another begins.
+            Some(Period { start, end }) => {
+                let end = end.min(next);
+                (Some(Period { start, end }), end)
+            }
+            None => (None, next),
+        }
+    }
+
+    /// The period that begins on a day of the zone of its start.
+    fn starting(&self, date: Date, skipped: &BTreeSet<Date>) -> Option<Period> {
+        let day = Day(date.weekday());
+        let begins = match &self.days {
+            Days::Each(days) => days.contains(&day),
+            Days::Week { from, .. } => *from == day,
+        };
+        if !begins || skipped.contains(&date) {
+            return None;
+        }
+        let start = reach_on(&self.start.zone, date, self.start.time)?;
+        let end = self.end_of(date, start)?;
+        // Both in one gap of the clock: nothing is left of it.
+        (start < end).then_some(Period { start, end })
+    }
+
+    /// When the period that begins on `date`, at `start`, ends.
+    fn end_of(&self, date: Date, start: Instant) -> Option<Instant> {
+        let ends = |date: Date| match self.days {
+            Days::Each(_) => true,
+            Days::Week { to, .. } => to == Day(date.weekday()),
+        };
+        let Edge { time, zone } = &self.end;
+        let instant = |date: Date| reach(zone, date.to_datetime(*time));
+        if self.start.zone == *zone {
+            // By what is written, so that clocks that jump over both do not make it a day longer.
+            let from = date.to_datetime(self.start.time);
+            let mut days = days_from(date).take(LONGEST_DAYS.into());
+            return days
+                .find(|date| ends(*date) && date.to_datetime(*time) > from)
+                .map(instant);
+        }
+        let there = zone.to_datetime(start).date();
+        days_from(there.yesterday().unwrap_or(there))
+            .take(LONGEST_DAYS.into())
+            .filter(|date| ends(*date))
+            .map(instant)
+            .find(|end| *end > start)
+    }
+}
+
+impl Edge {
+    /// The last instant up to `now` at which the clock reached this time, and the next one.
+    pub(super) fn around(&self, now: Instant) -> (Option<Instant>, Instant) {
+        let today = self.zone.to_datetime(now).date();
+        let on = |date: Date| reach_on(&self.zone, date, self.time);
+        let last = days_back(today.tomorrow().unwrap_or(today))
+            .take(LONGEST_DAYS.into())
+            .filter_map(on)
+            .find(|at| *at <= now);
+        let next = days_from(today.yesterday().unwrap_or(today))
+            .take(LONGEST_DAYS.into())
+            .filter_map(on)
+            .find(|at| *at > now);
+        (last, next.unwrap_or_else(|| far_ahead(now)))
+    }
+}
+
+fn days_from(first: Date) -> impl Iterator<Item = Date> {
+    std::iter::successors(Some(first), |date| date.tomorrow().ok())
+}
+
+fn days_back(last: Date) -> impl Iterator<Item = Date> {
+    std::iter::successors(Some(last), |date| date.yesterday().ok())
+}
+
+/// When to look again.
+fn far_ahead(now: Instant) -> Instant {
+    let span = jiff::SignedDuration::from_hours(24 * (i64::from(DAYS_SEARCHED) - 2));
+    now.checked_add(span).unwrap_or(Instant::MAX)
+}

@@ -1,0 +1,216 @@
+//! The text forms of settings: times of day with a zone, days, dates, zones.
+
+use std::fmt;
+
+use jiff::civil::{Date, Time, Weekday};
+use jiff::tz::TimeZone;
+
+use super::Day;
+
+/// A time of day as it is written, with the name of its own zone if it has one.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Clock {
+    /// What the clock shows.
+    pub time: Time,
+    /// The zone behind the time, as QuickFIX/J writes it.
+    pub zone: Option<String>,
+}
+
+/// Why a text is not what it should be.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ParseError {
+    /// No zone has this name.
+    UnknownZone {
+        /// The name.
+        name: String,
+        /// The zone whose name looks most like it.
+        nearest: Option<String>,
+    },
+    /// The zone of this machine is not known.
+    NoSystemZone {
+        /// What the library says.
+        why: String,
+    },
+    /// This is not a date of the calendar.
+    NotADate {
+        /// The line of the text, from 1.
+        line: usize,
+        /// What stands there.
+        text: String,
+    },
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownZone { name, nearest } => {
+                write!(f, "there is no time zone `{}`", printable(name))?;
+                match nearest {
+                    Some(nearest) => write!(f, ": did you mean `{nearest}`?"),
+                    None => f.write_str(": zones have names like Europe/London, or UTC"),
+                }
+            }
+            Self::NoSystemZone { why } => {
+                write!(
+                    f,
+                    "the time zone of this machine is not known ({why}): name one with TimeZone"
+                )
+            }
+            Self::NotADate { line, text } => write!(
+                f,
+                "line {line}: `{}` is not a date: expected YYYY-MM-DD or YYYYMMDD",
+                printable(text)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+fn printable(text: &str) -> String {
+    text.chars().take(80).flat_map(char::escape_debug).collect()
+}
+
+/// Reads `HH:MM:SS`, or `HH:MM:SS Europe/London`; `None` when it has another form.
+#[must_use]
+pub fn clock(text: &str) -> Option<Clock> {
+    let (time, zone) = match text.split_once(char::is_whitespace) {
+        Some((time, zone)) => (time, Some(zone.trim())),
+        None => (text, None),
+    };
+    let two = |text: Option<&str>| {
+        let text = text.filter(|text| text.len() == 2)?;
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        digits.then(|| text.parse::<i8>().ok())?
+    };
+    let mut parts = time.split(':');
+    let (hour, minute, second) = (two(parts.next())?, two(parts.next())?, two(parts.next())?);
+    if parts.next().is_some() || zone.is_some_and(str::is_empty) {
+        return None;
+    }
+    Some(Clock {
+        time: Time::new(hour, minute, second, 0).ok()?,
+        zone: zone.map(str::to_owned),
+    })
+}
+
+/// Reads the name of a day, in any case and in English: whole, or its first letters, two at least.
+#[must_use]
+pub fn weekday(text: &str) -> Option<Day> {
+    const NAMES: [&str; 7] = [
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+    ];
+    let text = text.to_ascii_lowercase();
+    let at = NAMES
+        .iter()
+        .position(|name| text.len() >= 2 && name.starts_with(&text))?;
+    Weekday::from_monday_zero_offset(at as i8).ok().map(Day)
+}
+
+/// Reads days with commas between them; none twice.
+#[must_use]
+pub fn weekdays(text: &str) -> Option<Vec<Day>> {
+    let mut days = Vec::new();
+    for day in text.split(',') {
+        let day = weekday(day.trim())?;
+        if days.contains(&day) {
+            return None;
+        }
+        days.push(day);
+    }
+    Some(days)
+}
+
+/// Reads dates, `YYYY-MM-DD` or `YYYYMMDD`, with commas or line ends between them. What stands
+/// behind a `#` is a comment.
+///
+/// # Errors
+///
+/// [`ParseError::NotADate`], for the first one that is none.
+pub fn dates(text: &str) -> Result<Vec<Date>, ParseError> {
+    let mut dates = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        for word in line
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+        {
+            let date = date(word).ok_or_else(|| ParseError::NotADate {
+                line: number + 1,
+                text: word.to_owned(),
+            })?;
+            dates.push(date);
+        }
+    }
+    Ok(dates)
+}
+
+fn date(text: &str) -> Option<Date> {
+    let digits: String = match text.len() {
+        8 => text.to_owned(),
+        10 => {
+            let dashes = text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-';
+            dashes.then(|| text.replace('-', ""))?
+        }
+        _ => return None,
+    };
+    if digits.len() != 8 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let year = digits[..4].parse().ok()?;
+    let (month, day) = (digits[4..6].parse().ok()?, digits[6..].parse().ok()?);
+    Date::new(year, month, day).ok()
+}
+
+/// The zone of this name, in any case: of the time-zone database that the program carries, or
+/// `Local` for the zone of this machine.
+///
+/// # Errors
+///
+/// [`ParseError::UnknownZone`] with the nearest name, [`ParseError::NoSystemZone`].
+pub fn find_zone(name: &str) -> Result<TimeZone, ParseError> {
+    if name.eq_ignore_ascii_case("local") {
+        return TimeZone::try_system().map_err(|error| ParseError::NoSystemZone {
+            why: error.to_string(),
+        });
+    }
+    TimeZone::get(name).map_err(|_| ParseError::UnknownZone {
+        name: name.to_owned(),
+        nearest: nearest(name),
+    })
+}
+
+/// The zone that was most likely meant: a third of its letters may differ, or only the region be
+/// missing.
+fn nearest(name: &str) -> Option<String> {
+    const LONGEST: usize = 64;
+    if name.len() > LONGEST {
+        return None;
+    }
+    let plain = |text: &str| text.to_ascii_lowercase().replace([' ', '-'], "_");
+    let wanted = plain(name);
+    let mut best: Option<(usize, String)> = None;
+    for known in jiff::tz::db().available() {
+        let known = known.as_str();
+        let whole = plain(known);
+        let city = whole.rsplit('/').next().unwrap_or(&whole);
+        let distance = if wanted == city {
+            0
+        } else {
+            1 + strsim::damerau_levenshtein(&wanted, &whole)
+        };
+        let allowed = 1 + known.len() / 3;
+        if distance <= allowed && best.as_ref().is_none_or(|(least, _)| distance < *least) {
+            best = Some((distance, known.to_owned()));
+        }
+    }
+    best.map(|(_, known)| known)
+}

@@ -1,0 +1,310 @@
+//! The schedule of a session, from its keys.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Read;
+use std::sync::Arc;
+
+use fixwire_protocol::Timestamp;
+
+use super::Id;
+use super::resolve::SessionSettings;
+use super::value::Value;
+use crate::schedule::{
+    Clock, Date, Day, Days, Edge, Hours, ParseError, Schedule, TimeZone, dates, find_zone,
+};
+
+/// Keys without effect on a session that never ends.
+const HOURS: [Id; 5] = [
+    Id::StartTime,
+    Id::EndTime,
+    Id::StartDay,
+    Id::EndDay,
+    Id::Weekdays,
+];
+/// Bytes of a file of dates: thousands of years of them.
+const LARGEST_FILE: u64 = 1 << 20;
+
+/// A key, and why its value does not go with others.
+type Conflict = (Id, String);
+
+/// The schedule, without the days of `HolidayFile`; `None` when the session never ends and nothing
+/// else is asked for. `given` says whether a key stands in the file, even with a wrong value.
+///
+/// # Errors
+///
+/// Everything that does not go together.
+pub(super) fn schedule(
+    from: &SessionSettings,
+    given: &dyn Fn(Id) -> bool,
+) -> Result<Option<Schedule>, Vec<Conflict>> {
+    let reader = Reader { from, given };
+    let mut conflicts = reader.contradictions();
+    let zone = match reader.zone() {
+        Ok(zone) => zone,
+        Err(conflict) => {
+            conflicts.push(conflict);
+            TimeZone::UTC
+        }
+    };
+    let mut keep = |result: Result<Option<Hours>, Conflict>| {
+        result.unwrap_or_else(|conflict| {
+            conflicts.push(conflict);
+            None
+        })
+    };
+    let hours = keep(reader.hours(&zone));
+    let logon = keep(reader.window(&zone));
+    let reset = match reader.edge(Id::ResetSeqTime, &zone).transpose() {
+        Ok(reset) => reset,
+        Err(conflict) => {
+            conflicts.push(conflict);
+            None
+        }
+    };
+    let schedule = Schedule {
+        hours,
+        logon,
+        reset,
+        closed_days: Arc::default(),
+        zone,
+    };
+    if conflicts.is_empty() && never_opens(&schedule) {
+        let note = "no time between LogonTime and LogoutTime lies in the session".to_owned();
+        let keys = [Id::LogonTime, Id::LogoutTime, Id::LogonDay, Id::LogoutDay];
+        let key = keys.into_iter().find(|id| reader.is_given(*id));
+        conflicts.push((key.unwrap_or(Id::StartTime), note));
+    }
+    if !conflicts.is_empty() {
+        return Err(conflicts);
+    }
+    let closed_days: BTreeSet<Date> = match from.find(Id::Holidays).map(|found| &found.value) {
+        Some(Value::Dates(dates)) => dates.iter().copied().collect(),
+        _ => BTreeSet::new(),
+    };
+    let asked = schedule.hours.is_some()
+        || schedule.logon.is_some()
+        || schedule.reset.is_some()
+        || !closed_days.is_empty()
+        || reader.is_given(Id::HolidayFile);
+    Ok(asked.then(|| Schedule {
+        closed_days: Arc::new(closed_days),
+        ..schedule
+    }))
+}
+
+/// The schedule with the days of its `HolidayFile`, which is read now.
+///
+/// # Errors
+///
+/// The key to blame, and why.
+pub(super) fn with_holidays(from: &SessionSettings) -> Result<Option<Schedule>, Conflict> {
+    let schedule = schedule(from, &|id| from.is_in_file(id))
+        .map_err(|mut conflicts| conflicts.swap_remove(0))?;
+    let (Some(mut schedule), Some(path)) = (schedule.clone(), from.text(Id::HolidayFile)) else {
+        return Ok(schedule);
+    };
+    let days = read_dates(path).map_err(|why| {
+        let note = format!("cannot use the dates in {path}: {why}");
+        (Id::HolidayFile, note)
+    })?;
+    Arc::make_mut(&mut schedule.closed_days).extend(days);
+    Ok(Some(schedule))
+}
+
+/// Warnings: keys that are there and do nothing.
+pub(super) fn without_effect(from: &SessionSettings) -> Option<Id> {
+    from.bool(Id::NonStopSession)
+        .then(|| HOURS.into_iter().find(|id| from.is_in_file(*id)))?
+}
+
+fn read_dates(path: &str) -> Result<Vec<Date>, String> {
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let limited = &mut file.take(LARGEST_FILE + 1);
+    let size = limited
+        .read_to_string(&mut text)
+        .map_err(|error| error.to_string())?;
+    if size as u64 > LARGEST_FILE {
+        return Err(format!("it is larger than {LARGEST_FILE} bytes"));
+    }
+    dates(&text).map_err(|error| error.to_string())
+}
+
+/// Whether a session can never be logged on, whatever the day.
+fn never_opens(schedule: &Schedule) -> bool {
+    /// 2026-01-05, a Monday.
+    const ANY: Timestamp = Timestamp(1_767_571_200_000_000_000);
+    let ahead = schedule.ahead(ANY);
+    schedule.logon.is_some() && !ahead.may_log_on && ahead.opens.is_none()
+}
+
+struct Reader<'a> {
+    from: &'a SessionSettings,
+    given: &'a dyn Fn(Id) -> bool,
+}
+
+impl Reader<'_> {
+    fn is_given(&self, id: Id) -> bool {
+        (self.given)(id)
+    }
+
+    fn never_ends(&self) -> bool {
+        self.from.bool(Id::NonStopSession)
+    }
+
+    fn clock(&self, id: Id) -> Option<&Clock> {
+        match &self.from.find(id)?.value {
+            Value::Clock(clock) => Some(clock),
+            _ => None,
+        }
+    }
+
+    fn days(&self, id: Id) -> Option<&[Day]> {
+        match &self.from.find(id)?.value {
+            Value::Days(days) => Some(days),
+            _ => None,
+        }
+    }
+
+    fn day(&self, id: Id) -> Option<Day> {
+        self.days(id)?.first().copied()
+    }
+
+    /// Keys that need others, or exclude them.
+    fn contradictions(&self) -> Vec<Conflict> {
+        let mut found = Vec::new();
+        if self.is_given(Id::ResetSeqTime) && self.from.text(Id::BeginString) == Some("FIX.4.0") {
+            let note = "FIX.4.0 has no ResetSeqNumFlag(141): a session that is logged on cannot \
+                        restart its numbers";
+            found.push((Id::ResetSeqTime, note.to_owned()));
+        }
+        if self.from.bool(Id::UseLocalTime) && self.is_given(Id::TimeZone) {
+            let note = "UseLocalTime=Y and TimeZone both name the time zone: remove one of them";
+            found.push((Id::TimeZone, note.to_owned()));
+        }
+        if self.never_ends() {
+            return found;
+        }
+        let start = self.is_given(Id::StartTime);
+        if start != self.is_given(Id::EndTime) {
+            let there = if start { Id::StartTime } else { Id::EndTime };
+            found.push((there, "StartTime and EndTime go together".to_owned()));
+            return found;
+        }
+        let needs_times = [Id::StartDay, Id::EndDay, Id::Weekdays, Id::NonStopSession];
+        if !start && let Some(id) = needs_times.into_iter().find(|id| self.is_given(*id)) {
+            let note = match id {
+                Id::NonStopSession => "a session that ends needs StartTime and EndTime",
+                _ => "the days of a session need its StartTime and EndTime",
+            };
+            found.push((id, note.to_owned()));
+        }
+        for (one, other, note) in [
+            (
+                Id::StartDay,
+                Id::EndDay,
+                "StartDay needs EndDay: the session of a week",
+            ),
+            (
+                Id::EndDay,
+                Id::StartDay,
+                "EndDay needs StartDay: the session of a week",
+            ),
+        ] {
+            if self.is_given(one) && !self.is_given(other) {
+                found.push((one, note.to_owned()));
+            }
+        }
+        let of_week = self.is_given(Id::StartDay) || self.is_given(Id::EndDay);
+        if self.is_given(Id::Weekdays) && of_week {
+            let note = "Weekdays is for sessions of a day, StartDay and EndDay for those of a week: \
+                        remove one";
+            found.push((Id::Weekdays, note.to_owned()));
+        }
+        found
+    }
+
+    /// The zone of all times that have none of their own.
+    fn zone(&self) -> Result<TimeZone, Conflict> {
+        if self.from.bool(Id::UseLocalTime) {
+            return find_zone("Local").map_err(|error| blame(Id::UseLocalTime, &error));
+        }
+        match self.from.text(Id::TimeZone) {
+            Some(name) => find_zone(name).map_err(|error| blame(Id::TimeZone, &error)),
+            None => Ok(TimeZone::UTC),
+        }
+    }
+
+    fn edge(&self, id: Id, zone: &TimeZone) -> Option<Result<Edge, Conflict>> {
+        let clock = self.clock(id)?;
+        let zone = match &clock.zone {
+            Some(name) => find_zone(name).map_err(|error| blame(id, &error)),
+            None => Ok(zone.clone()),
+        };
+        Some(zone.map(|zone| Edge {
+            time: clock.time,
+            zone,
+        }))
+    }
+
+    fn hours(&self, zone: &TimeZone) -> Result<Option<Hours>, Conflict> {
+        if self.never_ends() {
+            return Ok(None);
+        }
+        let start = self.edge(Id::StartTime, zone).transpose()?;
+        let end = self.edge(Id::EndTime, zone).transpose()?;
+        let (Some(start), Some(end)) = (start, end) else {
+            return Ok(None);
+        };
+        let days = match (self.day(Id::StartDay), self.day(Id::EndDay)) {
+            (Some(from), Some(to)) => Days::Week { from, to },
+            _ => match self.days(Id::Weekdays) {
+                Some(days) => Days::Each(days.iter().copied().collect()),
+                None => Days::all(),
+            },
+        };
+        Ok(Some(Hours { days, start, end }))
+    }
+
+    /// When the session may be logged on; what is not said is as for the session.
+    fn window(&self, zone: &TimeZone) -> Result<Option<Hours>, Conflict> {
+        let keys = [Id::LogonTime, Id::LogoutTime, Id::LogonDay, Id::LogoutDay];
+        let Some(first) = keys.into_iter().find(|id| self.is_given(*id)) else {
+            return Ok(None);
+        };
+        let hours = self.hours(zone)?;
+        let broken = |id: &Id| self.is_given(*id) && self.from.find(*id).is_none();
+        if keys.iter().chain(&HOURS).any(broken) {
+            return Ok(None);
+        }
+        let edge = |id, usual: Option<&Edge>| match self.edge(id, zone) {
+            Some(edge) => edge,
+            None => usual.cloned().ok_or_else(|| {
+                let note = "LogonTime and LogoutTime go together when the session has no StartTime";
+                (first, note.to_owned())
+            }),
+        };
+        let start = edge(Id::LogonTime, hours.as_ref().map(|hours| &hours.start))?;
+        let end = edge(Id::LogoutTime, hours.as_ref().map(|hours| &hours.end))?;
+        let (week_from, week_to) = match hours.map(|hours| hours.days) {
+            Some(Days::Week { from, to }) => (Some(from), Some(to)),
+            _ => (None, None),
+        };
+        let from = self.day(Id::LogonDay).or(week_from);
+        let to = self.day(Id::LogoutDay).or(week_to);
+        let days = match (from, to) {
+            (Some(from), Some(to)) => Days::Week { from, to },
+            (None, None) => Days::all(),
+            _ => {
+                let note = "LogonDay and LogoutDay go together when the session has no StartDay";
+                return Err((first, note.to_owned()));
+            }
+        };
+        Ok(Some(Hours { days, start, end }))
+    }
+}
+
+fn blame(id: Id, error: &ParseError) -> Conflict {
+    (id, error.to_string())
+}
