@@ -31,6 +31,7 @@ pub mod event;
 pub mod host;
 pub mod journal;
 pub mod messages;
+mod obey;
 mod redact;
 mod release;
 pub mod settings;
