@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
 /// Whose engine.
@@ -17,6 +17,8 @@ pub enum Engine {
     QuickfixCpp,
     /// QuickFIX/J.
     QuickfixJ,
+    /// QuickFIX/Go.
+    QuickfixGo,
 }
 
 /// Which side opens the connection.
@@ -37,19 +39,37 @@ impl Engine {
         match self {
             Self::QuickfixCpp => build_cpp(),
             Self::QuickfixJ => build_java(),
+            Self::QuickfixGo => build_go(),
         }
     }
 
-    /// Starts it in one role on this port.
+    /// Starts it in one role on this port, with a new store.
     pub fn start(self, role: Role, port: u16, sender: &str, target: &str) -> Result<Side, String> {
+        let store = scratch(&format!("interop-{self:?}-{role:?}"));
+        let store = store.map_err(|error| error.to_string())?;
+        let (mut running, received) = self.run(role, port, sender, target, &store)?;
+        Ok(Side::new(sender, move |line| running.tell(line), received))
+    }
+
+    /// Starts it in one role on this port; `store` is the folder in which it finds its store again.
+    pub fn run(
+        self,
+        role: Role,
+        port: u16,
+        sender: &str,
+        target: &str,
+        store: &Path,
+    ) -> Result<(Running, Receiver<Event>), String> {
         let command = self.build()?;
-        let dictionary = folder("quickfix-tokio")?.join("acceptance/spec/FIX42.xml");
+        let dictionary = match self {
+            // It insists on an attribute that the others do without.
+            Self::QuickfixGo => go_module()?.join("spec/FIX42.xml"),
+            _ => folder("quickfix-tokio")?.join("acceptance/spec/FIX42.xml"),
+        };
         let role = match role {
             Role::Initiator => "initiator",
             Role::Acceptor => "acceptor",
         };
-        let store =
-            scratch(&format!("interop-{self:?}-{role}")).map_err(|error| error.to_string())?;
         let mut child = Command::new(&command[0])
             .args(&command[1..])
             .args([role, &port.to_string(), sender, target])
@@ -63,19 +83,20 @@ impl Engine {
         let output = child.stdout.take().ok_or("no stdout")?;
         std::thread::spawn(move || read_events(BufReader::new(output), &events));
         let stdin = child.stdin.take();
-        let mut running = Running { child, stdin };
-        Ok(Side::new(sender, move |line| running.tell(line), received))
+        Ok((Running { child, stdin }, received))
     }
 }
 
-/// Ends the peer when it is dropped.
-struct Running {
+/// A peer that runs. It is killed when this is dropped.
+#[derive(Debug)]
+pub struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
 }
 
 impl Running {
-    fn tell(&mut self, line: &str) -> Result<(), String> {
+    /// Gives it a command.
+    pub fn tell(&mut self, line: &str) -> Result<(), String> {
         let stdin = self.stdin.as_mut().ok_or("it has no stdin")?;
         writeln!(stdin, "{line}")
             .and_then(|()| stdin.flush())
@@ -162,6 +183,46 @@ fn build_java() -> Result<Vec<String>, String> {
         "Peer",
     ];
     Ok(options.map(str::to_owned).to_vec())
+}
+
+/// Where Go has put QuickFIX/Go.
+fn go_module() -> Result<PathBuf, String> {
+    let sources = workspace().join("tests/interop/quickfixgo");
+    let mut go = Command::new("go");
+    go.env("GOTOOLCHAIN", "auto").arg("-C").arg(sources);
+    go.args([
+        "list",
+        "-m",
+        "-f",
+        "{{.Dir}}",
+        "github.com/quickfixgo/quickfix",
+    ]);
+    let output = go.output().map_err(|error| format!("go: {error}"))?;
+    let folder = String::from_utf8_lossy(&output.stdout);
+    match folder.trim() {
+        "" => Err(format!(
+            "go list: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )),
+        folder => Ok(folder.into()),
+    }
+}
+
+fn build_go() -> Result<Vec<String>, String> {
+    let sources = workspace().join("tests/interop/quickfixgo");
+    let needed = ["peer.go", "go.mod", "go.sum"].map(|name| sources.join(name));
+    let program = output_folder()?.join("peer-go");
+    if is_older(&program, &needed.each_ref().map(PathBuf::as_path)) {
+        let mut compiler = Command::new("go");
+        // An older Go fetches the one that go.mod names.
+        compiler.env("GOTOOLCHAIN", "auto").arg("-C").arg(&sources);
+        compiler
+            .args(["build", "-buildvcs=false", "-o"])
+            .arg(&program)
+            .arg(".");
+        run(&mut compiler, "Go 1.23 or later, from https://go.dev/dl")?;
+    }
+    Ok(vec![text(&program)])
 }
 
 fn output_folder() -> Result<PathBuf, String> {

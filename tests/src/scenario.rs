@@ -18,7 +18,7 @@
 //! | `connect` | a connection is open |
 //! | `logged-on` | `connect` and both Logons, unless something unusual happens |
 //! | `recv 35=..\|..` | a message arrives; what is not given of 8, 34, 49, 52, 56 is filled in |
-//! | `garbled` | bytes arrive that are no message |
+//! | `garbled` | bytes arrive that are no message; with fields, that message with a wrong CheckSum |
 //! | `wait 6s`, `wait 250ms` | time passes, timers run when they are due |
 //! | `app-send 35=..\|..` | the application sends a message |
 //! | `refuse unsupported` | the application refuses the message delivered last; also `not-available`, `missing TAG`, `not-authorized`, `range TAG`, `format TAG` |
@@ -27,6 +27,7 @@
 //! | `out-of-hours` | the schedule lets nobody log on from now |
 //! | `drop` | the connection is lost |
 //! | `forget` | the store loses all messages |
+//! | `restart` | the process ends at once and starts again; the connection is lost |
 //!
 //! These are what it must do next, in this order, and nothing else:
 //!
@@ -34,6 +35,7 @@
 //! | --- | --- |
 //! | `send 35=..\|..` | exactly these fields, in any order; 34 only when given; 8, 9, 49, 52, 56, 10 are checked by the player |
 //! | `deliver 35=..\|..` | the application gets a message that has these fields |
+//! | `duplicate 35=..\|..` | the application is shown a message that it has had before |
 //! | `disconnect REASON` | the connection is closed; the reason, if given, is the name in `Reason` |
 //! | `numbers in=2 out=3 epoch=0` | the counters now |
 //!
@@ -90,7 +92,7 @@ pub enum Action {
     /// `recv`
     Receive(Fields),
     /// `garbled`
-    Garbled,
+    Garbled(Option<Fields>),
     /// `wait`
     Wait(Duration),
     /// `app-send`
@@ -107,10 +109,14 @@ pub enum Action {
     Drop,
     /// `forget`
     Forget,
+    /// `restart`
+    Restart,
     /// `send`
     Send(Fields),
     /// `deliver`
     Deliver(Fields),
+    /// `duplicate`
+    Duplicate(Fields),
     /// `disconnect`
     Disconnect(String),
     /// `numbers`
@@ -123,7 +129,11 @@ impl Action {
     pub fn is_expectation(&self) -> bool {
         matches!(
             self,
-            Self::Send(_) | Self::Deliver(_) | Self::Disconnect(_) | Self::Numbers(_)
+            Self::Send(_)
+                | Self::Deliver(_)
+                | Self::Duplicate(_)
+                | Self::Disconnect(_)
+                | Self::Numbers(_)
         )
     }
 
@@ -139,6 +149,7 @@ impl Action {
         match self {
             Self::Send(fields) => Some(Self::Send(with_another_field(fields))),
             Self::Deliver(fields) => Some(Self::Deliver(with_another_field(fields))),
+            Self::Duplicate(fields) => Some(Self::Duplicate(with_another_field(fields))),
             Self::Disconnect(_) => Some(Self::Disconnect("AnotherReason".to_owned())),
             Self::Numbers(numbers) => {
                 let (key, value) = numbers.first()?;
@@ -294,7 +305,9 @@ fn parse_action(word: &str, rest: &str) -> Result<Action, String> {
     match word {
         "connect" => bare(Action::Connect),
         "logged-on" => bare(Action::LoggedOn),
-        "garbled" => bare(Action::Garbled),
+        "garbled" if rest.is_empty() => Ok(Action::Garbled(None)),
+        "garbled" => fields(rest).map(|fields| Action::Garbled(Some(fields))),
+        "restart" => bare(Action::Restart),
         "reset" => bare(Action::Reset),
         "out-of-hours" => bare(Action::OutOfHours),
         "drop" => bare(Action::Drop),
@@ -303,6 +316,7 @@ fn parse_action(word: &str, rest: &str) -> Result<Action, String> {
         "app-send" => fields(rest).map(Action::AppSend),
         "send" => fields(rest).map(Action::Send),
         "deliver" => fields(rest).map(Action::Deliver),
+        "duplicate" => fields(rest).map(Action::Duplicate),
         "wait" => duration(rest).map(Action::Wait),
         "refuse" => Ok(Action::Refuse(rest.to_owned())),
         "log-out" => Ok(Action::LogOut(rest.to_owned())),

@@ -134,8 +134,15 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Starts the engine and waits until it listens. Its output is beside the settings file.
+    /// Starts the engine and waits until it listens.
     pub fn start(&self) -> Result<Server, String> {
+        let mut server = self.spawn()?;
+        server.wait_until_it_listens()?;
+        Ok(server)
+    }
+
+    /// Starts the engine. Its output is beside the settings file.
+    pub fn spawn(&self) -> Result<Server, String> {
         let folder = self.settings.parent().unwrap_or(Path::new(".")).to_owned();
         let output = |name: &str| {
             let path = folder.join(name);
@@ -155,13 +162,11 @@ impl Launch {
             .spawn()
             .map_err(|error| format!("{}: {error}", self.binary.display()))?;
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, self.port));
-        let mut server = Server {
+        Ok(Server {
             child,
             address,
             folder,
-        };
-        server.wait_until_it_listens()?;
-        Ok(server)
+        })
     }
 }
 

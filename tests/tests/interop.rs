@@ -17,6 +17,7 @@ fn the_peers_trade_with_each_other() -> Result<(), String> {
     for (connects, listens) in [
         (Engine::QuickfixCpp, Engine::QuickfixJ),
         (Engine::QuickfixJ, Engine::QuickfixCpp),
+        (Engine::QuickfixGo, Engine::QuickfixJ),
     ] {
         println!("{connects:?} connects to {listens:?}");
         let start = |role, port, own: &str, peer: &str| match role {
@@ -49,6 +50,16 @@ fn we_connect_to_quickfix_cpp() -> Result<(), String> {
 #[test]
 fn we_connect_to_quickfix_j() -> Result<(), String> {
     with_us(Engine::QuickfixJ, Role::Initiator)
+}
+
+#[test]
+fn quickfix_go_connects_to_us() -> Result<(), String> {
+    with_us(Engine::QuickfixGo, Role::Acceptor)
+}
+
+#[test]
+fn we_connect_to_quickfix_go() -> Result<(), String> {
+    with_us(Engine::QuickfixGo, Role::Initiator)
 }
 
 /// Trades with a peer in the given role of ours; then the peer moves its counters.

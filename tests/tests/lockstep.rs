@@ -127,7 +127,7 @@ impl End {
     fn follow(&mut self, now: Now, verdict: Verdict) {
         self.seal(now);
         match verdict {
-            Verdict::Handled | Verdict::Deliver => {}
+            Verdict::Handled | Verdict::Deliver | Verdict::Duplicate => {}
             Verdict::Replay(range) => {
                 assert!(*range.start() >= 1 && *range.end() < self.session.next_out());
                 while let Some(number) = self.session.replay_due() {
@@ -225,7 +225,7 @@ impl Pair {
                 let from = usize::from(first);
                 if self.ends[from].wire.pop_front().is_some() {
                     let to = &mut self.ends[1 - from];
-                    let verdict = to.session.garbled(self.now, &mut to.outbox);
+                    let verdict = to.session.garbled(self.now, b"8=FIX", &mut to.outbox);
                     to.follow(self.now, verdict);
                 }
             }

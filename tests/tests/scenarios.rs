@@ -37,6 +37,24 @@ fn every_scenario_names_its_source() {
     assert!(without.is_empty(), "no `# Source:` line: {without:?}");
 }
 
+/// A name in the document is that of a file, and every feature has its scenarios there.
+#[test]
+fn the_document_names_scenarios_that_exist() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/session-behaviour.md");
+    let text = std::fs::read_to_string(path).expect("the document");
+    let known: Vec<String> = scenarios().into_iter().map(|found| found.name).collect();
+    let words = text.split('`').skip(1).step_by(2);
+    let named: Vec<&str> = words
+        .filter(|word| word.contains('-') && !word.contains(['.', ' ']))
+        .collect();
+    assert!(named.len() > 100, "only {} names", named.len());
+    let missing: Vec<_> = named
+        .iter()
+        .filter(|name| !known.iter().any(|found| found == *name))
+        .collect();
+    assert!(missing.is_empty(), "no such scenario: {missing:?}");
+}
+
 #[test]
 fn every_expectation_can_fail() {
     for scenario in scenarios() {

@@ -246,10 +246,18 @@ impl<A: Application, H: Host> Engine<A, H> {
                 {
                     None => Refusal::NotALogon,
                     Some(None) => Refusal::UnknownSession,
-                    Some(Some(session)) if self.core.lines[session].conn.is_some() => {
-                        Refusal::AlreadyConnected
+                    Some(Some(session)) => {
+                        let line = &self.core.lines[session];
+                        match (line.conn, line.leaving) {
+                            (None, _) => return self.welcome(now, slot, session),
+                            // Who comes anew does not wait for the rest of the old connection.
+                            (Some(_), Some(leaving)) => {
+                                self.disconnect(now, session, leaving.why)?;
+                                return self.welcome(now, slot, session);
+                            }
+                            (Some(_), None) => Refusal::AlreadyConnected,
+                        }
                     }
-                    Some(Some(session)) => return self.welcome(now, slot, session),
                 }
             }
             Frame::Partial { skip: 0 } if !input.is_full() => return Ok(()),

@@ -3,10 +3,10 @@
 //! ```text
 //!  byte  size   one command in a ring, pushed as a whole
 //!     0     4   bytes after this word
-//!     4     1   what: 1 send, 2 log out, 3 stop, 4 log on
+//!     4     1   what: 1 send, 2 log out, 3 stop, 4 log on, 5 reset, 6 send again
 //!     5     4   session
 //!     9     1   bytes of MsgType (send only)
-//!    10     …   MsgType, then the body's fields; or the text of the Logout
+//!    10     …   MsgType, then the body's fields; the text of the Logout; the number to send again
 //! ```
 
 use std::fmt;
@@ -22,6 +22,8 @@ const SEND: u8 = 1;
 const LOG_OUT: u8 = 2;
 const STOP: u8 = 3;
 const LOG_ON: u8 = 4;
+const RESET: u8 = 5;
+const SEND_AGAIN: u8 = 6;
 /// Bytes of a command before MsgType, the length word not counted.
 const HEAD: usize = 6;
 /// Bytes of a ring; a command must fit in it, so it is at least four messages.
@@ -119,6 +121,35 @@ impl Handle {
     /// [`SendError`].
     pub fn log_on(&mut self, session: SessionId) -> Result<(), SendError> {
         self.push(LOG_ON, session, b"", b"")
+    }
+
+    /// Sends the application message that the session sent under this number once more, as a new one
+    /// with PossResend(97) = Y: for an order whose fate is unknown, for example because the peer has
+    /// lost its state. The peer has to look at the ClOrdID. Nothing is sent, and
+    /// [`Event::NotSent`](crate::Event::NotSent) tells so, when the journal has no such message since
+    /// the last reset.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 2, possible resends.
+    pub fn send_again(&mut self, session: SessionId, seq: u64) -> Result<(), SendError> {
+        self.push(SEND_AGAIN, session, b"", &seq.to_le_bytes())
+    }
+
+    /// Starts the numbers of a session again from 1. While it is logged on, a Logon with
+    /// ResetSeqNumFlag(141) asks the peer to do the same, now and after every end of the connection
+    /// or of the process until it has answered. Where that cannot be done,
+    /// [`Event::NotReset`](crate::Event::NotReset) tells so.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn reset(&mut self, session: SessionId) -> Result<(), SendError> {
+        self.push(RESET, session, b"", b"")
     }
 
     /// Ends the engine: sessions are logged out, then [`Engine::run`](crate::Engine::run) returns.
@@ -234,6 +265,13 @@ pub(crate) enum Command<'a> {
         session: SessionId,
         text: &'a [u8],
     },
+    Reset {
+        session: SessionId,
+    },
+    SendAgain {
+        session: SessionId,
+        seq: u64,
+    },
     Stop,
 }
 
@@ -333,6 +371,11 @@ impl Commands {
                 fields: rest,
             },
             LOG_ON => Command::LogOn { session },
+            RESET => Command::Reset { session },
+            SEND_AGAIN => Command::SendAgain {
+                session,
+                seq: rest.try_into().map_or(0, u64::from_le_bytes),
+            },
             LOG_OUT => Command::LogOut {
                 session,
                 text: rest,

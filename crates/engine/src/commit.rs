@@ -2,9 +2,12 @@
 //! cause, and only then does it leave.
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixwire_protocol::session::Verdict;
-use fixwire_protocol::{Application, Message, Mono, Now, Number, Outbox, Session};
+use fixwire_protocol::{
+    Application, Message, Mono, Now, Number, Outbox, Refusal, Session, SessionId,
+};
 
 use crate::canary::{self, Fault};
 use crate::config::SessionConfig;
@@ -41,6 +44,10 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) redactor: Redactor,
     /// Messages for sessions that do not exist, or that are closed.
     pub(crate) astray: u64,
+    /// Messages that nobody was connected for when the numbers went back to 1.
+    pub(crate) voided: u64,
+    /// Messages at which the application panicked.
+    pub(crate) panics: u64,
     /// Sessions with bytes or messages that wait for their socket.
     pub(crate) busy: Vec<usize>,
     /// How often the outbox has been written and emptied.
@@ -67,6 +74,12 @@ pub(crate) struct Line {
     /// The session ended before this flush: what was committed until then still leaves, its Logout
     /// last.
     pub(crate) ended_before: Option<u64>,
+    /// The session has ended, and its last messages wait for the socket.
+    pub(crate) leaving: Option<Leaving>,
+    /// A panic of the application is answered instead of ending the process.
+    pub(crate) answer_panics: bool,
+    /// Messages that were numbered while there was no connection, since the last one.
+    pub(crate) waiting: u64,
     /// Stands in [`Core::busy`].
     pub(crate) is_busy: bool,
     /// Its schedule, if it has one.
@@ -99,6 +112,9 @@ impl Line {
             validate_checksum: config.validate_checksum,
             logged_on: false,
             ended_before: None,
+            leaving: None,
+            answer_panics: config.answer_panics,
+            waiting: 0,
             is_busy: false,
             hours: config
                 .schedule
@@ -108,6 +124,14 @@ impl Line {
             counters: Counters::default(),
         }
     }
+}
+
+/// A connection that is closed as soon as the socket has taken everything.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaving {
+    pub(crate) why: Ending,
+    /// When it is closed anyway.
+    pub(crate) until: Mono,
 }
 
 /// Stored messages being read for a resend.
@@ -133,9 +157,22 @@ impl<D: Disk> Core<D> {
         let verdict = state.receive(now, message, &mut self.outbox);
         if verdict == Verdict::Deliver {
             line.counters.delivered += 1;
-            if let Err(refusal) = app.on_message(now, state.id(), message, &mut self.outbox) {
+            let answer = match line.answer_panics {
+                false => app.on_message(now, state.id(), message, &mut self.outbox),
+                true => guarded(
+                    now,
+                    state.id(),
+                    message,
+                    app,
+                    &mut self.outbox,
+                    &mut self.panics,
+                ),
+            };
+            if let Err(refusal) = answer {
                 state.refuse(now, message, refusal, &mut self.outbox);
             }
+        } else if verdict == Verdict::Duplicate {
+            app.on_poss_dup(now, state.id(), message, &mut self.outbox);
         } else if !line.logged_on && state.is_logged_on() {
             app.on_logon(now, state.id(), &mut self.outbox);
         }
@@ -196,7 +233,7 @@ impl<D: Disk> Core<D> {
         }
         let state = &sessions[cause];
         let line = &mut lines[cause];
-        let (next_in, next_out) = (state.next_in(), state.next_out());
+        let (next_in, next_out) = (state.next_in_to_keep(), state.next_out());
         let epoch = state.epoch() as u32;
         if line.logged_on && !state.is_logged_on() && line.ended_before.is_none() {
             line.ended_before = Some(*flushes);
@@ -219,6 +256,7 @@ impl<D: Disk> Core<D> {
             // What waits for the peer was numbered before the reset.
             line.output.forget();
             line.resending = None;
+            self.voided += std::mem::take(&mut line.waiting);
         }
         let cause = Cause {
             session: line.journal,
@@ -323,7 +361,10 @@ impl<D: Disk> Core<D> {
         } else {
             gate(state)
         };
-        let Some(conn) = line.conn else { return };
+        let Some(conn) = line.conn.filter(|_| line.leaving.is_none()) else {
+            line.waiting += run.len() as u64;
+            return;
+        };
         line.counters.sent += run.len() as u64;
         let result = line.output.send(host, conn, &self.outbox, run, gate);
         if let Err(ending) = result {
@@ -347,10 +388,8 @@ impl<D: Disk> Core<D> {
     /// Something can be done now for a session that has messages waiting.
     pub(crate) fn can_pump(&self, session: usize) -> bool {
         let (line, state) = (&self.lines[session], &self.sessions[session]);
-        line.conn.is_some()
-            && line
-                .output
-                .can_write(gate(state), state.replay_due().is_some())
+        let resends = line.leaving.is_none() && state.replay_due().is_some();
+        line.conn.is_some() && line.output.can_write(line.gate(state), resends)
     }
 
     /// Writes what waits for a session's socket, and a few messages of a running resend. Answers
@@ -365,13 +404,19 @@ impl<D: Disk> Core<D> {
         let Some(conn) = line.conn else {
             return Ok(false);
         };
-        let gate = gate(&self.sessions[session]);
+        let gate = line.gate(&self.sessions[session]);
         if let Err(ending) = line
             .output
             .pump(host, conn, &mut self.journal, line.journal, gate)
         {
             self.failed.push((session, ending));
             return Ok(false);
+        }
+        if let Some(leaving) = line.leaving {
+            if !line.output.has_backlog() {
+                self.failed.push((session, leaving.why));
+            }
+            return Ok(line.output.has_backlog());
         }
         let older = line.output.behind_within(gate);
         if !line.output.is_blocked() && !older && self.sessions[session].replay_due().is_some() {
@@ -443,6 +488,40 @@ impl<D: Disk> Core<D> {
     pub(crate) fn note_due(&mut self, session: usize) {
         if let Some(due) = self.sessions[session].next_due() {
             self.due = self.due.min(due);
+        }
+    }
+}
+
+/// The application's answer to a message; when it panics, that it is not available. What it had
+/// written until then is taken back.
+#[cold]
+fn guarded(
+    now: Now,
+    from: SessionId,
+    message: &Message<'_>,
+    app: &mut impl Application,
+    outbox: &mut Outbox,
+    panics: &mut u64,
+) -> Result<(), Refusal> {
+    let before = outbox.entries().len();
+    let answer = catch_unwind(AssertUnwindSafe(|| {
+        app.on_message(now, from, message, outbox)
+    }));
+    answer.unwrap_or_else(|_| {
+        *panics += 1;
+        for index in before..outbox.entries().len() {
+            outbox.discard(index);
+        }
+        Err(Refusal::NotAvailable)
+    })
+}
+
+impl Line {
+    /// What of it may be written now: everything that was committed before it ended.
+    fn gate(&self, session: &Session) -> Gate {
+        match self.leaving {
+            Some(_) => Gate::Open,
+            None => gate(session),
         }
     }
 }

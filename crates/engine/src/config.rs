@@ -250,6 +250,10 @@ pub struct SessionConfig {
     pub validate_checksum: bool,
     /// Sends each write at once (TCP_NODELAY).
     pub nodelay: bool,
+    /// A panic of the application while it takes a message is answered as
+    /// [`Refusal::NotAvailable`](fixwire_protocol::Refusal::NotAvailable), and the message is counted.
+    /// Otherwise it ends the process, and the message comes again.
+    pub answer_panics: bool,
     /// SO_SNDBUF of its socket, bytes; `None` leaves it to the system.
     pub send_buffer: Option<usize>,
     /// SO_RCVBUF of its socket, bytes; `None` leaves it to the system.
@@ -269,6 +273,7 @@ impl SessionConfig {
             connection,
             validate_checksum: true,
             nodelay: true,
+            answer_panics: false,
             send_buffer: None,
             receive_buffer: None,
             schedule: None,

@@ -52,6 +52,8 @@ pub struct Engine<A, H: Host = Os> {
     pub(crate) commands: Commands,
     /// Messages that could not be sent, as told so far.
     pub(crate) unsent: u64,
+    /// Messages that a reset made void, and panics of the application, as told so far.
+    pub(crate) told: (u64, u64),
     /// When the application wants to be called though nothing happens.
     pub(crate) app_due: Mono,
     pub(crate) max_message: usize,
@@ -236,6 +238,8 @@ impl<A: Application, H: Host> Engine<A, H> {
                 full_messages: config.limits.outbox_messages / 2,
                 sync_first: config.durability == Durability::Disk,
                 astray: 0,
+                voided: 0,
+                panics: 0,
                 redactor: Redactor::new(config.max_message),
                 busy: Vec::with_capacity(sessions.len()),
                 flushes: 0,
@@ -254,6 +258,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             lobby,
             events: Events::new(config.limits.events_per_second),
             unsent: 0,
+            told: (0, 0),
             app_due: NEVER,
             max_message: config.max_message,
             stop_timeout: nanos(config.stop_timeout),

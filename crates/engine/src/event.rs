@@ -99,6 +99,23 @@ pub enum Event {
         /// How many.
         messages: u64,
     },
+    /// A reset was asked for that this session cannot do now: another exchange is open, or it is logged
+    /// on in FIX 4.0.
+    NotReset {
+        /// The session.
+        session: SessionId,
+    },
+    /// The numbers went back to 1 while messages waited for a connection: they are void. The journal
+    /// has them.
+    Voided {
+        /// How many.
+        messages: u64,
+    },
+    /// The application panicked at messages, which were refused.
+    Panicked {
+        /// How many.
+        messages: u64,
+    },
     /// The journal failed: nothing more is sent and the engine ends.
     JournalFailed {
         /// What it says.
@@ -191,6 +208,19 @@ impl fmt::Display for Event {
                     "{messages} messages were too long, for no session or for a closed one, and are not sent"
                 )
             }
+            Self::NotReset { .. } => {
+                f.write_str("cannot reset now: log out first, or wait for the open Logon or Logout")
+            }
+            Self::Voided { messages } => write!(
+                f,
+                "{messages} messages that waited for a connection are void: the numbers were reset"
+            ),
+            Self::Panicked { messages } => {
+                write!(
+                    f,
+                    "the application panicked at {messages} messages, which were refused"
+                )
+            }
             Self::JournalFailed { error } => write!(f, "{error}"),
             Self::Suppressed { events } => write!(f, "{events} more events of one kind"),
         }
@@ -251,7 +281,8 @@ impl Event {
             | Self::SessionOpened { session }
             | Self::SessionClosed { session, .. }
             | Self::NumbersRestarted { session }
-            | Self::Garbled { session, .. } => Some(*session),
+            | Self::Garbled { session, .. }
+            | Self::NotReset { session } => Some(*session),
             _ => None,
         }
     }
@@ -268,15 +299,18 @@ impl Event {
             Self::CannotAccept { .. } => 7,
             Self::Garbled { .. } => 8,
             Self::NotSent { .. } => 9,
-            Self::JournalFailed { .. } | Self::Suppressed { .. } => 10,
-            Self::SessionOpened { .. } => 11,
-            Self::SessionClosed { .. } => 12,
-            Self::NumbersRestarted { .. } => 13,
+            Self::NotReset { .. } => 10,
+            Self::Voided { .. } => 11,
+            Self::Panicked { .. } => 12,
+            Self::JournalFailed { .. } | Self::Suppressed { .. } => 16,
+            Self::SessionOpened { .. } => 13,
+            Self::SessionClosed { .. } => 14,
+            Self::NumbersRestarted { .. } => 15,
         }
     }
 }
 
-const KINDS: usize = 14;
+const KINDS: usize = 17;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.

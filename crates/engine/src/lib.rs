@@ -32,6 +32,7 @@ pub mod host;
 mod hours;
 pub mod journal;
 pub mod messages;
+mod obey;
 mod redact;
 mod release;
 pub mod schedule;

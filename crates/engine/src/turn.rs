@@ -11,18 +11,15 @@
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 
-use fixwire_protocol::session::Verdict;
-use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, SessionId, frame};
+use fixwire_protocol::session::{Reason, Verdict};
+use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, Parting, SessionId, frame};
 
-use crate::command::Command;
+use crate::commit::Leaving;
 use crate::connect::State;
 use crate::engine::{Engine, EngineError, NEVER, Owner, Stopping};
 use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::Kind;
-
-/// Commands of other threads in one turn.
-const COMMANDS_PER_TURN: usize = 64;
 
 impl<A: Application, H: Host> Engine<A, H> {
     /// One turn that sleeps at most `wait` when nothing is ready.
@@ -85,6 +82,9 @@ impl<A: Application, H: Host> Engine<A, H> {
             self.release(now)?;
         }
         let unsent = self.core.astray + self.core.outbox.failures();
+        if (self.core.voided, self.core.panics) != self.told {
+            self.tell_losses(now);
+        }
         if unsent != self.unsent {
             let messages = unsent - std::mem::replace(&mut self.unsent, unsent);
             self.events.tell(now, &Event::NotSent { messages });
@@ -94,6 +94,20 @@ impl<A: Application, H: Host> Engine<A, H> {
         }
         self.core.journal.idle_work();
         Ok(work)
+    }
+
+    #[cold]
+    fn tell_losses(&mut self, now: Now) {
+        let (voided, panics) =
+            std::mem::replace(&mut self.told, (self.core.voided, self.core.panics));
+        if self.core.voided > voided {
+            let messages = self.core.voided - voided;
+            self.events.tell(now, &Event::Voided { messages });
+        }
+        if self.core.panics > panics {
+            let messages = self.core.panics - panics;
+            self.events.tell(now, &Event::Panicked { messages });
+        }
     }
 
     /// Whether the next turn has work although nothing arrives.
@@ -139,6 +153,10 @@ impl<A: Application, H: Host> Engine<A, H> {
     #[inline]
     fn read(&mut self, now: Now, session: usize, conn: ConnId) -> Result<usize, EngineError> {
         match self.inputs[session].fill(&mut self.host, conn) {
+            // It has ended, and only its last messages wait for the socket.
+            Ok(count) if count > 0 && self.core.lines[session].leaving.is_some() => {
+                self.inputs[session].clear();
+            }
             Ok(count) if count > 0 => self.process(now, session)?,
             Ok(_) => self.disconnect(now, session, Ending::ClosedByPeer)?,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(0),
@@ -168,7 +186,6 @@ impl<A: Application, H: Host> Engine<A, H> {
                     break None;
                 }
                 Frame::Garbled { skip, why } => {
-                    self.inputs[session].consume(skip);
                     self.core.lines[session].counters.garbled += 1;
                     let event = Event::Garbled {
                         session: SessionId(session as u32),
@@ -176,8 +193,10 @@ impl<A: Application, H: Host> Engine<A, H> {
                     };
                     self.events.tell(now, &event);
                     let core = &mut self.core;
-                    let verdict = core.sessions[session].garbled(now, &mut core.outbox);
+                    let skipped = &bytes[..skip];
+                    let verdict = core.sessions[session].garbled(now, skipped, &mut core.outbox);
                     core.commit(now, session, Kind::Sent, None)?;
+                    self.inputs[session].consume(skip);
                     verdict
                 }
                 Frame::TooLarge { len, .. } => break Some(Ending::TooLarge(len)),
@@ -194,7 +213,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         };
         self.core.note_due(session);
         match ending {
-            Some(ending) => self.disconnect(now, session, ending),
+            Some(ending) => self.part(now, session, ending),
             None if self.core.sync_first => Ok(()),
             None => self.release(now),
         }
@@ -214,7 +233,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             match verdict {
                 Verdict::Disconnect(reason) => return Ok(Some(Ending::Session(reason))),
                 Verdict::Replay(_) => self.core.set_busy(session),
-                Verdict::Handled | Verdict::Deliver => {}
+                Verdict::Handled | Verdict::Deliver | Verdict::Duplicate => {}
             }
             if !self.core.lines[session].logged_on && self.core.sessions[session].is_logged_on() {
                 self.logged_on(now, session);
@@ -232,7 +251,9 @@ impl<A: Application, H: Host> Engine<A, H> {
 
     #[cold]
     fn logged_on(&mut self, now: Now, session: usize) {
-        self.core.lines[session].logged_on = true;
+        let line = &mut self.core.lines[session];
+        line.logged_on = true;
+        line.waiting = 0;
         if let Some(dialler) = &mut self.diallers[session] {
             dialler.logged_on();
         }
@@ -306,7 +327,36 @@ impl<A: Application, H: Host> Engine<A, H> {
         Ok(())
     }
 
-    /// Ends a session's connection: what is committed is written first, what is unread is dropped.
+    /// Ends a session's connection. When the session itself ended it and the socket has not taken its
+    /// last messages, the Logout among them, the connection stays until it has, or for as long as the
+    /// answer to a Logout may take.
+    pub(crate) fn part(
+        &mut self,
+        now: Now,
+        session: usize,
+        why: Ending,
+    ) -> Result<(), EngineError> {
+        if matches!(why, Ending::Session(_)) {
+            self.core.flush(&mut self.host)?;
+            self.core.say_farewell(&mut self.host, session);
+            let core = &mut self.core;
+            let failed = core.failed.iter().any(|failed| failed.0 == session);
+            let line = &mut core.lines[session];
+            if line.leaving.is_some() {
+                return Ok(());
+            }
+            if !failed && line.ended_before.is_some() && line.output.has_backlog() {
+                let until = now.mono + core.sessions[session].config().logout_timeout;
+                line.leaving = Some(Leaving { why, until });
+                core.due = core.due.min(until);
+                core.set_busy(session);
+                return Ok(());
+            }
+        }
+        self.disconnect(now, session, why)
+    }
+
+    /// Ends a session's connection at once: what is committed is written first, what is unread is dropped.
     pub(crate) fn disconnect(
         &mut self,
         now: Now,
@@ -323,6 +373,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             return Ok(());
         };
         line.ended_before = None;
+        let why = line.leaving.take().map_or(why, |leaving| leaving.why);
         line.output.reset();
         line.resending = None;
         let was_logged_on = std::mem::replace(&mut line.logged_on, false);
@@ -334,6 +385,13 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.core.commit(now, session, Kind::Reset, None)?;
         if was_logged_on {
             self.app.on_logout(now, id);
+            let parting = match why {
+                Ending::Session(Reason::LoggedOut) => Parting::LoggedOut,
+                _ => Parting::Lost,
+            };
+            self.app
+                .on_disconnect(now, id, parting, &mut self.core.outbox);
+            self.core.commit_sent(now)?;
             self.events.tell(now, &Event::LoggedOut { session: id });
         }
         self.events
@@ -356,20 +414,25 @@ impl<A: Application, H: Host> Engine<A, H> {
         for session in 0..self.core.sessions.len() {
             self.keep_hours(now, session)?;
             let core = &mut self.core;
-            if core.sessions[session]
-                .next_due()
-                .is_some_and(|due| due <= now.mono)
-            {
+            let due = core.sessions[session].next_due();
+            if due.is_some_and(|due| due <= now.mono) && core.lines[session].leaving.is_none() {
                 let verdict = core.sessions[session].elapse(now, &mut core.outbox);
                 core.commit(now, session, Kind::Sent, None)?;
                 if let Some(ending) = self.follow(now, session, verdict)? {
-                    self.disconnect(now, session, ending)?;
+                    self.part(now, session, ending)?;
                 }
                 if self.core.is_full() {
                     self.release(now)?;
                 }
             }
-            self.core.note_due(session);
+            if let Some(leaving) = self.core.lines[session].leaving {
+                match leaving.until <= now.mono {
+                    true => self.disconnect(now, session, leaving.why)?,
+                    false => self.core.due = self.core.due.min(leaving.until),
+                }
+            } else {
+                self.core.note_due(session);
+            }
             self.core.due = self.core.due.min(self.hours_due(now, session));
             self.elapse_dialler(now, session)?;
         }
@@ -450,96 +513,6 @@ impl<A: Application, H: Host> Engine<A, H> {
             again_in,
         };
         self.events.tell(now, &event);
-    }
-
-    /// Commands of other threads.
-    #[inline]
-    fn obey(&mut self, now: Now) -> Result<usize, EngineError> {
-        let mut count = 0;
-        while count < COMMANDS_PER_TURN {
-            let Some(command) = self.commands.take() else {
-                break;
-            };
-            count += 1;
-            match command {
-                Command::Send {
-                    session,
-                    msg_type,
-                    fields,
-                } => {
-                    let mut body = self.core.outbox.begin(session, msg_type);
-                    body.encoded(fields);
-                    // One that does not fit is counted by the outbox.
-                    let _ = body.finish();
-                    self.core.commit_sent(now)?;
-                    if self.core.is_full() {
-                        self.release(now)?;
-                    }
-                }
-                Command::LogOn { session } => self.log_on(now, session),
-                Command::LogOut { session, text } => {
-                    let text = String::from_utf8_lossy(text).into_owned();
-                    self.log_out(now, session, &text)?;
-                }
-                Command::Stop => self.begin_stop(now)?,
-            }
-        }
-        Ok(count)
-    }
-
-    fn log_on(&mut self, now: Now, session: SessionId) {
-        if self.is_stopping() {
-            return;
-        }
-        let index = session.0 as usize;
-        if let Some(Some(dialler)) = self.diallers.get_mut(index) {
-            if self.core.lines[index].conn.is_some() {
-                // The one before still has to end: two would share one session.
-                dialler.connected();
-            } else {
-                dialler.on(now.mono);
-            }
-            self.core.due = Mono(0);
-        }
-    }
-
-    fn log_out(&mut self, now: Now, session: SessionId, text: &str) -> Result<(), EngineError> {
-        let index = session.0 as usize;
-        let core = &mut self.core;
-        let Some(state) = core.sessions.get_mut(index) else {
-            return Ok(());
-        };
-        let verdict = state.log_out(now, text, &mut core.outbox);
-        core.commit(now, index, Kind::Sent, None)?;
-        core.note_due(index);
-        if let Some(dialler) = &mut self.diallers[index] {
-            if let State::Dialling(conn, _) = dialler.state() {
-                self.host.close(conn);
-                self.owners[conn.0 as usize] = Owner::Nobody;
-            }
-            dialler.off();
-        }
-        match verdict {
-            Verdict::Disconnect(reason) => self.disconnect(now, index, Ending::Session(reason)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Logs every session out; [`finish`](Self::finish) waits for the answers.
-    fn begin_stop(&mut self, now: Now) -> Result<(), EngineError> {
-        if self.is_stopping() {
-            return Ok(());
-        }
-        self.stopping = Stopping::Until(now.mono + self.stop_timeout);
-        // The next turn closes the connections that have not logged on.
-        self.core.due = Mono(0);
-        for session in 0..self.core.sessions.len() {
-            self.log_out(now, SessionId(session as u32), "")?;
-            if self.core.is_full() {
-                self.release(now)?;
-            }
-        }
-        Ok(())
     }
 
     fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {

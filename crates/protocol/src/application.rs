@@ -20,17 +20,51 @@ pub trait Application {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal>;
 
+    /// An application message that this session has had before: its MsgSeqNum was counted long ago, and
+    /// PossDupFlag(43) says that the peer knows. Called when the session's setting asks for it
+    /// ([`Config::deliver_poss_dups`](crate::session::Config::deliver_poss_dups)); to act on it as on a
+    /// new one would be to act twice.
+    fn on_poss_dup(
+        &mut self,
+        _now: Now,
+        _from: SessionId,
+        _message: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) {
+    }
+
     /// A session has logged on: both Logons have been exchanged.
     fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}
 
     /// A session that was logged on no longer is; its connection may be gone.
     fn on_logout(&mut self, _now: Now, _session: SessionId) {}
 
+    /// A session that was logged on has lost its connection, with or without Logouts: the place to
+    /// cancel its orders. May write messages for other sessions; one for this session is kept for its
+    /// next logon. Called after [`Application::on_logout`].
+    fn on_disconnect(
+        &mut self,
+        _now: Now,
+        _session: SessionId,
+        _parting: Parting,
+        _outbox: &mut Outbox,
+    ) {
+    }
+
     /// For work that depends on time: called in every turn in which something happened, and when the
     /// moment has come that it asked for. Answers that moment; `None` for never.
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
         None
     }
+}
+
+/// How a connection has ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Parting {
+    /// Both sides have sent their Logout.
+    LoggedOut,
+    /// Anything else: the line broke, the peer was silent or broke the rules.
+    Lost,
 }
 
 /// Why an application does not take a message.

@@ -25,7 +25,7 @@ pub mod time;
 pub mod typed;
 pub mod value;
 
-pub use application::{Application, Refusal};
+pub use application::{Application, Parting, Refusal};
 pub use decimal::{Decimal, DecimalError};
 pub use decode::{Decoder, FaultKind, FieldFault};
 pub use dictionary::Dictionary;

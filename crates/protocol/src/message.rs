@@ -137,6 +137,19 @@ impl<'a> Message<'a> {
         }
     }
 
+    /// PossDupFlag(43) is Y: the peer may have sent it under the same number before.
+    #[must_use]
+    pub fn is_poss_dup(&self) -> bool {
+        self.get(crate::tag::POSS_DUP_FLAG) == Some(b"Y")
+    }
+
+    /// PossResend(97) is Y: the peer may have sent the same content under another number before. The
+    /// application has to look whether it knows the ClOrdID, or what else names the content.
+    #[must_use]
+    pub fn is_poss_resend(&self) -> bool {
+        self.get(crate::tag::POSS_RESEND) == Some(b"Y")
+    }
+
     /// MsgSeqNum(34).
     #[inline]
     pub fn seq_num(&self) -> Option<Result<u64, ValueError>> {

@@ -20,6 +20,7 @@ use crate::repeat::{Repeat, RepeatError};
 use crate::time::Stamp;
 use crate::{SOH, SessionId, Tag};
 
+mod again;
 mod body;
 
 pub use body::{Body, BodyError};
@@ -446,6 +447,23 @@ impl Outbox {
         debug_assert_eq!(at, header_len);
         put_trailer(out);
         (start, end)
+    }
+
+    /// Leaves out PossDupFlag(43) and OrigSendingTime(122) that stand in front of a message that is not
+    /// sealed: it is a new one.
+    #[inline]
+    pub fn leave_out_poss_dup(&mut self, index: usize) {
+        let entry = &mut self.entries[index];
+        if entry.state != State::Body {
+            return;
+        }
+        while let [b'4', b'3', b'=', rest @ ..] | [b'1', b'2', b'2', b'=', rest @ ..] =
+            &self.buffer[entry.start..entry.end]
+        {
+            let value = rest.iter().position(|byte| *byte == SOH);
+            let left = value.map_or(0, |end| rest.len() - end - 1);
+            entry.start = entry.end - left;
+        }
     }
 
     /// Takes a message that is not sealed out again.

@@ -175,7 +175,7 @@ impl<'a> Repeat<'a> {
 }
 
 /// The tag and the value of the field that begins at `at`; the value has `len` bytes if that is known.
-fn field_at(bytes: &[u8], at: usize, len: Option<u64>) -> Option<(Tag, Range<usize>)> {
+pub(crate) fn field_at(bytes: &[u8], at: usize, len: Option<u64>) -> Option<(Tag, Range<usize>)> {
     let equals = at + bytes[at..].iter().position(|b| *b == b'=')?;
     let tag = value::uint(&bytes[at..equals]).ok()?;
     let start = equals + 1;
@@ -191,7 +191,7 @@ fn field_at(bytes: &[u8], at: usize, len: Option<u64>) -> Option<(Tag, Range<usi
 /// # Source
 ///
 /// FIX 4.0 to 5.0 SP2, StandardHeader.
-fn in_header(tag: Tag) -> bool {
+pub(crate) fn in_header(tag: Tag) -> bool {
     matches!(
         tag,
         34 | 49

@@ -15,7 +15,9 @@
 //! the count of resets: [`Session::next_in`], [`Session::next_out`], [`Session::epoch`].
 
 mod admin;
+mod check;
 pub mod config;
+mod garbled;
 pub mod held;
 pub mod identify;
 pub mod liveness;
@@ -29,7 +31,7 @@ pub mod verdict;
 
 use alloc::vec::Vec;
 
-pub use config::{ApplVerId, BeginString, Config, Limits, Party, ResetOn, Role};
+pub use config::{ApplVerId, BeginString, Config, Limits, OnReject, Party, ResetOn, Role};
 pub use identify::{LogonIdentity, identify};
 pub use phase::{Exchange, LoggedOn, Phase};
 pub use verdict::{Reason, Verdict};
@@ -41,7 +43,7 @@ use crate::{Mono, Now, SessionId, Tag, tag};
 use held::Held;
 use liveness::{Due, Patience, Pulse};
 use resend::Resend;
-use sequence::Inbound;
+use sequence::{Inbound, Next};
 
 /// Whether a message belongs to the session itself: such messages are never sent a second time.
 #[must_use]
@@ -69,6 +71,12 @@ pub struct Session {
     resend: Resend,
     /// Logons are refused.
     closed: bool,
+    /// DefaultApplVerID(1137) of the peer's Logon.
+    peer_version: Option<ApplVerId>,
+    /// A message of the peer was rejected, see [`OnReject`].
+    rejected: bool,
+    /// The numbers go back to 1 when the connection is gone.
+    reset_due: bool,
 }
 
 impl Session {
@@ -89,16 +97,23 @@ impl Session {
             was_held: false,
             resend: Resend::new(&config.limits),
             closed: false,
+            peer_version: None,
+            rejected: false,
+            reset_due: false,
             config,
         }
     }
 
-    /// The numbers and the count of resets that the journal remembers. Call it before the first
-    /// connection.
+    /// The numbers and the count of resets that the journal remembers, `next_in` as
+    /// [`Session::next_in_to_keep`] gave it. Call it before the first connection.
     pub fn restore(&mut self, next_out: u64, next_in: u64, epoch: u64) {
         self.next_out = next_out.max(1);
         self.next_in = next_in.max(1);
         self.epoch = epoch;
+        if next_in == 0 {
+            self.reset_numbers();
+            self.phase = Phase::Down { reset: true };
+        }
     }
 
     /// Whether this is a time for Logons. While it is not, an acceptor answers one with a Logout and
@@ -136,17 +151,6 @@ impl Session {
         Verdict::Handled
     }
 
-    /// Bytes arrived that are no message. They are not counted; a connection that begins with them
-    /// is closed.
-    pub fn garbled(&mut self, _now: Now, _outbox: &mut Outbox) -> Verdict {
-        match self.phase {
-            Phase::AwaitingLogon { .. } | Phase::LogonSent { .. } => {
-                self.close(Reason::GarbledLogon)
-            }
-            _ => Verdict::Handled,
-        }
-    }
-
     /// Time has passed; see [`Session::next_due`].
     pub fn elapse(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         let now = now.mono;
@@ -170,7 +174,12 @@ impl Session {
         let (pulse, due) = up.pulse.elapse(now);
         match due {
             Due::Nothing { .. } => return Verdict::Handled,
-            Due::Disconnect => return self.close(Reason::PeerSilent),
+            Due::Disconnect => {
+                if self.config.logout_before_give_up {
+                    self.write_logout("No answer to our TestRequest", outbox);
+                }
+                return self.close(Reason::PeerSilent);
+            }
             Due::Heartbeat => self.write_heartbeat(None, outbox),
             Due::TestRequest => self.write_test_request(outbox),
         }
@@ -206,20 +215,19 @@ impl Session {
         self.held.clear();
         self.was_held = false;
         self.resend.clear();
-        let (logged_out, reset_open) = match self.phase {
-            Phase::Closing { reason } => (reason == Reason::LoggedOut, false),
+        let (reset_open, ask_again) = match self.phase {
             Phase::LoggedOn(LoggedOn {
                 exchange: Exchange::Reset { .. },
                 ..
-            }) => (false, true),
+            }) => (true, true),
+            Phase::LogonSent { reset, .. } => (false, reset),
             _ => (false, false),
         };
-        let on = self.config.reset_on;
-        let ended = on.disconnect && self.has_exchanged();
-        if ended || on.logout && logged_out || reset_open {
+        let ended = self.config.reset_on.disconnect && self.has_exchanged();
+        if ended || reset_open || self.reset_due {
             self.reset_numbers();
         }
-        self.phase = Phase::Down { reset: reset_open };
+        self.phase = Phase::Down { reset: ask_again };
     }
 
     /// Whether the peer knows that we are there. A connection that ends before that resets nothing:
@@ -255,15 +263,26 @@ impl Session {
         }
     }
 
+    /// Whether [`Session::reset`] can be carried out now: not while another exchange is open, and not
+    /// while logged on in FIX 4.0, which has no ResetSeqNumFlag(141).
+    #[must_use]
+    pub fn can_reset(&self) -> bool {
+        match self.phase {
+            Phase::Down { .. } => true,
+            Phase::LoggedOn(up) => {
+                up.exchange == Exchange::Settled && self.config.begin_string > BeginString::Fix40
+            }
+            _ => false,
+        }
+    }
+
     /// Starts both numbers again from 1. While logged on, a Logon with ResetSeqNumFlag(141) asks the
-    /// peer to do the same; FIX 4.0 has no such field, so there only a session that is down resets.
+    /// peer to do the same, and again at the next Logon when it does not answer. Does nothing when
+    /// [`Session::can_reset`] says no.
     pub fn reset(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         match self.phase {
             Phase::Down { .. } => self.reset_numbers(),
-            Phase::LoggedOn(up)
-                if up.exchange == Exchange::Settled
-                    && self.config.begin_string > BeginString::Fix40 =>
-            {
+            Phase::LoggedOn(up) if self.can_reset() => {
                 self.next_out = 1;
                 self.epoch += 1;
                 self.resend.clear();
@@ -280,10 +299,13 @@ impl Session {
     /// Gives a message its number, header and trailer. Called for every new entry of this session,
     /// in order, right after the call that wrote it.
     pub fn seal(&mut self, now: Now, outbox: &mut Outbox, index: usize) {
-        let entry = &outbox.entries()[index];
+        let entry = outbox.entries()[index];
         let number = match entry.number {
             Number::Fixed(number) => number,
             Number::Next => {
+                if !self.config.keep_own_poss_dup {
+                    outbox.leave_out_poss_dup(index);
+                }
                 let number = self.next_out;
                 self.next_out += 1;
                 number
@@ -339,6 +361,21 @@ impl Session {
         self.next_in
     }
 
+    /// What the journal keeps as `next_in`: the same, or 0 while a reset is under way that the end of
+    /// the process must not undo. [`Session::restore`] then starts again from 1.
+    #[must_use]
+    pub fn next_in_to_keep(&self) -> u64 {
+        let open = match self.phase {
+            Phase::LoggedOn(up) => matches!(up.exchange, Exchange::Reset { .. }),
+            Phase::LogonSent { reset, .. } | Phase::Down { reset } => reset,
+            _ => false,
+        };
+        match open || self.reset_due {
+            true => 0,
+            false => self.next_in,
+        }
+    }
+
     /// The MsgSeqNum that we send next.
     #[must_use]
     pub fn next_out(&self) -> u64 {
@@ -373,18 +410,25 @@ impl Session {
         self.next_in = 1;
         self.next_out = 1;
         self.epoch += 1;
+        self.reset_due = false;
         self.held.clear();
         self.resend.clear();
     }
 
     fn close(&mut self, reason: Reason) -> Verdict {
-        if let Phase::LoggedOn(LoggedOn {
-            exchange: Exchange::Reset { .. },
-            ..
-        }) = self.phase
-        {
-            // The peer may or may not have reset: `disconnected` asks for it again.
-            return Verdict::Disconnect(reason);
+        match self.phase {
+            Phase::LoggedOn(LoggedOn {
+                exchange: Exchange::Reset { .. },
+                ..
+            })
+            | Phase::LogonSent { reset: true, .. } => {
+                // The peer may or may not have reset: `disconnected` asks for it again.
+                return Verdict::Disconnect(reason);
+            }
+            _ => {}
+        }
+        if reason == Reason::LoggedOut && self.config.reset_on.logout {
+            self.reset_due = true;
         }
         self.phase = Phase::Closing { reason };
         Verdict::Disconnect(reason)
@@ -396,6 +440,10 @@ impl Session {
             self.config.test_request_percent,
             self.config.give_up_percent,
         );
+        let patience = match self.config.check_heartbeats {
+            true => patience,
+            false => patience.map(Patience::without_end),
+        };
         self.phase = Phase::LoggedOn(LoggedOn {
             pulse: Pulse::start(now.mono, patience),
             inbound,
@@ -406,10 +454,13 @@ impl Session {
     /// The next expected number is `next_in` now; a chunk that is complete asks for the next one.
     fn advance(&mut self, next_in: u64, outbox: &mut Outbox) {
         self.next_in = next_in;
-        if let Phase::LoggedOn(up) = &mut self.phase {
-            let (inbound, request) = up.inbound.advanced(next_in, self.config.resend_chunk);
+        let Phase::LoggedOn(up) = &mut self.phase else {
+            return;
+        };
+        if up.inbound != Inbound::Steady {
+            let (inbound, next) = up.inbound.advanced(next_in, self.config.manner());
             up.inbound = inbound;
-            if let Some(request) = request {
+            if let Next::Ask(request) = next {
                 self.write_resend_request(request, outbox);
             }
         }

@@ -47,6 +47,8 @@ public:
 
   std::atomic<bool> resetNext{false};
 
+  void from(int count) { sent = count; }
+
   void send(int count) {
     for (int i = 0; i < count; ++i) {
       FIX::Message order;
@@ -148,6 +150,7 @@ void obey(Peer &peer, const FIX::SessionID &id) {
     words >> command >> count;
     FIX::Session *session = FIX::Session::lookupSession(id);
     if (command == "send") peer.send(count);
+    else if (command == "from") peer.from(count);
     else if (command == "skip") session->setNextSenderMsgSeqNum(session->getExpectedSenderNum() + count);
     else if (command == "back") session->setNextTargetMsgSeqNum(session->getExpectedTargetNum() - count);
     else if (command == "reset") peer.resetNext = true;

@@ -81,6 +81,17 @@ impl Setup {
     }
 }
 
+/// The message with another CheckSum.
+#[must_use]
+pub fn spoil(mut message: Vec<u8>) -> Vec<u8> {
+    let last_digit = message.len() - 2;
+    message[last_digit] = match message[last_digit] {
+        b'9' => b'0',
+        digit => digit + 1,
+    };
+    message
+}
+
 impl Peer {
     /// A message of the peer. Its counter goes on from the number that was given, unless the message
     /// is a repetition.

@@ -17,6 +17,7 @@ const ID: SessionId = SessionId(7);
 enum Event {
     Send(Vec<u8>),
     Deliver(Vec<u8>),
+    Duplicate(Vec<u8>),
     Disconnect(Reason),
 }
 
@@ -25,6 +26,7 @@ impl Event {
         match self {
             Self::Send(bytes) => format!("send {}", message::show(bytes)),
             Self::Deliver(bytes) => format!("deliver {}", message::show(bytes)),
+            Self::Duplicate(bytes) => format!("duplicate {}", message::show(bytes)),
             Self::Disconnect(reason) => format!("disconnect {reason:?}"),
         }
     }
@@ -117,9 +119,14 @@ impl Player {
             }
             Action::LoggedOn => self.log_on(),
             Action::Receive(fields) => self.receive(fields),
-            Action::Garbled => {
-                let verdict = self.session.garbled(self.now, &mut self.outbox);
-                self.follow(verdict, None)
+            Action::Garbled(fields) => {
+                let bytes = match fields {
+                    Some(fields) => peer::spoil(self.peer.message(fields, self.now.wall)?),
+                    None => b"8=FIX.4.4\x019=5\x01".to_vec(),
+                };
+                let verdict = self.session.garbled(self.now, &bytes, &mut self.outbox);
+                self.follow(verdict, None)?;
+                self.receive_held()
             }
             Action::Wait(span) => self.wait(Nanos(span.as_nanos() as u64)),
             Action::AppSend(fields) => self.app_send(fields),
@@ -141,12 +148,21 @@ impl Player {
                 self.notice_epoch();
                 Ok(())
             }
+            Action::Restart => {
+                let (old, id) = (&self.session, self.session.id());
+                let mut session = Session::new(id, old.config().clone());
+                session.restore(old.next_out(), old.next_in_to_keep(), old.epoch());
+                self.session = session;
+                self.notice_epoch();
+                Ok(())
+            }
             Action::Forget => {
                 self.stored.clear();
                 Ok(())
             }
             Action::Send(fields) => self.expect_send(fields),
-            Action::Deliver(fields) => self.expect_deliver(fields),
+            Action::Deliver(fields) => self.expect_deliver("deliver", fields),
+            Action::Duplicate(fields) => self.expect_deliver("duplicate", fields),
             Action::Disconnect(reason) => match self.events.pop_front() {
                 Some(Event::Disconnect(got))
                     if reason.is_empty() || *reason == format!("{got:?}") =>
@@ -207,6 +223,10 @@ impl Player {
     fn receive(&mut self, fields: &Fields) -> Result<(), String> {
         let bytes = self.peer.message(fields, self.now.wall)?;
         self.receive_bytes(&bytes)?;
+        self.receive_held()
+    }
+
+    fn receive_held(&mut self) -> Result<(), String> {
         let mut held = Vec::new();
         while self.session.take_held(&mut held) {
             self.receive_bytes(&held)?;
@@ -287,7 +307,12 @@ impl Player {
                 self.delivered = Some(bytes.to_vec());
                 self.events.push_back(Event::Deliver(bytes.to_vec()));
             }
-            (Verdict::Deliver, None) => return Err("delivered nothing".to_owned()),
+            (Verdict::Duplicate, Some(bytes)) => {
+                self.events.push_back(Event::Duplicate(bytes.to_vec()));
+            }
+            (Verdict::Deliver | Verdict::Duplicate, None) => {
+                return Err("delivered nothing".to_owned());
+            }
             (Verdict::Replay(_), _) => self.replay()?,
             (Verdict::Disconnect(reason), _) => {
                 self.events.push_back(Event::Disconnect(reason));
@@ -363,11 +388,13 @@ impl Player {
         }
     }
 
-    fn expect_deliver(&mut self, wanted: &Fields) -> Result<(), String> {
-        let what = format!("deliver {}", written(wanted));
+    fn expect_deliver(&mut self, how: &str, wanted: &Fields) -> Result<(), String> {
+        let what = format!("{how} {}", written(wanted));
         let event = self.events.pop_front();
-        let Some(Event::Deliver(bytes)) = &event else {
-            return Err(difference(&what, event));
+        let bytes = match &event {
+            Some(Event::Deliver(bytes)) if how == "deliver" => bytes,
+            Some(Event::Duplicate(bytes)) if how == "duplicate" => bytes,
+            _ => return Err(difference(&what, event)),
         };
         let has = message::split(bytes);
         match wanted.iter().all(|field| has.contains(field)) {

@@ -7,13 +7,17 @@
 //! `reset-on=logon,logout,disconnect`, `max-latency=off|6s`, `check-comp-id=off`, `username=`,
 //! `password=`, `orig-sending-time=optional`, `max-order-age=6s`, `held-bytes=N`, `held-messages=N`,
 //! `same-resends=N`, `resend-attempts=N`, `logon-timeout=6s`, `logout-timeout=6s`,
-//! `business-version=on`, `logon-field=TAG:VALUE`.
+//! `business-version=on`, `logon-field=TAG:VALUE`, `closed=on` and `redundant=on` (ResendRequests),
+//! `resend-messages=off`, `resend-rejects=on`, `ignore-poss-dup-resends=on`, `show-poss-dups=on`,
+//! `own-poss-dup=keep`, `reject-garbled=on`, `on-reject=log-out|reset`, `own-heartbeat=on`,
+//! `check-heartbeats=off`, `say-goodbye=on` (a Logout before a silent peer is given up),
+//! `probe=PERCENT` and `give-up=PERCENT` of the interval, `appl-version=4.4` (one more dictionary).
 
 use std::sync::{Arc, OnceLock};
 
 use fixwire_protocol::Nanos;
 use fixwire_protocol::dictionary::{Dictionary, Version};
-use fixwire_protocol::session::{Config, Role};
+use fixwire_protocol::session::{ApplVerId, Config, OnReject, Role};
 
 use super::duration;
 
@@ -46,6 +50,32 @@ pub(super) fn set(
         "next-expected" => config.next_expected_msg_seq_num = switch()?,
         "last-processed" => config.last_msg_seq_num_processed = switch()?,
         "business-version" => config.appl_ver_id_in_business_reject = switch()?,
+        "closed" => config.closed_resend = switch()?,
+        "redundant" => config.redundant_resend_requests = switch()?,
+        "resend-messages" => config.resend_messages = switch()?,
+        "resend-rejects" => config.resend_rejects = switch()?,
+        "ignore-poss-dup-resends" => config.ignore_poss_dup_resend_requests = switch()?,
+        "show-poss-dups" => config.deliver_poss_dups = switch()?,
+        "own-poss-dup" if value == "keep" => config.keep_own_poss_dup = true,
+        "reject-garbled" => config.reject_garbled = switch()?,
+        "on-reject" => {
+            config.on_reject = match value {
+                "log-out" => OnReject::LogOut,
+                "reset" => OnReject::Reset,
+                _ => return Err(wrong()),
+            }
+        }
+        "own-heartbeat" => config.own_heart_bt_int = switch()?,
+        "check-heartbeats" => config.check_heartbeats = switch()?,
+        "say-goodbye" => config.logout_before_give_up = switch()?,
+        "probe" => config.test_request_percent = small()?,
+        "give-up" => config.give_up_percent = small()?,
+        "appl-version" => {
+            let id = appl_ver_id(value).ok_or_else(wrong)?;
+            config
+                .appl_dictionaries
+                .push((id, over_transport(value).ok_or_else(wrong)?));
+        }
         "check-comp-id" => config.check_comp_id = switch()?,
         "dictionary" => config.dictionary = switch()?.then(|| dictionary(version)),
         "reset-on" => {
@@ -100,4 +130,20 @@ fn dictionary(version: &str) -> Arc<Dictionary> {
     });
     let at = super::VERSIONS.iter().position(|known| *known == version);
     made[at.unwrap_or(4)].clone()
+}
+
+fn appl_ver_id(version: &str) -> Option<ApplVerId> {
+    let at = super::VERSIONS.iter().position(|known| *known == version)?;
+    ApplVerId::parse((at + 2).to_string().as_bytes())
+}
+
+/// A version's application messages under FIXT.
+fn over_transport(version: &str) -> Option<Arc<Dictionary>> {
+    let name = match version {
+        "4.4" => Version::Fix44,
+        "5.0SP1" => Version::Fix50Sp1,
+        _ => return None,
+    };
+    let transport = Dictionary::built_in(Version::Fixt11);
+    Some(Arc::new(Dictionary::built_in(name).over(&transport)))
 }

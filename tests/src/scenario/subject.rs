@@ -23,7 +23,8 @@ pub(super) const NAME: &str = "FIXWIRE->PEER";
 /// What the engine's thread tells.
 #[derive(Debug)]
 pub(super) enum Told {
-    Delivered(Vec<u8>),
+    /// With the word of the directive.
+    Delivered(&'static str, Vec<u8>),
     /// By the names of the reason; those of the engine differ where it never asked the session.
     Ended(Vec<String>),
     Connected,
@@ -48,8 +49,20 @@ impl Application for Recorder {
         _outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         // The player may have given up.
-        let _ = self.told.send(Told::Delivered(message.bytes().to_vec()));
+        let bytes = message.bytes().to_vec();
+        let _ = self.told.send(Told::Delivered("deliver", bytes));
         self.answers.next().flatten().map_or(Ok(()), Err)
+    }
+
+    fn on_poss_dup(
+        &mut self,
+        _now: Now,
+        _from: SessionId,
+        message: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) {
+        let bytes = message.bytes().to_vec();
+        let _ = self.told.send(Told::Delivered("duplicate", bytes));
     }
 }
 

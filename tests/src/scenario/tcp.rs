@@ -50,7 +50,7 @@ pub fn pure_only(scenario: &Scenario) -> Option<&'static str> {
             Action::Connect | Action::LoggedOn => connected = true,
             Action::Send(_) if !connected => return Some("what nobody is there for is on no wire"),
             Action::Forget => return Some("a journal does not forget"),
-            Action::Reset => return Some("a running engine has no command for a reset"),
+            Action::Restart => return Some("the journal's own tests end the process"),
             Action::OutOfHours => return Some("hours are played in a simulated world"),
             Action::Wait(span) if span < SHORTEST_WAIT => {
                 return Some("waits less than 0.5 s: no margin on a real clock");
@@ -104,9 +104,8 @@ struct Player {
     stream: Option<TcpStream>,
     /// What has arrived and was not yet looked at.
     arrived: Vec<u8>,
-    /// Messages that a later one was looked for behind.
-    passed: VecDeque<Vec<u8>>,
-    delivered: VecDeque<Vec<u8>>,
+    /// With the word of the directive.
+    delivered: VecDeque<(&'static str, Vec<u8>)>,
     ended: Option<Vec<String>>,
     connected: Option<bool>,
     logged_on: bool,
@@ -147,7 +146,6 @@ impl Player {
             listener,
             stream: None,
             arrived: Vec::new(),
-            passed: VecDeque::new(),
             delivered: VecDeque::new(),
             ended: None,
             connected: None,
@@ -173,13 +171,18 @@ impl Player {
             Action::Connect => self.connect(),
             Action::LoggedOn => self.log_on(),
             Action::Receive(fields) => self.receive(fields),
-            Action::Garbled => self.write(&self.garbled()),
+            Action::Garbled(Some(fields)) => {
+                let bytes = self.peer.message(fields, wall())?;
+                self.write(&peer::spoil(bytes))
+            }
+            Action::Garbled(None) => self.write(&self.garbled()),
             Action::Wait(span) => {
                 std::thread::sleep(*span);
                 Ok(())
             }
             Action::AppSend(fields) => self.app_send(fields),
             Action::Refuse(_) => Ok(()),
+            Action::Reset => self.handle.reset(SESSION).map_err(text),
             Action::LogOut(words) => self.handle.log_out(SESSION, words).map_err(text),
             Action::Drop => {
                 self.stream = None;
@@ -188,10 +191,11 @@ impl Player {
                 Ok(())
             }
             Action::Send(fields) => self.expect_send(fields),
-            Action::Deliver(fields) => self.expect_deliver(fields),
+            Action::Deliver(fields) => self.expect_deliver("deliver", fields),
+            Action::Duplicate(fields) => self.expect_deliver("duplicate", fields),
             Action::Disconnect(reason) => self.expect_disconnect(reason),
             Action::Numbers(numbers) => self.expect_numbers(numbers),
-            Action::Reset | Action::Forget | Action::OutOfHours => {
+            Action::Restart | Action::Forget | Action::OutOfHours => {
                 Err("cannot be played over TCP".to_owned())
             }
         }
@@ -200,7 +204,6 @@ impl Player {
     fn connect(&mut self) -> Result<(), String> {
         self.ended = None;
         self.arrived.clear();
-        self.passed.clear();
         self.logged_on = false;
         let stream = if let Some(address) = self.address {
             TcpStream::connect(address).map_err(text)?
@@ -274,12 +277,9 @@ impl Player {
     fn expect_send(&mut self, wanted: &Fields) -> Result<(), String> {
         let wanted = self.peer.expected(wanted);
         let what = format!("send {}", written(&wanted));
-        let Some(mut bytes) = self.next_message()? else {
+        let Some(bytes) = self.next_message()? else {
             return Err(self.difference(&what, None));
         };
-        if wanted.contains(&(35, "2".to_owned())) {
-            self.look_behind_the_resend(&mut bytes)?;
-        }
         let precision = self.peer.precision;
         let same = |wanted: &str, is: &str| {
             let resolved = message::resolve(wanted, wall(), precision);
@@ -294,34 +294,17 @@ impl Player {
         }
     }
 
-    /// A request that arrives with a gap is answered first, and what we ask for goes out behind the
-    /// answer, so that the peer sees no number that is too high; the session writes it first. Leaves
-    /// what was before it for the following lines.
-    fn look_behind_the_resend(&mut self, bytes: &mut Vec<u8>) -> Result<(), String> {
-        let is_repeated = |bytes: &[u8]| message::split(bytes).contains(&(43, "Y".to_owned()));
-        let mut passed = VecDeque::new();
-        while is_repeated(bytes) {
-            let Some(next) = self.next_message()? else {
-                break;
-            };
-            passed.push_back(std::mem::replace(bytes, next));
-        }
-        passed.append(&mut self.passed);
-        self.passed = passed;
-        Ok(())
-    }
-
-    fn expect_deliver(&mut self, wanted: &Fields) -> Result<(), String> {
-        let what = format!("deliver {}", written(wanted));
+    fn expect_deliver(&mut self, how: &str, wanted: &Fields) -> Result<(), String> {
+        let what = format!("{how} {}", written(wanted));
         self.until_or_settled(|player| !player.delivered.is_empty())?;
-        let Some(bytes) = self.delivered.pop_front() else {
+        let Some((got, bytes)) = self.delivered.pop_front() else {
             return Err(self.difference(&what, None));
         };
         let has = message::split(&bytes);
-        match wanted.iter().all(|field| has.contains(field)) {
+        match got == how && wanted.iter().all(|field| has.contains(field)) {
             true => Ok(()),
             false => Err(format!(
-                "expected {what}, got deliver {}",
+                "expected {what}, got {got} {}",
                 message::show(&bytes)
             )),
         }
@@ -369,8 +352,8 @@ impl Player {
         if let Some(bytes) = self.take_message()? {
             return nothing(format!("send {}", message::show(&bytes)));
         }
-        if let Some(bytes) = self.delivered.front() {
-            return nothing(format!("deliver {}", message::show(bytes)));
+        if let Some((how, bytes)) = self.delivered.front() {
+            return nothing(format!("{how} {}", message::show(bytes)));
         }
         if let Some(names) = &self.ended {
             return nothing(format!("disconnect {}", names.join(" or ")));
@@ -382,7 +365,7 @@ impl Player {
     fn difference(&self, wanted: &str, got: Option<Vec<u8>>) -> String {
         let got = match (got, self.delivered.front(), &self.ended) {
             (Some(bytes), ..) => format!("send {}", message::show(&bytes)),
-            (None, Some(bytes), _) => format!("deliver {}", message::show(bytes)),
+            (None, Some((how, bytes)), _) => format!("{how} {}", message::show(bytes)),
             (None, None, Some(names)) => format!("disconnect {}", names.join(" or ")),
             (None, None, None) => "nothing".to_owned(),
         };
@@ -429,9 +412,6 @@ impl Player {
 
     /// Takes a whole message out of what has arrived, and checks what is true of every message.
     fn take_message(&mut self) -> Result<Option<Vec<u8>>, String> {
-        if let Some(bytes) = self.passed.pop_front() {
-            return Ok(Some(bytes));
-        }
         let len = match frame::next(&self.arrived, 1 << 20) {
             Frame::Whole { skip: 0, len } => len,
             Frame::Partial { skip: 0 } => return Ok(None),
@@ -450,7 +430,8 @@ impl Player {
                 .map(|(_, v)| v.as_str())
         };
         let number = value(34).and_then(|text| text.parse().ok()).unwrap_or(0);
-        if value(43) == Some("Y") {
+        // A router's message can be marked as a repetition, and is new to this session.
+        if value(43) == Some("Y") && number != self.next_new {
             peer::check_repetition(self.stored.get(&number).map(Vec::as_slice), &bytes)?;
             return Ok(Some(bytes));
         }
@@ -525,7 +506,7 @@ impl Player {
         while !done(self) {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.told.recv_timeout(left) {
-                Ok(Told::Delivered(bytes)) => self.delivered.push_back(bytes),
+                Ok(Told::Delivered(how, bytes)) => self.delivered.push_back((how, bytes)),
                 Ok(Told::Ended(names)) => self.ended = Some(names),
                 Ok(Told::Connected) => self.connected = Some(true),
                 Ok(Told::DialFailed) => self.connected = Some(false),

@@ -53,7 +53,7 @@ impl Application for Conformance {
             b"D" => {
                 let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
                 let seen = self.seen(from);
-                if again(message) && seen.ids.contains(id) {
+                if message.is_poss_resend() && seen.ids.contains(id) {
                     return Ok(());
                 }
                 seen.remember(id);
@@ -81,14 +81,10 @@ impl Conformance {
     }
 }
 
-fn again(message: &Message<'_>) -> bool {
-    message.get(tag::POSS_RESEND) == Some(b"Y")
-}
-
 /// Sends the message back as a new one: every field of its body, unchanged and in order.
 fn echo(to: SessionId, message: &Message<'_>, outbox: &mut Outbox) -> Result<(), Refusal> {
     let mut body = outbox.begin(to, message.msg_type());
-    if again(message) {
+    if message.is_poss_resend() {
         body.bool(tag::POSS_RESEND, true);
     }
     let fields = message.fields();

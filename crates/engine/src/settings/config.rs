@@ -1,19 +1,16 @@
 //! Settings of a file as the configuration of an engine.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use fixwire_protocol::dictionary::validate::Rules;
-use fixwire_protocol::dictionary::{Dictionary, Limits as Bounds, Version};
-use fixwire_protocol::session::{ApplVerId, BeginString, Config, Party, ResetOn, Role};
+use fixwire_protocol::session::{ApplVerId, BeginString, Config, OnReject, Party, ResetOn, Role};
 use fixwire_protocol::time::Precision;
 use fixwire_protocol::{Nanos, Tag};
 
+use super::dictionaries::{Shelf, appl_dictionaries, dictionary};
 use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
 use super::{Id, Value};
@@ -126,6 +123,7 @@ fn session_config(
         return Err(settings.error(from, Id::BeginString, note));
     };
     let dictionary = dictionary(settings, from, begin_string, shelf)?;
+    let appl_dictionaries = appl_dictionaries(settings, from, begin_string, shelf)?;
     let mut session = Config::new(begin_string, role, b"", b"");
     session.own = Party {
         comp_id: bytes(Id::SenderCompID),
@@ -145,6 +143,7 @@ fn session_config(
     }
     session.default_appl_ver_id = from.text(Id::DefaultApplVerID).and_then(appl_ver_id);
     session.dictionary = dictionary;
+    session.appl_dictionaries = appl_dictionaries;
     session.rules = rules(from);
     session.check_comp_id = from.bool(Id::CheckCompID);
     session.max_latency = from
@@ -167,6 +166,31 @@ fn session_config(
     session.resend_chunk = from
         .int(Id::ResendRequestChunkSize)
         .filter(|size| *size > 0);
+    session.closed_resend = from.bool(Id::ClosedResendInterval);
+    session.redundant_resend_requests = from.bool(Id::SendRedundantResendRequests);
+    session.ignore_poss_dup_resend_requests = from.bool(Id::IgnorePossDupResendRequests);
+    session.resend_rejects = from.bool(Id::ResendSessionLevelRejects);
+    session.resend_messages = from.bool(Id::PersistMessages);
+    session.deliver_poss_dups = from.bool(Id::DeliverPossDup);
+    session.keep_own_poss_dup = from.bool(Id::AllowPosDup);
+    session.reject_garbled = from.bool(Id::RejectGarbledMessage);
+    session.own_heart_bt_int = from.bool(Id::HeartBtIntOverride);
+    session.check_heartbeats = !from.bool(Id::DisableHeartBeatCheck);
+    session.logout_before_give_up = from.bool(Id::SendLogoutBeforeDisconnectFromTimeout);
+    let reset = from.bool(Id::ResetOnError);
+    session.on_reject = match from.bool(Id::DisconnectOnError) {
+        _ if reset => OnReject::Reset,
+        true => OnReject::LogOut,
+        false => OnReject::GoOn,
+    };
+    let most = |id, usual| {
+        from.int(id)
+            .and_then(|n| n.try_into().ok())
+            .unwrap_or(usual)
+    };
+    let limits = &mut session.limits;
+    limits.resend_attempts = most(Id::MaxResendAttempts, limits.resend_attempts);
+    limits.same_resend_requests = most(Id::MaxSimilarResendRequests, limits.same_resend_requests);
     session.max_order_age = from.time(Id::MaxOrderAge).map(nanos);
     session.next_expected_msg_seq_num = from.bool(Id::SendNextExpectedMsgSeqNum);
     session.last_msg_seq_num_processed = from.bool(Id::EnableLastMsgSeqNumProcessed);
@@ -194,6 +218,7 @@ fn session_config(
         connection: if initiator { dial(from) } else { listen(from) },
         validate_checksum: from.bool(Id::ValidateChecksum),
         nodelay: from.bool(Id::SocketNodelay),
+        answer_panics: from.bool(Id::RejectMessageOnUnhandledException),
         send_buffer: buffer(Id::SocketSendBufferSize),
         receive_buffer: buffer(Id::SocketReceiveBufferSize),
         schedule,
@@ -307,86 +332,11 @@ fn appl_ver_id(word: &str) -> Option<ApplVerId> {
     ApplVerId::parse(number)
 }
 
-/// The dictionary that a session validates with; of a FIXT session the application's over the
-/// transport's.
-fn dictionary(
-    settings: &Settings,
-    from: &SessionSettings,
-    begin_string: BeginString,
-    shelf: &mut Shelf,
-) -> Result<Option<Arc<Dictionary>>, LoadError> {
-    if !from.bool(Id::UseDataDictionary) || !from.bool(Id::ValidateIncomingMessage) {
-        return Ok(None);
-    }
-    let mut take = |id: Id, version: &str| {
-        let named = from.text(id).map(str::to_owned);
-        let key = named.clone().unwrap_or_else(|| built_in(version));
-        let made = match named {
-            Some(path) => shelf.file(&path),
-            None => shelf.built_in(version),
-        };
-        made.map(|made| (key, made))
-            .map_err(|note| settings.error(from, id, note))
-    };
-    let version = begin_string.as_str();
-    if begin_string < BeginString::Fixt11 {
-        return take(Id::DataDictionary, version).map(|(_, dictionary)| Some(dictionary));
-    }
-    let default = from.text(Id::DefaultApplVerID).unwrap_or("FIX.5.0SP2");
-    let (below, transport) = take(Id::TransportDataDictionary, version)?;
-    let (above, application) = take(Id::AppDataDictionary, default)?;
-    let over = || Arc::new(application.over(&transport));
-    let both = shelf
-        .read
-        .entry(format!("{above}\0{below}"))
-        .or_insert_with(over);
-    Ok(Some(Arc::clone(both)))
-}
-
-/// The shelf mark of a built-in dictionary: no path has a NUL.
-fn built_in(name: &str) -> String {
-    format!("\0{name}")
-}
-
-/// Dictionaries that were read, each once however many sessions use it.
-#[derive(Default)]
-struct Shelf {
-    read: BTreeMap<String, Arc<Dictionary>>,
-}
-
-impl Shelf {
-    fn built_in(&mut self, name: &str) -> Result<Arc<Dictionary>, String> {
-        let known = Version::ALL
-            .into_iter()
-            .find(|version| version.name() == name);
-        let version = known.ok_or_else(|| format!("there is no built-in dictionary of {name}"))?;
-        let make = || Arc::new(Dictionary::built_in(version));
-        Ok(Arc::clone(
-            self.read.entry(built_in(name)).or_insert_with(make),
-        ))
-    }
-
-    fn file(&mut self, path: &str) -> Result<Arc<Dictionary>, String> {
-        if let Some(known) = self.read.get(path) {
-            return Ok(Arc::clone(known));
-        }
-        let limits = Bounds::default();
-        let mut text = String::new();
-        let most = limits.bytes as u64 + 1;
-        fs::File::open(path)
-            .and_then(|file| file.take(most).read_to_string(&mut text))
-            .map_err(|error| format!("cannot read the dictionary {path}: {error}"))?;
-        let read = Dictionary::from_quickfix_xml(&text, limits)
-            .map_err(|error| format!("{path}: {error}"))?;
-        let read = Arc::new(read);
-        self.read.insert(path.to_owned(), Arc::clone(&read));
-        Ok(read)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
     use crate::settings::Source;
 
     fn config(text: &str) -> Result<EngineConfig, String> {

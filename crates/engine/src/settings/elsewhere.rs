@@ -16,25 +16,20 @@ pub struct Group {
     pub note: &'static str,
 }
 
-/// Finds the group of a key, in any case. A number or `.BeginString` may follow the name.
+/// Finds the group of a key, in any case. A number may follow the name.
 pub fn find(text: &str) -> Option<&'static Group> {
     let base = text.trim_end_matches(|c: char| c.is_ascii_digit());
-    let stem = text.split('.').next().unwrap_or(text);
     GROUPS.iter().find(|group| {
-        group.keys.iter().any(|key| {
-            key.eq_ignore_ascii_case(text)
-                || key.eq_ignore_ascii_case(base)
-                || (key.ends_with('.') && key[..key.len() - 1].eq_ignore_ascii_case(stem))
-        })
+        group
+            .keys
+            .iter()
+            .any(|key| key.eq_ignore_ascii_case(text) || key.eq_ignore_ascii_case(base))
     })
 }
 
 /// All names.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    GROUPS
-        .iter()
-        .flat_map(|group| group.keys.iter().copied())
-        .filter(|name| !name.ends_with('.'))
+    GROUPS.iter().flat_map(|group| group.keys.iter().copied())
 }
 
 /// Every group, in the order of the document.
@@ -137,12 +132,6 @@ pub static GROUPS: &[Group] = &[
         note: "sessions are not made at run time yet: write a [SESSION] for each peer",
     },
     Group {
-        keys: &["AppDataDictionary."],
-        refused: true,
-        unless: None,
-        note: "one application version for each session: use AppDataDictionary without a suffix",
-    },
-    Group {
         keys: &["FileStoreSync"],
         refused: true,
         unless: Some("N"),
@@ -150,22 +139,8 @@ pub static GROUPS: &[Group] = &[
     },
     Group {
         keys: &[
-            "ResetOnError",
-            "DisconnectOnError",
-            "RefreshOnLogon",
-            "ClosedResendInterval",
-            "SendRedundantResendRequests",
-            "RejectGarbledMessage",
             "ForceResendWhenCorruptedStore",
-            "ResendSessionLevelRejects",
-            "IgnorePossDupResendRequests",
-            "AllowPosDup",
             "CmeEnhancedResend",
-            "HeartBtIntOverride",
-            "DisableHeartBeatCheck",
-            "PreserveMessageFieldsOrder",
-            "RejectMessageOnUnhandledException",
-            "SendLogoutBeforeDisconnectFromTimeout",
             "ContinueInitializationOnError",
         ],
         refused: true,
@@ -173,10 +148,22 @@ pub static GROUPS: &[Group] = &[
         note: "the session would behave differently than the file says: remove the key, or set it to N",
     },
     Group {
-        keys: &["ValidateSequenceNumbers", "PersistMessages"],
+        keys: &["ValidateSequenceNumbers"],
         refused: true,
         unless: Some("Y"),
         note: "fixwire always does this: remove the key",
+    },
+    Group {
+        keys: &["RefreshOnLogon"],
+        refused: false,
+        unless: Some("N"),
+        note: "the journal belongs to one process: there is nothing newer in it to read at a logon",
+    },
+    Group {
+        keys: &["PreserveMessageFieldsOrder"],
+        refused: false,
+        unless: Some("Y"),
+        note: "fixwire always does this",
     },
     Group {
         keys: &["RejectInvalidMessage"],

@@ -79,7 +79,7 @@ const BEGIN_STRINGS: Kind = Kind::Word(&[
     ("FIXT.1.1", "FIXT.1.1"),
 ]);
 
-const APPL_VERSIONS: Kind = Kind::Word(&[
+pub(super) const APPL_VERSIONS: Kind = Kind::Word(&[
     ("FIX.5.0", "FIX.5.0"),
     ("FIX50", "FIX.5.0"),
     ("7", "FIX.5.0"),
@@ -200,6 +200,9 @@ keys! {
     /// A file with more of them: one to a line or with commas, `#` begins a comment.
     HolidayFile [], Kind::Path, None, Session;
 
+    /// An acceptor keeps to its own `HeartBtInt`, whatever the peer's Logon asks for.
+    HeartBtIntOverride ["HeartBtIntOverride": "G"], Kind::Bool, Some("N"), Session;
+
     /// Port to listen on. Sessions may share one: the Logon says which is meant.
     SocketAcceptPort ["SocketAcceptPort": "CJGN"], Kind::Port, None, Session;
     /// Address to listen on: `127.0.0.1`, `::1`, `0.0.0.0` for every IPv4, `::` for every address.
@@ -249,6 +252,13 @@ keys! {
     HeartBeatTimeoutMultiplier ["HeartBeatTimeoutMultiplier": "J"],
         Kind::Factor { min: 10, max: 100_000 }, Some("1.4"), Session;
 
+    /// The peer may be silent for any time: no TestRequest is sent, and it is not disconnected. We still
+    /// send our Heartbeats.
+    DisableHeartBeatCheck ["DisableHeartBeatCheck": "J"], Kind::Bool, Some("N"), Session;
+    /// A peer that was silent for too long gets a Logout before it is disconnected.
+    SendLogoutBeforeDisconnectFromTimeout ["SendLogoutBeforeDisconnectFromTimeout": "N"], Kind::Bool,
+        Some("N"), Session;
+
     /// Messages are checked against a dictionary.
     UseDataDictionary ["UseDataDictionary": "CJN"], Kind::Bool, Some("Y"), Session;
     /// QuickFIX XML file of the session's messages. Absent: the built-in dictionary of `BeginString`.
@@ -257,8 +267,10 @@ keys! {
     /// FIXT 1.1.
     TransportDataDictionary ["TransportDataDictionary": "CJGN"], Kind::Path, None, Session;
     /// QuickFIX XML file of the application messages of a FIXT session. Absent: the built-in one of
-    /// `DefaultApplVerID`.
-    AppDataDictionary ["AppDataDictionary": "CJGN"], Kind::Path, None, Session;
+    /// `DefaultApplVerID`. With a version behind it (`AppDataDictionary.FIX.4.4`) the one for messages
+    /// whose ApplVerID(1128), or whose sender's DefaultApplVerID(1137), names that version; messages of
+    /// versions without a file are then rejected.
+    AppDataDictionary ["AppDataDictionary": "CJGN"], Kind::Path, None, Numbered;
     /// `N` switches off every check against a dictionary, as `UseDataDictionary=N` does.
     ValidateIncomingMessage ["ValidateIncomingMessage": "J"], Kind::Bool, Some("Y"), Session;
     /// A header field in the body, or the other way round, is rejected.
@@ -288,6 +300,24 @@ keys! {
     /// A PossDup message without OrigSendingTime(122) is rejected.
     RequiresOrigSendingTime ["RequiresOrigSendingTime": "JN"], Kind::Bool, Some("Y"), Session;
 
+    /// Application messages with PossDup that the session has had before are shown to the application, as
+    /// duplicates. They are dropped otherwise.
+    DeliverPossDup [], Kind::Bool, Some("N"), Session;
+    /// PossDupFlag(43) and OrigSendingTime(122) that the application writes first in a message are kept, for
+    /// routers that pass messages on. They are left out otherwise.
+    AllowPosDup ["AllowPosDup": "J"], Kind::Bool, Some("N"), Session;
+    /// A garbled message of the peer with the expected number is rejected and counted. It is ignored
+    /// otherwise, as the standard says, and asked for again.
+    RejectGarbledMessage ["RejectGarbledMessage": "J"], Kind::Bool, Some("N"), Session;
+    /// After the Reject of a message of the peer the session logs out.
+    DisconnectOnError ["DisconnectOnError": "J"], Kind::Bool, Some("N"), Session;
+    /// After the Reject of a message of the peer the session logs out, and numbers start at 1.
+    ResetOnError ["ResetOnError": "J"], Kind::Bool, Some("N"), Session;
+    /// A panic of the application is answered with a BusinessMessageReject (application not available),
+    /// and the message is counted. Otherwise it ends the process, and the message comes again.
+    RejectMessageOnUnhandledException ["RejectMessageOnUnhandledException": "J"], Kind::Bool,
+        Some("N"), Session;
+
     /// Digits of the seconds in SendingTime: `SECONDS`, `MILLIS`, `MICROS` or `NANOS`, also as 0, 3, 6,
     /// 9. Absent: milliseconds. Up to FIX 4.1 always seconds.
     TimestampPrecision ["TimestampPrecision": "CN", "TimeStampPrecision": "JG"], PRECISIONS,
@@ -298,6 +328,25 @@ keys! {
     /// Most messages that one ResendRequest asks for; 0 asks for all that are missing.
     ResendRequestChunkSize ["ResendRequestChunkSize": "JG", "MaxMessagesInResendRequest": "N"],
         Kind::Int { min: 0, max: 1_000_000, unit: "messages" }, Some("0"), Session;
+    /// EndSeqNo of a ResendRequest is the last missing number, instead of 0 (up to FIX 4.1: 999999) for all
+    /// that follow.
+    ClosedResendInterval ["ClosedResendInterval": "J"], Kind::Bool, Some("N"), Session;
+    /// Every message above a gap asks for it again. Otherwise a gap is asked for once, and again when it
+    /// has stood still for 30 s, 60 s and so on.
+    SendRedundantResendRequests ["SendRedundantResendRequests": "CJN"], Kind::Bool, Some("N"), Session;
+    /// ResendRequests of ours for one gap that the peer may reject or leave unanswered until the session
+    /// logs out.
+    MaxResendAttempts [], Kind::Int { min: 1, max: 1000, unit: "requests" }, Some("3"), Session;
+    /// ResendRequests of the peer that begin at the same number, one after another within 10 s, which are
+    /// answered; more are rejected.
+    MaxSimilarResendRequests [], Kind::Int { min: 1, max: 1000, unit: "requests" }, Some("16"), Session;
+    /// A ResendRequest that is itself marked with PossDup is not answered.
+    IgnorePossDupResendRequests ["IgnorePossDupResendRequests": "N"], Kind::Bool, Some("N"), Session;
+    /// Our Rejects are sent again when the peer asks for them. They are gap-filled otherwise.
+    ResendSessionLevelRejects ["ResendSessionLevelRejects": "N"], Kind::Bool, Some("N"), Session;
+    /// `N`: application messages are never sent again, only gap-filled, as for market data. The journal
+    /// keeps them all the same.
+    PersistMessages ["PersistMessages": "CJGN"], Kind::Bool, Some("Y"), Session;
     /// Logon carries NextExpectedMsgSeqNum(789), and the peer's is acted on.
     SendNextExpectedMsgSeqNum
         ["SendNextExpectedMsgSeqNum": "C", "EnableNextExpectedMsgSeqNum": "JG"], Kind::Bool, Some("N"),

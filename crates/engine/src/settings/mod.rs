@@ -12,6 +12,7 @@
 
 pub mod config;
 pub mod dialect;
+mod dictionaries;
 mod differences;
 pub mod docs;
 pub mod elsewhere;

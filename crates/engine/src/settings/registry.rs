@@ -1,7 +1,7 @@
 //! What a key is: its names, what its value may be, what it means.
 
 use super::elsewhere;
-use super::keys::{Id, KEYS};
+use super::keys::{APPL_VERSIONS, Id, KEYS};
 use super::value::Kind;
 
 /// One setting, defined once: the reader, `check`, and `docs/settings.md` all come from it.
@@ -19,7 +19,8 @@ pub struct Key {
     pub default: Option<&'static str>,
     /// Whether one value serves the engine or each session has its own.
     pub scope: Scope,
-    /// Whether a number may follow the name: `SocketConnectHost1`.
+    /// Whether a number may follow the name: `SocketConnectHost1`. Behind `AppDataDictionary` it is the
+    /// version's: `AppDataDictionary.FIX.4.4` has the number 6.
     pub numbered: bool,
     /// What it does, in one paragraph of Markdown.
     pub doc: &'static str,
@@ -70,13 +71,34 @@ pub fn find(text: &str) -> Option<Known> {
     if let Some(key) = used(text) {
         return Some(Known::Used(key, None));
     }
+    if let Some((stem, version)) = text.split_once('.')
+        && let Some(key) = used(stem).filter(|key| key.id == Id::AppDataDictionary)
+    {
+        let number = appl_version(version)?;
+        return Some(Known::Used(key, Some(number)));
+    }
     let base = text.trim_end_matches(|c: char| c.is_ascii_digit());
     if let (Some(key), Ok(number)) = (used(base), text[base.len()..].parse::<u16>())
         && key.numbered
+        && key.id != Id::AppDataDictionary
     {
         return Some(Known::Used(key, Some(number)));
     }
     elsewhere::find(text).map(Known::Elsewhere)
+}
+
+/// The number of ApplVerID(1128) by what may stand behind `AppDataDictionary.`.
+fn appl_version(name: &str) -> Option<u16> {
+    let Kind::Word(words) = APPL_VERSIONS else {
+        return None;
+    };
+    let is = |(word, _): &&(&str, &str)| word.eq_ignore_ascii_case(name);
+    let (_, version) = words.iter().find(is)?;
+    // The number is a word for the same version.
+    words
+        .iter()
+        .filter(|(_, other)| other == version)
+        .find_map(|(word, _)| word.parse().ok())
 }
 
 fn used(text: &str) -> Option<&'static Key> {

@@ -101,6 +101,8 @@ pub enum RejectReason {
     IncorrectNumInGroupCount = 16,
     /// A value that is no data contains SOH.
     NonDataValueIncludesDelimiter = 17,
+    /// ApplVerID(1128) or DefaultApplVerID(1137) of a version that is not spoken here.
+    InvalidApplicationVersion = 18,
     /// See Text(58).
     Other = 99,
 }

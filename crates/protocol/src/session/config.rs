@@ -3,6 +3,7 @@
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
+use super::sequence::Manner;
 use crate::dictionary::Dictionary;
 use crate::dictionary::validate::Rules;
 use crate::time::Precision;
@@ -130,7 +131,8 @@ pub struct Limits {
     pub same_resend_requests: u32,
     /// How long a ResendRequest that was answered counts against the next one.
     pub resend_hold_down: Nanos,
-    /// Our own ResendRequests for one gap that the peer may reject until we end the session.
+    /// Our own ResendRequests for one gap that the peer may reject, or answer with nothing that fills
+    /// it, until we end the session.
     pub resend_attempts: u32,
     /// How long a gap may stand still until we ask for it again; doubled each time.
     pub resend_patience: Nanos,
@@ -164,6 +166,25 @@ pub struct ResetOn {
     pub disconnect: bool,
 }
 
+impl ResetOn {
+    /// The numbers do not outlive the session: what is missing then is missing for ever.
+    pub(super) fn at_the_end(self) -> bool {
+        self.logout || self.disconnect
+    }
+}
+
+/// What becomes of the session when a message of the peer is rejected, besides the Reject.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum OnReject {
+    /// It goes on.
+    #[default]
+    GoOn,
+    /// It ends with a Logout.
+    LogOut,
+    /// It ends with a Logout, and the numbers go back to 1.
+    Reset,
+}
+
 /// What a session is told once. [`Config::new`] fills in what most sessions want.
 ///
 /// Texts that are written into messages hold no SOH; those of `logon_fields` are not empty.
@@ -184,6 +205,10 @@ pub struct Config {
     /// Checks every message; under FIXT the application's over the transport's
     /// ([`Dictionary::over`]). `None`: only what the session itself needs is checked.
     pub dictionary: Option<Arc<Dictionary>>,
+    /// Dictionaries of application messages of other versions, each over the transport's: a message
+    /// with ApplVerID(1128), or a peer whose Logon has another DefaultApplVerID(1137), is checked by
+    /// the one of that version. When there are any, other versions are rejected.
+    pub appl_dictionaries: Vec<(ApplVerId, Arc<Dictionary>)>,
     /// Which of the dictionary's rules apply.
     pub rules: Rules,
     /// SenderCompID and TargetCompID of every message must be those of the session.
@@ -202,8 +227,35 @@ pub struct Config {
     pub test_request_percent: u32,
     /// Silence of the peer until we give the connection up, in percent of HeartBtInt.
     pub give_up_percent: u32,
+    /// An acceptor keeps to its own `heart_bt_int_seconds`, whatever the peer's Logon asks for.
+    pub own_heart_bt_int: bool,
+    /// The peer's silence is answered: with a TestRequest, then with the end of the connection.
+    pub check_heartbeats: bool,
+    /// A Logout is written before a silent peer is given up.
+    pub logout_before_give_up: bool,
     /// Messages asked for by one ResendRequest; `None`: all that are missing.
     pub resend_chunk: Option<u64>,
+    /// EndSeqNo(16) of our ResendRequests is the last missing number, not "and all after it".
+    pub closed_resend: bool,
+    /// Every message above a gap makes us ask for it again.
+    pub redundant_resend_requests: bool,
+    /// Application messages are sent again when the peer asks; otherwise they are gap-filled.
+    pub resend_messages: bool,
+    /// Our Rejects are sent again when the peer asks; otherwise they are gap-filled.
+    pub resend_rejects: bool,
+    /// A ResendRequest that is itself marked as a repetition (PossDupFlag) is not answered.
+    pub ignore_poss_dup_resend_requests: bool,
+    /// Application messages that we have had before, and that are marked so, are given to the
+    /// application as [`Verdict::Duplicate`](super::Verdict::Duplicate); otherwise they are dropped.
+    pub deliver_poss_dups: bool,
+    /// PossDupFlag(43) and OrigSendingTime(122) that an application writes in front of a message are
+    /// kept; otherwise they are left out.
+    pub keep_own_poss_dup: bool,
+    /// A garbled message of ours whose MsgSeqNum can still be read is rejected and counted; otherwise
+    /// it is ignored.
+    pub reject_garbled: bool,
+    /// What follows a Reject of a message of the peer.
+    pub on_reject: OnReject,
     /// Order messages of ours older than this are gap-filled, never resent; `None`: any age goes.
     pub max_order_age: Option<Nanos>,
     /// NextExpectedMsgSeqNum(789) is written in our Logon and acted on in the peer's.
@@ -232,6 +284,17 @@ impl Config {
         self.begin_string == BeginString::Fixt11
     }
 
+    /// How we ask for what is missing.
+    pub(super) fn manner(&self) -> Manner {
+        Manner {
+            chunk: self.resend_chunk,
+            closed: self.closed_resend,
+            redundant: self.redundant_resend_requests,
+            patience: self.limits.resend_patience,
+            attempts: self.limits.resend_attempts,
+        }
+    }
+
     /// The usual settings: CompIDs checked, SendingTime within 120 s, HeartBtInt 30 s, TestRequest
     /// after 1.2 and end after 2.4 intervals of silence, logon timeout 10 s, logout timeout 2 s,
     /// no dictionary, no resets.
@@ -250,6 +313,7 @@ impl Config {
             default_appl_ver_id: (begin_string == BeginString::Fixt11)
                 .then_some(ApplVerId::FIX50_SP2),
             dictionary: None,
+            appl_dictionaries: Vec::new(),
             rules: Rules::default(),
             check_comp_id: true,
             max_latency: Some(Nanos::from_secs(120)),
@@ -259,7 +323,19 @@ impl Config {
             logout_timeout: Nanos::from_secs(2),
             test_request_percent: 120,
             give_up_percent: 240,
+            own_heart_bt_int: false,
+            check_heartbeats: true,
+            logout_before_give_up: false,
             resend_chunk: None,
+            closed_resend: false,
+            redundant_resend_requests: false,
+            resend_messages: true,
+            resend_rejects: false,
+            ignore_poss_dup_resend_requests: false,
+            deliver_poss_dups: false,
+            keep_own_poss_dup: false,
+            reject_garbled: false,
+            on_reject: OnReject::GoOn,
             max_order_age: None,
             next_expected_msg_seq_num: false,
             last_msg_seq_num_processed: false,

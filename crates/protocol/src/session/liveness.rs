@@ -52,6 +52,16 @@ impl Patience {
             give_up: percent(give_up_percent).max(probe),
         })
     }
+
+    /// The same for us, and any silence of the peer.
+    #[must_use]
+    pub fn without_end(self) -> Self {
+        Self {
+            probe: Nanos(u64::MAX),
+            give_up: Nanos(u64::MAX),
+            ..self
+        }
+    }
 }
 
 /// What the clock asks for.

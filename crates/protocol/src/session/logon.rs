@@ -66,14 +66,15 @@ impl Session {
         }
         let expected = Place::of(terms.number, next_in) == Place::Expected;
         let next_expected = if expected { next_in + 1 } else { next_in };
+        let heart_bt_int_seconds = self.heart_bt_int(&terms);
         self.write_logon(
-            terms.heart_bt_int_seconds,
+            heart_bt_int_seconds,
             terms.reset,
             next_expected,
             terms.appl_ver_id,
             outbox,
         );
-        self.log_on(now, terms.heart_bt_int_seconds, Inbound::Steady);
+        self.log_on(now, heart_bt_int_seconds, Inbound::Steady);
         self.settle(now, &terms, next_out, outbox)
     }
 
@@ -136,10 +137,7 @@ impl Session {
             }
             Err(Flaw::Session(text)) => return self.refuse_session(now, &text, outbox),
         };
-        let heart_bt_int_seconds = match self.config.role {
-            Role::Acceptor => terms.heart_bt_int_seconds,
-            Role::Initiator => self.config.heart_bt_int_seconds,
-        };
+        let heart_bt_int_seconds = self.heart_bt_int(&terms);
         if matches!(up.exchange, Exchange::Reset { .. }) {
             // The answer to ours, which has restarted what we send.
             self.held.clear();
@@ -156,12 +154,21 @@ impl Session {
         Verdict::Handled
     }
 
+    /// The interval of both sides: the initiator's, unless we keep to our own.
+    fn heart_bt_int(&self, terms: &Terms) -> u32 {
+        match self.config.role {
+            Role::Acceptor if !self.config.own_heart_bt_int => terms.heart_bt_int_seconds,
+            _ => self.config.heart_bt_int_seconds,
+        }
+    }
+
     /// Both Logons are there: counts the peer's, asks for what it shows to be missing, and sends what
     /// the peer says it has missed. `next_out` is the number before our own answer.
     fn settle(&mut self, now: Now, terms: &Terms, next_out: u64, outbox: &mut Outbox) -> Verdict {
         let Phase::LoggedOn(up) = self.phase else {
             return Verdict::Handled;
         };
+        self.peer_version = terms.appl_ver_id;
         if terms.number == self.next_in {
             self.next_in += 1;
         } else if terms.next_expected.is_some() {
@@ -169,7 +176,12 @@ impl Session {
             self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
         } else {
             self.keep_served(terms.number);
-            self.ask_for_gap(now, terms.number, outbox);
+            let verdict = self.ask_for_gap(now, terms.number, outbox);
+            debug_assert_eq!(
+                verdict,
+                Verdict::Handled,
+                "the first request is never too many"
+            );
         }
         let Some(missed) = terms.next_expected.filter(|next| *next < next_out) else {
             return Verdict::Handled;
@@ -243,8 +255,8 @@ impl Session {
             .filter(|text| !text.is_empty())
             .ok_or(Flaw::Stranger(Reason::NoDefaultApplVerId))?;
         match ApplVerId::parse(text) {
-            Some(version) => Ok(Some(version)),
-            None => Err(Flaw::Field(Objection {
+            Some(version) if self.speaks(version) => Ok(Some(version)),
+            _ => Err(Flaw::Field(Objection {
                 text: "Invalid DefaultApplVerID",
                 ..Objection::to_tag(RejectReason::ValueIncorrect, tag::DEFAULT_APPL_VER_ID)
             })),
@@ -268,6 +280,17 @@ impl Session {
                 .ok_or_else(|| field(RejectReason::ValueIncorrect)),
             Err(_) => Err(field(RejectReason::IncorrectDataFormat)),
         }
+    }
+
+    /// Whether application messages of this version can be checked, or need not be.
+    pub(super) fn speaks(&self, version: ApplVerId) -> bool {
+        let config = &self.config;
+        config.appl_dictionaries.is_empty()
+            || config.default_appl_ver_id == Some(version)
+            || config
+                .appl_dictionaries
+                .iter()
+                .any(|(other, _)| *other == version)
     }
 
     /// Ends a connection that has no session yet. Beside the answer no state is touched.

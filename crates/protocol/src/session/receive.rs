@@ -7,32 +7,33 @@
 //! 4. The number: too high is kept, too low is a repetition or ends the session.
 //! 5. In sequence: repeated messages say when they were first sent, then the dictionary.
 
-use super::Session;
 use alloc::format;
 
-use super::config::BeginString;
+use super::Session;
+use super::check::check_own_needs;
+use super::config::{BeginString, OnReject};
 use super::logon::too_low;
 use super::phase::{Exchange, LoggedOn, Phase};
 use super::reject::Objection;
 use super::resend::Admission;
-use super::sequence::{self, MAX_SEQ_NUM, Place};
+use super::sequence::{self, MAX_SEQ_NUM, Next, Place};
 use super::verdict::{Reason, Verdict};
-use crate::dictionary::{RejectReason, validate};
+use crate::dictionary::RejectReason;
 use crate::outbox::Outbox;
 use crate::put::same;
 use crate::{Message, Now, TimeError, Timestamp, tag};
 
 /// What is read of every header, found and read once.
-struct Marks<'a> {
+pub(super) struct Marks<'a> {
     /// SenderCompID(49).
-    sender: Option<&'a [u8]>,
+    pub(super) sender: Option<&'a [u8]>,
     /// TargetCompID(56).
-    target: Option<&'a [u8]>,
+    pub(super) target: Option<&'a [u8]>,
     /// SendingTime(52), and the moment it says.
-    sending_time: Option<&'a [u8]>,
-    sent: Option<Result<Timestamp, TimeError>>,
+    pub(super) sending_time: Option<&'a [u8]>,
+    pub(super) sent: Option<Result<Timestamp, TimeError>>,
     /// PossDupFlag(43) is Y.
-    poss_dup: bool,
+    pub(super) poss_dup: bool,
 }
 
 /// What a repeated message is, beside its number.
@@ -60,8 +61,25 @@ impl Session {
             Phase::Refusing { .. } => Verdict::Handled,
             Phase::LoggedOn(ref mut up) => {
                 up.pulse = up.pulse.heard(now.mono);
-                self.receive_in_session(now, message, outbox)
+                match self.config.on_reject {
+                    OnReject::GoOn => self.receive_in_session(now, message, outbox),
+                    _ => self.receive_or_end(now, message, outbox),
+                }
             }
+        }
+    }
+
+    /// As [`Session::receive_in_session`]; a message that is rejected is the session's last.
+    fn receive_or_end(&mut self, now: Now, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
+        self.rejected = false;
+        let verdict = self.receive_in_session(now, message, outbox);
+        if !self.rejected {
+            return verdict;
+        }
+        self.reset_due |= self.config.on_reject == OnReject::Reset;
+        match self.phase {
+            Phase::LoggedOn(_) => self.refuse_session(now, "Message rejected", outbox),
+            _ => verdict,
         }
     }
 
@@ -97,17 +115,26 @@ impl Session {
             b"A" if message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y") => {
                 return self.receive_reset(now, message, outbox);
             }
-            b"5" if !seen => return self.receive_logout(place, outbox),
+            b"5" if !seen => return self.receive_logout(now, number, place, outbox),
             b"4" if message.get(tag::GAP_FILL_FLAG) != Some(b"Y") => {
                 return self.receive_sequence_reset(message, outbox);
+            }
+            b"2" if marks.poss_dup && self.config.ignore_poss_dup_resend_requests => {
+                if place == Place::Expected {
+                    self.advance(number + 1, outbox);
+                }
+                return Verdict::Handled;
             }
             b"2" if !seen && place != Place::Expected => {
                 if let Ok(range) = self.read_resend_request(message) {
                     if place == Place::TooHigh {
                         self.keep_served(number);
-                        self.ask_for_gap(now, number, outbox);
+                        self.owe_request(number);
                     }
-                    return self.serve(now, message, range, outbox);
+                    let verdict = self.serve(now, message, range, outbox);
+                    // When there was nothing to send, the answer is complete.
+                    self.ask_what_is_owed(outbox);
+                    return verdict;
                 }
             }
             b"3" => {
@@ -121,14 +148,14 @@ impl Session {
             Place::Expected => self.receive_expected(now, message, number, &marks, outbox),
             Place::TooHigh => {
                 self.held.keep(number, message.bytes());
-                self.ask_for_gap(now, number, outbox);
-                Verdict::Handled
+                self.ask_for_gap(now, number, outbox)
             }
             Place::TooLow if !marks.poss_dup => {
                 let text = too_low(self.next_in, number);
                 self.refuse_session(now, &text, outbox)
             }
             Place::TooLow => match self.read_repetition(message) {
+                Repetition::Fine if self.config.deliver_poss_dups => self.show_again(message),
                 Repetition::Fine => Verdict::Handled,
                 Repetition::Wrong(objection) => {
                     self.write_reject(message, objection, outbox);
@@ -201,22 +228,53 @@ impl Session {
         Verdict::Handled
     }
 
-    /// Logout: answered whatever its number, since the session ends either way.
-    fn receive_logout(&mut self, place: Place, outbox: &mut Outbox) -> Verdict {
+    /// An application message that we have had is shown once more, if nothing is wrong with it.
+    fn show_again(&mut self, message: &Message<'_>) -> Verdict {
+        match super::is_admin(message.msg_type()) || self.find_fault(message).is_err() {
+            true => Verdict::Handled,
+            false => Verdict::Duplicate,
+        }
+    }
+
+    /// Logout, answered whatever its number. What it shows to be missing is asked for at the next Logon;
+    /// only where the numbers do not live that long is it asked for now, before the answer. The peer,
+    /// which began, then has to close, and until it does what it sends is taken.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 2, message recovery, Logout with a MsgSeqNum too high: ResendRequest, then Logout,
+    /// and no end by us. Public engines and their acceptance scripts just answer.
+    fn receive_logout(
+        &mut self,
+        now: Now,
+        number: u64,
+        place: Place,
+        outbox: &mut Outbox,
+    ) -> Verdict {
         if place == Place::Expected {
             self.next_in += 1;
         }
-        let asked = matches!(
-            self.phase,
-            Phase::LoggedOn(LoggedOn {
-                exchange: Exchange::Logout { .. },
-                ..
-            })
-        );
-        if !asked {
-            self.write_logout("", outbox);
+        let Phase::LoggedOn(up) = self.phase else {
+            return self.close(Reason::LoggedOut);
+        };
+        match up.exchange {
+            Exchange::Logout { .. } => return self.close(Reason::LoggedOut),
+            Exchange::Settled if place == Place::TooHigh && self.config.reset_on.at_the_end() => {}
+            _ => {
+                self.write_logout("", outbox);
+                return self.close(Reason::LoggedOut);
+            }
         }
-        self.close(Reason::LoggedOut)
+        self.keep_served(number);
+        let _ = self.ask_for_gap(now, number, outbox);
+        self.write_logout("", outbox);
+        self.reset_due = true;
+        if let Phase::LoggedOn(up) = self.phase {
+            let until = now.mono + self.config.logout_timeout;
+            let exchange = Exchange::Logout { until };
+            self.phase = Phase::LoggedOn(LoggedOn { exchange, ..up });
+        }
+        Verdict::Handled
     }
 
     /// SequenceReset-GapFill in sequence.
@@ -335,21 +393,31 @@ impl Session {
     }
 
     /// A number above the expected one has arrived: asks for what is missing, once, and again when
-    /// the gap stands still.
-    pub(super) fn ask_for_gap(&mut self, now: Now, number: u64, outbox: &mut Outbox) {
-        if let Phase::LoggedOn(up) = self.phase {
-            let chunk = self.config.resend_chunk;
-            let (inbound, request) = up.inbound.too_high(
-                now.mono,
-                number,
-                self.next_in,
-                chunk,
-                self.config.limits.resend_patience,
-            );
-            self.phase = Phase::LoggedOn(LoggedOn { inbound, ..up });
-            if let Some(request) = request {
+    /// the gap stands still, until it has been asked often enough.
+    pub(super) fn ask_for_gap(&mut self, now: Now, number: u64, outbox: &mut Outbox) -> Verdict {
+        let Phase::LoggedOn(up) = &mut self.phase else {
+            return Verdict::Handled;
+        };
+        let manner = self.config.manner();
+        let (inbound, next) = up.inbound.too_high(now.mono, number, self.next_in, manner);
+        up.inbound = inbound;
+        match next {
+            Next::Wait => Verdict::Handled,
+            Next::Ask(request) => {
                 self.write_resend_request(request, outbox);
+                Verdict::Handled
             }
+            Next::GiveUp => {
+                let text = format!("MsgSeqNum {} was asked for and did not come", self.next_in);
+                self.refuse_session(now, &text, outbox)
+            }
+        }
+    }
+
+    /// The peer's ResendRequest shows a gap: ours follows when it is answered.
+    fn owe_request(&mut self, number: u64) {
+        if let Phase::LoggedOn(up) = &mut self.phase {
+            up.inbound = up.inbound.too_high_request(number);
         }
     }
 
@@ -418,18 +486,6 @@ impl Session {
         }
     }
 
-    /// The first thing that is wrong with the message's fields.
-    pub(super) fn find_fault<'a>(&mut self, message: &Message<'a>) -> Result<(), Objection<'a>> {
-        if let Some(dictionary) = &self.config.dictionary {
-            return validate::check(dictionary, message, &self.config.rules, &mut self.scratch)
-                .map_err(|fault| Objection::from_fault(message, fault));
-        }
-        match message.fault() {
-            Some(fault) => Err(Objection::from_form(message, fault)),
-            None => Ok(()),
-        }
-    }
-
     /// OrigSendingTime(122) of a message with PossDupFlag(43). A SequenceReset needs none: it was
     /// never sent before.
     fn read_repetition<'a>(&self, message: &Message<'a>) -> Repetition<'a> {
@@ -466,29 +522,4 @@ fn read_new_seq_no<'a>(message: &Message<'a>) -> Result<u64, Objection<'a>> {
             tag::NEW_SEQ_NO,
         )),
     }
-}
-
-/// The fields without which the session itself cannot work, with or without a dictionary.
-fn check_own_needs<'a>(message: &Message<'a>, marks: &Marks<'_>) -> Result<(), Objection<'a>> {
-    for (tag, value) in [
-        (tag::MSG_TYPE, message.get(tag::MSG_TYPE)),
-        (tag::SENDER_COMP_ID, marks.sender),
-        (tag::TARGET_COMP_ID, marks.target),
-        (tag::SENDING_TIME, marks.sending_time),
-    ] {
-        match value {
-            None => return Err(Objection::to_tag(RejectReason::RequiredTagMissing, tag)),
-            Some(b"") => return Err(Objection::to_tag(RejectReason::TagWithoutValue, tag)),
-            Some(_) => {}
-        }
-    }
-    if marks.sent.is_some_and(|sent| sent.is_err()) {
-        let tag = tag::SENDING_TIME;
-        return Err(Objection::to_tag(RejectReason::IncorrectDataFormat, tag));
-    }
-    if message.msg_type() == b"1" && !message.has(tag::TEST_REQ_ID) {
-        let tag = tag::TEST_REQ_ID;
-        return Err(Objection::to_tag(RejectReason::RequiredTagMissing, tag));
-    }
-    Ok(())
 }

@@ -134,6 +134,7 @@ fn text_of(reason: RejectReason) -> &'static str {
         RejectReason::NonDataValueIncludesDelimiter => {
             "Embedded SOH: non-data value includes field delimiter"
         }
+        RejectReason::InvalidApplicationVersion => "Invalid or unsupported application version",
         _ => "Message rejected",
     }
 }
@@ -142,7 +143,8 @@ fn text_of(reason: RejectReason) -> &'static str {
 fn last_reason(version: BeginString) -> u8 {
     match version {
         BeginString::Fix40 | BeginString::Fix41 | BeginString::Fix42 => 11,
-        _ => 17,
+        BeginString::Fix43 | BeginString::Fix44 => 17,
+        BeginString::Fixt11 => 18,
     }
 }
 
@@ -154,11 +156,12 @@ impl Session {
     /// FIX 4.4 Volume 2, Reject. Up to FIX 4.1 it has RefSeqNum(45) and Text(58) only; FIX 4.2 has
     /// RefTagID(371), RefMsgType(372) and the reasons 0 to 11.
     pub(super) fn write_reject(
-        &self,
+        &mut self,
         message: &Message<'_>,
         objection: Objection<'_>,
         outbox: &mut Outbox,
     ) {
+        self.rejected = true;
         let version = self.config.begin_string;
         let mut body = outbox.begin_admin(self.id, b"3", Number::Next);
         write_reversed_route(message, version, &mut body);

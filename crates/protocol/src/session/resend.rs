@@ -5,6 +5,8 @@ use core::ops::RangeInclusive;
 
 use super::Session;
 use super::config::Limits;
+use super::phase::Phase;
+use super::sequence::Next;
 use crate::outbox::{Number, Outbox};
 use crate::repeat::RepeatError;
 use crate::{Mono, Nanos, Now, Timestamp, tag};
@@ -186,6 +188,27 @@ impl Session {
             Some(range) => Serving::start(&range),
             None => Serving::Idle,
         };
+        self.ask_what_is_owed(outbox);
+    }
+
+    /// The peer's ResendRequest that showed a gap is answered: now ours is written.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 2, message recovery, ResendRequest with a MsgSeqNum too high: the resend comes
+    /// first, our own ResendRequest behind it.
+    pub(super) fn ask_what_is_owed(&mut self, outbox: &mut Outbox) {
+        if self.resend.due().is_some() {
+            return;
+        }
+        let manner = self.config.manner();
+        if let Phase::LoggedOn(up) = &mut self.phase {
+            let (inbound, next) = up.inbound.resent(self.next_in, manner);
+            up.inbound = inbound;
+            if let Next::Ask(request) = next {
+                self.write_resend_request(request, outbox);
+            }
+        }
     }
 
     /// A SequenceReset-GapFill for `from` up to `next`, exclusive; false when it did not fit.
@@ -204,6 +227,9 @@ impl Session {
             return false;
         };
         if super::is_admin(msg_type) {
+            return msg_type == b"3" && self.config.resend_rejects;
+        }
+        if !self.config.resend_messages {
             return false;
         }
         let Some(max_age) = self.config.max_order_age.filter(|_| is_order(msg_type)) else {

@@ -53,14 +53,43 @@ pub struct Request {
     pub end: Option<u64>,
 }
 
+/// How we ask for what is missing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Manner {
+    /// Messages that one ResendRequest asks for; `None`: all that are missing.
+    pub chunk: Option<u64>,
+    /// EndSeqNo(16) is the last missing number, not "and all after it".
+    pub closed: bool,
+    /// Every number above the gap asks again.
+    pub redundant: bool,
+    /// How long a gap may stand still until it is asked for again; doubled each time.
+    pub patience: Nanos,
+    /// How often we ask from the same number on.
+    pub attempts: u32,
+}
+
+/// What a number above the expected one makes us do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Next {
+    /// It has been asked for, or will be.
+    Wait,
+    /// Write this ResendRequest.
+    Ask(Request),
+    /// We have asked often enough: the session cannot go on.
+    GiveUp,
+}
+
 /// What is missing from the peer; meaningful only while logged on.
 ///
 /// ```text
 ///             a number too high                  the last missing one arrives
 ///   Steady ----------------------> Gap(Asked) ---------------------------------> Steady
-///            send ResendRequest    |  ^    \ a chunk is complete: send the next ResendRequest
-///        the peer rejects it       v  | a number too high: ask again
-///                                 Gap(Refused)
+///     |      send ResendRequest    |  ^  ^ \ a chunk is complete: send the next ResendRequest
+///     |  the peer rejects it       v  |  |
+///     |                 Gap(Refused) -'  | our resend is written: send ResendRequest
+///     |        a number too high: again  |
+///     '--------------------------> Gap(Owed)
+///       a ResendRequest too high
 /// ```
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Inbound {
@@ -91,27 +120,26 @@ enum Asked {
     Written { upto: u64, number: Option<u64> },
     /// The peer has rejected our ResendRequest.
     Refused,
+    /// A ResendRequest of the peer showed the gap: it is answered first.
+    Owed,
 }
 
 impl Inbound {
     /// A message numbered `number` arrived at `now` although `expected` is missing. Asks once per gap,
-    /// and again when the gap has stood still for `patience`, doubled with each time.
+    /// and again when the gap has stood still for the patience, doubled with each time.
     #[must_use]
-    pub fn too_high(
-        self,
-        now: Mono,
-        number: u64,
-        expected: u64,
-        chunk: Option<u64>,
-        patience: Nanos,
-    ) -> (Self, Option<Request>) {
+    pub fn too_high(self, now: Mono, number: u64, expected: u64, manner: Manner) -> (Self, Next) {
         let Self::Gap(gap) = self else {
-            return Gap::ask(number - 1, expected, chunk, 1);
+            return Gap::ask(number - 1, expected, manner, 1);
         };
         let (stood_at, since) = gap.stands_at;
         let again = gap.attempts.saturating_add(1);
-        if gap.state == Asked::Refused {
-            Gap::ask(gap.last, expected, chunk, again)
+        if gap.state == Asked::Owed {
+            (self, Next::Wait)
+        } else if gap.state == Asked::Refused {
+            Gap::ask(gap.last, expected, manner, again)
+        } else if manner.redundant {
+            Gap::ask(gap.last.max(number - 1), expected, manner, 1)
         } else if stood_at != expected {
             let attempts = if stood_at == 0 { gap.attempts } else { 1 };
             let stands_at = (expected, now);
@@ -120,12 +148,42 @@ impl Inbound {
                 stands_at,
                 ..gap
             };
-            (Self::Gap(gap), None)
-        } else if now >= since + gap.pause(patience) {
-            let (asked, request) = Gap::ask(gap.last, expected, chunk, again);
-            (asked.standing_at(expected, now), request)
+            (Self::Gap(gap), Next::Wait)
+        } else if now < since + gap.pause(manner.patience) {
+            (self, Next::Wait)
+        } else if gap.attempts >= manner.attempts {
+            (self, Next::GiveUp)
         } else {
-            (self, None)
+            let (asked, next) = Gap::ask(gap.last, expected, manner, again);
+            (asked.standing_at(expected, now), next)
+        }
+    }
+
+    /// A ResendRequest numbered `number` arrived although something before it is missing: the peer's
+    /// wish is served first, and ours written by [`Inbound::resent`].
+    #[must_use]
+    pub fn too_high_request(self, number: u64) -> Self {
+        match self {
+            Self::Steady => Self::Gap(Gap {
+                last: number - 1,
+                attempts: 0,
+                stands_at: (0, Mono(0)),
+                state: Asked::Owed,
+            }),
+            Self::Gap(_) => self,
+        }
+    }
+
+    /// What the peer asked for is written: now it is our turn.
+    #[must_use]
+    pub fn resent(self, expected: u64, manner: Manner) -> (Self, Next) {
+        match self {
+            Self::Gap(Gap {
+                last,
+                state: Asked::Owed,
+                ..
+            }) => Gap::ask(last, expected, manner, 1),
+            _ => (self, Next::Wait),
         }
     }
 
@@ -152,16 +210,16 @@ impl Inbound {
 
     /// `expected` is the next number now. A chunk that is complete asks for the next one.
     #[must_use]
-    pub fn advanced(self, expected: u64, chunk: Option<u64>) -> (Self, Option<Request>) {
+    pub fn advanced(self, expected: u64, manner: Manner) -> (Self, Next) {
         match self {
-            Self::Steady => (self, None),
-            Self::Gap(gap) if expected > gap.last => (Self::Steady, None),
+            Self::Steady => (self, Next::Wait),
+            Self::Gap(gap) if expected > gap.last => (Self::Steady, Next::Wait),
             Self::Gap(Gap {
                 last,
                 state: Asked::Written { upto, .. },
                 ..
-            }) if expected > upto => Gap::ask(last, expected, chunk, 1),
-            _ => (self, None),
+            }) if expected > upto => Gap::ask(last, expected, manner, 1),
+            _ => (self, Next::Wait),
         }
     }
 
@@ -215,8 +273,9 @@ impl Gap {
         Nanos(patience.0.saturating_mul(1 << doublings))
     }
 
-    fn ask(last: u64, begin: u64, chunk: Option<u64>, attempts: u32) -> (Inbound, Option<Request>) {
-        let end = chunk.map(|size| last.min(begin.saturating_add(size.max(1)) - 1));
+    fn ask(last: u64, begin: u64, manner: Manner, attempts: u32) -> (Inbound, Next) {
+        let chunk = |size: u64| last.min(begin.saturating_add(size.max(1)) - 1);
+        let end = manner.chunk.map(chunk).or(manner.closed.then_some(last));
         let gap = Self {
             last,
             attempts,
@@ -226,105 +285,9 @@ impl Gap {
                 number: None,
             },
         };
-        (Inbound::Gap(gap), Some(Request { begin, end }))
+        (Inbound::Gap(gap), Next::Ask(Request { begin, end }))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alloc::vec::Vec;
-
-    const PATIENCE: Nanos = Nanos(30);
-
-    #[test]
-    fn a_gap_that_moves_is_not_asked_for_again_and_one_that_stands_ever_more_rarely() {
-        let (mut gap, _) = Inbound::Steady.too_high(Mono(0), 10, 2, None, PATIENCE);
-        let mut asked = Vec::new();
-        for at in 0..1000 {
-            let expected = 2 + at.min(3);
-            let (next, request) = gap.too_high(Mono(at), 11, expected, None, PATIENCE);
-            asked.extend(request.map(|request| (at, request.begin)));
-            gap = next;
-        }
-        assert_eq!(asked, [(33, 5), (93, 5), (213, 5), (453, 5), (933, 5)]);
-    }
-
-    #[test]
-    fn a_gap_is_asked_for_once() {
-        let (gap, request) = Inbound::Steady.too_high(Mono(0), 9, 5, None, PATIENCE);
-        assert_eq!(
-            request,
-            Some(Request {
-                begin: 5,
-                end: None
-            })
-        );
-        let (gap, request) = gap.too_high(Mono(0), 10, 5, None, PATIENCE);
-        assert_eq!(request, None);
-        let (gap, request) = gap.advanced(8, None);
-        assert_eq!(request, None);
-        assert_ne!(gap, Inbound::Steady);
-        assert_eq!(gap.advanced(9, None), (Inbound::Steady, None));
-    }
-
-    #[test]
-    fn chunks_follow_each_other_and_end_at_the_gap() {
-        let (gap, request) = Inbound::Steady.too_high(Mono(0), 10, 2, Some(5), PATIENCE);
-        assert_eq!(
-            request,
-            Some(Request {
-                begin: 2,
-                end: Some(6)
-            })
-        );
-        let (gap, request) = gap.advanced(6, Some(5));
-        assert_eq!(request, None);
-        let (gap, request) = gap.advanced(7, Some(5));
-        assert_eq!(
-            request,
-            Some(Request {
-                begin: 7,
-                end: Some(9)
-            })
-        );
-        assert_eq!(gap.advanced(10, Some(5)), (Inbound::Steady, None));
-    }
-
-    #[test]
-    fn only_the_reject_of_our_request_counts() {
-        let (gap, _) = Inbound::Steady.too_high(Mono(0), 10, 2, None, PATIENCE);
-        let gap = gap.sealed(7);
-        assert_eq!(gap.rejected(6), (gap, None));
-        let (refused, times) = gap.rejected(7);
-        assert_eq!(times, Some(1));
-        let (again, request) = refused.too_high(Mono(0), 11, 2, None, PATIENCE);
-        assert_eq!(
-            request,
-            Some(Request {
-                begin: 2,
-                end: None
-            })
-        );
-        let (_, times) = again.sealed(8).rejected(8);
-        assert_eq!(times, Some(2));
-    }
-
-    #[test]
-    fn numbers_are_digits_within_range() {
-        assert_eq!(parse(b"0002"), Some(2));
-        assert_eq!(parse(b"4294967298"), Some(4_294_967_298));
-        assert_eq!(parse(b"999999999999999999"), Some(MAX_SEQ_NUM));
-        for bad in [
-            &b""[..],
-            b"-2",
-            b"+2",
-            b"2.0",
-            b" 2",
-            b"1000000000000000000",
-            b"18446744073709551618",
-        ] {
-            assert_eq!(parse(bad), None);
-        }
-    }
-}
+mod tests;

@@ -11,6 +11,10 @@ pub enum Verdict {
     Handled,
     /// Give the message to the application.
     Deliver,
+    /// Show the message to the application as one that it has had before: it is marked as a repetition
+    /// (PossDupFlag), its number was counted long ago. Only with
+    /// [`Config::deliver_poss_dups`](super::Config::deliver_poss_dups).
+    Duplicate,
     /// Feed these stored messages to [`Session::replay`](crate::Session::replay), as
     /// [`Session::replay_due`](crate::Session::replay_due) asks for them.
     Replay(RangeInclusive<u64>),

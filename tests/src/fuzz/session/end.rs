@@ -125,7 +125,7 @@ impl End {
             return Ok(());
         }
         let before = self.numbers();
-        let verdict = self.session.garbled(self.now, &mut self.outbox);
+        let verdict = self.session.garbled(self.now, b"8=FIX", &mut self.outbox);
         hold!(self.outbox.is_empty(), "garbled bytes are answered");
         hold!(self.numbers() == before, "garbled bytes are counted");
         self.follow(verdict)
@@ -340,7 +340,7 @@ impl End {
         hold!(written <= MOST_AT_ONCE, "{written} messages from one call");
         self.seal()?;
         match verdict {
-            Verdict::Handled | Verdict::Deliver => {}
+            Verdict::Handled | Verdict::Deliver | Verdict::Duplicate => {}
             Verdict::Replay(range) => {
                 let sent = *range.start() >= 1 && *range.end() < self.session.next_out();
                 hold!(sent, "resends {range:?}, which was never sent");

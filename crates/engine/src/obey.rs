@@ -1,0 +1,140 @@
+//! Commands of other threads, carried out.
+
+use fixwire_protocol::session::Verdict;
+use fixwire_protocol::{Application, Mono, Now, SessionId};
+
+use crate::command::Command;
+use crate::connect::State;
+use crate::engine::{Engine, EngineError, Owner, Stopping};
+use crate::event::{Ending, Event};
+use crate::host::Host;
+use crate::journal::Kind;
+
+/// Commands of other threads in one turn.
+const COMMANDS_PER_TURN: usize = 64;
+
+impl<A: Application, H: Host> Engine<A, H> {
+    /// Commands of other threads.
+    #[inline]
+    pub(crate) fn obey(&mut self, now: Now) -> Result<usize, EngineError> {
+        let mut count = 0;
+        while count < COMMANDS_PER_TURN {
+            let Some(command) = self.commands.take() else {
+                break;
+            };
+            count += 1;
+            match command {
+                Command::Send {
+                    session,
+                    msg_type,
+                    fields,
+                } => {
+                    let mut body = self.core.outbox.begin(session, msg_type);
+                    body.encoded(fields);
+                    // One that does not fit is counted by the outbox.
+                    let _ = body.finish();
+                    self.core.commit_sent(now)?;
+                    if self.core.is_full() {
+                        self.release(now)?;
+                    }
+                }
+                Command::Reset { session } => self.reset(now, session)?,
+                Command::SendAgain { session, seq } => self.send_again(now, session, seq)?,
+                Command::LogOn { session } => self.log_on(now, session),
+                Command::LogOut { session, text } => {
+                    let text = String::from_utf8_lossy(text).into_owned();
+                    self.log_out(now, session, &text)?;
+                }
+                Command::Stop => self.begin_stop(now)?,
+            }
+        }
+        Ok(count)
+    }
+
+    fn log_on(&mut self, now: Now, session: SessionId) {
+        if self.is_stopping() {
+            return;
+        }
+        let index = session.0 as usize;
+        if let Some(Some(dialler)) = self.diallers.get_mut(index) {
+            if self.core.lines[index].conn.is_some() {
+                // The one before still has to end: two would share one session.
+                dialler.connected();
+            } else {
+                dialler.on(now.mono);
+            }
+            self.core.due = Mono(0);
+        }
+    }
+
+    fn log_out(&mut self, now: Now, session: SessionId, text: &str) -> Result<(), EngineError> {
+        let index = session.0 as usize;
+        let core = &mut self.core;
+        let Some(state) = core.sessions.get_mut(index) else {
+            return Ok(());
+        };
+        let verdict = state.log_out(now, text, &mut core.outbox);
+        core.commit(now, index, Kind::Sent, None)?;
+        core.note_due(index);
+        if let Some(dialler) = &mut self.diallers[index] {
+            if let State::Dialling(conn, _) = dialler.state() {
+                self.host.close(conn);
+                self.owners[conn.0 as usize] = Owner::Nobody;
+            }
+            dialler.off();
+        }
+        match verdict {
+            Verdict::Disconnect(reason) => self.disconnect(now, index, Ending::Session(reason)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Starts the numbers of a session again, and asks its peer for it. Both are committed before a
+    /// byte of it leaves.
+    fn reset(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
+        let index = session.0 as usize;
+        let core = &mut self.core;
+        let Some(state) = core.sessions.get_mut(index) else {
+            return Ok(());
+        };
+        if !state.can_reset() || core.lines[index].leaving.is_some() {
+            self.events.tell(now, &Event::NotReset { session });
+            return Ok(());
+        }
+        let verdict = state.reset(now, &mut core.outbox);
+        debug_assert_eq!(verdict, Verdict::Handled, "a reset waits for its answer");
+        core.commit(now, index, Kind::Reset, None)?;
+        core.note_due(index);
+        Ok(())
+    }
+
+    /// Sends a stored message as a new one that the peer may have had.
+    fn send_again(&mut self, now: Now, session: SessionId, seq: u64) -> Result<(), EngineError> {
+        let core = &mut self.core;
+        let line = core.lines.get(session.0 as usize);
+        let stored = line.and_then(|line| core.journal.outbound(line.journal, seq));
+        let sent = stored.map(|stored| core.outbox.send_again(session, stored));
+        if !matches!(sent, Some(Ok(()))) {
+            core.astray += 1;
+        }
+        core.commit_sent(now)?;
+        Ok(())
+    }
+
+    /// Logs every session out; [`finish`](Self::finish) waits for the answers.
+    fn begin_stop(&mut self, now: Now) -> Result<(), EngineError> {
+        if self.is_stopping() {
+            return Ok(());
+        }
+        self.stopping = Stopping::Until(now.mono + self.stop_timeout);
+        // The next turn closes the connections that have not logged on.
+        self.core.due = Mono(0);
+        for session in 0..self.core.sessions.len() {
+            self.log_out(now, SessionId(session as u32), "")?;
+            if self.core.is_full() {
+                self.release(now)?;
+            }
+        }
+        Ok(())
+    }
+}

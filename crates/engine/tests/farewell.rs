@@ -1,0 +1,333 @@
+//! How a session ends: what still leaves, who hears of it, and what is sent again later.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
+use fixwire::host::ConnId;
+use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::journal::sim::SimDisk;
+use fixwire::protocol::session::{self, BeginString, Role};
+use fixwire::protocol::{
+    Application, Message, Nanos, Now, Outbox, Parting, Refusal, SessionId, tag,
+};
+use fixwire::{Engine, Event};
+
+const PORT: u16 = 1000;
+/// Bytes that a connection holds unread.
+const ROOM: usize = 1500;
+
+/// Answers each order with a report and panics at `BANG`; tells the next session how one has ended.
+struct Answerer;
+
+impl Application for Answerer {
+    fn on_message(
+        &mut self,
+        _: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
+        let mut body = outbox.begin(from, b"8");
+        body.field(tag::CL_ORD_ID, id);
+        body.finish().map_err(|_| Refusal::NotAvailable)?;
+        assert_ne!(id, b"BANG");
+        Ok(())
+    }
+
+    fn on_disconnect(&mut self, _: Now, session: SessionId, how: Parting, outbox: &mut Outbox) {
+        if session == SessionId(0) {
+            let how = format!("{how:?}");
+            let mut body = outbox.begin(SessionId(1), b"B");
+            body.field(tag::HEADLINE, how.as_bytes());
+        }
+    }
+}
+
+fn session(place: usize) -> SessionConfig {
+    let peer = format!("P{place}");
+    let acceptor = Role::Acceptor;
+    let mut fix = session::Config::new(BeginString::Fix42, acceptor, b"ENGINE", peer.as_bytes());
+    fix.max_latency = None;
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+    SessionConfig::new(peer, fix, Connection::Acceptor { listen })
+}
+
+struct World {
+    net: SimNet,
+    disk: SimDisk,
+    engine: Engine<Answerer, SimHost>,
+    events: Arc<Mutex<Vec<Event>>>,
+}
+
+impl World {
+    fn new(sessions: Vec<SessionConfig>) -> Self {
+        let weather = Weather {
+            splits: false,
+            cuts: false,
+            room: ROOM,
+        };
+        Self::on(SimNet::new(1, weather), SimDisk::new(), sessions)
+    }
+
+    /// An engine with the journal of one that died.
+    fn on(net: SimNet, disk: SimDisk, sessions: Vec<SessionConfig>) -> Self {
+        let config = EngineConfig {
+            durability: Durability::Process,
+            segment_bytes: 256 << 10,
+            max_message: 1024,
+            limits: Limits {
+                outbox_bytes: 8 << 10,
+                outbox_messages: 64,
+                ..Limits::default()
+            },
+            stop_timeout: Duration::from_secs(1),
+            sessions,
+            ..EngineConfig::default()
+        };
+        let host = SimHost::new(1, &net, &disk);
+        let mut engine = Engine::with_host(config, Answerer, host).unwrap();
+        let events = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&events);
+        engine.on_event(move |_, event| heard.lock().unwrap().push(event.clone()));
+        Self {
+            net,
+            disk,
+            engine,
+            events,
+        }
+    }
+
+    fn turns(&mut self) {
+        for _ in 0..20 {
+            self.engine.turn().unwrap();
+        }
+    }
+
+    fn connect(&mut self) -> ConnId {
+        let conn = self.net.connect(0, PORT).unwrap();
+        self.turns();
+        conn
+    }
+
+    fn say(&mut self, conn: ConnId, from: &str, kind: &str, seq: u64, body: &str) {
+        let text = format!("35={kind}|34={seq}|49={from}|52=20260302-08:00:01|56=ENGINE|{body}");
+        let text = format!("8=FIX.4.2|9={}|{text}", text.len()).replace('|', "\x01");
+        let sum = text.bytes().fold(0_u8, u8::wrapping_add);
+        let bytes = format!("{text}10={sum:03}\x01");
+        assert_eq!(self.net.write(conn, bytes.as_bytes()).unwrap(), bytes.len());
+        self.turns();
+    }
+
+    /// All that comes, read a little at a time: MsgType, MsgSeqNum and these fields.
+    fn hear(&mut self, conn: ConnId, tags: &[&str]) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut bytes = [0; 700];
+        while let Ok(count @ 1..) = self.net.read(conn, &mut bytes) {
+            all.extend_from_slice(&bytes[..count]);
+            self.turns();
+        }
+        let text = String::from_utf8_lossy(&all).replace('\x01', "|");
+        let messages = text.split("8=FIX.4.2|").skip(1);
+        let shown = messages.map(|message| {
+            let value = |tag: &str| {
+                let mut fields = message.split('|').filter_map(|field| field.split_once('='));
+                fields
+                    .find(|(name, _)| *name == tag)
+                    .map(|(_, value)| value)
+            };
+            let wanted = ["35", "34"].iter().chain(tags);
+            let values: Vec<_> = wanted.filter_map(|tag| value(tag)).collect();
+            values.join(" ")
+        });
+        shown.collect()
+    }
+
+    fn has(&self, wanted: &Event) -> bool {
+        self.events.lock().unwrap().contains(wanted)
+    }
+}
+
+/// Logged on, with orders whose reports nobody reads, and a Logout behind them.
+fn slow_reader(world: &mut World) -> ConnId {
+    let conn = world.connect();
+    world.say(conn, "P0", "A", 1, "98=0|108=0|");
+    for seq in 2..42 {
+        world.say(conn, "P0", "D", seq, &format!("11={seq}|"));
+    }
+    world.say(conn, "P0", "5", 42, "");
+    conn
+}
+
+#[test]
+fn a_logout_is_written_behind_the_backlog_however_slowly_it_is_read() {
+    let mut world = World::new(vec![session(0)]);
+    let conn = slow_reader(&mut world);
+    assert_eq!(world.net.connections(1), 1, "the Logout waits for its turn");
+    let heard = world.hear(conn, &["11"]);
+    let reports = (2..42).map(|seq| format!("8 {seq} {seq}"));
+    let wanted: Vec<_> = ["A 1".to_owned()]
+        .into_iter()
+        .chain(reports)
+        .chain(["5 42".to_owned()])
+        .collect();
+    assert_eq!(heard, wanted);
+    assert_eq!(world.net.connections(1), 0);
+}
+
+#[test]
+fn who_never_reads_is_left_after_the_logout_timeout() {
+    let mut world = World::new(vec![session(0)]);
+    slow_reader(&mut world);
+    world.net.advance(Nanos::from_millis(1900));
+    world.turns();
+    assert_eq!(world.net.connections(1), 1);
+    world.net.advance(Nanos::from_millis(200));
+    world.turns();
+    assert_eq!(world.net.connections(1), 0);
+}
+
+#[test]
+fn a_crash_between_the_logouts_and_the_reset_does_not_undo_it() {
+    let resetting = || {
+        let mut session = session(0);
+        session.session.reset_on.logout = true;
+        vec![session]
+    };
+    let mut world = World::new(resetting());
+    slow_reader(&mut world);
+    let World {
+        net, disk, engine, ..
+    } = world;
+    let numbers = |engine: &Engine<Answerer, SimHost>| {
+        let found = engine.sessions().map(|s| (s.next_in, s.next_out));
+        found.collect::<Vec<_>>()
+    };
+    assert_eq!(
+        numbers(&engine),
+        [(43, 43)],
+        "the Logout still waits for the socket"
+    );
+    net.crash(1, false);
+    drop(engine);
+    let world = World::on(net, disk, resetting());
+    assert_eq!(numbers(&world.engine), [(1, 1)]);
+}
+
+#[test]
+fn a_reset_that_is_not_answered_outlives_the_process() {
+    let mut world = World::new(vec![session(0)]);
+    let mut handle = world.engine.handle();
+    let conn = world.connect();
+    world.say(conn, "P0", "A", 1, "98=0|108=0|");
+    handle.reset(SessionId(0)).unwrap();
+    world.turns();
+    assert_eq!(world.hear(conn, &["141"]), ["A 1", "A 1 Y"]);
+    world.say(conn, "P0", "D", 2, "11=A|");
+    let World {
+        net, disk, engine, ..
+    } = world;
+    net.crash(1, false);
+    drop(engine);
+    let mut world = World::on(net, disk, vec![session(0)]);
+    let conn = world.connect();
+    world.say(conn, "P0", "A", 1, "98=0|108=0|");
+    assert_eq!(world.hear(conn, &[]), ["A 1"]);
+}
+
+#[test]
+fn who_comes_back_does_not_wait_for_the_old_connection() {
+    let mut world = World::new(vec![session(0)]);
+    slow_reader(&mut world);
+    let conn = world.connect();
+    world.say(conn, "P0", "A", 43, "98=0|108=0|");
+    assert_eq!(world.hear(conn, &[]), ["A 43"]);
+    assert_eq!(world.net.connections(1), 1);
+}
+
+#[test]
+fn the_application_hears_how_a_connection_ended_and_can_act_on_another() {
+    let mut world = World::new(vec![session(0), session(1)]);
+    let other = world.connect();
+    world.say(other, "P1", "A", 1, "98=0|108=0|");
+    let first = world.connect();
+    world.say(first, "P0", "A", 1, "98=0|108=0|");
+    world.net.close(first);
+    world.turns();
+    let second = world.connect();
+    world.say(second, "P0", "A", 2, "98=0|108=0|");
+    world.say(second, "P0", "5", 3, "");
+    assert_eq!(
+        world.hear(other, &["148"]),
+        ["A 1", "B 2 Lost", "B 3 LoggedOut"]
+    );
+}
+
+#[test]
+fn messages_that_a_reset_makes_void_are_counted() {
+    let mut resetting = session(0);
+    resetting.session.reset_on.logon = true;
+    let mut world = World::new(vec![resetting]);
+    let mut handle = world.engine.handle();
+    for _ in 0..3 {
+        handle.send_fields(SessionId(0), b"D", b"11=A\x01").unwrap();
+    }
+    world.turns();
+    let conn = world.connect();
+    world.say(conn, "P0", "A", 1, "98=0|108=0|");
+    assert_eq!(world.hear(conn, &[]), ["A 1"]);
+    assert!(world.has(&Event::Voided { messages: 3 }));
+}
+
+#[test]
+fn a_panic_of_the_application_is_answered_when_that_is_wanted() {
+    let mut patient = session(0);
+    patient.answer_panics = true;
+    let mut world = World::new(vec![patient]);
+    let conn = world.connect();
+    world.say(conn, "P0", "A", 1, "98=0|108=0|");
+    world.say(conn, "P0", "D", 2, "11=BANG|");
+    world.say(conn, "P0", "D", 3, "11=X|");
+    let heard = world.hear(conn, &["380", "11"]);
+    assert_eq!(
+        heard,
+        ["A 1", "j 2 4", "8 3 X"],
+        "what it wrote before is taken back"
+    );
+    assert!(world.has(&Event::Panicked { messages: 1 }));
+}
+
+#[test]
+fn a_sent_message_can_be_sent_again_as_possibly_known() {
+    let mut world = World::new(vec![session(0)]);
+    let mut handle = world.engine.handle();
+    let conn = world.connect();
+    world.say(conn, "P0", "A", 1, "98=0|108=0|");
+    handle.send_fields(SessionId(0), b"D", b"11=A\x01").unwrap();
+    handle.send_again(SessionId(0), 2).unwrap();
+    // A Logon and a number that was never sent are not.
+    handle.send_again(SessionId(0), 1).unwrap();
+    handle.send_again(SessionId(0), 9).unwrap();
+    world.turns();
+    assert_eq!(world.hear(conn, &["97", "11"]), ["A 1", "D 2 A", "D 3 Y A"]);
+    assert!(world.has(&Event::NotSent { messages: 2 }));
+}
+
+#[test]
+fn a_reset_that_cannot_be_is_told() {
+    let mut old = session(0);
+    old.session.begin_string = BeginString::Fix40;
+    old.session.precision = fixwire::protocol::Precision::Seconds;
+    let mut world = World::new(vec![old, session(1)]);
+    let mut handle = world.engine.handle();
+    let conn = world.connect();
+    world.say(conn, "P1", "A", 1, "98=0|108=0|");
+    handle.reset(SessionId(1)).unwrap();
+    handle.reset(SessionId(1)).unwrap();
+    world.turns();
+    assert_eq!(world.hear(conn, &["141"]), ["A 1", "A 1 Y"]);
+    let session = SessionId(1);
+    assert!(world.has(&Event::NotReset { session }), "one is open");
+}

@@ -1,0 +1,75 @@
+//! Bytes that are no message: ignored, or rejected when their number can still be read.
+
+use super::phase::Phase;
+use super::sequence;
+use super::verdict::{Reason, Verdict};
+use super::{BeginString, Session};
+use crate::outbox::{Number, Outbox};
+use crate::{Now, SOH, tag};
+
+/// Fields of a garbled message that are looked at: a header is shorter.
+const FIELDS: usize = 16;
+
+impl Session {
+    /// Bytes arrived that are no message: those that were skipped. They are not counted; a connection
+    /// that begins with them is closed.
+    ///
+    /// With [`Config::reject_garbled`](super::Config::reject_garbled) bytes that are the expected
+    /// message of this peer but for their BodyLength or CheckSum are rejected and counted. A peer whose
+    /// stored message is damaged would otherwise send it again, garbled again, for ever.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 2, garbled messages: ignored, their number is not counted. The setting is
+    /// QuickFIX/J's RejectGarbledMessage.
+    pub fn garbled(&mut self, _now: Now, bytes: &[u8], outbox: &mut Outbox) -> Verdict {
+        match self.phase {
+            Phase::AwaitingLogon { .. } | Phase::LogonSent { .. } => {
+                return self.close(Reason::GarbledLogon);
+            }
+            Phase::LoggedOn(_) if self.config.reject_garbled => {}
+            _ => return Verdict::Handled,
+        }
+        let number = field(bytes, b"34").and_then(sequence::parse);
+        let is = |name: &[u8], value: &[u8]| field(bytes, name) == Some(value);
+        let is_own = is(b"8", self.config.begin_string.as_str().as_bytes())
+            && is(b"49", &self.config.peer.comp_id)
+            && is(b"56", &self.config.own.comp_id);
+        if let Some(number) = number
+            && is_own
+            && number == self.next_in
+        {
+            self.write_reject_of_garbled(number, field(bytes, b"35"), outbox);
+            self.advance(number + 1, outbox);
+        }
+        Verdict::Handled
+    }
+
+    fn write_reject_of_garbled(
+        &mut self,
+        number: u64,
+        msg_type: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        let version = self.config.begin_string;
+        let mut body = outbox.begin_admin(self.id, b"3", Number::Next);
+        body.uint(tag::REF_SEQ_NUM, number)
+            .field(tag::TEXT, b"Message is garbled");
+        if version >= BeginString::Fix42
+            && let Some(msg_type) = msg_type.filter(|text| !text.is_empty())
+        {
+            body.field(tag::REF_MSG_TYPE, msg_type);
+        }
+        if version >= BeginString::Fix44 {
+            body.uint(tag::SESSION_REJECT_REASON, 99);
+        }
+    }
+}
+
+/// A field of what may be a header.
+fn field<'a>(bytes: &'a [u8], tag: &[u8]) -> Option<&'a [u8]> {
+    bytes
+        .split(|&byte| byte == SOH)
+        .take(FIELDS)
+        .find_map(|field| field.strip_prefix(tag)?.strip_prefix(b"="))
+}

@@ -1,0 +1,323 @@
+//! Is anything lost or doubled when either side of a session with another engine is killed?
+//!
+//! The finished binary answers orders of an engine of others; now it is ended by SIGKILL, now the
+//! other one is, under load or while they find each other again, and each goes on from its own store.
+//! In the end every order that the other engine has surely sent must have been answered once:
+//!
+//! * no two numbers carry a report of one order, no number carries two;
+//! * a report that comes again says so (PossDupFlag);
+//! * nobody has rejected anything.
+//!
+//! `INTEROP_KILLS` says how many for each engine and role (50), `FIXWIRE_SEED` repeats the moments.
+
+use fixwire_rigs::peers::{Engine, Role, Running};
+use fixwire_rigs::random::{Random, seed};
+use fixwire_rigs::server::{Launch, Server, binary, free_port, scratch};
+use fixwire_rigs::trade::Event;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+const OURS: &str = "FIXWIRE";
+const THEIRS: &str = "THEIRS";
+/// Orders of one burst.
+const BURST: usize = 40;
+/// How long one step may take: a JVM starts, an initiator pauses.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[test]
+fn quickfix_cpp_as_initiator() -> Result<(), String> {
+    campaign(Engine::QuickfixCpp, Role::Acceptor)
+}
+
+#[test]
+fn quickfix_cpp_as_acceptor() -> Result<(), String> {
+    campaign(Engine::QuickfixCpp, Role::Initiator)
+}
+
+#[test]
+fn quickfix_j_as_initiator() -> Result<(), String> {
+    campaign(Engine::QuickfixJ, Role::Acceptor)
+}
+
+#[test]
+fn quickfix_j_as_acceptor() -> Result<(), String> {
+    campaign(Engine::QuickfixJ, Role::Initiator)
+}
+
+#[test]
+fn quickfix_go_as_initiator() -> Result<(), String> {
+    campaign(Engine::QuickfixGo, Role::Acceptor)
+}
+
+#[test]
+fn quickfix_go_as_acceptor() -> Result<(), String> {
+    campaign(Engine::QuickfixGo, Role::Initiator)
+}
+
+fn campaign(engine: Engine, ours: Role) -> Result<(), String> {
+    let text = std::env::var("INTEROP_KILLS").ok();
+    let kills: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(50);
+    let seed = seed();
+    let mut random = Random::new(seed);
+    let outcome = Match::begin(engine, ours).and_then(|mut sides| {
+        for _ in 0..kills {
+            sides.death(&mut random)?;
+        }
+        sides.settle()
+    });
+    let answered = outcome.map_err(|fault| format!("FIXWIRE_SEED={seed}: {fault}"))?;
+    println!(
+        "{engine:?}, we are {ours:?}: {kills} kills, {answered} orders answered once; seed {seed}"
+    );
+    Ok(())
+}
+
+/// The two sides of one session.
+struct Match {
+    engine: Engine,
+    /// Their role.
+    role: Role,
+    port: u16,
+    store: PathBuf,
+    launch: Launch,
+    our_side: Option<Server>,
+    their_side: Option<(Running, Receiver<Event>)>,
+    /// Orders that were asked for, and how many of their first are surely sent.
+    asked: usize,
+    sent: BTreeSet<usize>,
+    reports: Reports,
+}
+
+impl Match {
+    fn begin(engine: Engine, ours: Role) -> Result<Self, String> {
+        let io = |error: std::io::Error| error.to_string();
+        let folder = scratch(&format!("interop-kill-{engine:?}-we-are-{ours:?}")).map_err(io)?;
+        let store = folder.join("theirs");
+        fs::create_dir_all(&store).map_err(io)?;
+        let port = free_port().map_err(io)?;
+        let role = match ours {
+            Role::Acceptor => Role::Initiator,
+            Role::Initiator => Role::Acceptor,
+        };
+        let launch = Launch {
+            binary: binary()?,
+            app: "echo",
+            settings: settings(&folder, ours, port)?,
+            port,
+            canary: None,
+        };
+        let mut sides = Self {
+            engine,
+            role,
+            port,
+            store,
+            launch,
+            our_side: None,
+            their_side: None,
+            asked: 0,
+            sent: BTreeSet::new(),
+            reports: Reports::default(),
+        };
+        sides.start_ours()?;
+        sides.start_theirs()?;
+        Ok(sides)
+    }
+
+    fn start_ours(&mut self) -> Result<(), String> {
+        self.our_side = Some(self.launch.spawn()?);
+        Ok(())
+    }
+
+    fn start_theirs(&mut self) -> Result<(), String> {
+        let (mut running, events) =
+            self.engine
+                .run(self.role, self.port, THEIRS, OURS, &self.store)?;
+        running.tell(&format!("from {}", self.asked))?;
+        self.their_side = Some((running, events));
+        Ok(())
+    }
+
+    /// One side dies at a random moment, and starts again.
+    fn death(&mut self, random: &mut Random) -> Result<(), String> {
+        if random.below(4) > 0 {
+            self.wait_for("logon", |event| event.name == "logon")?;
+            self.burst()?;
+        }
+        std::thread::sleep(Duration::from_micros(random.below(60_000)));
+        if random.below(2) == 0 {
+            let ours = self.our_side.take().ok_or("we do not run")?;
+            ours.kill()?;
+            self.drain()?;
+            self.start_ours()
+        } else {
+            // What it said until then is still to be read.
+            if let Some((running, events)) = self.their_side.take() {
+                drop(running);
+                for event in events {
+                    self.take(&event)?;
+                }
+            }
+            self.start_theirs()
+        }
+    }
+
+    fn burst(&mut self) -> Result<(), String> {
+        self.asked += BURST;
+        self.tell(&format!("send {BURST}"))
+    }
+
+    fn tell(&mut self, line: &str) -> Result<(), String> {
+        match &mut self.their_side {
+            Some((running, _)) => running.tell(line),
+            None => Err("they do not run".to_owned()),
+        }
+    }
+
+    /// Every order that was surely sent is answered.
+    fn settle(&mut self) -> Result<usize, String> {
+        self.burst()?;
+        let asked = self.asked;
+        self.wait_for("the last orders sent", |event| {
+            event.name == "sent" && event.text.contains(&format!(":{asked}}}"))
+        })?;
+        let deadline = Instant::now() + PATIENCE;
+        while let Some(missing) = self.sent.iter().find(|id| !self.reports.has(**id)) {
+            let missing = *missing;
+            if Instant::now() > deadline {
+                return Err(format!(
+                    "{THEIRS}-{missing} is not answered; {}",
+                    self.last_words()
+                ));
+            }
+            self.next(Duration::from_millis(200))?;
+        }
+        Ok(self.sent.len())
+    }
+
+    fn wait_for(&mut self, what: &str, is: impl Fn(&Event) -> bool) -> Result<(), String> {
+        let deadline = Instant::now() + PATIENCE;
+        while Instant::now() < deadline {
+            if self
+                .next(Duration::from_millis(200))?
+                .is_some_and(|event| is(&event))
+            {
+                return Ok(());
+            }
+        }
+        Err(format!("they never saw {what}; {}", self.last_words()))
+    }
+
+    fn last_words(&self) -> String {
+        self.our_side
+            .as_ref()
+            .map(Server::last_words)
+            .unwrap_or_default()
+    }
+
+    fn next(&mut self, patience: Duration) -> Result<Option<Event>, String> {
+        let Some((_, events)) = &self.their_side else {
+            return Err("they do not run".to_owned());
+        };
+        match events.recv_timeout(patience) {
+            Ok(event) => {
+                self.take(&event)?;
+                Ok(Some(event))
+            }
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err("they ended by themselves".to_owned()),
+        }
+    }
+
+    fn drain(&mut self) -> Result<(), String> {
+        while self.next(Duration::ZERO)?.is_some() {}
+        Ok(())
+    }
+
+    fn take(&mut self, event: &Event) -> Result<(), String> {
+        match event.name.as_str() {
+            // A burst is told when all of it is sent.
+            "sent" => {
+                let json: serde_json::Value =
+                    serde_json::from_str(&event.text).map_err(|error| error.to_string())?;
+                let total = json["total"].as_u64().unwrap_or_default() as usize;
+                self.sent.extend(total + 1 - BURST.min(total)..=total);
+                Ok(())
+            }
+            "report" => self.reports.take(event),
+            "rejected" | "failed" => Err(format!("{}: {}", event.name, event.text)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The reports that the other side saw.
+#[derive(Default)]
+struct Reports {
+    by_seq: BTreeMap<u64, String>,
+    by_id: BTreeMap<String, u64>,
+}
+
+impl Reports {
+    fn has(&self, number: usize) -> bool {
+        self.by_id.contains_key(&format!("{THEIRS}-{number}"))
+    }
+
+    fn take(&mut self, event: &Event) -> Result<(), String> {
+        let (id, seq) = (&event.id, event.seq);
+        let first = !self.by_seq.contains_key(&seq);
+        let other_id = self.by_seq.entry(seq).or_insert_with(|| id.clone());
+        if other_id != id {
+            return Err(format!("number {seq} reports {other_id} and {id}"));
+        }
+        let other_seq = *self.by_id.entry(id.clone()).or_insert(seq);
+        if other_seq != seq {
+            return Err(format!("{id} is reported as {other_seq} and as {seq}"));
+        }
+        if !first && !event.dup {
+            return Err(format!(
+                "{id} came again as {seq}, not marked as a duplicate"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn settings(folder: &Path, ours: Role, port: u16) -> Result<PathBuf, String> {
+    let connection = match ours {
+        Role::Acceptor => format!("ConnectionType=acceptor\nSocketAcceptPort={port}"),
+        Role::Initiator => format!(
+            "ConnectionType=initiator\nSocketConnectHost=127.0.0.1\nSocketConnectPort={port}\n\
+             ReconnectInterval=1\nHeartBtInt=30"
+        ),
+    };
+    let path = folder.join("engine.cfg");
+    let text = format!(
+        "[DEFAULT]\n{connection}\nFileStorePath={}\nNonStopSession=Y\nJournalSegmentSize=2M\n\n\
+         [SESSION]\nBeginString=FIX.4.2\nSenderCompID={OURS}\nTargetCompID={THEIRS}\n",
+        folder.join("journal").display()
+    );
+    fs::write(&path, text).map_err(|error| error.to_string())?;
+    Ok(path)
+}
+
+#[test]
+fn each_planted_fault_is_found() {
+    let report = |id: &str, seq, dup| Event {
+        name: "report".into(),
+        id: id.into(),
+        seq,
+        dup,
+        ..Event::default()
+    };
+    let take = |events: &[Event]| {
+        let mut reports = Reports::default();
+        events.iter().try_for_each(|event| reports.take(event))
+    };
+    assert_eq!(take(&[report("A", 2, false), report("A", 2, true)]), Ok(()));
+    assert!(take(&[report("A", 2, false), report("A", 2, false)]).is_err());
+    assert!(take(&[report("A", 2, false), report("A", 3, false)]).is_err());
+    assert!(take(&[report("A", 2, false), report("B", 2, true)]).is_err());
+}
