@@ -67,6 +67,26 @@ pub enum Event {
         /// What the system said.
         error: ErrorKind,
     },
+    /// A session was added while the engine runs.
+    SessionAdded {
+        /// The session.
+        session: SessionId,
+        /// Its name.
+        name: String,
+    },
+    /// A session was removed; its numbers stay in the journal.
+    SessionRemoved {
+        /// The session.
+        session: SessionId,
+    },
+    /// A peer reads slowly: so many bytes wait for it in the journal. Told once until it has caught
+    /// up.
+    SlowReader {
+        /// The session.
+        session: SessionId,
+        /// Bytes that wait.
+        bytes: u64,
+    },
     /// Garbled bytes were ignored.
     Garbled {
         /// The session.
@@ -106,6 +126,10 @@ pub enum Ending {
     TooLarge(u64),
     /// The peer did not read: so many bytes were waiting for it. The journal keeps them.
     SlowReader(u64),
+    /// The peer took nothing for too long although bytes waited for it. The journal keeps them.
+    Stalled,
+    /// The peer sent more than its throttle allows.
+    Throttled,
     /// A message that waits for the peer is no longer stored.
     NotStored(u64),
     /// The engine stops.
@@ -132,6 +156,20 @@ pub enum Refusal {
     NotALogon,
     /// No session of this port is for these parties.
     UnknownSession,
+    /// The address may not connect here, or not to that session.
+    AddressNotAllowed,
+    /// Too many attempts from there, or altogether, have failed of late.
+    TooManyFailures,
+    /// Too many wrong passwords came from there for that session, or for that session altogether.
+    LockedOut,
+    /// Username or Password are wrong.
+    Credentials,
+    /// The new password could not be stored.
+    PasswordNotChanged,
+    /// The CompIDs are not those of a name that a session could get.
+    NoName,
+    /// No further session can be made.
+    TooManySessions,
     /// That session has a connection already.
     AlreadyConnected,
     /// The engine stops.
@@ -159,6 +197,14 @@ impl fmt::Display for Event {
             Self::Disconnected { why, .. } => write!(f, "disconnected: {why}"),
             Self::Refused { from, why } => write!(f, "connection from {from} closed: {why}"),
             Self::CannotAccept { error } => write!(f, "cannot accept connections: {error}"),
+            Self::SessionAdded { name, .. } => write!(f, "session {} added", name.escape_debug()),
+            Self::SessionRemoved { .. } => f.write_str("session removed"),
+            Self::SlowReader { bytes, .. } => {
+                write!(
+                    f,
+                    "the peer reads slowly: {bytes} bytes wait for it in the journal"
+                )
+            }
             Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why:?}"),
             Self::NotSent { messages } => {
                 write!(
@@ -185,6 +231,8 @@ impl fmt::Display for Ending {
                     "the peer does not read: {bytes} bytes wait for it in the journal"
                 )
             }
+            Self::Stalled => f.write_str("the peer took nothing for too long"),
+            Self::Throttled => f.write_str("the peer sent more than its throttle allows"),
             Self::NotStored(seq) => {
                 write!(
                     f,
@@ -207,6 +255,13 @@ impl fmt::Display for Refusal {
             Self::TooLarge => "the first message is too long for a Logon",
             Self::NotALogon => "the first message is no Logon",
             Self::UnknownSession => "no session here has these CompIDs and this BeginString",
+            Self::AddressNotAllowed => "connections from there are not allowed",
+            Self::TooManyFailures => "too many attempts to log on have failed",
+            Self::LockedOut => "too many wrong passwords",
+            Self::Credentials => "wrong Username or Password",
+            Self::PasswordNotChanged => "the new password could not be stored",
+            Self::NoName => "a session cannot have these CompIDs",
+            Self::TooManySessions => "no further session can be made",
             Self::AlreadyConnected => "the session has a connection already",
             Self::Stopping => "the engine stops",
         })
@@ -223,6 +278,9 @@ impl Event {
             | Self::LoggedOn { session }
             | Self::LoggedOut { session }
             | Self::Disconnected { session, .. }
+            | Self::SessionAdded { session, .. }
+            | Self::SessionRemoved { session }
+            | Self::SlowReader { session, .. }
             | Self::Garbled { session, .. } => Some(*session),
             _ => None,
         }
@@ -241,11 +299,13 @@ impl Event {
             Self::Garbled { .. } => 8,
             Self::NotSent { .. } => 9,
             Self::JournalFailed { .. } | Self::Suppressed { .. } => 10,
+            Self::SessionAdded { .. } | Self::SessionRemoved { .. } => 11,
+            Self::SlowReader { .. } => 12,
         }
     }
 }
 
-const KINDS: usize = 11;
+const KINDS: usize = 13;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.
@@ -306,6 +366,23 @@ mod tests {
     use super::*;
     use fixwire_protocol::Timestamp;
     use std::sync::{Arc, Mutex};
+
+    /// T16: whatever stands in a text of an event, it is shown as one line of printable characters.
+    #[test]
+    fn t16_an_event_is_one_line_whatever_a_name_holds() {
+        let odd = [
+            '\u{202e}', '\u{2066}', '\u{85}', '\u{2028}', '\u{feff}', '\u{1b}',
+        ];
+        for c in (0..=255).map(char::from).chain(odd) {
+            let name = format!("a{c}b");
+            let session = SessionId(0);
+            let text = Event::SessionAdded { session, name }.to_string();
+            let visible =
+                |c: char| c.is_alphanumeric() || c == ' ' || c.is_ascii_graphic() || c > '\u{a0}';
+            assert!(text.chars().all(visible), "{text:?}");
+            assert!(!odd.iter().any(|odd| text.contains(*odd)), "{text:?}");
+        }
+    }
 
     #[test]
     fn a_flood_of_one_kind_is_counted_and_hides_no_other_kind() {

@@ -20,6 +20,7 @@ use crate::engine::{Engine, EngineError, NEVER, Owner, Stopping};
 use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::Kind;
+use crate::throttle::Pass;
 
 /// Commands of other threads in one turn.
 const COMMANDS_PER_TURN: usize = 64;
@@ -61,7 +62,8 @@ impl<A: Application, H: Host> Engine<A, H> {
     }
 
     fn work(&mut self, now: Now, ready: &[Ready]) -> Result<usize, EngineError> {
-        let mut work = 0;
+        self.core.clock = now.mono;
+        let mut work = self.take_compared(now)?;
         for ready in ready {
             work += self.serve(now, *ready)?;
         }
@@ -115,6 +117,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             Ready::Write(conn) => {
                 if let Owner::Session(session) = self.owner(conn) {
                     self.core.lines[session].output.unblock();
+                    self.core.set_busy(session);
                 }
             }
             Ready::Accept(listener) => self.accept(now, listener),
@@ -138,6 +141,11 @@ impl<A: Application, H: Host> Engine<A, H> {
     /// Reads once from a session's connection and carries out what has become whole.
     #[inline]
     fn read(&mut self, now: Now, session: usize, conn: ConnId) -> Result<usize, EngineError> {
+        if let Some(throttle) = &self.core.lines[session].throttle
+            && throttle.paused
+        {
+            return Ok(0);
+        }
         match self.inputs[session].fill(&mut self.host, conn) {
             Ok(count) if count > 0 => self.process(now, session)?,
             Ok(_) => self.disconnect(now, session, Ending::ClosedByPeer)?,
@@ -158,8 +166,23 @@ impl<A: Application, H: Host> Engine<A, H> {
             };
             let verdict = match next {
                 Frame::Whole { skip, len } => {
+                    if let Some(throttle) = &mut self.core.lines[session].throttle {
+                        match throttle.arrives(now.mono) {
+                            Pass::Now => {}
+                            Pass::At(until) => {
+                                self.pause(session, until);
+                                break None;
+                            }
+                            Pass::Never => break Some(self.end_flood(now, session)?),
+                        }
+                    }
+                    let bytes = self.inputs[session].unread();
                     let message = self.decoder.decode(&bytes[skip..skip + len]);
+                    let secret = message.has_secret();
                     let verdict = self.core.receive(now, session, &message, &mut self.app)?;
+                    if secret {
+                        self.inputs[session].blank(skip + len);
+                    }
                     self.inputs[session].consume(skip + len);
                     verdict
                 }
@@ -233,6 +256,9 @@ impl<A: Application, H: Host> Engine<A, H> {
     #[cold]
     fn logged_on(&mut self, now: Now, session: usize) {
         self.core.lines[session].logged_on = true;
+        if let Some(peer) = self.core.lines[session].peer {
+            self.lobby.doorman.logged_on(peer, session);
+        }
         if let Some(dialler) = &mut self.diallers[session] {
             dialler.logged_on();
         }
@@ -250,6 +276,10 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.core.flush(&mut self.host)?;
         while let Some((session, ending)) = self.core.failed.pop() {
             self.disconnect(now, session, ending)?;
+        }
+        while let Some((session, bytes)) = self.core.slow.pop() {
+            let session = SessionId(session as u32);
+            self.events.tell(now, &Event::SlowReader { session, bytes });
         }
         Ok(())
     }
@@ -323,6 +353,12 @@ impl<A: Application, H: Host> Engine<A, H> {
         line.ended_before = None;
         line.output.reset();
         line.resending = None;
+        line.peer = None;
+        line.wake = NEVER;
+        line.is_slow = false;
+        if let Some(throttle) = &mut line.throttle {
+            throttle.paused = false;
+        }
         let was_logged_on = std::mem::replace(&mut line.logged_on, false);
         self.inputs[session].clear();
         self.host.close(conn);
@@ -339,6 +375,9 @@ impl<A: Application, H: Host> Engine<A, H> {
         if let Some(dialler) = &mut self.diallers[session] {
             dialler.ended(now.mono, was_logged_on);
             self.core.due = self.core.due.min(dialler.due().unwrap_or(NEVER));
+        }
+        if self.core.lines[session].removed {
+            self.bury(now, session);
         }
         Ok(())
     }
@@ -362,6 +401,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                     self.release(now)?;
                 }
             }
+            self.wake(now, session)?;
             self.core.note_due(session);
             self.elapse_dialler(now, session)?;
         }
@@ -463,6 +503,8 @@ impl<A: Application, H: Host> Engine<A, H> {
                         self.release(now)?;
                     }
                 }
+                Command::Add => self.add_next(now)?,
+                Command::Remove { session } => self.remove(now, session)?,
                 Command::LogOn { session } => self.log_on(now, session),
                 Command::LogOut { session, text } => {
                     let text = String::from_utf8_lossy(text).into_owned();
@@ -490,7 +532,12 @@ impl<A: Application, H: Host> Engine<A, H> {
         }
     }
 
-    fn log_out(&mut self, now: Now, session: SessionId, text: &str) -> Result<(), EngineError> {
+    pub(crate) fn log_out(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        text: &str,
+    ) -> Result<(), EngineError> {
         let index = session.0 as usize;
         let core = &mut self.core;
         let Some(state) = core.sessions.get_mut(index) else {

@@ -7,7 +7,8 @@
 //! `reset-on=logon,logout,disconnect`, `max-latency=off|6s`, `check-comp-id=off`, `username=`,
 //! `password=`, `orig-sending-time=optional`, `max-order-age=6s`, `held-bytes=N`, `held-messages=N`,
 //! `same-resends=N`, `resend-attempts=N`, `logon-timeout=6s`, `logout-timeout=6s`,
-//! `business-version=on`, `logon-field=TAG:VALUE`.
+//! `business-version=on`, `logon-field=TAG:VALUE`, `peer-sub-id=`, `on-behalf-of=off`,
+//! `seq-num-jump=N`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -46,6 +47,9 @@ pub(super) fn set(
         "next-expected" => config.next_expected_msg_seq_num = switch()?,
         "last-processed" => config.last_msg_seq_num_processed = switch()?,
         "business-version" => config.appl_ver_id_in_business_reject = switch()?,
+        "peer-sub-id" => config.peer.sub_id = value.into(),
+        "seq-num-jump" => config.limits.seq_num_jump = number()?,
+        "on-behalf-of" => config.allow_on_behalf_of = switch()?,
         "check-comp-id" => config.check_comp_id = switch()?,
         "dictionary" => config.dictionary = switch()?.then(|| dictionary(version)),
         "reset-on" => {

@@ -16,6 +16,7 @@ use fixwire_protocol::{Nanos, Tag};
 
 use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
+use super::safety;
 use super::{Id, Value};
 use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
 
@@ -28,9 +29,10 @@ impl Settings {
     /// themselves make no engine.
     pub fn to_config(&self) -> Result<EngineConfig, LoadError> {
         let mut shelf = Shelf::default();
-        let mut sessions = Vec::with_capacity(self.sessions.len());
+        let (mut sessions, mut templates) = (Vec::with_capacity(self.sessions.len()), Vec::new());
         for session in &self.sessions {
-            sessions.push(session_config(self, session, &mut shelf)?);
+            let config = session_config(self, session, &mut shelf)?;
+            safety::sort(session, config, &mut sessions, &mut templates);
         }
         let Some(first) = self.sessions.first() else {
             return Ok(EngineConfig::default());
@@ -82,10 +84,11 @@ impl Settings {
                 lag_bytes: first
                     .int(Id::MaxSendBacklog)
                     .unwrap_or(usual.limits.lag_bytes),
-                ..usual.limits
+                ..safety::limits(first, usual.limits)
             },
             stop_timeout: first.time(Id::StopTimeout).unwrap_or(usual.stop_timeout),
             sessions,
+            templates,
         };
         if config.read_buffer < config.max_message {
             let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
@@ -147,6 +150,7 @@ fn session_config(
     session.dictionary = dictionary;
     session.rules = rules(from);
     session.check_comp_id = from.bool(Id::CheckCompID);
+    session.allow_on_behalf_of = from.bool(Id::AllowOnBehalfOf);
     session.max_latency = from
         .bool(Id::CheckLatency)
         .then(|| nanos(time(Id::MaxLatency)));
@@ -194,6 +198,8 @@ fn session_config(
         nodelay: from.bool(Id::SocketNodelay),
         send_buffer: buffer(Id::SocketSendBufferSize),
         receive_buffer: buffer(Id::SocketReceiveBufferSize),
+        access: safety::access(settings, from)?,
+        flow: safety::flow(from),
         custom,
     })
 }

@@ -18,6 +18,7 @@ pub mod problem;
 pub mod registry;
 pub mod resolve;
 mod rules;
+mod safety;
 pub mod value;
 
 pub use ini::{Source, Span};
