@@ -4,9 +4,11 @@
 //! finished binary or of the house itself.
 #![forbid(unsafe_code)]
 
+pub mod crowd;
 pub mod def;
 pub mod embedded;
 pub mod fuzz;
+pub mod house;
 pub mod order_flow;
 pub mod packages;
 pub mod peers;

@@ -6,6 +6,7 @@ mod check;
 mod failure;
 mod generate;
 mod journal;
+mod password;
 mod print;
 mod readable;
 mod run;
@@ -54,6 +55,8 @@ enum Command {
     Journal(journal::JournalCommand),
     /// Writes Rust views and builders of a dictionary's messages
     Generate(generate::GenerateArgs),
+    /// Prints the hash of a password, for PasswordHash and PasswordFile
+    HashPassword,
     /// Measures latency
     #[command(subcommand)]
     Bench(fixwire_lab::bench::Command),
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&args),
         Command::Journal(command) => journal::run(&command),
         Command::Generate(args) => generate::run(&args),
+        Command::HashPassword => password::run(),
         Command::Bench(command) => {
             fixwire_lab::bench::run(command).map_err(|error| Failure::Text(error.to_string()))
         }

@@ -73,8 +73,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 /// The acceptance scripts of QuickFIX (C++) want DefaultApplVerID(1137) in a BusinessMessageReject. No
 /// dictionary has it there, so it is written only where an engine is held against those scripts.
 fn expect_as_the_scripts(settings: &Settings, config: &mut EngineConfig) {
-    for (from, to) in settings.sessions.iter().zip(&mut config.sessions) {
-        let found = from.find(Id::ApplVerIDInBusinessReject);
+    for to in &mut config.sessions {
+        let from = settings.sessions.iter().find(|from| from.name() == to.name);
+        let found = from.and_then(|from| from.find(Id::ApplVerIDInBusinessReject));
         if found.is_none_or(|setting| setting.origin.span().is_none()) {
             to.session.appl_ver_id_in_business_reject = true;
         }
@@ -124,6 +125,11 @@ struct Teller {
 
 impl Teller {
     fn tell(&mut self, now: Now, event: &Event) {
+        if let Event::SessionAdded { session, name } = event
+            && session.0 as usize == self.names.len()
+        {
+            self.names.push(name.clone());
+        }
         let time = Escaped(self.stamp.format(now.wall, Precision::Millis)).to_string();
         let session = event.session().and_then(|id| self.names.get(id.0 as usize));
         let session = session.map_or("engine", String::as_str);

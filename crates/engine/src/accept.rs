@@ -1,20 +1,25 @@
 //! Connections that have not logged on: a bounded pool, and the way from it to a session.
 //!
-//! Nothing is answered and nothing of a session is touched before a Logon for it is complete. The
-//! time for that counts from the first moment, not from the last byte.
+//! Nothing is answered and nothing of a session is touched before a Logon for it is complete and has
+//! passed every check. The time for that counts from the first moment, not from the last byte. The
+//! order of checks: address, rate, place, size, form, Logon, CompIDs, address again, lock, password,
+//! not already on.
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 
-use fixwire_protocol::session::{BeginString, LogonIdentity, Party, identify};
+use fixwire_protocol::session::identify;
 use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, frame};
 
+use crate::access::{Doorman, Target, allows};
 use crate::config::{Limits, SessionConfig};
 use crate::connect::nanos;
 use crate::connection::Input;
 use crate::engine::{Engine, EngineError, Owner};
 use crate::event::{Event, Refusal};
-use crate::host::{ConnId, Host, ListenerId};
+use crate::host::{ConnId, Host, ListenerId, WakeUp};
+use crate::passwords::{Answer, Checker};
+use crate::route::{Password, Route, find, has_password};
 
 /// Connections taken from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
@@ -28,15 +33,12 @@ pub(crate) struct Lobby {
     logon_time: Nanos,
     listeners: Vec<Listening>,
     routes: Vec<Route>,
-}
-
-/// A session that takes connections.
-struct Route {
-    listener: ListenerId,
-    session: usize,
-    begin_string: BeginString,
-    own: Party,
-    peer: Party,
+    pub(crate) doorman: Doorman,
+    wake_up: WakeUp,
+    /// Compares passwords; there when the first one has come.
+    checker: Option<Checker>,
+    /// Tells one question from the others.
+    tickets: u64,
 }
 
 struct Listening {
@@ -59,10 +61,12 @@ struct Guest {
     from: SocketAddr,
     listener: ListenerId,
     deadline: Mono,
+    /// The ticket of its password, while that is compared.
+    asked: Option<u64>,
 }
 
 impl Lobby {
-    pub(crate) fn new(limits: &Limits) -> Self {
+    pub(crate) fn new(limits: &Limits, wake_up: WakeUp) -> Self {
         let slot = |_| Slot {
             guest: None,
             input: Input::new(limits.logon_bytes),
@@ -73,15 +77,20 @@ impl Lobby {
             logon_time: nanos(limits.logon_time),
             listeners: Vec::new(),
             routes: Vec::new(),
+            doorman: Doorman::new(limits.logons),
+            wake_up,
+            checker: None,
+            tickets: 0,
         }
     }
 
-    /// Connections at this address may be for this session; listens there if nobody does yet.
+    /// Connections at this address may be for this session or template; listens there if nobody does
+    /// yet.
     pub(crate) fn route(
         &mut self,
         host: &mut impl Host,
         listen: SocketAddr,
-        session: usize,
+        target: Target,
         config: &SessionConfig,
     ) -> Result<(), EngineError> {
         let known = self
@@ -105,12 +114,42 @@ impl Lobby {
         };
         self.routes.push(Route {
             listener,
-            session,
+            target,
             begin_string: config.session.begin_string,
             own: config.session.own.clone(),
             peer: config.session.peer.clone(),
+            access: config.access.clone(),
+            username: config.session.username.clone(),
+            password: config.session.password.clone(),
         });
         Ok(())
+    }
+
+    /// Connections are no longer for this session.
+    pub(crate) fn unroute(&mut self, session: usize) {
+        let target = Target::Session(session);
+        self.routes.retain(|route| route.target != target);
+    }
+
+    /// Whether somebody here lets this address in.
+    fn lets_in(&self, listener: ListenerId, address: IpAddr) -> bool {
+        let mut here = self
+            .routes
+            .iter()
+            .filter(|route| route.listener == listener);
+        here.any(|route| allows(&route.access.addresses, address))
+    }
+
+    /// The next password that was compared, with the place of whoever waits for it.
+    fn compared(&mut self) -> Option<(usize, Answer)> {
+        let checker = self.checker.as_mut()?;
+        while let Some((ticket, answer)) = checker.answer() {
+            let asked = |slot: &Slot| slot.guest.is_some_and(|guest| guest.asked == Some(ticket));
+            if let Some(slot) = self.slots.iter().position(asked) {
+                return Some((slot, answer));
+            }
+        }
+        None
     }
 
     /// Where connections are taken.
@@ -126,8 +165,14 @@ impl Lobby {
         late.into_iter().chain(accepts.filter(|at| at.0 > 0)).min()
     }
 
-    fn admit(&mut self, guest: Guest) -> Result<usize, Refusal> {
+    fn admit(&mut self, now: Now, guest: Guest) -> Result<usize, Refusal> {
         let ip = address(guest.from.ip());
+        if !self.lets_in(guest.listener, ip) {
+            return Err(Refusal::AddressNotAllowed);
+        }
+        if !self.doorman.connects(now.mono, ip) {
+            return Err(Refusal::TooManyFailures);
+        }
         let same = |slot: &&Slot| {
             slot.guest
                 .is_some_and(|other| address(other.from.ip()) == ip)
@@ -197,11 +242,12 @@ impl<A: Application, H: Host> Engine<A, H> {
             from,
             listener,
             deadline,
+            asked: None,
         };
         let admitted = if self.is_stopping() {
             Err(Refusal::Stopping)
         } else {
-            self.lobby.admit(guest)
+            self.lobby.admit(now, guest)
         };
         match admitted {
             Ok(slot) => {
@@ -224,9 +270,8 @@ impl<A: Application, H: Host> Engine<A, H> {
         else {
             return Ok(());
         };
-        let (conn, listener) = (guest.conn, guest.listener);
-        match input.fill(&mut self.host, conn) {
-            Ok(0) => {
+        match input.fill(&mut self.host, guest.conn) {
+            Ok(0) if !input.is_full() => {
                 self.refuse(now, slot, Refusal::Gone);
                 return Ok(());
             }
@@ -237,35 +282,161 @@ impl<A: Application, H: Host> Engine<A, H> {
                 return Ok(());
             }
         }
-        let bytes = input.unread();
-        let why = match frame::next(bytes, input.size()) {
-            Frame::Whole { skip: 0, len } => {
-                let message = self.decoder.decode(&bytes[..len]);
-                match identify(&message)
-                    .map(|identity| find(&self.lobby.routes, listener, &identity))
-                {
-                    None => Refusal::NotALogon,
-                    Some(None) => Refusal::UnknownSession,
-                    Some(Some(session)) => {
-                        let line = &self.core.lines[session];
-                        match (line.conn, line.leaving) {
-                            (None, _) => return self.welcome(now, slot, session),
-                            // Who comes anew does not wait for the rest of the old connection.
-                            (Some(_), Some(leaving)) => {
-                                self.disconnect(now, session, leaving.why)?;
-                                return self.welcome(now, slot, session);
-                            }
-                            (Some(_), None) => Refusal::AlreadyConnected,
-                        }
-                    }
-                }
-            }
+        let asked = guest.asked.is_some();
+        let why = match frame::next(input.unread(), input.size()) {
+            // Its password is being compared. Who sends more than fits meanwhile is no peer.
+            _ if asked && !input.is_full() => return Ok(()),
+            Frame::Whole { skip: 0, .. } if !asked => return self.identify(now, slot),
             Frame::Partial { skip: 0 } if !input.is_full() => return Ok(()),
-            Frame::Partial { skip: 0 } | Frame::TooLarge { skip: 0, .. } => Refusal::TooLarge,
+            Frame::Whole { skip: 0, .. }
+            | Frame::Partial { skip: 0 }
+            | Frame::TooLarge { skip: 0, .. } => Refusal::TooLarge,
             _ => Refusal::Garbled,
         };
         self.refuse(now, slot, why);
         Ok(())
+    }
+
+    /// A first message is whole: whose Logon it is, and whether it has the right password.
+    fn identify(&mut self, now: Now, slot: usize) -> Result<(), EngineError> {
+        let Lobby {
+            slots,
+            routes,
+            doorman,
+            checker,
+            tickets,
+            wake_up,
+            ..
+        } = &mut self.lobby;
+        let places = slots.len();
+        let Slot {
+            guest: Some(guest),
+            input,
+        } = &mut slots[slot]
+        else {
+            return Ok(());
+        };
+        let bytes = input.unread();
+        let Frame::Whole { skip: 0, len } = frame::next(bytes, input.size()) else {
+            return Ok(());
+        };
+        let message = self.decoder.decode(&bytes[..len]);
+        let ip = guest.from.ip();
+        let why = match identify(&message).map(|it| find(routes, guest.listener, &it)) {
+            None => Refusal::NotALogon,
+            Some(None) => Refusal::UnknownSession,
+            Some(Some(route)) if !allows(&route.access.addresses, ip) => Refusal::AddressNotAllowed,
+            Some(Some(route)) if doorman.keeps_out(now.mono, ip, route.target) => {
+                Refusal::LockedOut
+            }
+            Some(Some(route)) => match has_password(route, &message) {
+                Password::Right => return self.enter(now, slot),
+                Password::Wrong => {
+                    doorman.failed(now.mono, ip, route.target);
+                    Refusal::Credentials
+                }
+                Password::Compare(mut question) => {
+                    *tickets += 1;
+                    question.ticket = *tickets;
+                    let checker = checker.get_or_insert_with(|| Checker::start(places, wake_up));
+                    if checker.ask(question) {
+                        guest.asked = Some(*tickets);
+                        return Ok(());
+                    }
+                    Refusal::TooManyPending
+                }
+            },
+        };
+        self.refuse(now, slot, why);
+        Ok(())
+    }
+
+    /// Takes what the password threads have found. Answers how much it was.
+    #[inline]
+    pub(crate) fn take_compared(&mut self, now: Now) -> Result<usize, EngineError> {
+        let mut count = 0;
+        while let Some((slot, answer)) = self.lobby.compared() {
+            count += 1;
+            match answer {
+                Answer::Right => self.enter(now, slot)?,
+                Answer::Wrong => {
+                    if let Some((target, ip)) = self.target(slot) {
+                        self.lobby.doorman.failed(now.mono, ip, target);
+                    }
+                    self.refuse(now, slot, Refusal::Credentials);
+                }
+                Answer::NotChanged => self.refuse(now, slot, Refusal::PasswordNotChanged),
+            }
+        }
+        Ok(count)
+    }
+
+    /// Whom the Logon in a place is for, and where it comes from.
+    fn target(&mut self, slot: usize) -> Option<(Target, IpAddr)> {
+        let Slot { guest, input } = &self.lobby.slots[slot];
+        let guest = guest.as_ref()?;
+        let bytes = input.unread();
+        let Frame::Whole { skip: 0, len } = frame::next(bytes, input.size()) else {
+            return None;
+        };
+        let message = self.decoder.decode(&bytes[..len]);
+        let route = find(&self.lobby.routes, guest.listener, &identify(&message)?)?;
+        Some((route.target, guest.from.ip()))
+    }
+
+    /// The Logon in a place has passed every check but the last: nobody else may be on.
+    fn enter(&mut self, now: Now, slot: usize) -> Result<(), EngineError> {
+        let found = match self.target(slot) {
+            Some((Target::Session(session), _)) => Ok(session),
+            Some((Target::Template(template), _)) => {
+                self.session_of_template(now, slot, template)?
+            }
+            // It was removed while the password was compared.
+            None => Err(Refusal::UnknownSession),
+        };
+        match found {
+            Ok(session) => {
+                let line = &self.core.lines[session];
+                match (line.conn, line.leaving) {
+                    (None, _) => self.welcome(now, slot, session),
+                    // Who comes anew does not wait for the rest of the old connection.
+                    (Some(_), Some(leaving)) => {
+                        self.disconnect(now, session, leaving.why)?;
+                        self.welcome(now, slot, session)
+                    }
+                    (Some(_), None) => {
+                        self.refuse(now, slot, Refusal::AlreadyConnected);
+                        Ok(())
+                    }
+                }
+            }
+            Err(why) => {
+                self.refuse(now, slot, why);
+                Ok(())
+            }
+        }
+    }
+
+    /// The session that a template makes, or has made, for the Logon in a place.
+    fn session_of_template(
+        &mut self,
+        now: Now,
+        slot: usize,
+        template: usize,
+    ) -> Result<Result<usize, Refusal>, EngineError> {
+        let Slot { input, .. } = &self.lobby.slots[slot];
+        let bytes = input.unread();
+        let Frame::Whole { skip: 0, len } = frame::next(bytes, input.size()) else {
+            return Ok(Err(Refusal::NotALogon));
+        };
+        let message = self.decoder.decode(&bytes[..len]);
+        let Some(wanted) = identify(&message) else {
+            return Ok(Err(Refusal::NotALogon));
+        };
+        let Some(session) = self.templates[template].session_for(&wanted) else {
+            return Ok(Err(Refusal::NoName));
+        };
+        self.join_or_add(now, session, self.templates[template].qualified)
     }
 
     /// A Logon for a session without a connection has come: the connection becomes the session's.
@@ -274,6 +445,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             return Ok(());
         };
         self.inputs[session].take_over(&mut self.lobby.slots[slot].input);
+        self.core.lines[session].peer = Some(guest.from.ip());
         self.attach(now, session, guest.conn, guest.from)?;
         self.process(now, session)
     }
@@ -281,6 +453,8 @@ impl<A: Application, H: Host> Engine<A, H> {
     /// Closes a connection that has not logged on, without a message.
     fn refuse(&mut self, now: Now, slot: usize, why: Refusal) {
         if let Some(guest) = self.lobby.leave(slot) {
+            // A password may stand in it.
+            self.lobby.slots[slot].input.wipe();
             self.set_owner(guest.conn, Owner::Nobody);
             self.host.close(guest.conn);
             self.events.tell(
@@ -312,30 +486,4 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
         }
     }
-}
-
-/// The session of a listener that a Logon is for: the CompIDs are the same, and so are those SubIDs
-/// and LocationIDs that the session has. The session that has most of them wins.
-fn find(routes: &[Route], listener: ListenerId, identity: &LogonIdentity<'_>) -> Option<usize> {
-    let fits = |ours: &[u8], theirs: &[u8]| ours.is_empty() || ours == theirs;
-    let matches = |route: &&Route| {
-        route.listener == listener
-            && route.begin_string == identity.begin_string
-            && route.own.comp_id == identity.own_comp_id
-            && route.peer.comp_id == identity.peer_comp_id
-            && fits(&route.own.sub_id, identity.own_sub_id)
-            && fits(&route.own.location_id, identity.own_location_id)
-            && fits(&route.peer.sub_id, identity.peer_sub_id)
-            && fits(&route.peer.location_id, identity.peer_location_id)
-    };
-    let best = routes.iter().filter(matches).max_by_key(|route| {
-        let ids = [
-            &route.own.sub_id,
-            &route.own.location_id,
-            &route.peer.sub_id,
-            &route.peer.location_id,
-        ];
-        ids.iter().filter(|id| !id.is_empty()).count()
-    })?;
-    Some(best.session)
 }

@@ -3,19 +3,24 @@
 //! ```text
 //!  byte  size   one command in a ring, pushed as a whole
 //!     0     4   bytes after this word
-//!     4     1   what: 1 send, 2 log out, 3 stop, 4 log on, 5 reset, 6 send again
+//!     4     1   what: 1 send, 2 log out, 3 stop, 4 log on, 5 reset, 6 send again, 7 remove, 8 add: the
+//!               next of `adding`
 //!     5     4   session
 //!     9     1   bytes of MsgType (send only)
 //!    10     …   MsgType, then the body's fields; the text of the Logout; the number to send again
 //! ```
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fixwire_protocol::{Body, Outbox, SessionId};
 use rtrb::{Consumer, Producer, RingBuffer};
 
+use crate::config::SessionConfig;
+use crate::dynamic::AddError;
 use crate::host::WakeUp;
 
 const SEND: u8 = 1;
@@ -24,6 +29,8 @@ const STOP: u8 = 3;
 const LOG_ON: u8 = 4;
 const RESET: u8 = 5;
 const SEND_AGAIN: u8 = 6;
+const REMOVE: u8 = 7;
+const ADD: u8 = 8;
 /// Bytes of a command before MsgType, the length word not counted.
 const HEAD: usize = 6;
 /// Bytes of a ring; a command must fit in it, so it is at least four messages.
@@ -152,6 +159,36 @@ impl Handle {
         self.push(RESET, session, b"", b"")
     }
 
+    /// Adds a session, or brings back one that was removed, under the same name and with its numbers.
+    /// The answer comes when the engine has carried it out; do not wait for it on the engine's thread.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; nothing is added then.
+    pub fn add_session(
+        &mut self,
+        config: SessionConfig,
+    ) -> Result<Receiver<Result<SessionId, AddError>>, SendError> {
+        let (answer, answers) = channel();
+        let waiting = Box::new(Adding { config, answer });
+        // Held while the command is pushed, so that commands and sessions come in the same order.
+        let shared = Arc::clone(&self.shared);
+        let mut adding = shared.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        self.push(ADD, SessionId(0), b"", b"")?;
+        adding.push_back(waiting);
+        Ok(answers)
+    }
+
+    /// Removes a session: it is logged out, nobody can log on to it, and its numbers stay in the journal
+    /// for [`Handle::add_session`] with the same name. Messages for it wait there too.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn remove_session(&mut self, session: SessionId) -> Result<(), SendError> {
+        self.push(REMOVE, session, b"", b"")
+    }
+
     /// Ends the engine: sessions are logged out, then [`Engine::run`](crate::Engine::run) returns.
     ///
     /// # Errors
@@ -222,8 +259,16 @@ struct Shared {
     made: AtomicUsize,
     /// The engine sleeps, or is about to.
     sleeping: AtomicBool,
+    /// Sessions that the commands [`ADD`] are about, in their order.
+    adding: Mutex<VecDeque<Box<Adding>>>,
     wake_up: WakeUp,
     max_message: usize,
+}
+
+/// A session to add, and where the answer goes.
+pub(crate) struct Adding {
+    pub(crate) config: SessionConfig,
+    pub(crate) answer: Sender<Result<SessionId, AddError>>,
 }
 
 impl Shared {
@@ -253,6 +298,11 @@ impl Shared {
 /// One command, borrowed from the engine's scratch memory.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Command<'a> {
+    /// What [`Commands::adding`] has.
+    Add,
+    Remove {
+        session: SessionId,
+    },
     Send {
         session: SessionId,
         msg_type: &'a [u8],
@@ -291,6 +341,7 @@ impl Commands {
             new: Mutex::new(Vec::new()),
             made: AtomicUsize::new(0),
             sleeping: AtomicBool::new(false),
+            adding: Mutex::new(VecDeque::new()),
             wake_up,
             max_message,
         };
@@ -321,6 +372,12 @@ impl Commands {
             }
         }
         None
+    }
+
+    /// The session that a [`Command::Add`] is about.
+    pub(crate) fn adding(&mut self) -> Option<Box<Adding>> {
+        let adding = self.shared.adding.lock();
+        adding.unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     /// Says that the engine will sleep unless this returns true: a command has come meanwhile.
@@ -370,6 +427,8 @@ impl Commands {
                 msg_type,
                 fields: rest,
             },
+            ADD => Command::Add,
+            REMOVE => Command::Remove { session },
             LOG_ON => Command::LogOn { session },
             RESET => Command::Reset { session },
             SEND_AGAIN => Command::SendAgain {

@@ -1,17 +1,19 @@
 //! Numbers, the journal and the wire: what is written gets its number, one record holds it with its
 //! cause, and only then does it leave.
 
+use std::net::IpAddr;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixwire_protocol::session::Verdict;
 use fixwire_protocol::{
-    Application, Message, Mono, Now, Number, Outbox, Refusal, Session, SessionId,
+    Application, Message, Mono, Nanos, Now, Number, Outbox, Refusal, Session, SessionId,
 };
 
 use crate::canary::{self, Fault};
 use crate::config::SessionConfig;
 use crate::counters::Counters;
+use crate::engine::NEVER;
 use crate::event::Ending;
 use crate::host::{ConnId, Host, SocketOptions};
 use crate::hours::Hours;
@@ -19,6 +21,7 @@ use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, JournalId
 use crate::journal::{Replay, Stored};
 use crate::redact::Redactor;
 use crate::release::{Gate, Output};
+use crate::throttle::{Inbound, Pacer};
 
 /// The inbound message among those that were copied without secrets.
 const INBOUND: usize = usize::MAX;
@@ -56,6 +59,11 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) failed: Vec<(usize, Ending)>,
     /// No timer of a session is due earlier.
     pub(crate) due: Mono,
+    /// The time of this turn.
+    pub(crate) clock: Mono,
+    /// Sessions whose peers have begun to read slowly, with the bytes that wait.
+    pub(crate) slow: Vec<(usize, u64)>,
+    pub(crate) stall_time: Nanos,
     pub(crate) lag_bytes: u64,
     pub(crate) replay_per_turn: usize,
 }
@@ -86,6 +94,16 @@ pub(crate) struct Line {
     pub(crate) hours: Option<Box<Hours>>,
     /// No period of its schedule runs: what is written for it now would be lost when the next begins.
     pub(crate) shut: bool,
+    /// It is no session any more; its place is kept for its return.
+    pub(crate) removed: bool,
+    /// Where the peer of an acceptor has connected from.
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) throttle: Option<Inbound>,
+    pub(crate) pacer: Option<Pacer>,
+    /// When something of throttle, pacer or a stalled peer is due.
+    pub(crate) wake: Mono,
+    /// The operator was told that the peer reads slowly.
+    pub(crate) is_slow: bool,
     pub(crate) counters: Counters,
 }
 
@@ -121,6 +139,12 @@ impl Line {
                 .clone()
                 .map(|schedule| Box::new(Hours::new(schedule))),
             shut: false,
+            removed: false,
+            peer: None,
+            throttle: config.flow.inbound.map(Inbound::new),
+            pacer: config.flow.outbound.map(Pacer::new),
+            wake: NEVER,
+            is_slow: false,
             counters: Counters::default(),
         }
     }
@@ -157,7 +181,11 @@ impl<D: Disk> Core<D> {
         let verdict = state.receive(now, message, &mut self.outbox);
         if verdict == Verdict::Deliver {
             line.counters.delivered += 1;
-            let answer = match line.answer_panics {
+            let taken = match &mut line.throttle {
+                Some(throttle) => throttle.admits(now.mono, message),
+                None => Ok(()),
+            };
+            let answer = taken.and_then(|()| match line.answer_panics {
                 false => app.on_message(now, state.id(), message, &mut self.outbox),
                 true => guarded(
                     now,
@@ -167,7 +195,7 @@ impl<D: Disk> Core<D> {
                     &mut self.outbox,
                     &mut self.panics,
                 ),
-            };
+            });
             if let Err(refusal) = answer {
                 state.refuse(now, message, refusal, &mut self.outbox);
             }
@@ -176,8 +204,9 @@ impl<D: Disk> Core<D> {
         } else if !line.logged_on && state.is_logged_on() {
             app.on_logon(now, state.id(), &mut self.outbox);
         }
-        if Redactor::concerns(message.msg_type()) {
-            self.redactor.copy(INBOUND, message.bytes());
+        if Redactor::concerns_message(message) {
+            let private = Redactor::concerns(message.msg_type());
+            self.redactor.copy(INBOUND, message.bytes(), private);
         }
         self.commit(now, session, Kind::Message, Some(message.bytes()))?;
         Ok(verdict)
@@ -222,7 +251,7 @@ impl<D: Disk> Core<D> {
                     stored |= entry.number == Number::Next;
                     session.seal(now, outbox, index);
                     if Redactor::concerns(outbox.msg_type(index)) {
-                        redactor.copy(index, outbox.sealed(index));
+                        redactor.copy(index, outbox.sealed(index), true);
                     }
                 }
                 None => {
@@ -340,9 +369,10 @@ impl<D: Disk> Core<D> {
             return;
         };
         while line.output.can_write(Gate::Open, false) {
+            let (journal, id) = (&mut self.journal, line.journal);
             let pumped = line
                 .output
-                .pump(host, conn, &mut self.journal, line.journal, Gate::Open);
+                .pump(host, conn, journal, id, Gate::Open, u64::MAX);
             if pumped.is_err() {
                 // The connection is about to be closed anyway; the journal has the rest.
                 return;
@@ -366,15 +396,38 @@ impl<D: Disk> Core<D> {
             return;
         };
         line.counters.sent += run.len() as u64;
-        let result = line.output.send(host, conn, &self.outbox, run, gate);
+        let result = match line.pacer {
+            None => line.output.send(host, conn, &self.outbox, run, gate),
+            Some(_) => line.send_paced(self.clock, host, conn, &self.outbox, run, gate),
+        };
         if let Err(ending) = result {
             self.failed.push((session, ending));
         } else if line.output.has_backlog() {
-            if line.output.lag() > self.lag_bytes {
-                self.failed
-                    .push((session, Ending::SlowReader(line.output.lag())));
-            }
-            self.set_busy(session);
+            self.note_backlog(session);
+        }
+    }
+
+    /// Something of a session waits: for its socket, its pace, or behind a resend.
+    #[cold]
+    fn note_backlog(&mut self, session: usize) {
+        let line = &mut self.lines[session];
+        let lag = line.output.lag();
+        if lag > self.lag_bytes {
+            self.failed.push((session, Ending::SlowReader(lag)));
+        } else if lag > self.lag_bytes / 4 && !line.is_slow {
+            line.is_slow = true;
+            self.slow.push((session, lag));
+        }
+        self.note_stall(session);
+        self.set_busy(session);
+    }
+
+    /// A socket that takes nothing is watched.
+    fn note_stall(&mut self, session: usize) {
+        let line = &mut self.lines[session];
+        if let Some(until) = line.output.stalls_at(self.clock, self.stall_time) {
+            line.wake = line.wake.min(until);
+            self.due = self.due.min(line.wake);
         }
     }
 
@@ -388,8 +441,11 @@ impl<D: Disk> Core<D> {
     /// Something can be done now for a session that has messages waiting.
     pub(crate) fn can_pump(&self, session: usize) -> bool {
         let (line, state) = (&self.lines[session], &self.sessions[session]);
-        let resends = line.leaving.is_none() && state.replay_due().is_some();
-        line.conn.is_some() && line.output.can_write(line.gate(state), resends)
+        let is_leaving = line.leaving.is_some();
+        let resends = !is_leaving && state.replay_due().is_some();
+        line.conn.is_some()
+            && (is_leaving || !line.pacer.as_ref().is_some_and(Pacer::is_out))
+            && line.output.can_write(line.gate(state), resends)
     }
 
     /// Writes what waits for a session's socket, and a few messages of a running resend. Answers
@@ -405,9 +461,14 @@ impl<D: Disk> Core<D> {
             return Ok(false);
         };
         let gate = line.gate(&self.sessions[session]);
-        if let Err(ending) = line
-            .output
-            .pump(host, conn, &mut self.journal, line.journal, gate)
+        let most = match line.leaving {
+            Some(_) => u64::MAX,
+            None => line.allowance(self.clock),
+        };
+        let before = line.output.waiting();
+        if let Err(ending) =
+            line.output
+                .pump(host, conn, &mut self.journal, line.journal, gate, most)
         {
             self.failed.push((session, ending));
             return Ok(false);
@@ -418,14 +479,27 @@ impl<D: Disk> Core<D> {
             }
             return Ok(line.output.has_backlog());
         }
+        line.spend(self.clock, before - line.output.waiting());
+        if !line.output.has_backlog() {
+            line.is_slow = false;
+        }
         let older = line.output.behind_within(gate);
-        if !line.output.is_blocked() && !older && self.sessions[session].replay_due().is_some() {
+        let paced_out = line.pacer.as_ref().is_some_and(Pacer::is_out);
+        if !line.output.is_blocked()
+            && !older
+            && !paced_out
+            && self.sessions[session].replay_due().is_some()
+        {
             self.replay(now, session);
             self.commit(now, session, Kind::Sent, None)?;
             self.flush(host)?;
         }
+        self.note_stall(session);
         let (line, state) = (&self.lines[session], &self.sessions[session]);
-        Ok(line.output.has_backlog() || state.replay_due().is_some())
+        self.due = self.due.min(line.wake);
+        // Whoever waits for its socket comes back when that takes something.
+        let waits = line.output.has_backlog() || state.replay_due().is_some();
+        Ok(waits && !line.output.is_blocked())
     }
 
     /// Feeds stored messages to a session that resends.
@@ -438,13 +512,14 @@ impl<D: Disk> Core<D> {
             ..
         } = self;
         let (state, line) = (&mut sessions[session], &mut lines[session]);
+        let most = line.allowance(self.clock).min(self.replay_per_turn as u64) as usize;
         let (mut skips, mut bytes) = (0, 0);
         while let Some(due) = state.replay_due() {
             if line.output.behind_within(gate(state)) {
                 // This is another resend, and messages up to its end have not been written.
                 return;
             }
-            let full = outbox.entries().len() >= self.replay_per_turn || bytes >= REPLAY_BYTES;
+            let full = outbox.entries().len() >= most || bytes >= REPLAY_BYTES;
             if full || skips >= SKIPS_PER_TURN {
                 return;
             }
@@ -489,6 +564,7 @@ impl<D: Disk> Core<D> {
         if let Some(due) = self.sessions[session].next_due() {
             self.due = self.due.min(due);
         }
+        self.due = self.due.min(self.lines[session].wake);
     }
 }
 

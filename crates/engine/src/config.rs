@@ -7,13 +7,20 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
 use fixwire_protocol::session;
 
+use crate::access::Network;
+use crate::bucket::Rate;
 use crate::journal::record::EFFECT;
+use crate::passwords::Users;
 use crate::schedule::Schedule;
+
+/// Longest CompID, SubID or LocationID, bytes.
+pub(crate) const LONGEST_ID: usize = 128;
 
 /// Everything an engine needs to know.
 #[derive(Clone, Debug)]
@@ -42,6 +49,9 @@ pub struct EngineConfig {
     pub stop_timeout: Duration,
     /// The sessions. A session's place here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
+    /// What acceptor sessions are made of when a Logon is for none of `sessions`. The first one that
+    /// fits is taken.
+    pub templates: Vec<Template>,
 }
 
 impl Default for EngineConfig {
@@ -58,6 +68,7 @@ impl Default for EngineConfig {
             limits: Limits::default(),
             stop_timeout: Duration::from_secs(5),
             sessions: Vec::new(),
+            templates: Vec::new(),
         }
     }
 }
@@ -117,6 +128,37 @@ impl EngineConfig {
                 1024,
             ),
             (
+                "limits.dynamic_sessions",
+                limits.dynamic_sessions as u64,
+                1,
+                1 << 19,
+            ),
+            ("limits.lag_bytes", limits.lag_bytes, 1 << 10, 1 << 50),
+            (
+                "limits.stall_time",
+                crate::connect::nanos(limits.stall_time).0,
+                1_000_000,
+                u64::MAX,
+            ),
+            (
+                "limits.logons.failures_per_minute",
+                limits.logons.failures_per_minute.into(),
+                1,
+                u32::MAX.into(),
+            ),
+            (
+                "limits.logons.failures_per_minute_and_address",
+                limits.logons.failures_per_minute_and_address.into(),
+                1,
+                u32::MAX.into(),
+            ),
+            (
+                "limits.logons.failures_per_minute_and_session",
+                limits.logons.failures_per_minute_and_session.into(),
+                1,
+                u32::MAX.into(),
+            ),
+            (
                 "limits.events_per_second",
                 limits.events_per_second.into(),
                 1,
@@ -133,19 +175,19 @@ impl EngineConfig {
                 });
             }
         }
-        if self.sessions.is_empty() {
+        if self.sessions.is_empty() && self.templates.is_empty() {
             return Err(ConfigError::NoSession);
+        }
+        for template in &self.templates {
+            template.session.check()?;
+            if !matches!(template.session.connection, Connection::Acceptor { .. }) {
+                return Err(ConfigError::Role(template.session.name.clone()));
+            }
         }
         for (index, session) in self.sessions.iter().enumerate() {
             session.check()?;
             for other in &self.sessions[..index] {
-                if session.name == other.name {
-                    return Err(ConfigError::NameTwice(session.name.clone()));
-                }
-                if session.is_same_for_a_peer(other) {
-                    let names = (other.name.clone(), session.name.clone());
-                    return Err(ConfigError::IdentityTwice(names.0, names.1));
-                }
+                session.check_beside(other)?;
             }
         }
         Ok(())
@@ -218,6 +260,36 @@ pub struct Limits {
     pub outbox_messages: usize,
     /// Most events of one kind told in one second; the others are counted.
     pub events_per_second: u32,
+    /// How long a peer may take nothing although bytes wait for it; then it is disconnected.
+    pub stall_time: Duration,
+    /// Sessions that templates and [`Handle::add_session`](crate::Handle::add_session) may make while
+    /// the engine runs.
+    pub dynamic_sessions: usize,
+    /// Attempts to log on that fail.
+    pub logons: LogonLimits,
+}
+
+/// How many attempts to log on may fail in a minute; further connections are closed when accepted, or,
+/// of a session, at their Logon. Those that succeed are not counted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LogonLimits {
+    /// From all addresses together. An address that a session has logged on from is let in beyond it.
+    pub failures_per_minute: u32,
+    /// From one address; the /64 of an IPv6 address counts as one.
+    pub failures_per_minute_and_address: u32,
+    /// With a wrong password for one session. The address that it logged on from last is let in beyond
+    /// it.
+    pub failures_per_minute_and_session: u32,
+}
+
+impl Default for LogonLimits {
+    fn default() -> Self {
+        Self {
+            failures_per_minute: 1200,
+            failures_per_minute_and_address: 120,
+            failures_per_minute_and_session: 60,
+        }
+    }
 }
 
 impl Default for Limits {
@@ -232,6 +304,9 @@ impl Default for Limits {
             outbox_bytes: 512 << 10,
             outbox_messages: 4096,
             events_per_second: 20,
+            stall_time: Duration::from_secs(60),
+            dynamic_sessions: 1000,
+            logons: LogonLimits::default(),
         }
     }
 }
@@ -260,8 +335,65 @@ pub struct SessionConfig {
     pub receive_buffer: Option<usize>,
     /// When it is open; `None`: always, and its numbers never restart by themselves.
     pub schedule: Option<Schedule>,
+    /// Who may log on to it, beside the Username and Password of `session`.
+    pub access: Access,
+    /// How much may pass.
+    pub flow: Flow,
     /// Settings that are the application's own.
     pub custom: BTreeMap<String, String>,
+}
+
+/// Who may log on to an acceptor session.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// Addresses that may; empty: every address.
+    pub addresses: Vec<Network>,
+    /// Whose Username(553) and Password(554) the Logon has to have; `None`: it needs no password
+    /// beyond that of the session's own configuration.
+    pub users: Option<Arc<Users>>,
+}
+
+/// How many messages may pass.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Flow {
+    /// From the peer; `None`: any number.
+    pub inbound: Option<Throttle>,
+    /// To the peer, application messages only, repeated ones included. What is beyond waits in the
+    /// journal in order. `None`: as fast as the peer reads.
+    pub outbound: Option<Rate>,
+}
+
+/// How many messages a peer may send.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Throttle {
+    /// The rate.
+    pub rate: Rate,
+    /// What happens to what is beyond.
+    pub excess: Excess,
+}
+
+/// What happens to messages beyond a [`Throttle`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Excess {
+    /// Application messages are answered with a BusinessMessageReject and not given to the
+    /// application; those of the session and repeated ones (PossDupFlag) are not counted.
+    Reject,
+    /// The connection is not read until there is room again: the peer's sends slow down.
+    Delay,
+    /// Logout, and the connection is closed.
+    Disconnect,
+}
+
+/// What acceptor sessions are made of when a peer logs on.
+///
+/// An id that is `*` stands for any that the Logon has, a SubID or LocationID that is empty for none.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// The session, but for the ids that are `*` and for its name.
+    pub session: SessionConfig,
+    /// Each connection gets a session of its own, however many have the same ids: the first
+    /// qualifier, counted from 1, that is not connected.
+    pub qualified: bool,
 }
 
 impl SessionConfig {
@@ -277,13 +409,16 @@ impl SessionConfig {
             send_buffer: None,
             receive_buffer: None,
             schedule: None,
+            access: Access::default(),
+            flow: Flow::default(),
             custom: BTreeMap::new(),
         }
     }
 }
 
 impl SessionConfig {
-    fn check(&self) -> Result<(), ConfigError> {
+    /// Looks for what cannot work in the session by itself.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let role = match &self.connection {
             Connection::Acceptor { .. } => session::Role::Acceptor,
             Connection::Initiator { hosts, .. } if hosts.is_empty() => {
@@ -293,6 +428,34 @@ impl SessionConfig {
         };
         if role != self.session.role {
             return Err(ConfigError::Role(self.name.clone()));
+        }
+        let rates = [
+            self.flow.inbound.map(|throttle| throttle.rate),
+            self.flow.outbound,
+        ];
+        if rates.into_iter().flatten().any(|rate| !rate.is_sound()) {
+            return Err(ConfigError::Rate(self.name.clone()));
+        }
+        for party in [&self.session.own, &self.session.peer] {
+            for id in [&party.comp_id, &party.sub_id, &party.location_id] {
+                // Text that a header can hold, and a line of a log.
+                let text = id.iter().all(|byte| matches!(byte, b' '..=b'~'));
+                if !text || id.len() > LONGEST_ID {
+                    return Err(ConfigError::Id(self.name.clone()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for what cannot work beside another session.
+    pub(crate) fn check_beside(&self, other: &Self) -> Result<(), ConfigError> {
+        if self.name == other.name {
+            return Err(ConfigError::NameTwice(self.name.clone()));
+        }
+        if self.is_same_for_a_peer(other) {
+            let names = (other.name.clone(), self.name.clone());
+            return Err(ConfigError::IdentityTwice(names.0, names.1));
         }
         Ok(())
     }
@@ -340,6 +503,11 @@ pub enum ConfigError {
     Role(String),
     /// An initiator without a host to connect to.
     NoHost(String),
+    /// A rate of this session lets nothing through, or more than one message in a nanosecond.
+    Rate(String),
+    /// A CompID, SubID or LocationID of this session is too long or has other characters than printable
+    /// ASCII.
+    Id(String),
     /// A size or count is outside its range.
     OutOfRange {
         /// The field of the configuration.
@@ -371,6 +539,16 @@ impl fmt::Display for ConfigError {
                 )
             }
             Self::NoHost(name) => write!(f, "session {name} has no host to connect to"),
+            Self::Rate(name) => write!(
+                f,
+                "session {name} has a rate that is zero, or more than one message in a nanosecond"
+            ),
+            Self::Id(name) => write!(
+                f,
+                "session {} has a CompID, SubID or LocationID that is longer than {LONGEST_ID} bytes or not \
+                 printable ASCII",
+                name.escape_debug()
+            ),
             Self::OutOfRange {
                 what,
                 value,

@@ -67,6 +67,20 @@ impl Input {
         self.bytes.len()
     }
 
+    /// Forgets what it holds, and overwrites it.
+    pub(crate) fn wipe(&mut self) {
+        self.bytes[..self.end].fill(0);
+        std::hint::black_box(&self.bytes);
+        self.clear();
+    }
+
+    /// Overwrites a first part that was consumed or is about to be.
+    pub(crate) fn blank(&mut self, count: usize) {
+        let end = (self.start + count).min(self.end);
+        self.bytes[self.start..end].fill(0);
+        std::hint::black_box(&self.bytes);
+    }
+
     pub(crate) fn clear(&mut self) {
         self.start = 0;
         self.end = 0;
@@ -83,6 +97,6 @@ impl Input {
         self.bytes[..unread.len()].copy_from_slice(unread);
         self.start = 0;
         self.end = unread.len();
-        other.clear();
+        other.wipe();
     }
 }

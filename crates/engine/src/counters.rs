@@ -24,6 +24,8 @@ pub struct SessionStatus<'a> {
     pub id: SessionId,
     /// Its name.
     pub name: &'a str,
+    /// It was removed; its numbers wait for its return.
+    pub removed: bool,
     /// A connection belongs to it.
     pub connected: bool,
     /// Both Logons have been exchanged.

@@ -1,19 +1,21 @@
 //! The engine: what it is made of, how it starts, runs and stops.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::net::SocketAddr;
 
-use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, Session, SessionId};
+use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, Session};
 
 use crate::accept::Lobby;
-use crate::canary::{self, Fault};
+use crate::access::Target;
 use crate::command::{Commands, Handle};
-use crate::commit::{Core, FLUSH_BYTES, Line};
-use crate::config::{ConfigError, Connection, Durability, EngineConfig, SessionConfig, Wait};
+use crate::commit::{Core, FLUSH_BYTES};
+use crate::config::{ConfigError, Durability, EngineConfig, SessionConfig, Template, Wait};
 use crate::connect::{Dialler, nanos};
 use crate::connection::Input;
 use crate::counters::SessionStatus;
+use crate::dynamic;
 use crate::event::{Event, Events};
 use crate::host::{ConnId, Host, Os, Ready};
 use crate::journal::{self, Journal, JournalError};
@@ -61,6 +63,15 @@ pub struct Engine<A, H: Host = Os> {
     pub(crate) stopping: Stopping,
     /// The journal outlives the process.
     pub(crate) keeps: bool,
+    /// What each session was made of; `None` when it was removed.
+    pub(crate) configs: Vec<Option<SessionConfig>>,
+    pub(crate) templates: Vec<Template>,
+    /// Sessions that were added since the start, and the most that may be.
+    pub(crate) added: usize,
+    pub(crate) most_added: usize,
+    /// Sizes of what an added session gets.
+    pub(crate) read_buffer: usize,
+    pub(crate) rest_room: usize,
     wait: Wait,
     core_number: Option<usize>,
 }
@@ -165,59 +176,38 @@ impl<A: Application, H: Host> Engine<A, H> {
         let now = host.now();
         let outbox_bytes = config.outbox_bytes();
         // First what may be in use elsewhere, then what writes.
-        let mut lobby = Lobby::new(&config.limits);
+        let mut lobby = Lobby::new(&config.limits, host.wake_up());
         for (index, session) in config.sessions.iter().enumerate() {
-            if let Connection::Acceptor { listen } = session.connection {
-                lobby.route(&mut host, listen, index, session)?;
-            }
+            dynamic::open(&mut lobby, &mut host, Target::Session(index), session)?;
+        }
+        for (index, template) in config.templates.iter().enumerate() {
+            let target = Target::Template(index);
+            dynamic::open(&mut lobby, &mut host, target, &template.session)?;
         }
         let disk = host.disk(&config)?;
+        let most = config.sessions.len() + config.limits.dynamic_sessions;
         let sizes = journal::Config {
             segment_bytes: segment_bytes(&config),
-            sessions: (config.sessions.len() + 1024).next_power_of_two(),
+            sessions: (most + 1024).next_power_of_two(),
             synced_before_sent: config.durability == Durability::Disk,
             ..journal::Config::default()
         };
         let (mut journal, _) = Journal::open(disk, sizes)?;
         let mut sessions = Vec::with_capacity(config.sessions.len());
         let mut lines = Vec::with_capacity(config.sessions.len());
+        let rest_room = outbox_bytes + config.max_message;
         for (index, session) in config.sessions.iter().enumerate() {
-            let id = journal.register(now.wall, &session.name)?;
-            let counters = |journal: &Journal<_>| {
-                let counters = journal.counters(id);
-                counters.ok_or(JournalError::UnknownSession(id))
-            };
-            let mut stored = counters(&journal)?;
-            if session.session.reset_on.disconnect && stored.next_in > 1 {
-                // Something has arrived since the last reset, so the process ended with the connection.
-                journal.reset(now.wall, id)?;
-                stored = counters(&journal)?;
-            }
-            let mut state = Session::new(SessionId(index as u32), session.session.clone());
-            let next_out = match canary::is(Fault::ReuseNumber) {
-                true => stored.next_out.saturating_sub(1).max(1),
-                false => stored.next_out,
-            };
-            state.restore(next_out, stored.next_in, u64::from(stored.epoch));
+            let (state, line) = dynamic::restore(&mut journal, now, index, session, rest_room)?;
             sessions.push(state);
-            lines.push(Line::new(session, id, outbox_bytes + config.max_message));
+            lines.push(line);
         }
         let mut decoder = Decoder::with_capacity(config.max_fields);
-        for session in &config.sessions {
-            session
-                .session
-                .dictionary
-                .iter()
-                .for_each(|dictionary| decoder.learn(dictionary));
+        let templates = config.templates.iter().map(|template| &template.session);
+        for session in config.sessions.iter().chain(templates) {
+            if let Some(dictionary) = &session.session.dictionary {
+                decoder.learn(dictionary);
+            }
         }
-        let dialler = |session: &SessionConfig| match &session.connection {
-            Connection::Acceptor { .. } => None,
-            Connection::Initiator {
-                hosts,
-                reconnect,
-                timeout,
-            } => Some(Dialler::new(hosts.clone(), reconnect.clone(), *timeout)),
-        };
         let header_room = sessions
             .iter()
             .map(Session::header_room)
@@ -225,13 +215,19 @@ impl<A: Application, H: Host> Engine<A, H> {
             .unwrap_or_default();
         Ok(Self {
             commands: Commands::new(host.wake_up(), config.max_message),
+            read_buffer: config.read_buffer,
+            rest_room,
+            most_added: config.limits.dynamic_sessions,
+            added: 0,
+            templates: config.templates,
+            configs: config.sessions.iter().cloned().map(Some).collect(),
             host,
             app,
             inputs: sessions
                 .iter()
                 .map(|_| Input::new(config.read_buffer))
                 .collect(),
-            diallers: config.sessions.iter().map(dialler).collect(),
+            diallers: config.sessions.iter().map(dynamic::dialler).collect(),
             core: Core {
                 outbox: Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room),
                 full_bytes: FLUSH_BYTES.min(outbox_bytes / 2),
@@ -240,7 +236,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 astray: 0,
                 voided: 0,
                 panics: 0,
-                redactor: Redactor::new(config.max_message),
+                redactor: Redactor::new(config.max_message, config.max_fields),
                 busy: Vec::with_capacity(sessions.len()),
                 flushes: 0,
                 failed: Vec::with_capacity(sessions.len()),
@@ -248,6 +244,9 @@ impl<A: Application, H: Host> Engine<A, H> {
                 lines,
                 journal,
                 due: Mono(0),
+                clock: now.mono,
+                slow: Vec::new(),
+                stall_time: nanos(config.limits.stall_time),
                 lag_bytes: config.limits.lag_bytes,
                 replay_per_turn: config.limits.replay_per_turn,
             },
@@ -308,6 +307,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             .map(|(session, line)| SessionStatus {
                 id: session.id(),
                 name: &line.name,
+                removed: line.removed,
                 connected: line.conn.is_some(),
                 logged_on: session.is_logged_on(),
                 next_in: session.next_in(),
@@ -315,6 +315,19 @@ impl<A: Application, H: Host> Engine<A, H> {
                 waiting_bytes: line.output.lag(),
                 counters: line.counters,
             })
+    }
+
+    /// A number that changes whenever something of a session or the journal does: what an attempt to log
+    /// on that failed must leave as it was.
+    pub fn state_hash(&self) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        self.core.journal.end().hash(&mut hasher);
+        for (session, line) in self.core.sessions.iter().zip(&self.core.lines) {
+            session.state_hash().hash(&mut hasher);
+            let connections = line.counters.connections;
+            (line.conn, line.logged_on, line.removed, connections).hash(&mut hasher);
+        }
+        hasher.finish()
     }
 
     /// Works until a [`Handle`] stops it: then sessions are logged out, the journal is synced, and

@@ -86,6 +86,26 @@ pub enum Event {
         /// What the system said.
         error: ErrorKind,
     },
+    /// A session was added while the engine runs.
+    SessionAdded {
+        /// The session.
+        session: SessionId,
+        /// Its name.
+        name: String,
+    },
+    /// A session was removed; its numbers stay in the journal.
+    SessionRemoved {
+        /// The session.
+        session: SessionId,
+    },
+    /// A peer reads slowly: so many bytes wait for it in the journal. Told once until it has caught
+    /// up.
+    SlowReader {
+        /// The session.
+        session: SessionId,
+        /// Bytes that wait.
+        bytes: u64,
+    },
     /// Garbled bytes were ignored.
     Garbled {
         /// The session.
@@ -142,6 +162,10 @@ pub enum Ending {
     TooLarge(u64),
     /// The peer did not read: so many bytes were waiting for it. The journal keeps them.
     SlowReader(u64),
+    /// The peer took nothing for too long although bytes waited for it. The journal keeps them.
+    Stalled,
+    /// The peer sent more than its throttle allows.
+    Throttled,
     /// A message that waits for the peer is no longer stored.
     NotStored(u64),
     /// The engine stops.
@@ -168,6 +192,20 @@ pub enum Refusal {
     NotALogon,
     /// No session of this port is for these parties.
     UnknownSession,
+    /// The address may not connect here, or not to that session.
+    AddressNotAllowed,
+    /// Too many attempts from there, or altogether, have failed of late.
+    TooManyFailures,
+    /// Too many wrong passwords came from there for that session, or for that session altogether.
+    LockedOut,
+    /// Username or Password are wrong.
+    Credentials,
+    /// The new password could not be stored.
+    PasswordNotChanged,
+    /// The CompIDs are not those of a name that a session could get.
+    NoName,
+    /// No further session can be made.
+    TooManySessions,
     /// That session has a connection already.
     AlreadyConnected,
     /// The engine stops.
@@ -201,6 +239,14 @@ impl fmt::Display for Event {
             Self::NumbersRestarted { .. } => f.write_str("sequence numbers start again at 1"),
             Self::Refused { from, why } => write!(f, "connection from {from} closed: {why}"),
             Self::CannotAccept { error } => write!(f, "cannot accept connections: {error}"),
+            Self::SessionAdded { name, .. } => write!(f, "session {} added", name.escape_debug()),
+            Self::SessionRemoved { .. } => f.write_str("session removed"),
+            Self::SlowReader { bytes, .. } => {
+                write!(
+                    f,
+                    "the peer reads slowly: {bytes} bytes wait for it in the journal"
+                )
+            }
             Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why:?}"),
             Self::NotSent { messages } => {
                 write!(
@@ -240,6 +286,8 @@ impl fmt::Display for Ending {
                     "the peer does not read: {bytes} bytes wait for it in the journal"
                 )
             }
+            Self::Stalled => f.write_str("the peer took nothing for too long"),
+            Self::Throttled => f.write_str("the peer sent more than its throttle allows"),
             Self::NotStored(seq) => {
                 write!(
                     f,
@@ -262,6 +310,13 @@ impl fmt::Display for Refusal {
             Self::TooLarge => "the first message is too long for a Logon",
             Self::NotALogon => "the first message is no Logon",
             Self::UnknownSession => "no session here has these CompIDs and this BeginString",
+            Self::AddressNotAllowed => "connections from there are not allowed",
+            Self::TooManyFailures => "too many attempts to log on have failed",
+            Self::LockedOut => "too many wrong passwords",
+            Self::Credentials => "wrong Username or Password",
+            Self::PasswordNotChanged => "the new password could not be stored",
+            Self::NoName => "a session cannot have these CompIDs",
+            Self::TooManySessions => "no further session can be made",
             Self::AlreadyConnected => "the session has a connection already",
             Self::Stopping => "the engine stops",
         })
@@ -282,7 +337,10 @@ impl Event {
             | Self::SessionClosed { session, .. }
             | Self::NumbersRestarted { session }
             | Self::Garbled { session, .. }
-            | Self::NotReset { session } => Some(*session),
+            | Self::NotReset { session }
+            | Self::SessionAdded { session, .. }
+            | Self::SessionRemoved { session }
+            | Self::SlowReader { session, .. } => Some(*session),
             _ => None,
         }
     }
@@ -302,15 +360,17 @@ impl Event {
             Self::NotReset { .. } => 10,
             Self::Voided { .. } => 11,
             Self::Panicked { .. } => 12,
-            Self::JournalFailed { .. } | Self::Suppressed { .. } => 16,
+            Self::JournalFailed { .. } | Self::Suppressed { .. } => 18,
             Self::SessionOpened { .. } => 13,
             Self::SessionClosed { .. } => 14,
             Self::NumbersRestarted { .. } => 15,
+            Self::SessionAdded { .. } | Self::SessionRemoved { .. } => 16,
+            Self::SlowReader { .. } => 17,
         }
     }
 }
 
-const KINDS: usize = 17;
+const KINDS: usize = 19;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.
@@ -370,6 +430,23 @@ impl Events {
 mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
+
+    /// T16: whatever stands in a text of an event, it is shown as one line of printable characters.
+    #[test]
+    fn t16_an_event_is_one_line_whatever_a_name_holds() {
+        let odd = [
+            '\u{202e}', '\u{2066}', '\u{85}', '\u{2028}', '\u{feff}', '\u{1b}',
+        ];
+        for c in (0..=255).map(char::from).chain(odd) {
+            let name = format!("a{c}b");
+            let session = SessionId(0);
+            let text = Event::SessionAdded { session, name }.to_string();
+            let visible =
+                |c: char| c.is_alphanumeric() || c == ' ' || c.is_ascii_graphic() || c > '\u{a0}';
+            assert!(text.chars().all(visible), "{text:?}");
+            assert!(!odd.iter().any(|odd| text.contains(*odd)), "{text:?}");
+        }
+    }
 
     #[test]
     fn a_flood_of_one_kind_is_counted_and_hides_no_other_kind() {

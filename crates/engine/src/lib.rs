@@ -19,6 +19,8 @@
 #![forbid(unsafe_code)]
 
 mod accept;
+pub mod access;
+mod bucket;
 pub mod canary;
 mod command;
 mod commit;
@@ -26,6 +28,7 @@ pub mod config;
 mod connect;
 mod connection;
 mod counters;
+mod dynamic;
 mod engine;
 pub mod event;
 pub mod host;
@@ -33,17 +36,27 @@ mod hours;
 pub mod journal;
 pub mod messages;
 mod obey;
+pub mod passwords;
 mod redact;
 mod release;
+mod route;
 pub mod schedule;
 pub mod settings;
+mod throttle;
 mod turn;
 
 pub use fixwire_protocol as protocol;
 
+pub use access::Network;
+pub use bucket::Rate;
 pub use command::{Handle, SendError};
-pub use config::{ConfigError, Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+pub use config::{
+    Access, ConfigError, Connection, Durability, EngineConfig, Excess, Flow, Limits, LogonLimits,
+    SessionConfig, Template, Throttle, Wait,
+};
 pub use counters::{Counters, SessionStatus};
+pub use dynamic::AddError;
 pub use engine::{Engine, EngineError};
 pub use event::Event;
 pub use host::Host;
+pub use passwords::{Users, UsersError};

@@ -38,6 +38,8 @@ impl<A: Application, H: Host> Engine<A, H> {
                         self.release(now)?;
                     }
                 }
+                Command::Add => self.add_next(now)?,
+                Command::Remove { session } => self.remove(now, session)?,
                 Command::Reset { session } => self.reset(now, session)?,
                 Command::SendAgain { session, seq } => self.send_again(now, session, seq)?,
                 Command::LogOn { session } => self.log_on(now, session),
@@ -67,7 +69,12 @@ impl<A: Application, H: Host> Engine<A, H> {
         }
     }
 
-    fn log_out(&mut self, now: Now, session: SessionId, text: &str) -> Result<(), EngineError> {
+    pub(crate) fn log_out(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        text: &str,
+    ) -> Result<(), EngineError> {
         let index = session.0 as usize;
         let core = &mut self.core;
         let Some(state) = core.sessions.get_mut(index) else {

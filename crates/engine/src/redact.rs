@@ -1,19 +1,28 @@
-//! Secrets do not reach the journal: passwords in a Logon are starred out before it is kept.
+//! Secrets do not reach the journal: passwords are starred out before a message is kept.
 //!
-//! Logon and UserRequest are never resent, so nobody misses the bytes. Lengths stay, and CheckSum is
-//! made right again, so that the stored message still is one.
+//! Logon and UserRequest are never resent, so nobody misses the bytes: of them only the values of
+//! fields that are known to be harmless stay. Of other messages that came in, the password fields are
+//! starred out wherever a peer put them by mistake; what we sent must stay as it was. Lengths stay, and
+//! CheckSum is made right again, so that the stored message still is one.
 
 use std::ops::Range;
 
-use fixwire_protocol::{Decoder, Tag, frame, tag};
+use fixwire_protocol::{Decoder, Message, SOH, Tag, frame, tag};
 
 /// Fields whose values nobody may read later.
-const SECRETS: [Tag; 5] = [
+const SECRETS: [Tag; 4] = [
     tag::PASSWORD,
     tag::NEW_PASSWORD,
-    tag::RAW_DATA,
     tag::ENCRYPTED_PASSWORD,
     tag::ENCRYPTED_NEW_PASSWORD,
+];
+/// Fields of Logon and UserRequest whose values may stay: header and trailer but for Signature(89), and
+/// what the session agrees on.
+const HARMLESS: &[Tag] = &[
+    8, 9, 10, 34, 35, 36, 43, 45, 49, 50, 52, 56, 57, 58, 93, 95, 97, 98, 108, 115, 116, 122, 128,
+    129, 141, 142, 143, 144, 145, 212, 347, 354, 369, 370, 371, 372, 373, 383, 384, 385, 464, 553,
+    627, 628, 629, 630, 789, 923, 924, 926, 927, 1128, 1129, 1130, 1131, 1137, 1156, 1400, 1401,
+    1403, 1406, 1407, 1408, 1409, 1410,
 ];
 /// `10=ddd` and SOH.
 const TRAILER: usize = 7;
@@ -27,9 +36,9 @@ pub(crate) struct Redactor {
 }
 
 impl Redactor {
-    pub(crate) fn new(max_message: usize) -> Self {
+    pub(crate) fn new(max_message: usize, max_fields: usize) -> Self {
         Self {
-            decoder: Decoder::with_capacity(512),
+            decoder: Decoder::with_capacity(max_fields),
             bytes: Vec::with_capacity(max_message),
             copies: Vec::new(),
         }
@@ -41,22 +50,48 @@ impl Redactor {
         matches!(msg_type, b"A" | b"BE")
     }
 
-    /// Makes a copy of the message of this index, if it holds a secret.
+    /// Whether a message that came in may hold secrets. One that is malformed may hide them.
+    #[inline]
+    pub(crate) fn concerns_message(message: &Message<'_>) -> bool {
+        message.has_secret() || message.fault().is_some() || Self::concerns(message.msg_type())
+    }
+
+    /// Makes a copy of the message of this index, if it holds a secret. Of a `private` one, Logon or
+    /// UserRequest, only what is harmless stays.
     #[cold]
-    pub(crate) fn copy(&mut self, index: usize, message: &[u8]) {
+    pub(crate) fn copy(&mut self, index: usize, message: &[u8], private: bool) {
+        let is_secret = |tag: Tag| match private {
+            true => !HARMLESS.contains(&tag),
+            false => SECRETS.contains(&tag),
+        };
         let start = self.bytes.len();
-        let mut secret = false;
+        self.bytes.extend_from_slice(message);
+        let copy = &mut self.bytes[start..];
+        // As they are read: the value of a data field may hold SOH.
         for field in self.decoder.decode(message).fields() {
-            if SECRETS.contains(&field.tag) {
-                if !secret {
-                    self.bytes.extend_from_slice(message);
-                }
-                secret = true;
-                self.bytes[start + field.start as usize..start + field.end as usize].fill(b'*');
+            if is_secret(field.tag) {
+                copy[field.start as usize..field.end as usize].fill(b'*');
             }
         }
-        if secret && message.len() > TRAILER {
-            let copy = &mut self.bytes[start..];
+        // As they look: behind a malformed field, or the last one there is room for.
+        let mut at = 0;
+        for piece in message.split(|byte| *byte == SOH) {
+            let equals = piece.iter().position(|byte| *byte == b'=');
+            let value = match equals.map(|equals| (seeming_tag(&piece[..equals]), equals + 1)) {
+                Some((Some(tag), value)) if is_secret(tag) => value,
+                Some((Some(_), _)) => piece.len(),
+                _ if private => 0,
+                _ => piece.len(),
+            };
+            copy[at + value..at + piece.len()].fill(b'*');
+            at += piece.len() + 1;
+        }
+        let is_changed = copy != message;
+        if !is_changed {
+            self.bytes.truncate(start);
+            return;
+        }
+        if copy.len() > TRAILER && copy[copy.len() - TRAILER..].starts_with(b"10=") {
             let at = copy.len() - TRAILER;
             let sum = frame::check_sum(&copy[..at]);
             copy[at + 3..at + 6].copy_from_slice(&[
@@ -64,8 +99,8 @@ impl Redactor {
                 b'0' + sum / 10 % 10,
                 b'0' + sum % 10,
             ]);
-            self.copies.push((index, start..self.bytes.len()));
         }
+        self.copies.push((index, start..self.bytes.len()));
     }
 
     /// The copy of a message, or the message itself when it needed none.
@@ -89,18 +124,83 @@ impl Redactor {
     }
 }
 
+/// The tag that a text before `=` is, or that a person would take it for.
+fn seeming_tag(text: &[u8]) -> Option<Tag> {
+    let text = std::str::from_utf8(text).ok()?;
+    text.trim_matches(|c: char| c.is_whitespace() || c == '+')
+        .parse()
+        .ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use fixwire_protocol::Frame;
+
+    fn kept(private: bool, body: &str) -> String {
+        let whole = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+        let whole = format!("{whole}10={:03}\x01", frame::check_sum(whole.as_bytes()));
+        let mut redactor = Redactor::new(1024, 16);
+        redactor.copy(0, whole.as_bytes(), private);
+        let kept = redactor.kept(0, whole.as_bytes());
+        assert_eq!(
+            frame::next(kept, 4096),
+            Frame::Whole {
+                skip: 0,
+                len: whole.len()
+            }
+        );
+        String::from_utf8_lossy(kept).replace('\x01', "|")
+    }
+
+    #[test]
+    fn of_a_logon_only_what_is_harmless_stays() {
+        for (field, stays) in [
+            ("553=me|", true),
+            ("108=30|", true),
+            ("554=tiger|", false),
+            ("0554=tiger|", false),
+            (" 554=tiger|", false),
+            ("+925=tiger|", false),
+            ("89=tiger|", false),
+            ("5001=tiger|", false),
+            ("tiger|", false),
+            ("x=tiger|", false),
+            ("=tiger|", false),
+            ("1401=7|1402=ti|ger|", false),
+            ("95=7|96=ti|ger|", false),
+            ("1401=9|1402=tiger|", false),
+        ] {
+            let many = "58=x|".repeat(if stays { 0 } else { 30 });
+            for before in ["", &many] {
+                let body = format!("35=A|34=1|{before}{field}98=0|").replace('|', "\x01");
+                let text = kept(true, &body);
+                assert_eq!(text.contains(field), stays, "{field}: {text}");
+                assert!(!text.contains("ger"), "{text}");
+                assert!(text.contains("|98=0|10="), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn of_another_message_only_passwords_go() {
+        let body = "35=D|34=1|11=x|96=tail|554=tiger|925=tiger|0554=tiger|58=fine|";
+        let text = kept(false, &body.replace('|', "\x01"));
+        assert!(
+            text.contains("|11=x|96=tail|554=*****|925=*****|0554=*****|58=fine|10="),
+            "{text}"
+        );
+        let text = kept(false, "35=D\x0111=x\x01");
+        assert!(text.contains("|35=D|11=x|10="));
+    }
 
     #[test]
     fn secrets_are_starred_out_and_the_copy_is_still_a_message() {
         let body = "35=A\x0134=1\x0195=5\x0196=a\x01b=c\x01553=me\x01554=tiger\x01";
         let whole = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
         let whole = format!("{whole}10={:03}\x01", frame::check_sum(whole.as_bytes()));
-        let mut redactor = Redactor::new(1024);
-        redactor.copy(3, whole.as_bytes());
+        let mut redactor = Redactor::new(1024, 64);
+        redactor.copy(3, whole.as_bytes(), true);
         let kept = redactor.kept(3, whole.as_bytes());
         let text = String::from_utf8_lossy(kept);
         assert!(

@@ -8,7 +8,7 @@
 use std::io::ErrorKind;
 use std::ops::Range;
 
-use fixwire_protocol::{Number, Outbox};
+use fixwire_protocol::{Mono, Nanos, Number, Outbox};
 
 use crate::event::Ending;
 use crate::host::{ConnId, Host};
@@ -27,6 +27,8 @@ pub(crate) struct Output {
     cursor: Option<Replay>,
     /// The socket takes nothing more until the host says so.
     blocked: bool,
+    /// Since when it takes nothing.
+    since: Option<Mono>,
 }
 
 /// Committed messages that are still to be written.
@@ -59,7 +61,14 @@ impl Output {
             behind: None,
             cursor: None,
             blocked: false,
+            since: None,
         }
+    }
+
+    /// Gives the memory back: the session is no more.
+    pub(crate) fn shrink(&mut self) {
+        self.reset();
+        self.rest = Vec::new();
     }
 
     /// The connection is gone; what it did not take is in the journal.
@@ -67,6 +76,7 @@ impl Output {
         self.rest.clear();
         self.at = 0;
         self.blocked = false;
+        self.since = None;
         self.forget();
     }
 
@@ -79,6 +89,26 @@ impl Output {
     /// The socket takes bytes again.
     pub(crate) fn unblock(&mut self) {
         self.blocked = false;
+        self.since = None;
+    }
+
+    /// When a socket that takes nothing has done so for too long.
+    pub(crate) fn stalls_at(&mut self, now: Mono, patience: Nanos) -> Option<Mono> {
+        if !self.blocked {
+            self.since = None;
+            return None;
+        }
+        Some(*self.since.get_or_insert(now) + patience)
+    }
+
+    /// Messages that wait in the journal.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.behind.map_or(0, |behind| behind.end - behind.next)
+    }
+
+    /// Lets a message wait in the journal although it could be written.
+    pub(crate) fn defer_entry(&mut self, outbox: &Outbox, index: usize) {
+        self.defer(outbox.entries()[index].seq, outbox.sealed(index).len());
     }
 
     /// The socket has taken less than it was given.
@@ -208,7 +238,7 @@ impl Output {
     }
 
     /// Writes what waits: the rest of the last write, then messages from the journal if `gate` lets
-    /// them.
+    /// them, `most` of these.
     pub(crate) fn pump<D: Disk>(
         &mut self,
         host: &mut impl Host,
@@ -216,6 +246,7 @@ impl Output {
         journal: &mut Journal<D>,
         session: JournalId,
         gate: Gate,
+        most: u64,
     ) -> Result<(), Ending> {
         if self.blocked {
             return Ok(());
@@ -225,7 +256,7 @@ impl Output {
                 Gate::Repeats(upto) => upto,
                 Gate::Open | Gate::Admin => u64::MAX,
             };
-            self.refill(journal, session, upto)?;
+            self.refill(journal, session, upto, most)?;
         }
         if self.rest.is_empty() {
             return Ok(());
@@ -246,13 +277,15 @@ impl Output {
         journal: &mut Journal<D>,
         session: JournalId,
         upto: u64,
+        most: u64,
     ) -> Result<(), Ending> {
         self.rest.clear();
         self.at = 0;
         let Some(behind) = &mut self.behind else {
             return Ok(());
         };
-        while behind.next < behind.end && behind.next <= upto && self.rest.len() < CHUNK {
+        let end = behind.end.min(behind.next.saturating_add(most));
+        while behind.next < end && behind.next <= upto && self.rest.len() < CHUNK {
             if self
                 .cursor
                 .as_ref()

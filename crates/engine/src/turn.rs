@@ -20,6 +20,7 @@ use crate::engine::{Engine, EngineError, NEVER, Owner, Stopping};
 use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::Kind;
+use crate::throttle::Pass;
 
 impl<A: Application, H: Host> Engine<A, H> {
     /// One turn that sleeps at most `wait` when nothing is ready.
@@ -58,7 +59,8 @@ impl<A: Application, H: Host> Engine<A, H> {
     }
 
     fn work(&mut self, now: Now, ready: &[Ready]) -> Result<usize, EngineError> {
-        let mut work = 0;
+        self.core.clock = now.mono;
+        let mut work = self.take_compared(now)?;
         for ready in ready {
             work += self.serve(now, *ready)?;
         }
@@ -129,6 +131,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             Ready::Write(conn) => {
                 if let Owner::Session(session) = self.owner(conn) {
                     self.core.lines[session].output.unblock();
+                    self.core.set_busy(session);
                 }
             }
             Ready::Accept(listener) => self.accept(now, listener),
@@ -152,6 +155,11 @@ impl<A: Application, H: Host> Engine<A, H> {
     /// Reads once from a session's connection and carries out what has become whole.
     #[inline]
     fn read(&mut self, now: Now, session: usize, conn: ConnId) -> Result<usize, EngineError> {
+        if let Some(throttle) = &self.core.lines[session].throttle
+            && throttle.paused
+        {
+            return Ok(0);
+        }
         match self.inputs[session].fill(&mut self.host, conn) {
             // It has ended, and only its last messages wait for the socket.
             Ok(count) if count > 0 && self.core.lines[session].leaving.is_some() => {
@@ -176,8 +184,23 @@ impl<A: Application, H: Host> Engine<A, H> {
             };
             let verdict = match next {
                 Frame::Whole { skip, len } => {
+                    if let Some(throttle) = &mut self.core.lines[session].throttle {
+                        match throttle.arrives(now.mono) {
+                            Pass::Now => {}
+                            Pass::At(until) => {
+                                self.pause(session, until);
+                                break None;
+                            }
+                            Pass::Never => break Some(self.end_flood(now, session)?),
+                        }
+                    }
+                    let bytes = self.inputs[session].unread();
                     let message = self.decoder.decode(&bytes[skip..skip + len]);
+                    let secret = message.has_secret();
                     let verdict = self.core.receive(now, session, &message, &mut self.app)?;
+                    if secret {
+                        self.inputs[session].blank(skip + len);
+                    }
                     self.inputs[session].consume(skip + len);
                     verdict
                 }
@@ -254,6 +277,9 @@ impl<A: Application, H: Host> Engine<A, H> {
         let line = &mut self.core.lines[session];
         line.logged_on = true;
         line.waiting = 0;
+        if let Some(peer) = line.peer {
+            self.lobby.doorman.logged_on(peer, session);
+        }
         if let Some(dialler) = &mut self.diallers[session] {
             dialler.logged_on();
         }
@@ -271,6 +297,10 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.core.flush(&mut self.host)?;
         while let Some((session, ending)) = self.core.failed.pop() {
             self.disconnect(now, session, ending)?;
+        }
+        while let Some((session, bytes)) = self.core.slow.pop() {
+            let session = SessionId(session as u32);
+            self.events.tell(now, &Event::SlowReader { session, bytes });
         }
         Ok(())
     }
@@ -376,6 +406,12 @@ impl<A: Application, H: Host> Engine<A, H> {
         let why = line.leaving.take().map_or(why, |leaving| leaving.why);
         line.output.reset();
         line.resending = None;
+        line.peer = None;
+        line.wake = NEVER;
+        line.is_slow = false;
+        if let Some(throttle) = &mut line.throttle {
+            throttle.paused = false;
+        }
         let was_logged_on = std::mem::replace(&mut line.logged_on, false);
         self.inputs[session].clear();
         self.host.close(conn);
@@ -404,6 +440,9 @@ impl<A: Application, H: Host> Engine<A, H> {
             // A new period may wait for the end of this connection.
             self.core.due = Mono(0);
         }
+        if self.core.lines[session].removed {
+            self.bury(now, session);
+        }
         Ok(())
     }
 
@@ -425,6 +464,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                     self.release(now)?;
                 }
             }
+            self.wake(now, session)?;
             if let Some(leaving) = self.core.lines[session].leaving {
                 match leaving.until <= now.mono {
                     true => self.disconnect(now, session, leaving.why)?,

@@ -1,5 +1,6 @@
 //! What a user of the engine writes.
 
+use crate::session::Config;
 use crate::{Message, Now, Outbox, SessionId, Tag};
 
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
@@ -51,6 +52,10 @@ pub trait Application {
     ) {
     }
 
+    /// A session was added while the engine runs, or has come back under its name. Ids of new ones
+    /// follow those that there are.
+    fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
+
     /// For work that depends on time: called in every turn in which something happened, and when the
     /// moment has come that it asked for. Answers that moment; `None` for never.
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
@@ -79,6 +84,8 @@ pub enum Refusal {
     ConditionallyRequiredFieldMissing(Tag),
     /// BusinessRejectReason(380) = 6.
     NotAuthorized,
+    /// BusinessRejectReason(380) = 8, before FIX 5.0 SP2 = 0: more messages than agreed.
+    ThrottleLimitExceeded,
     /// SessionRejectReason(373) = 5: the value of this tag is out of range.
     ValueOutOfRange(Tag),
     /// SessionRejectReason(373) = 6: the value of this tag has the wrong form.

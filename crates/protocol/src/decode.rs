@@ -8,7 +8,7 @@ use core::{fmt, slice};
 use wide::u8x16;
 
 use crate::dictionary::{Dictionary, Kind};
-use crate::message::{Field, Message, QUICK, quick_bit};
+use crate::message::{Field, Message, QUICK, SECRET, SECRETS, quick_bit};
 use crate::{SOH, Tag, value};
 
 /// What is wrong with the form of a field. The session answers with a Reject.
@@ -136,6 +136,9 @@ impl Decoder {
         for tag in QUICK {
             marks[tag as usize] = quick_bit(tag);
         }
+        for tag in SECRETS {
+            marks[tag as usize] = SECRET;
+        }
         let mut decoder = Self {
             fields: vec![Field::default(); fields.max(1)],
             tags: Tags {
@@ -214,6 +217,7 @@ impl Decoder {
                     first_fault.get_or_insert(FaultKind::BadDataLength.of(Some(tag), index));
                 }
                 Data::At(found) => {
+                    place.present |= self.tags.mark(found.tag) & SECRET;
                     // Without room the next field is the one too many.
                     if let Some(field) = room.next() {
                         *field = found;

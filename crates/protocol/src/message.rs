@@ -30,8 +30,13 @@ pub struct Message<'a> {
     fault: Option<FieldFault>,
 }
 
+/// Tags of passwords: Password, NewPassword, EncryptedPassword, EncryptedNewPassword.
+pub(crate) const SECRETS: [Tag; 4] = [554, 925, 1402, 1404];
+/// The mark of all of them; above those of [`QUICK`].
+pub(crate) const SECRET: u32 = 1 << 30;
+
 /// The tags that a session asks for in every message: whether one is there is known without a search.
-/// At most 31.
+/// At most 30.
 pub(crate) const QUICK: [Tag; 16] = [
     34, 35, 36, 43, 49, 50, 52, 56, 57, 97, 115, 122, 123, 128, 142, 143,
 ];
@@ -67,6 +72,12 @@ impl<'a> Message<'a> {
     #[inline]
     pub fn fault(&self) -> Option<FieldFault> {
         self.fault
+    }
+
+    /// Whether it has a field for a password, in whatever message that is.
+    #[inline]
+    pub fn has_secret(&self) -> bool {
+        self.present & SECRET != 0
     }
 
     /// The value of one of this message's fields; empty for a field of another message that does not

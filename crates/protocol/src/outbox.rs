@@ -186,6 +186,14 @@ impl Outbox {
         }
     }
 
+    /// Makes room for the header of a further session. Only an empty outbox can do so.
+    pub fn widen(&mut self, header_room: usize) {
+        debug_assert!(self.entries.is_empty(), "messages have their room already");
+        if self.entries.is_empty() {
+            self.header_room = self.header_room.max(header_room);
+        }
+    }
+
     /// Begins a message of an application; leaves the reserve alone.
     #[inline]
     pub fn begin(&mut self, session: SessionId, msg_type: &[u8]) -> Body<'_> {

@@ -30,6 +30,7 @@ pub mod sequence;
 pub mod verdict;
 
 use alloc::vec::Vec;
+use core::fmt::{self, Write};
 
 pub use config::{ApplVerId, BeginString, Config, Limits, OnReject, Party, ResetOn, Role};
 pub use identify::{LogonIdentity, identify};
@@ -45,6 +46,22 @@ use liveness::{Due, Patience, Pulse};
 use resend::Resend;
 use sequence::{Inbound, Next};
 
+fn has_other_ids(party: &Party) -> bool {
+    !party.sub_id.is_empty() || !party.location_id.is_empty()
+}
+
+/// Hashes text as it is written: FNV-1a.
+struct Fnv(u64);
+
+impl Write for Fnv {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+        }
+        Ok(())
+    }
+}
+
 /// Whether a message belongs to the session itself: such messages are never sent a second time.
 #[must_use]
 pub fn is_admin(msg_type: &[u8]) -> bool {
@@ -59,6 +76,8 @@ pub struct Session {
     header: HeaderTemplate,
     stamp: Stamp,
     scratch: Scratch,
+    /// Whether it has SubIDs or LocationIDs.
+    has_other_ids: bool,
     /// Reads SendingTime.
     times: LastMinute,
     phase: Phase,
@@ -86,6 +105,7 @@ impl Session {
         Self {
             id,
             header: header_of(&config),
+            has_other_ids: has_other_ids(&config.own) || has_other_ids(&config.peer),
             stamp: Stamp::new(),
             scratch: Scratch::default(),
             times: LastMinute::new(),
@@ -398,6 +418,21 @@ impl Session {
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// A number that changes whenever the session's state does. Two sessions of one history have the
+    /// same; what it is made of may change from version to version.
+    #[must_use]
+    pub fn state_hash(&self) -> u64 {
+        let mut hash = Fnv(0xCBF2_9CE4_8422_2325);
+        let numbers = (self.next_in, self.next_out, self.epoch, self.was_held);
+        // Writing into a number does not fail.
+        let _ = write!(
+            hash,
+            "{:?}{numbers:?}{:?}{:?}",
+            self.phase, self.held, self.resend
+        );
+        hash.0
     }
 
     /// Bytes of header that its messages need: what [`Outbox::new`] wants to know.

@@ -12,6 +12,7 @@
 //! `own-poss-dup=keep`, `reject-garbled=on`, `on-reject=log-out|reset`, `own-heartbeat=on`,
 //! `check-heartbeats=off`, `say-goodbye=on` (a Logout before a silent peer is given up),
 //! `probe=PERCENT` and `give-up=PERCENT` of the interval, `appl-version=4.4` (one more dictionary).
+//! `peer-sub-id=`, `on-behalf-of=off`, `seq-num-jump=N`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -76,6 +77,9 @@ pub(super) fn set(
                 .appl_dictionaries
                 .push((id, over_transport(value).ok_or_else(wrong)?));
         }
+        "peer-sub-id" => config.peer.sub_id = value.into(),
+        "seq-num-jump" => config.limits.seq_num_jump = number()?,
+        "on-behalf-of" => config.allow_on_behalf_of = switch()?,
         "check-comp-id" => config.check_comp_id = switch()?,
         "dictionary" => config.dictionary = switch()?.then(|| dictionary(version)),
         "reset-on" => {

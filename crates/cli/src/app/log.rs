@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fixwire_protocol::session::Config;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Dictionary, Message, Now, Outbox, Refusal, SessionId};
 
@@ -54,5 +55,14 @@ impl Application for Log {
         );
         self.printer.line(line);
         Ok(())
+    }
+
+    fn on_session_added(&mut self, _now: Now, session: SessionId, name: &str, config: &Config) {
+        if session.0 as usize == self.sessions.len() {
+            self.sessions.push(Named {
+                name: name.to_owned(),
+                dictionary: config.dictionary.clone(),
+            });
+        }
     }
 }

@@ -5,6 +5,7 @@ pub mod log;
 
 use clap::ValueEnum;
 use fixwire_lab::scenario::Echo;
+use fixwire_protocol::session::Config;
 use fixwire_protocol::{Application, Message, Mono, Now, Outbox, Refusal, SessionId};
 
 /// The name of an application on the command line.
@@ -60,6 +61,10 @@ impl Application for BuiltIn {
 
     fn on_logout(&mut self, now: Now, session: SessionId) {
         self.get().on_logout(now, session);
+    }
+
+    fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
+        self.get().on_session_added(now, session, name, config);
     }
 
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<Mono> {

@@ -118,6 +118,10 @@ pub trait Host {
     /// `WouldBlock` when nothing could be taken; anything else ends the connection.
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize>;
 
+    /// Does not report a connection as readable until this is taken back; what has arrived is reported
+    /// then. A host that does so nevertheless only costs time.
+    fn hold(&mut self, _conn: ConnId, _held: bool) {}
+
     /// Closes a connection after what was written to it.
     fn close(&mut self, conn: ConnId);
 

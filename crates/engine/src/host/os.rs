@@ -75,6 +75,8 @@ struct Socket {
     link: Link,
     generation: u32,
     readable: bool,
+    /// Nobody wants to read it now.
+    held: bool,
     /// The peer will send no more: a short read is not the last one.
     ending: bool,
     /// The last write was cut short.
@@ -136,6 +138,7 @@ impl Os {
             link,
             generation: self.generation,
             readable: false,
+            held: false,
             ending: false,
             blocked: false,
             watched: false,
@@ -215,6 +218,7 @@ impl Os {
     fn heat(&mut self, conn: ConnId) {
         if let Some(socket) = self.socket(conn)
             && !socket.readable
+            && !socket.held
         {
             socket.readable = true;
             self.hot.push(conn);
@@ -562,6 +566,19 @@ impl Host for Os {
             }
         }
         Ok(())
+    }
+
+    fn hold(&mut self, conn: ConnId, held: bool) {
+        if let Some(socket) = self.socket(conn) {
+            socket.held = held;
+            socket.readable &= !held;
+        }
+        if held {
+            self.hot.retain(|hot| *hot != conn);
+        } else {
+            // Something may have arrived unseen.
+            self.heat(conn);
+        }
     }
 
     fn wake_up(&self) -> WakeUp {

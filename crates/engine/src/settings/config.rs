@@ -13,6 +13,7 @@ use fixwire_protocol::{Nanos, Tag};
 use super::dictionaries::{Shelf, appl_dictionaries, dictionary};
 use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
+use super::safety;
 use super::{Id, Value};
 use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
 
@@ -25,9 +26,10 @@ impl Settings {
     /// themselves make no engine.
     pub fn to_config(&self) -> Result<EngineConfig, LoadError> {
         let mut shelf = Shelf::default();
-        let mut sessions = Vec::with_capacity(self.sessions.len());
+        let (mut sessions, mut templates) = (Vec::with_capacity(self.sessions.len()), Vec::new());
         for session in &self.sessions {
-            sessions.push(session_config(self, session, &mut shelf)?);
+            let config = session_config(self, session, &mut shelf)?;
+            safety::sort(session, config, &mut sessions, &mut templates);
         }
         let Some(first) = self.sessions.first() else {
             return Ok(EngineConfig::default());
@@ -79,10 +81,11 @@ impl Settings {
                 lag_bytes: first
                     .int(Id::MaxSendBacklog)
                     .unwrap_or(usual.limits.lag_bytes),
-                ..usual.limits
+                ..safety::limits(first, usual.limits)
             },
             stop_timeout: first.time(Id::StopTimeout).unwrap_or(usual.stop_timeout),
             sessions,
+            templates,
         };
         if config.read_buffer < config.max_message {
             let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
@@ -146,6 +149,7 @@ fn session_config(
     session.appl_dictionaries = appl_dictionaries;
     session.rules = rules(from);
     session.check_comp_id = from.bool(Id::CheckCompID);
+    session.allow_on_behalf_of = from.bool(Id::AllowOnBehalfOf);
     session.max_latency = from
         .bool(Id::CheckLatency)
         .then(|| nanos(time(Id::MaxLatency)));
@@ -222,6 +226,8 @@ fn session_config(
         send_buffer: buffer(Id::SocketSendBufferSize),
         receive_buffer: buffer(Id::SocketReceiveBufferSize),
         schedule,
+        access: safety::access(settings, from)?,
+        flow: safety::flow(from),
         custom,
     })
 }

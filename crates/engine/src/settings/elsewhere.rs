@@ -94,12 +94,6 @@ pub static GROUPS: &[Group] = &[
         note: "TLS is not there yet: end it in front of fixwire, or remove the key",
     },
     Group {
-        keys: &["AllowedRemoteAddresses"],
-        refused: true,
-        unless: None,
-        note: "every address could connect: restrict them in a firewall, and remove the key",
-    },
-    Group {
         keys: &["UseTCPProxy"],
         refused: true,
         unless: Some("N"),
@@ -121,15 +115,10 @@ pub static GROUPS: &[Group] = &[
         note: "connections through a proxy are not there yet",
     },
     Group {
-        keys: &[
-            "DynamicSession",
-            "AcceptorTemplate",
-            "DynamicSessions",
-            "DynamicQualifier",
-        ],
+        keys: &["DynamicSession"],
         refused: true,
         unless: Some("N"),
-        note: "sessions are not made at run time yet: write a [SESSION] for each peer",
+        note: "an initiator is not made on demand: write a [SESSION] for each peer, or add it by the Handle",
     },
     Group {
         keys: &["FileStoreSync"],

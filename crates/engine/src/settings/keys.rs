@@ -134,6 +134,11 @@ const DIALECTS: Kind = Kind::Word(&[
     ("quickfixgo", "quickfixgo"),
     ("quickfixn", "quickfixn"),
 ]);
+const EXCESSES: Kind = Kind::Word(&[
+    ("reject", "reject"),
+    ("delay", "delay"),
+    ("disconnect", "disconnect"),
+]);
 const WAITS: Kind = Kind::Word(&[("spin", "spin"), ("yield", "yield"), ("block", "block")]);
 
 keys! {
@@ -241,6 +246,36 @@ keys! {
     /// Password(554): an initiator writes it in its Logon, an acceptor refuses a Logon with another one.
     /// Never shown.
     Password ["Password": "CJGN"], Kind::Secret, None, Session;
+    /// The argon2id hash of the password that a Logon for this acceptor session has to have, as
+    /// `fixwire hash-password` prints it; with `Username`, of that user. Never shown.
+    PasswordHash [], Kind::Secret, None, Session;
+    /// File of the users that may log on to this acceptor session, mode 0600, one `name:hash` a line. A
+    /// NewPassword(925) is written back to it. See [security](security.md).
+    PasswordFile [], Kind::Path, None, Session;
+    /// Addresses that may log on to this acceptor session: `192.0.2.7, 10.0.0.0/8, 2001:db8::/32`.
+    /// Absent: every address. Connections that no session of a port allows are closed when accepted.
+    AllowedRemoteAddresses ["AllowedRemoteAddresses": "CJ"], Kind::Text, None, Session;
+    /// The section is no session but a template: a Logon for none of the sessions makes one of it. `*`
+    /// as SenderCompID, TargetCompID, a SubID or a LocationID stands for any.
+    AcceptorTemplate ["AcceptorTemplate": "J"], Kind::Bool, Some("N"), Session;
+    /// A Logon for none of the sessions of this port makes one, with the settings of this section and its
+    /// BeginString.
+    DynamicSessions ["DynamicSessions": "G"], Kind::Bool, Some("N"), Session;
+    /// Each connection that `DynamicSessions` or `AcceptorTemplate` lets in gets a session of its own,
+    /// however many have the same ids. Best with `ResetOnLogon=Y`: after a reconnect it may be another.
+    DynamicQualifier ["DynamicQualifier": "G"], Kind::Bool, Some("N"), Session;
+    /// Messages a second that the peer may send. Absent: any number.
+    InboundRate [], Kind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
+    /// Messages that the peer may send at once after a pause. Absent: those of one second.
+    InboundBurst [], Kind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
+    /// What happens to messages beyond `InboundRate`: `reject` answers application messages with a
+    /// BusinessMessageReject, `delay` reads the connection more slowly, `disconnect` ends it.
+    InboundExcess [], EXCESSES, Some("delay"), Session;
+    /// Application messages a second that are sent to the peer, repeated ones included; others wait in the
+    /// journal. Absent: as fast as the peer reads.
+    OutboundRate [], Kind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
+    /// Application messages that are sent at once after a pause. Absent: those of one second.
+    OutboundBurst [], Kind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
     /// A field of our Logon: `LogonTag=50=DESK`. With a number behind it, a further one.
     LogonTag ["LogonTag": "J"], Kind::TagValue, None, Numbered;
 
@@ -291,8 +326,12 @@ keys! {
     /// is garbled all the same.
     ValidateChecksum ["ValidateChecksum": "J", "ValidateLengthAndChecksum": "CN"], Kind::Bool,
         Some("Y"), Session;
-    /// SenderCompID and TargetCompID of every message have to be the session's.
+    /// SenderCompID and TargetCompID of every message have to be the session's. So have those SubIDs and
+    /// LocationIDs that the session and the message both have.
     CheckCompID ["CheckCompID": "CJ"], Kind::Bool, Some("Y"), Session;
+    /// The peer may send for others and to others: `N` rejects OnBehalfOfCompID(115) and
+    /// DeliverToCompID(128).
+    AllowOnBehalfOf [], Kind::Bool, Some("Y"), Session;
     /// SendingTime(52) has to be within `MaxLatency` of our clock.
     CheckLatency ["CheckLatency": "CJGN"], Kind::Bool, Some("Y"), Session;
     /// How far SendingTime(52) may be from our clock.
@@ -398,6 +437,19 @@ keys! {
     MaxLogonSize [], bytes(256, 16 * MB), Some("8K"), Engine;
     /// How far a peer may be behind with reading what we sent. Beyond it is disconnected; nothing is lost.
     MaxSendBacklog [], bytes(64 * KB, 1024 * GB), Some("256M"), Engine;
+    /// How long a peer may take nothing although bytes wait for it. Then it is disconnected; nothing is
+    /// lost.
+    SlowConsumerTimeout [], time(1, DAY), Some("60"), Engine;
+    /// Sessions that may be made while the engine runs, by templates and by `Handle::add_session`.
+    MaxDynamicSessions [], Kind::Int { min: 1, max: 500_000, unit: "sessions" }, Some("1000"), Engine;
+    /// Attempts to log on that may fail in a minute, from all addresses together. An address that a session
+    /// has logged on from is let in beyond it.
+    MaxFailedLogons [], Kind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("1200"), Engine;
+    /// The same, from one address.
+    MaxFailedLogonsPerAddress [], Kind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("120"), Engine;
+    /// Wrong passwords in a minute for one session. The address that it logged on from last is let in
+    /// beyond it.
+    MaxFailedLogonsPerSession [], Kind::Int { min: 1, max: 4_000_000_000, unit: "attempts" }, Some("60"), Engine;
     /// How long a stopping engine waits for the answers to its Logouts.
     StopTimeout [], time(0, 3600), Some("5"), Engine;
 }

@@ -23,6 +23,7 @@ pub mod problem;
 pub mod registry;
 pub mod resolve;
 mod rules;
+mod safety;
 mod schedule;
 mod section;
 pub mod value;

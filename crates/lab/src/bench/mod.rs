@@ -15,6 +15,7 @@ use crate::report::{Report, csv, svg, table};
 
 pub mod echo;
 pub mod parse_log;
+pub mod sessions;
 pub mod tcp;
 
 /// Measures latency and prints it beside the floor of the same run.
@@ -28,6 +29,9 @@ pub enum Command {
 
     /// One order framed, decoded, validated and journalled, without a network
     ParseLog(parse_log::ParseLogArgs),
+
+    /// Many sessions on one port, and what peers that never read cost the others
+    Sessions(sessions::SessionsArgs),
 }
 
 /// Runs a measurement. The exit code is a failure when an order was lost, answered twice, late or
@@ -41,6 +45,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Tcp(args) => tcp::run(&args),
         Command::Echo(args) => echo::run(&args),
         Command::ParseLog(args) => parse_log::run(&args),
+        Command::Sessions(args) => sessions::run(&args),
     }
 }
 

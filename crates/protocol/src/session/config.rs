@@ -138,6 +138,10 @@ pub struct Limits {
     pub resend_patience: Nanos,
     /// HeartBtInt(108) of a Logon, in seconds.
     pub heart_bt_int_seconds: u32,
+    /// How far MsgSeqNum may be above the expected one, inside a session. A Logon may show any gap.
+    pub seq_num_jump: u64,
+    /// Bytes of a TestReqID(112), which a Heartbeat repeats.
+    pub test_req_id_bytes: usize,
 }
 
 impl Default for Limits {
@@ -151,6 +155,8 @@ impl Default for Limits {
             resend_attempts: 3,
             resend_patience: Nanos::from_secs(30),
             heart_bt_int_seconds: 3600,
+            seq_num_jump: 1_000_000,
+            test_req_id_bytes: 64,
         }
     }
 }
@@ -211,8 +217,11 @@ pub struct Config {
     pub appl_dictionaries: Vec<(ApplVerId, Arc<Dictionary>)>,
     /// Which of the dictionary's rules apply.
     pub rules: Rules,
-    /// SenderCompID and TargetCompID of every message must be those of the session.
+    /// SenderCompID and TargetCompID of every message must be those of the session; so must be those
+    /// SubIDs and LocationIDs that the session has and the message has too.
     pub check_comp_id: bool,
+    /// The peer may send for others, and to others: OnBehalfOfCompID(115) and DeliverToCompID(128).
+    pub allow_on_behalf_of: bool,
     /// How far SendingTime(52) may be from our clock, either way; `None`: any distance.
     pub max_latency: Option<Nanos>,
     /// A repeated message (PossDupFlag) must say when it was first sent (122).
@@ -316,6 +325,7 @@ impl Config {
             appl_dictionaries: Vec::new(),
             rules: Rules::default(),
             check_comp_id: true,
+            allow_on_behalf_of: true,
             max_latency: Some(Nanos::from_secs(120)),
             require_orig_sending_time: true,
             reset_on: ResetOn::default(),

@@ -104,7 +104,7 @@ impl Session {
         let place = Place::of(number, self.next_in);
         let marks = self.read_marks(message);
         let seen = marks.poss_dup && place == Place::TooLow;
-        if let Some(objection) = self.find_stranger(now, &marks) {
+        if let Some(objection) = self.find_stranger(now, message, &marks) {
             self.write_reject(message, objection, outbox);
             if place == Place::Expected {
                 self.advance(number + 1, outbox);
@@ -146,6 +146,13 @@ impl Session {
         }
         match place {
             Place::Expected => self.receive_expected(now, message, number, &marks, outbox),
+            Place::TooHigh if number - self.next_in > self.config.limits.seq_num_jump => {
+                let text = format!(
+                    "MsgSeqNum too high, expecting {} but received {number}",
+                    self.next_in
+                );
+                self.refuse_session(now, &text, outbox)
+            }
             Place::TooHigh => {
                 self.held.keep(number, message.bytes());
                 self.ask_for_gap(now, number, outbox)
@@ -190,7 +197,11 @@ impl Session {
                 return self.refuse_impossible(now, message, outbox);
             }
         }
-        let found = self.find_fault(message);
+        let found = match self.config.allow_on_behalf_of {
+            true => Ok(()),
+            false => check_on_behalf_of(message),
+        };
+        let found = found.and_then(|()| self.find_fault(message));
         if let Err(objection) = found.and_then(|()| check_own_needs(message, marks)) {
             self.write_reject(message, objection, outbox);
             self.advance(number + 1, outbox);
@@ -198,6 +209,11 @@ impl Session {
         }
         match message.msg_type() {
             b"0" | b"3" => self.advance(number + 1, outbox),
+            b"1" if self.is_long_test(message) => {
+                let objection = Objection::to_tag(RejectReason::ValueIncorrect, tag::TEST_REQ_ID);
+                self.write_reject(message, objection, outbox);
+                self.advance(number + 1, outbox);
+            }
             b"1" => {
                 let id = message.index_of(tag::TEST_REQ_ID);
                 self.write_heartbeat(id.map(|index| (message, index)), outbox);
@@ -234,6 +250,12 @@ impl Session {
             true => Verdict::Handled,
             false => Verdict::Duplicate,
         }
+    }
+
+    /// Whether a TestRequest wants more repeated than we repeat.
+    fn is_long_test(&self, message: &Message<'_>) -> bool {
+        let id = message.get(tag::TEST_REQ_ID).unwrap_or_default();
+        id.len() > self.config.limits.test_req_id_bytes
     }
 
     /// Logout, answered whatever its number. What it shows to be missing is asked for at the next Logon;
@@ -434,8 +456,16 @@ impl Session {
 
     /// What says that the message is not of this session or of this time. A value that is missing
     /// or malformed is another matter, and comes later.
-    fn find_stranger<'a>(&self, now: Now, marks: &Marks<'_>) -> Option<Objection<'a>> {
-        if self.config.check_comp_id && !self.has_comp_ids(marks.sender, marks.target, true) {
+    fn find_stranger<'a>(
+        &self,
+        now: Now,
+        message: &Message<'_>,
+        marks: &Marks<'_>,
+    ) -> Option<Objection<'a>> {
+        let stranger = self.config.check_comp_id
+            && (!self.has_comp_ids(marks.sender, marks.target, true)
+                || self.has_other_ids && !self.fits_other_ids(message));
+        if stranger {
             return Some(Objection::to_message(RejectReason::CompIdProblem));
         }
         // A message sent again may still have the time of its first sending, and one that was held
@@ -479,6 +509,22 @@ impl Session {
         is(sender, &self.config.peer.comp_id) && is(target, &self.config.own.comp_id)
     }
 
+    /// A SubID or LocationID that both the session and the message have is the same.
+    #[cold]
+    fn fits_other_ids(&self, message: &Message<'_>) -> bool {
+        let (own, peer) = (&self.config.own, &self.config.peer);
+        let pairs = [
+            (tag::SENDER_SUB_ID, &peer.sub_id),
+            (tag::SENDER_LOCATION_ID, &peer.location_id),
+            (tag::TARGET_SUB_ID, &own.sub_id),
+            (tag::TARGET_LOCATION_ID, &own.location_id),
+        ];
+        pairs.into_iter().all(|(tag, ours)| {
+            let there = message.get(tag).unwrap_or_default();
+            ours.is_empty() || there.is_empty() || same(there, ours)
+        })
+    }
+
     pub(super) fn is_near(&self, now: Timestamp, sent: Timestamp) -> bool {
         match self.config.max_latency {
             None => true,
@@ -503,6 +549,18 @@ impl Session {
             (Some(Ok(first)), Some(Ok(sent))) if first > sent => Repetition::Impossible,
             _ => Repetition::Fine,
         }
+    }
+}
+
+/// Somebody else than the peer sends, or is to be sent to, and the peer may not do that.
+#[cold]
+fn check_on_behalf_of<'a>(message: &Message<'_>) -> Result<(), Objection<'a>> {
+    match [tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID]
+        .into_iter()
+        .find(|tag| message.has(*tag))
+    {
+        Some(tag) => Err(Objection::to_tag(RejectReason::CompIdProblem, tag)),
+        None => Ok(()),
     }
 }
 

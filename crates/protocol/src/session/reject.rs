@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::Session;
-use super::config::BeginString;
+use super::config::{ApplVerId, BeginString};
 use crate::decode::{FaultKind, FieldFault};
 use crate::dictionary::{Fault, RejectReason};
 use crate::outbox::{Body, Number, Outbox};
@@ -216,6 +216,11 @@ impl Session {
                 (5, Some(tag), "Conditionally Required Field Missing")
             }
             Refusal::NotAuthorized => (6, None, "Not authorized"),
+            Refusal::ThrottleLimitExceeded => {
+                let newest = self.config.default_appl_ver_id >= Some(ApplVerId::FIX50_SP2);
+                let reason = if newest { 8 } else { 0 };
+                (reason, None, "Throttle limit exceeded")
+            }
         };
         if self.config.begin_string < BeginString::Fix42 {
             let objection = Objection {

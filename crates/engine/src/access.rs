@@ -1,0 +1,383 @@
+//! Who may try to log on, from where and how often.
+//!
+//! ```text
+//!   address allowed?  -> too many attempts from there, or from everybody?  -> a free place?
+//!     ... the first message is read ...
+//!   parties known?  -> allowed from there?  -> locked out?  -> password  -> not already on?
+//! ```
+//!
+//! A connection takes a token of its address and one of everybody, and brings them back when it logs
+//! on: so only attempts that fail count. What one stranger does never keeps a peer out that comes from
+//! another address: locks belong to an address and a session together, and the address that logged on
+//! last needs no token of everybody.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
+use std::str::FromStr;
+
+use fixwire_protocol::{Mono, Nanos};
+
+use crate::bucket::{Bucket, Rate};
+use crate::config::LogonLimits;
+
+/// Entries of each table about strangers.
+const MOST_REMEMBERED: usize = 4096;
+/// Wrong passwords until an address is locked out of a session.
+const FREE_FAILURES: u32 = 5;
+/// The first lock; each further failure doubles it.
+const FIRST_LOCK: Nanos = Nanos(1_000_000_000);
+/// The longest lock.
+const LONGEST_LOCK: Nanos = Nanos(15 * 60 * 1_000_000_000);
+
+/// Addresses that begin with the same bits: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Network {
+    address: IpAddr,
+    bits: u8,
+}
+
+impl Network {
+    /// Whether an address belongs to it. An IPv4 address that came through an IPv6 socket is the
+    /// IPv4 address.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        match (self.address, address.to_canonical()) {
+            (IpAddr::V4(ours), IpAddr::V4(theirs)) => {
+                let differ = ours.to_bits() ^ theirs.to_bits();
+                differ.checked_shr(32 - u32::from(self.bits)).unwrap_or(0) == 0
+            }
+            (IpAddr::V6(ours), IpAddr::V6(theirs)) => {
+                let differ = ours.to_bits() ^ theirs.to_bits();
+                differ.checked_shr(128 - u32::from(self.bits)).unwrap_or(0) == 0
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What is neither an address nor a network.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NetworkError;
+
+impl std::fmt::Display for NetworkError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("not an IP address, nor one with a prefix length such as 192.0.2.0/24")
+    }
+}
+
+impl std::error::Error for NetworkError {}
+
+impl FromStr for Network {
+    type Err = NetworkError;
+
+    fn from_str(text: &str) -> Result<Self, NetworkError> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.trim().parse().map_err(|_| NetworkError)?;
+        let address = address.to_canonical();
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let bits = match bits {
+            None => most,
+            Some(bits) => bits.trim().parse().map_err(|_| NetworkError)?,
+        };
+        match bits <= most {
+            true => Ok(Self { address, bits }),
+            false => Err(NetworkError),
+        }
+    }
+}
+
+/// Whether a list lets an address in; an empty list lets everybody in.
+pub(crate) fn allows(list: &[Network], address: IpAddr) -> bool {
+    list.is_empty() || list.iter().any(|network| network.contains(address))
+}
+
+/// The address that is counted: a host has one IPv4 address, but 2^64 of IPv6.
+fn source(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
+        }
+        address => address,
+    }
+}
+
+/// What attempts to log on are counted against.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Target {
+    /// A session.
+    Session(usize),
+    /// A template, before there is a session.
+    Template(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Lock {
+    failures: u32,
+    until: Mono,
+}
+
+/// Remembers who tried, within bounds.
+pub(crate) struct Doorman {
+    limits: LogonLimits,
+    everybody: Bucket,
+    addresses: HashMap<IpAddr, Bucket>,
+    targets: HashMap<Target, Bucket>,
+    locks: HashMap<(IpAddr, Target), Lock>,
+    /// The address from which each session logged on last.
+    known: HashMap<usize, IpAddr>,
+}
+
+impl Doorman {
+    pub(crate) fn new(limits: LogonLimits) -> Self {
+        Self {
+            everybody: Bucket::new(&Rate::per_minute(limits.failures_per_minute)),
+            limits,
+            addresses: HashMap::new(),
+            targets: HashMap::new(),
+            locks: HashMap::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// Somebody connects: whether they may try.
+    pub(crate) fn connects(&mut self, now: Mono, address: IpAddr) -> bool {
+        let address = source(address);
+        let rate = Rate::per_minute(self.limits.failures_per_minute_and_address);
+        let bucket = remember(&mut self.addresses, address, |bucket| bucket.is_full(now))
+            .or_insert_with(|| Bucket::new(&rate));
+        if bucket.available(now) == 0 {
+            return false;
+        }
+        let is_known = self.known.values().any(|known| *known == address);
+        if !is_known && !self.everybody.take(now) {
+            return false;
+        }
+        bucket.spend(now, 1);
+        if is_known {
+            self.everybody.spend(now, 1);
+        }
+        true
+    }
+
+    /// Whether this address is locked out of a session, or too many have tried to get into it.
+    pub(crate) fn keeps_out(&mut self, now: Mono, address: IpAddr, target: Target) -> bool {
+        let address = source(address);
+        if let Some(lock) = self.locks.get(&(address, target))
+            && now < lock.until
+        {
+            return true;
+        }
+        let is_known = matches!(target, Target::Session(session)
+            if self.known.get(&session) == Some(&address));
+        let bucket = self.targets.get(&target);
+        !is_known && bucket.is_some_and(|bucket| bucket.available(now) == 0)
+    }
+
+    /// A wrong password, or a user that does not exist.
+    pub(crate) fn failed(&mut self, now: Mono, address: IpAddr, target: Target) {
+        let address = source(address);
+        let rate = Rate::per_minute(self.limits.failures_per_minute_and_session);
+        remember(&mut self.targets, target, |bucket| bucket.is_full(now))
+            .or_insert_with(|| Bucket::new(&rate))
+            .spend(now, 1);
+        let old = |lock: &Lock| lock.until + LONGEST_LOCK < now;
+        let lock = remember(&mut self.locks, (address, target), old)
+            .and_modify(|lock| {
+                if old(lock) {
+                    lock.failures = 0;
+                }
+            })
+            .or_insert(Lock {
+                failures: 0,
+                until: now,
+            });
+        lock.failures = lock.failures.saturating_add(1);
+        lock.until = match lock.failures.checked_sub(FREE_FAILURES) {
+            None => now,
+            Some(doublings) => {
+                let time = FIRST_LOCK.0.saturating_mul(1 << doublings.min(20));
+                now + Nanos(time.min(LONGEST_LOCK.0))
+            }
+        };
+    }
+
+    /// A session has logged on from here.
+    pub(crate) fn logged_on(&mut self, address: IpAddr, session: usize) {
+        let address = source(address);
+        self.locks.remove(&(address, Target::Session(session)));
+        self.known.insert(session, address);
+        self.everybody.give_back();
+        if let Some(bucket) = self.addresses.get_mut(&address) {
+            bucket.give_back();
+        }
+    }
+}
+
+/// The place of a key in a table that does not grow without end: what `idle` says goes first, then
+/// anything.
+fn remember<'a, K: Copy + Eq + Hash, V>(
+    table: &'a mut HashMap<K, V>,
+    key: K,
+    idle: impl Fn(&V) -> bool,
+) -> std::collections::hash_map::Entry<'a, K, V> {
+    if table.len() >= MOST_REMEMBERED && !table.contains_key(&key) {
+        table.retain(|_, value| !idle(value));
+        if table.len() >= MOST_REMEMBERED
+            && let Some(victim) = table.keys().next().copied()
+        {
+            table.remove(&victim);
+        }
+    }
+    table.entry(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    fn doorman() -> Doorman {
+        Doorman::new(LogonLimits {
+            failures_per_minute: 100,
+            failures_per_minute_and_address: 20,
+            failures_per_minute_and_session: 50,
+        })
+    }
+
+    #[test]
+    fn networks_are_read_and_hold_their_addresses() {
+        for (network, inside, outside) in [
+            ("192.0.2.7", "192.0.2.7", "192.0.2.8"),
+            ("192.0.2.0/24", "192.0.2.255", "192.0.3.0"),
+            ("192.0.2.99/24", "192.0.2.0", "192.0.1.255"),
+            ("2001:db8::/32", "2001:db8:ffff::1", "2001:db9::1"),
+            ("::ffff:10.0.0.1", "10.0.0.1", "10.0.0.2"),
+        ] {
+            let network: Network = network.parse().unwrap();
+            assert!(network.contains(ip(inside)), "{network:?} {inside}");
+            assert!(!network.contains(ip(outside)), "{network:?} {outside}");
+        }
+        let all: Network = "0.0.0.0/0".parse().unwrap();
+        assert!(all.contains(ip("255.1.2.3")) && !all.contains(ip("::1")));
+        assert!(
+            all.contains(ip("::ffff:1.2.3.4")),
+            "IPv4 through an IPv6 socket"
+        );
+        for wrong in [
+            "",
+            "host",
+            "1.2.3",
+            "1.2.3.4/33",
+            "::1/129",
+            "1.2.3.4/",
+            "1.2.3.4/x",
+        ] {
+            assert_eq!(wrong.parse::<Network>(), Err(NetworkError), "{wrong}");
+        }
+    }
+
+    /// T7: token buckets of an address and of everybody.
+    #[test]
+    fn attempts_that_fail_are_limited_and_those_that_succeed_are_not() {
+        let mut doorman = doorman();
+        let (stranger, friend) = (ip("192.0.2.1"), ip("192.0.2.2"));
+        let now = Mono(SECOND);
+        for _ in 0..20 {
+            assert!(doorman.connects(now, stranger));
+        }
+        assert!(!doorman.connects(now, stranger), "20 failures in a minute");
+        for _ in 0..1000 {
+            assert!(doorman.connects(now, friend));
+            doorman.logged_on(friend, 0);
+        }
+        let later = Mono(now.0 + 3 * SECOND);
+        assert!(doorman.connects(later, stranger) && !doorman.connects(later, stranger));
+        // Many addresses together run into the limit of everybody; who is known does not.
+        let mut admitted = 0;
+        for host in 0..=255 {
+            admitted += u32::from(doorman.connects(later, ip(&format!("198.51.100.{host}"))));
+        }
+        assert!((75..=85).contains(&admitted), "{admitted}");
+        assert!(doorman.connects(later, friend));
+    }
+
+    /// T7: five failures lock an address out of one session, longer each time, at most 15 minutes.
+    #[test]
+    fn a_lock_grows_to_a_quarter_of_an_hour_and_is_for_one_address_and_session() {
+        let mut doorman = doorman();
+        let (stranger, friend) = (ip("192.0.2.1"), ip("192.0.2.2"));
+        let target = Target::Session(3);
+        let mut now = Mono(SECOND);
+        for _ in 0..4 {
+            doorman.failed(now, stranger, target);
+            assert!(!doorman.keeps_out(now, stranger, target));
+        }
+        let mut longest = 0;
+        for round in 0..15 {
+            doorman.failed(now, stranger, target);
+            let begin = now;
+            while doorman.keeps_out(now, stranger, target) {
+                now = now + Nanos(SECOND / 2);
+            }
+            let lock = (now.0 - begin.0) / SECOND;
+            assert!(lock >= (1 << round).min(900), "round {round}: {lock} s");
+            longest = longest.max(lock);
+        }
+        assert!((900..=901).contains(&longest), "{longest}");
+        doorman.failed(now, stranger, target);
+        assert!(doorman.keeps_out(now, stranger, target));
+        assert!(
+            !doorman.keeps_out(now, friend, target),
+            "from another address"
+        );
+        assert!(
+            !doorman.keeps_out(now, stranger, Target::Session(4)),
+            "another session"
+        );
+        doorman.logged_on(stranger, 3);
+        assert!(!doorman.keeps_out(now, stranger, target));
+    }
+
+    /// T7: a flood of wrong passwords from everywhere does not keep out the address that is known.
+    #[test]
+    fn failures_of_many_addresses_close_a_session_to_strangers_only() {
+        let mut doorman = doorman();
+        let now = Mono(SECOND);
+        doorman.logged_on(ip("192.0.2.2"), 1);
+        for host in 0..=99 {
+            doorman.failed(now, ip(&format!("198.51.100.{host}")), Target::Session(1));
+        }
+        assert!(doorman.keeps_out(now, ip("203.0.113.1"), Target::Session(1)));
+        assert!(!doorman.keeps_out(now, ip("192.0.2.2"), Target::Session(1)));
+    }
+
+    #[test]
+    fn tables_are_bounded_and_a_network_of_ipv6_counts_as_one() {
+        let mut doorman = Doorman::new(LogonLimits {
+            failures_per_minute: u32::MAX,
+            ..LogonLimits::default()
+        });
+        let now = Mono(SECOND);
+        for host in 0..3 * MOST_REMEMBERED as u32 {
+            let address = IpAddr::V4((0x0A00_0000 + host).into());
+            doorman.connects(now, address);
+            doorman.failed(now, address, Target::Session(0));
+        }
+        assert!(doorman.addresses.len() <= MOST_REMEMBERED);
+        assert!(doorman.locks.len() <= MOST_REMEMBERED);
+        assert_eq!(
+            source(ip("2001:db8::1")),
+            source(ip("2001:db8::ffff:1:2:3"))
+        );
+        assert_ne!(source(ip("2001:db8::1")), source(ip("2001:db8:0:1::1")));
+    }
+}

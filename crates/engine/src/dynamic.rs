@@ -1,0 +1,328 @@
+//! Sessions that come and go while the engine runs.
+//!
+//! A session that is removed keeps its place and its numbers: when it comes back under the same name,
+//! it goes on where it was, and until then messages for it wait in the journal. A place is never given
+//! to another name, so that nobody's message reaches somebody else.
+
+use std::fmt;
+
+use fixwire_protocol::session::{LogonIdentity, Party};
+use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
+
+use crate::accept::Lobby;
+use crate::access::Target;
+use crate::canary::{self, Fault};
+use crate::commit::Line;
+use crate::config::{ConfigError, Connection, LONGEST_ID, SessionConfig, Template};
+use crate::connect::Dialler;
+use crate::connection::Input;
+use crate::engine::{Engine, EngineError};
+use crate::event::{Event, Refusal};
+use crate::host::Host;
+use crate::journal::{Disk, Journal, JournalError};
+
+/// Why a session was not added.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AddError {
+    /// Its configuration cannot work, by itself or beside that of another session.
+    Config(ConfigError),
+    /// As many as [`Limits::dynamic_sessions`](crate::Limits), or as the journal has room for, were made
+    /// already.
+    TooMany,
+    /// It cannot be listened for it.
+    Listen(EngineError),
+    /// The engine stops, or has failed.
+    Stopping,
+}
+
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => write!(f, "{error}"),
+            Self::TooMany => f.write_str("no further session can be made while the engine runs"),
+            Self::Listen(error) => write!(f, "{error}"),
+            Self::Stopping => f.write_str("the engine stops"),
+        }
+    }
+}
+
+impl std::error::Error for AddError {}
+
+impl Template {
+    /// The session for a Logon; `None` when its ids make no name.
+    pub(crate) fn session_for(&self, logon: &LogonIdentity<'_>) -> Option<SessionConfig> {
+        let mut made = self.session.clone();
+        let own = &mut made.session.own;
+        take(&mut own.comp_id, logon.own_comp_id)?;
+        take(&mut own.sub_id, logon.own_sub_id)?;
+        take(&mut own.location_id, logon.own_location_id)?;
+        let peer = &mut made.session.peer;
+        take(&mut peer.comp_id, logon.peer_comp_id)?;
+        take(&mut peer.sub_id, logon.peer_sub_id)?;
+        take(&mut peer.location_id, logon.peer_location_id)?;
+        made.name = format!(
+            "{}:{}->{}",
+            made.session.begin_string.as_str(),
+            name(&made.session.own),
+            name(&made.session.peer)
+        );
+        Some(made)
+    }
+}
+
+/// Puts the Logon's id in place of a `*`. Those characters that separate the parts of a session's name,
+/// that mean something to a shell, a path or a terminal, or that one cannot see, are in no id.
+fn take(ours: &mut Vec<u8>, theirs: &[u8]) -> Option<()> {
+    if ours != b"*" {
+        return Some(());
+    }
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-+@#&".contains(byte);
+    if theirs.len() > LONGEST_ID || !theirs.iter().all(plain) {
+        return None;
+    }
+    *ours = theirs.to_vec();
+    Some(())
+}
+
+fn name(party: &Party) -> String {
+    let parts = [&party.comp_id, &party.sub_id, &party.location_id];
+    let there = parts.into_iter().filter(|part| !part.is_empty());
+    let texts: Vec<_> = there.map(|part| String::from_utf8_lossy(part)).collect();
+    texts.join("/")
+}
+
+/// A session as the journal left it.
+pub(crate) fn restore<D: Disk>(
+    journal: &mut Journal<D>,
+    now: Now,
+    index: usize,
+    config: &SessionConfig,
+    room: usize,
+) -> Result<(Session, Line), JournalError> {
+    let id = journal.register(now.wall, &config.name)?;
+    let counters = |journal: &Journal<_>| {
+        let counters = journal.counters(id);
+        counters.ok_or(JournalError::UnknownSession(id))
+    };
+    let mut stored = counters(journal)?;
+    if config.session.reset_on.disconnect && stored.next_in > 1 {
+        // Something has arrived since the last reset, so the process ended with the connection.
+        journal.reset(now.wall, id)?;
+        stored = counters(journal)?;
+    }
+    let mut state = Session::new(SessionId(index as u32), config.session.clone());
+    let next_out = match canary::is(Fault::ReuseNumber) {
+        true => stored.next_out.saturating_sub(1).max(1),
+        false => stored.next_out,
+    };
+    state.restore(next_out, stored.next_in, u64::from(stored.epoch));
+    Ok((state, Line::new(config, id, room)))
+}
+
+/// What makes a session's connections: a dialler, or a way through the lobby.
+pub(crate) fn dialler(config: &SessionConfig) -> Option<Dialler> {
+    match &config.connection {
+        Connection::Acceptor { .. } => None,
+        Connection::Initiator {
+            hosts,
+            reconnect,
+            timeout,
+        } => Some(Dialler::new(hosts.clone(), reconnect.clone(), *timeout)),
+    }
+}
+
+/// Lets an acceptor's connections come; nothing for an initiator.
+pub(crate) fn open(
+    lobby: &mut Lobby,
+    host: &mut impl Host,
+    target: Target,
+    config: &SessionConfig,
+) -> Result<(), EngineError> {
+    match config.connection {
+        Connection::Acceptor { listen } => lobby.route(host, listen, target, config),
+        Connection::Initiator { .. } => Ok(()),
+    }
+}
+
+impl<A: Application, H: Host> Engine<A, H> {
+    /// Adds a session, or brings back one that was removed, under the same name and with the numbers it
+    /// had. A [`Handle`](crate::Handle) does so from other threads.
+    ///
+    /// # Errors
+    ///
+    /// The outer error ends the engine, as in [`Engine::turn`]; with the inner one nothing has changed.
+    pub fn add_session(
+        &mut self,
+        config: SessionConfig,
+    ) -> Result<Result<SessionId, AddError>, EngineError> {
+        let now = self.host.now();
+        let added = self.add(now, config, true)?;
+        Ok(added.map(|index| SessionId(index as u32)))
+    }
+
+    /// Removes a session: it is logged out if it is on, and nobody can log on to it any more. Its
+    /// numbers and messages stay in the journal.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::turn`].
+    pub fn remove_session(&mut self, session: SessionId) -> Result<(), EngineError> {
+        let now = self.host.now();
+        self.remove(now, session)
+    }
+
+    /// Adds the session that a [`Handle`](crate::Handle) has waiting.
+    pub(crate) fn add_next(&mut self, now: Now) -> Result<(), EngineError> {
+        let Some(waiting) = self.commands.adding() else {
+            return Ok(());
+        };
+        let added = self.add(now, waiting.config, true)?;
+        // Whoever asked may have lost interest.
+        let _ = waiting
+            .answer
+            .send(added.map(|index| SessionId(index as u32)));
+        Ok(())
+    }
+
+    /// Adds a session; a way for connections to it only if it is `routed`.
+    pub(crate) fn add(
+        &mut self,
+        now: Now,
+        config: SessionConfig,
+        routed: bool,
+    ) -> Result<Result<usize, AddError>, EngineError> {
+        if self.is_stopping() {
+            return Ok(Err(AddError::Stopping));
+        }
+        if let Err(error) = config.check() {
+            return Ok(Err(AddError::Config(error)));
+        }
+        let mut index = self.core.lines.len();
+        for (at, line) in self.core.lines.iter().enumerate() {
+            if line.removed {
+                if line.name == config.name {
+                    index = at;
+                }
+            } else if let Some(other) = &self.configs[at]
+                && let Err(error) = config.check_beside(other)
+                // Sessions of one template may be the same but for their names.
+                && (routed || line.name == config.name)
+            {
+                return Ok(Err(AddError::Config(error)));
+            }
+        }
+        let is_new = index == self.core.lines.len();
+        if is_new && self.added >= self.most_added {
+            return Ok(Err(AddError::TooMany));
+        }
+        // Nothing of what is written may wait for a header that has grown.
+        self.core.commit_sent(now)?;
+        self.release(now)?;
+        if routed {
+            let target = Target::Session(index);
+            if let Err(error) = open(&mut self.lobby, &mut self.host, target, &config) {
+                return Ok(Err(AddError::Listen(error)));
+            }
+        }
+        let room = self.rest_room;
+        let (session, line) = match restore(&mut self.core.journal, now, index, &config, room) {
+            Ok(restored) => restored,
+            Err(JournalError::TooManySessions { .. }) => {
+                self.lobby.unroute(index);
+                return Ok(Err(AddError::TooMany));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        self.core.outbox.widen(session.header_room());
+        if let Some(dictionary) = &config.session.dictionary {
+            self.decoder.learn(dictionary);
+        }
+        let event = Event::SessionAdded {
+            session: session.id(),
+            name: config.name.clone(),
+        };
+        self.app
+            .on_session_added(now, session.id(), &config.name, session.config());
+        let (input, dialler) = (Input::new(self.read_buffer), dialler(&config));
+        if is_new {
+            self.added += 1;
+            self.core.sessions.push(session);
+            self.core.lines.push(line);
+            self.inputs.push(input);
+            self.diallers.push(dialler);
+            self.configs.push(Some(config));
+        } else {
+            self.core.sessions[index] = session;
+            self.core.lines[index] = line;
+            self.inputs[index] = input;
+            self.diallers[index] = dialler;
+            self.configs[index] = Some(config);
+        }
+        self.core.due = Mono(0);
+        self.events.tell(now, &event);
+        Ok(Ok(index))
+    }
+
+    pub(crate) fn remove(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
+        let index = session.0 as usize;
+        let known = self.core.lines.get(index);
+        if known.is_none_or(|line| line.removed) {
+            return Ok(());
+        }
+        self.lobby.unroute(index);
+        self.core.lines[index].removed = true;
+        self.log_out(now, session, "")?;
+        self.release(now)?;
+        if self.core.lines[index].conn.is_none() {
+            self.bury(now, index);
+        }
+        Ok(())
+    }
+
+    /// A session that was removed has no connection any more: its memory goes, its numbers stay.
+    pub(crate) fn bury(&mut self, now: Now, index: usize) {
+        self.inputs[index] = Input::new(0);
+        self.core.lines[index].output.shrink();
+        self.diallers[index] = None;
+        if self.configs[index].take().is_some() {
+            let session = SessionId(index as u32);
+            self.events.tell(now, &Event::SessionRemoved { session });
+        }
+    }
+
+    /// The session of a template: the one that is there, or a new one. With `qualified`, the first of
+    /// that name that is not connected.
+    pub(crate) fn join_or_add(
+        &mut self,
+        now: Now,
+        config: SessionConfig,
+        qualified: bool,
+    ) -> Result<Result<usize, Refusal>, EngineError> {
+        for qualifier in 1..=self.most_added + 1 {
+            let mut config = config.clone();
+            if qualified {
+                config.name = format!("{}:{qualifier}", config.name);
+            }
+            let known = self
+                .core
+                .lines
+                .iter()
+                .position(|line| line.name == config.name && !line.removed);
+            match known {
+                Some(index) if !qualified => return Ok(Ok(index)),
+                Some(index) if self.core.lines[index].conn.is_none() => return Ok(Ok(index)),
+                Some(_) => {}
+                None => {
+                    let added = self.add(now, config, !qualified)?;
+                    return Ok(added.map_err(|error| match error {
+                        AddError::Config(_) => Refusal::NoName,
+                        AddError::Stopping => Refusal::Stopping,
+                        AddError::TooMany | AddError::Listen(_) => Refusal::TooManySessions,
+                    }));
+                }
+            }
+        }
+        Ok(Err(Refusal::TooManySessions))
+    }
+}

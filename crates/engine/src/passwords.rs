@@ -1,0 +1,515 @@
+//! Passwords: kept as argon2id hashes, compared by threads of their own.
+//!
+//! A comparison takes milliseconds and megabytes on purpose, so it never runs on the engine's thread,
+//! and never more than two run at once. A user that does not exist costs the same.
+//!
+//! ```text
+//! # a password file, mode 0600: one user a line, `fixwire hash-password` makes the second part
+//! TRADER1:$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$...
+//! ```
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use argon2::{Argon2, Params};
+
+use crate::host::WakeUp;
+
+/// Least memory of a hash, KiB. OWASP Password Storage Cheat Sheet, argon2id.
+const LEAST_MEMORY: u32 = 19_456;
+/// Least passes over it.
+const LEAST_PASSES: u32 = 2;
+/// Most memory that one comparison may take, KiB.
+const MOST_MEMORY: u32 = 1 << 20;
+/// Most passes.
+const MOST_PASSES: u32 = 64;
+/// Comparisons at once.
+const THREADS: usize = 2;
+/// Longest password file, bytes.
+const LONGEST_FILE: u64 = 16 << 20;
+/// Longest password that a Logon may change to, bytes.
+const LONGEST_PASSWORD: usize = 1024;
+
+/// Who may log on to a session, with the hash of the password of each.
+pub struct Users {
+    hashes: Mutex<BTreeMap<Vec<u8>, String>>,
+    /// Where a changed password is kept.
+    file: Option<PathBuf>,
+}
+
+/// Why users cannot be had.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum UsersError {
+    /// There is no user.
+    Empty,
+    /// The line, counted from 1, is not `name:hash`.
+    Line(usize),
+    /// The user stands in two lines.
+    Twice(String),
+    /// The hash of this user is no PHC string of argon2id.
+    NotAHash(String),
+    /// The hash of this user is too cheap to guess, or costs too much: memory in KiB and passes.
+    Cost(String, u32, u32),
+    /// The file cannot be read.
+    Io(String),
+    /// Others than its owner may read or write the file.
+    Exposed(u32),
+}
+
+impl fmt::Display for UsersError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("there is no user in it"),
+            Self::Line(line) => write!(f, "line {line} is not name:hash"),
+            Self::Twice(name) => write!(f, "the user {} stands there twice", name.escape_debug()),
+            Self::NotAHash(name) => write!(
+                f,
+                "the hash of user {} is not one of argon2id ($argon2id$v=19$...): \
+                 fixwire hash-password makes one",
+                name.escape_debug()
+            ),
+            Self::Cost(name, memory, passes) => write!(
+                f,
+                "the hash of user {} takes {memory} KiB and {passes} passes, but must take {LEAST_MEMORY} to \
+                 {MOST_MEMORY} KiB and {LEAST_PASSES} to {MOST_PASSES} passes",
+                name.escape_debug()
+            ),
+            Self::Io(error) => write!(f, "cannot read it: {error}"),
+            Self::Exposed(mode) => write!(
+                f,
+                "its mode is {:03o}: others may read it; say chmod 600",
+                mode & 0o777
+            ),
+        }
+    }
+}
+
+impl std::error::Error for UsersError {}
+
+impl Users {
+    /// One user. An empty name stands for any Username(553), and for none.
+    ///
+    /// # Errors
+    ///
+    /// A hash that is no argon2id PHC string, or one that is too cheap.
+    pub fn one(name: &[u8], hash: &str) -> Result<Self, UsersError> {
+        check_hash(name, hash)?;
+        Ok(Self {
+            hashes: Mutex::new(BTreeMap::from([(name.to_vec(), hash.to_owned())])),
+            file: None,
+        })
+    }
+
+    /// The users of a file. A NewPassword(925) of a Logon is written back to it.
+    ///
+    /// # Errors
+    ///
+    /// A file that cannot be read or that others may read, or a line that is not a user with a hash.
+    pub fn read(path: &Path) -> Result<Self, UsersError> {
+        let io = |error: io::Error| UsersError::Io(error.to_string());
+        let file = File::open(path).map_err(io)?;
+        let mode = file.metadata().map_err(io)?.mode();
+        if mode & 0o077 != 0 {
+            return Err(UsersError::Exposed(mode));
+        }
+        let mut text = String::new();
+        file.take(LONGEST_FILE)
+            .read_to_string(&mut text)
+            .map_err(io)?;
+        let mut hashes = BTreeMap::new();
+        for (index, line) in text.lines().enumerate() {
+            let line = line.trim_end();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let (name, hash) = line.split_once(':').ok_or(UsersError::Line(index + 1))?;
+            check_hash(name.as_bytes(), hash)?;
+            if hashes
+                .insert(name.as_bytes().to_vec(), hash.to_owned())
+                .is_some()
+            {
+                return Err(UsersError::Twice(name.to_owned()));
+            }
+        }
+        if hashes.is_empty() {
+            return Err(UsersError::Empty);
+        }
+        Ok(Self {
+            hashes: Mutex::new(hashes),
+            file: Some(path.to_owned()),
+        })
+    }
+
+    fn hashes(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, String>> {
+        self.hashes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Compares; takes the same time whether the user exists or not.
+    fn check(&self, name: &[u8], password: &[u8]) -> bool {
+        let (hash, known) = {
+            let hashes = self.hashes();
+            let found = hashes.get(name).or_else(|| hashes.get(&b""[..]));
+            let Some(hash) = found.or_else(|| hashes.values().next()) else {
+                return false;
+            };
+            (hash.clone(), found.is_some())
+        };
+        let Ok(hash) = PasswordHash::new(&hash) else {
+            return false;
+        };
+        let matches = Argon2::default().verify_password(password, &hash).is_ok();
+        matches & known
+    }
+
+    /// Gives a user a new password: first in the file, then here. The file is replaced as a whole.
+    fn change(&self, name: &[u8], password: &[u8]) -> io::Result<()> {
+        let hash = hash(password)?;
+        let Some(path) = &self.file else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
+        let mut hashes = self.hashes();
+        let Some(old) = hashes.get_mut(name) else {
+            return Err(io::ErrorKind::NotFound.into());
+        };
+        let before = std::mem::replace(old, hash);
+        let written = replace(path, &hashes);
+        if written.is_err() {
+            hashes.insert(name.to_vec(), before);
+        }
+        written
+    }
+}
+
+impl fmt::Debug for Users {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Users({})", self.hashes().len())
+    }
+}
+
+fn check_hash(name: &[u8], text: &str) -> Result<(), UsersError> {
+    let name = || String::from_utf8_lossy(name).into_owned();
+    let hash = PasswordHash::new(text).map_err(|_| UsersError::NotAHash(name()))?;
+    if hash.algorithm.as_str() != "argon2id" || hash.salt.is_none() || hash.hash.is_none() {
+        return Err(UsersError::NotAHash(name()));
+    }
+    let params = Params::try_from(&hash).map_err(|_| UsersError::NotAHash(name()))?;
+    let (memory, passes) = (params.m_cost(), params.t_cost());
+    let fits = (LEAST_MEMORY..=MOST_MEMORY).contains(&memory)
+        && (LEAST_PASSES..=MOST_PASSES).contains(&passes);
+    match fits {
+        true => Ok(()),
+        false => Err(UsersError::Cost(name(), memory, passes)),
+    }
+}
+
+/// The argon2id hash of a password as a PHC string, with a salt of its own: 19 MiB, 2 passes.
+///
+/// # Errors
+///
+/// When the system gives no random bytes, or the password is empty or longer than 1,024 bytes.
+pub fn hash(password: &[u8]) -> io::Result<String> {
+    if password.is_empty() || password.len() > LONGEST_PASSWORD {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut salt = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut salt)?;
+    Argon2::default()
+        .hash_password_with_salt(password, &salt)
+        .map(|hash: PasswordHash| hash.to_string())
+        .map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// Writes a file beside, syncs it and gives it the name: whoever reads sees the old or the new one.
+fn replace(path: &Path, hashes: &BTreeMap<Vec<u8>, String>) -> io::Result<()> {
+    let mut text = Vec::new();
+    for (name, hash) in hashes {
+        text.extend_from_slice(name);
+        text.push(b':');
+        text.extend_from_slice(hash.as_bytes());
+        text.push(b'\n');
+    }
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    let beside = PathBuf::from(beside);
+    // What a kill has left behind.
+    let _ = fs::remove_file(&beside);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&beside)?;
+    file.write_all(&text)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)?;
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// A password that is never printed, and overwritten when it is no longer needed.
+pub(crate) struct Secret(Vec<u8>);
+
+impl Secret {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        Self(bytes.to_vec())
+    }
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        self.0.fill(0);
+        // Or the compiler may leave the stores out.
+        std::hint::black_box(&self.0);
+    }
+}
+
+/// One comparison to make.
+pub(crate) struct Question {
+    /// Whose answer it is.
+    pub(crate) ticket: u64,
+    pub(crate) users: Arc<Users>,
+    pub(crate) name: Vec<u8>,
+    pub(crate) password: Secret,
+    /// NewPassword(925).
+    pub(crate) new: Option<Secret>,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Answer {
+    Right,
+    Wrong,
+    /// The password is right, but the new one could not be stored.
+    NotChanged,
+}
+
+/// The threads that compare.
+pub(crate) struct Checker {
+    questions: SyncSender<Question>,
+    answers: Receiver<(u64, Answer)>,
+    open: usize,
+}
+
+impl Checker {
+    /// Starts the threads; at most `waiting` questions wait for them.
+    pub(crate) fn start(waiting: usize, wake_up: &WakeUp) -> Self {
+        let (questions, queue) = sync_channel(waiting);
+        let (answer, answers) = channel();
+        let queue = Arc::new(Mutex::new(queue));
+        for _ in 0..THREADS {
+            let (queue, answer, wake_up) =
+                (Arc::clone(&queue), answer.clone(), Arc::clone(wake_up));
+            let thread = thread::Builder::new().name("fixwire-password".into());
+            // Without a thread nobody answers, and whoever waits is closed when its time is over.
+            let _ = thread.spawn(move || compare(&queue, &answer, &wake_up));
+        }
+        Self {
+            questions,
+            answers,
+            open: 0,
+        }
+    }
+
+    /// Asks; false when too many wait already.
+    pub(crate) fn ask(&mut self, question: Question) -> bool {
+        let asked = self.questions.try_send(question).is_ok();
+        self.open += usize::from(asked);
+        asked
+    }
+
+    /// The next answer, if one is there.
+    #[inline]
+    pub(crate) fn answer(&mut self) -> Option<(u64, Answer)> {
+        if self.open == 0 {
+            return None;
+        }
+        let answer = self.answers.try_recv().ok()?;
+        self.open -= 1;
+        Some(answer)
+    }
+}
+
+fn compare(queue: &Mutex<Receiver<Question>>, answers: &Sender<(u64, Answer)>, wake_up: &WakeUp) {
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(question) = next else { return };
+        let right = question.users.check(&question.name, &question.password.0);
+        let answer = match (right, &question.new) {
+            (false, _) => Answer::Wrong,
+            (true, None) => Answer::Right,
+            (true, Some(new)) => match question.users.change(&question.name, &new.0) {
+                Ok(()) => Answer::Right,
+                Err(_) => Answer::NotChanged,
+            },
+        };
+        let ticket = question.ticket;
+        drop(question);
+        if answers.send((ticket, answer)).is_err() {
+            return;
+        }
+        wake_up();
+    }
+}
+
+/// Whether two texts are the same, in a time that depends on their lengths only.
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+    let differences = a.iter().zip(b).fold(0, |sum, (a, b)| sum | (a ^ b));
+    a.len() == b.len() && std::hint::black_box(differences) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+    use std::time::{Duration, Instant};
+
+    fn users(lines: &str) -> Result<Users, UsersError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users");
+        fs::write(&path, lines).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        Users::read(&path)
+    }
+
+    /// T6: argon2id of at least 19 MiB and 2 passes, and nothing else.
+    #[test]
+    fn only_hashes_that_cost_enough_are_taken() {
+        let made = hash(b"tiger").unwrap();
+        assert!(
+            made.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{made}"
+        );
+        assert!(Users::one(b"me", &made).is_ok());
+        let cheap = made.replace("m=19456", "m=19455");
+        assert_eq!(
+            Users::one(b"me", &cheap).unwrap_err(),
+            UsersError::Cost("me".into(), 19_455, 2)
+        );
+        for (from, to) in [("t=2", "t=1"), ("t=2", "t=65"), ("m=19456", "m=1048577")] {
+            let error = Users::one(b"me", &made.replace(from, to)).unwrap_err();
+            assert!(matches!(error, UsersError::Cost(..)), "{error}");
+        }
+        for wrong in [
+            "",
+            "tiger",
+            "$argon2id$",
+            &made.replace("argon2id", "argon2i"),
+        ] {
+            let error = Users::one(b"me", wrong).unwrap_err();
+            assert_eq!(error, UsersError::NotAHash("me".into()), "{wrong}");
+        }
+        let cut = &made[..made.rfind('$').unwrap()];
+        assert!(Users::one(b"me", cut).is_err(), "no hash in it");
+    }
+
+    #[test]
+    fn a_file_is_read_as_a_whole_or_not_at_all() {
+        let hash = hash(b"tiger").unwrap();
+        let read = users(&format!("# users\n\na:{hash}\nb:{hash}\n")).unwrap();
+        assert!(read.check(b"a", b"tiger") && !read.check(b"a", b"lion"));
+        assert!(!read.check(b"c", b"tiger"));
+        assert_eq!(users("").unwrap_err(), UsersError::Empty);
+        assert_eq!(users("a").unwrap_err(), UsersError::Line(1));
+        let twice = users(&format!("a:{hash}\na:{hash}\n")).unwrap_err();
+        assert_eq!(twice, UsersError::Twice("a".into()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users");
+        assert!(matches!(Users::read(&path), Err(UsersError::Io(_))));
+        fs::write(&path, format!("a:{hash}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        assert!(matches!(Users::read(&path), Err(UsersError::Exposed(_))));
+        assert!(
+            users(&format!(":{hash}"))
+                .unwrap()
+                .check(b"anybody", b"tiger")
+        );
+    }
+
+    /// T6: a change stands in the file, whole, and with its mode.
+    #[test]
+    fn a_new_password_replaces_the_old_one_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users");
+        let old = hash(b"tiger").unwrap();
+        fs::write(&path, format!("a:{old}\nb:{old}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let users = Users::read(&path).unwrap();
+        users.change(b"a", b"lion").unwrap();
+        assert!(users.change(b"nobody", b"lion").is_err());
+        for users in [users, Users::read(&path).unwrap()] {
+            assert!(users.check(b"a", b"lion") && !users.check(b"a", b"tiger"));
+            assert!(users.check(b"b", b"tiger"));
+        }
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(names.len(), 1, "nothing is left beside it");
+        assert!(Users::one(b"a", &old).unwrap().change(b"a", b"x").is_err());
+    }
+
+    /// T6: an unknown user burns the same work as a known one: both verify one hash of the same cost.
+    #[test]
+    fn an_unknown_user_costs_as_much_as_a_known_one() {
+        let hash = hash(b"tiger").unwrap();
+        let users = Users::one(b"me", &hash).unwrap();
+        let mut times = [Vec::new(), Vec::new()];
+        for _ in 0..7 {
+            for (times, name) in times.iter_mut().zip([b"me", b"no"]) {
+                let begin = Instant::now();
+                assert!(!users.check(name, b"lion"));
+                times.push(begin.elapsed());
+            }
+        }
+        // The least of each is what the work takes; a shared machine only adds to it.
+        let [known, unknown] = times.map(|times| times.into_iter().min().unwrap());
+        assert!(known > Duration::from_millis(1), "{known:?}");
+        assert!(
+            unknown * 2 > known && known * 2 > unknown,
+            "known {known:?}, unknown {unknown:?}"
+        );
+    }
+
+    #[test]
+    fn questions_are_answered_by_other_threads_and_bounded() {
+        let hash = hash(b"tiger").unwrap();
+        let users = Arc::new(Users::one(b"me", &hash).unwrap());
+        let wake_up: WakeUp = Arc::new(|| {});
+        let mut checker = Checker::start(4, &wake_up);
+        let question = |ticket, password: &[u8]| Question {
+            ticket,
+            users: Arc::clone(&users),
+            name: b"me".to_vec(),
+            password: Secret::new(password),
+            new: None,
+        };
+        let mut asked = 0;
+        while checker.ask(question(asked, if asked == 0 { b"tiger" } else { b"lion" })) {
+            asked += 1;
+        }
+        assert!((4..=4 + THREADS as u64 + 2).contains(&asked), "{asked}");
+        let mut answers = BTreeMap::new();
+        let begin = Instant::now();
+        while (answers.len() as u64) < asked && begin.elapsed() < Duration::from_secs(60) {
+            answers.extend(checker.answer());
+        }
+        assert_eq!(answers[&0], Answer::Right);
+        assert!((1..asked).all(|ticket| answers[&ticket] == Answer::Wrong));
+        assert!(checker.answer().is_none());
+    }
+
+    #[test]
+    fn same_is_same() {
+        assert!(same(b"", b"") && same(b"ab", b"ab"));
+        assert!(!same(b"a", b"") && !same(b"ab", b"ac") && !same(b"ab", b"abc"));
+    }
+}

@@ -1,0 +1,21 @@
+//! Many sessions on one port: nobody is lost, and peers that never read take nothing from the others.
+
+use fixwire_lab::bench::sessions::{SessionsArgs, measure};
+
+/// The functional part of `fixwire bench sessions`; times are for the bench alone.
+#[test]
+fn two_hundred_sessions_and_twenty_deaf_ones_live_on_one_port() {
+    let found = measure(&SessionsArgs {
+        sessions: 200,
+        deaf: 20,
+        rate: 10,
+        seconds: 3,
+        pairs: 1,
+    })
+    .unwrap();
+    assert_eq!((found.lost, found.ended), (0, 0), "{found:?}");
+    assert_eq!(found.missed, 0, "{found:?}");
+    assert!(found.answered >= 180 * 10 * 6 * 9 / 10, "{found:?}");
+    assert!(found.heartbeats >= 20 * 2, "{found:?}");
+    assert!(found.bytes_per_session < 64 << 10, "{found:?}");
+}
