@@ -186,6 +186,9 @@ pub struct Config {
     pub dictionary: Option<Arc<Dictionary>>,
     /// Which of the dictionary's rules apply.
     pub rules: Rules,
+    /// What the dictionary finds wrong is rejected; `false` delivers the message nevertheless, unless
+    /// its fields cannot be told apart or the session itself cannot do without one of them.
+    pub reject_invalid_message: bool,
     /// SenderCompID and TargetCompID of every message must be those of the session.
     pub check_comp_id: bool,
     /// How far SendingTime(52) may be from our clock, either way; `None`: any distance.
@@ -251,6 +254,7 @@ impl Config {
                 .then_some(ApplVerId::FIX50_SP2),
             dictionary: None,
             rules: Rules::default(),
+            reject_invalid_message: true,
             check_comp_id: true,
             max_latency: Some(Nanos::from_secs(120)),
             require_orig_sending_time: true,

@@ -421,8 +421,13 @@ impl Session {
     /// The first thing that is wrong with the message's fields.
     pub(super) fn find_fault<'a>(&mut self, message: &Message<'a>) -> Result<(), Objection<'a>> {
         if let Some(dictionary) = &self.config.dictionary {
-            return validate::check(dictionary, message, &self.config.rules, &mut self.scratch)
-                .map_err(|fault| Objection::from_fault(message, fault));
+            return match validate::check(dictionary, message, &self.config.rules, &mut self.scratch)
+            {
+                Err(_) if !self.config.reject_invalid_message && message.fault().is_none() => {
+                    Ok(())
+                }
+                found => found.map_err(|fault| Objection::from_fault(message, fault)),
+            };
         }
         match message.fault() {
             Some(fault) => Err(Objection::from_form(message, fault)),
