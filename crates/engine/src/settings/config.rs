@@ -1,15 +1,13 @@
 //! Settings of a file as the configuration of an engine.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fixwire_protocol::dictionary::validate::Rules;
-use fixwire_protocol::dictionary::{Dictionary, Limits as Bounds, Version};
+use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::session::{ApplVerId, BeginString, Config, Party, ResetOn, Role};
 use fixwire_protocol::time::Precision;
 use fixwire_protocol::{Nanos, Tag};
@@ -18,6 +16,7 @@ use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
 use super::{Id, Value};
 use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+use crate::dictionaries;
 
 impl Settings {
     /// Reads the dictionaries that the file names and makes the configuration.
@@ -146,6 +145,7 @@ fn session_config(
     session.default_appl_ver_id = from.text(Id::DefaultApplVerID).and_then(appl_ver_id);
     session.dictionary = dictionary;
     session.rules = rules(from);
+    session.reject_invalid_message = from.bool(Id::RejectInvalidMessage);
     session.check_comp_id = from.bool(Id::CheckCompID);
     session.max_latency = from
         .bool(Id::CheckLatency)
@@ -254,6 +254,7 @@ fn rules(from: &SessionSettings) -> Rules {
         allow_unknown_enum_values: from.bool(Id::AllowUnknownEnumValues),
         unordered_group_fields: from.bool(Id::ValidateUnorderedGroupFields),
         first_field_in_group_is_delimiter: from.bool(Id::FirstFieldInGroupIsDelimiter),
+        conditional_fields: from.bool(Id::ValidateConditionalFields),
         ..Rules::default()
     }
 }
@@ -317,9 +318,12 @@ fn dictionary(
     }
     let mut take = |id: Id, version: &str| {
         let named = from.text(id).map(str::to_owned);
-        let key = named.clone().unwrap_or_else(|| built_in(version));
+        let key = match &named {
+            Some(words) => format!("{words}{}", built_in(version)),
+            None => built_in(version),
+        };
         let made = match named {
-            Some(path) => shelf.file(&path),
+            Some(words) => shelf.named(&words, version, &key),
             None => shelf.built_in(version),
         };
         made.map(|made| (key, made))
@@ -363,20 +367,14 @@ impl Shelf {
         ))
     }
 
-    fn file(&mut self, path: &str) -> Result<Arc<Dictionary>, String> {
-        if let Some(known) = self.read.get(path) {
+    /// A file, or a dictionary with deltas behind it; `built-in` is that of `version`.
+    fn named(&mut self, words: &str, version: &str, key: &str) -> Result<Arc<Dictionary>, String> {
+        if let Some(known) = self.read.get(key) {
             return Ok(Arc::clone(known));
         }
-        let limits = Bounds::default();
-        let mut text = String::new();
-        let most = limits.bytes as u64 + 1;
-        fs::File::open(path)
-            .and_then(|file| file.take(most).read_to_string(&mut text))
-            .map_err(|error| format!("cannot read the dictionary {path}: {error}"))?;
-        let read = Dictionary::from_quickfix_xml(&text, limits)
-            .map_err(|error| format!("{path}: {error}"))?;
-        let read = Arc::new(read);
-        self.read.insert(path.to_owned(), Arc::clone(&read));
+        let read = dictionaries::load(words, Version::from_name(version));
+        let read = Arc::new(read.map_err(|error| error.to_string())?);
+        self.read.insert(key.to_owned(), Arc::clone(&read));
         Ok(read)
     }
 }

@@ -190,7 +190,6 @@ pub static GROUPS: &[Group] = &[
             "CmeEnhancedResend",
             "HeartBtIntOverride",
             "DisableHeartBeatCheck",
-            "PreserveMessageFieldsOrder",
             "RejectMessageOnUnhandledException",
             "SendLogoutBeforeDisconnectFromTimeout",
             "ContinueInitializationOnError",
@@ -206,10 +205,10 @@ pub static GROUPS: &[Group] = &[
         note: "fixwire always does this: remove the key",
     },
     Group {
-        keys: &["RejectInvalidMessage"],
-        refused: true,
+        keys: &["PreserveMessageFieldsOrder"],
+        refused: false,
         unless: Some("Y"),
-        note: "to take messages unchecked say ValidateIncomingMessage=N",
+        note: "fields always go out in the order in which the application writes them",
     },
     Group {
         keys: &["SocketConnectProtocol", "SocketAcceptProtocol"],
