@@ -12,7 +12,7 @@
 //!
 //! # Source
 //!
-//! Encoding FIX using JSON, FIX Trading Community, 2017.
+//! Encoding FIX using JSON, FIX Trading Community. Numbers for names and `base64` objects are ours.
 
 use alloc::collections::BTreeSet;
 use alloc::format;

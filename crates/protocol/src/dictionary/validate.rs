@@ -233,7 +233,6 @@ pub fn check(
 
 /// What the message's conditions find.
 #[cold]
-#[inline(never)]
 fn conditional(
     dictionary: &Dictionary,
     definition: &MessageDef,
