@@ -3,6 +3,7 @@
 
 mod app;
 mod check;
+mod dictionary;
 mod failure;
 mod generate;
 mod journal;
@@ -28,6 +29,7 @@ use failure::Failure;
   fixwire run broker.cfg                run the sessions of a file, print what arrives
   fixwire run --app echo broker.cfg     answer each order with an execution report
   fixwire journal verify store          is the journal whole?
+  fixwire dictionary show FIX.4.4 D     what does an order look like?
 
 A settings file has the form that QuickFIX users know:
   [DEFAULT]
@@ -52,6 +54,9 @@ enum Command {
     /// Reads a journal
     #[command(subcommand)]
     Journal(journal::JournalCommand),
+    /// Shows dictionaries, compares and converts them
+    #[command(subcommand)]
+    Dictionary(dictionary::DictionaryCommand),
     /// Writes Rust views and builders of a dictionary's messages
     Generate(generate::GenerateArgs),
     /// Measures latency
@@ -64,6 +69,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Journal(command) => journal::run(&command),
+        Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(args) => generate::run(&args),
         Command::Bench(command) => {
             fixwire_lab::bench::run(command).map_err(|error| Failure::Text(error.to_string()))

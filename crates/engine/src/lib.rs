@@ -26,6 +26,7 @@ pub mod config;
 mod connect;
 mod connection;
 mod counters;
+pub mod dictionaries;
 mod engine;
 pub mod event;
 pub mod host;

@@ -145,6 +145,7 @@ fn session_config(
     session.dictionary = dictionary;
     session.appl_dictionaries = appl_dictionaries;
     session.rules = rules(from);
+    session.reject_invalid_message = from.bool(Id::RejectInvalidMessage);
     session.check_comp_id = from.bool(Id::CheckCompID);
     session.max_latency = from
         .bool(Id::CheckLatency)
@@ -282,6 +283,7 @@ fn rules(from: &SessionSettings) -> Rules {
         allow_unknown_enum_values: from.bool(Id::AllowUnknownEnumValues),
         unordered_group_fields: from.bool(Id::ValidateUnorderedGroupFields),
         first_field_in_group_is_delimiter: from.bool(Id::FirstFieldInGroupIsDelimiter),
+        conditional_fields: from.bool(Id::ValidateConditionalFields),
         ..Rules::default()
     }
 }
@@ -317,7 +319,7 @@ fn logon_field(setting: &super::Setting) -> Option<(Tag, Vec<u8>)> {
 }
 
 /// The number of an application version by the registry's word for it.
-fn appl_ver_id(word: &str) -> Option<ApplVerId> {
+pub(super) fn appl_ver_id(word: &str) -> Option<ApplVerId> {
     let number: &[u8] = match word {
         "FIX.4.0" => b"2",
         "FIX.4.1" => b"3",

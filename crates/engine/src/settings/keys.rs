@@ -261,15 +261,17 @@ keys! {
 
     /// Messages are checked against a dictionary.
     UseDataDictionary ["UseDataDictionary": "CJN"], Kind::Bool, Some("Y"), Session;
-    /// QuickFIX XML file of the session's messages. Absent: the built-in dictionary of `BeginString`.
+    /// The dictionary of the session's messages: a QuickFIX XML file, a FIX Orchestra repository, or
+    /// `built-in`, each with deltas behind it, as in `built-in + venue.delta`. Absent: the built-in
+    /// dictionary of `BeginString`. See [dictionaries](dictionaries.md).
     DataDictionary ["DataDictionary": "CJGN"], Kind::Path, None, Session;
-    /// QuickFIX XML file of the session-level messages of a FIXT session. Absent: the built-in one of
-    /// FIXT 1.1.
+    /// The dictionary of the session-level messages of a FIXT session, in the forms of
+    /// `DataDictionary`. Absent: the built-in one of FIXT 1.1.
     TransportDataDictionary ["TransportDataDictionary": "CJGN"], Kind::Path, None, Session;
-    /// QuickFIX XML file of the application messages of a FIXT session. Absent: the built-in one of
-    /// `DefaultApplVerID`. With a version behind it (`AppDataDictionary.FIX.4.4`) the one for messages
-    /// whose ApplVerID(1128), or whose sender's DefaultApplVerID(1137), names that version; messages of
-    /// versions without a file are then rejected.
+    /// The dictionary of the application messages of a FIXT session, in the forms of
+    /// `DataDictionary`. Absent: the built-in one of `DefaultApplVerID`. With a version behind it
+    /// (`AppDataDictionary.FIX.4.4`) the one for messages whose ApplVerID(1128), or whose sender's
+    /// DefaultApplVerID(1137), names that version; messages of versions without one are then rejected.
     AppDataDictionary ["AppDataDictionary": "CJGN"], Kind::Path, None, Numbered;
     /// `N` switches off every check against a dictionary, as `UseDataDictionary=N` does.
     ValidateIncomingMessage ["ValidateIncomingMessage": "J"], Kind::Bool, Some("Y"), Session;
@@ -287,6 +289,11 @@ keys! {
     AllowUnknownMsgFields ["AllowUnknownMsgFields": "CJGN"], Kind::Bool, Some("N"), Session;
     /// A value that its field does not have in the dictionary is accepted.
     AllowUnknownEnumValues ["AllowUnknownEnumValues": "JN"], Kind::Bool, Some("N"), Session;
+    /// A field that a condition of the dictionary requires is missed. Only deltas have conditions.
+    ValidateConditionalFields [], Kind::Bool, Some("Y"), Session;
+    /// What the dictionary finds wrong is rejected. `N` delivers the message nevertheless, unless its
+    /// fields cannot be told apart or the session itself needs the one that is wrong.
+    RejectInvalidMessage ["RejectInvalidMessage": "JG"], Kind::Bool, Some("Y"), Session;
     /// Messages with a wrong CheckSum(10) are ignored as garbled. `N` takes them; a wrong BodyLength(9)
     /// is garbled all the same.
     ValidateChecksum ["ValidateChecksum": "J", "ValidateLengthAndChecksum": "CN"], Kind::Bool,

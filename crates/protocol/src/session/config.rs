@@ -211,6 +211,9 @@ pub struct Config {
     pub appl_dictionaries: Vec<(ApplVerId, Arc<Dictionary>)>,
     /// Which of the dictionary's rules apply.
     pub rules: Rules,
+    /// What the dictionary finds wrong is rejected; `false` delivers the message nevertheless, unless
+    /// its fields cannot be told apart or the session itself cannot do without one of them.
+    pub reject_invalid_message: bool,
     /// SenderCompID and TargetCompID of every message must be those of the session.
     pub check_comp_id: bool,
     /// How far SendingTime(52) may be from our clock, either way; `None`: any distance.
@@ -315,6 +318,7 @@ impl Config {
             dictionary: None,
             appl_dictionaries: Vec::new(),
             rules: Rules::default(),
+            reject_invalid_message: true,
             check_comp_id: true,
             max_latency: Some(Nanos::from_secs(120)),
             require_orig_sending_time: true,
