@@ -1,6 +1,6 @@
 //! Engines of others, built from their registries and run as child processes.
 
-use crate::packages::{folder, workspace};
+use crate::packages::workspace;
 use crate::server::scratch;
 use crate::trade::{Event, Side};
 use std::fs;
@@ -42,19 +42,32 @@ impl Engine {
 
     /// Starts it in one role on this port.
     pub fn start(self, role: Role, port: u16, sender: &str, target: &str) -> Result<Side, String> {
+        let store =
+            scratch(&format!("interop-{self:?}-{role:?}")).map_err(|error| error.to_string())?;
+        self.start_in(&store, role, port, sender, target)
+    }
+
+    /// Starts it in one role on this port, with the file store in `store` of this folder.
+    pub fn start_in(
+        self,
+        folder: &Path,
+        role: Role,
+        port: u16,
+        sender: &str,
+        target: &str,
+    ) -> Result<Side, String> {
         let command = self.build()?;
-        let dictionary = folder("quickfix-tokio")?.join("acceptance/spec/FIX42.xml");
+        let package = crate::packages::folder("quickfix-tokio")?;
+        let dictionary = package.join("acceptance/spec/FIX42.xml");
         let role = match role {
             Role::Initiator => "initiator",
             Role::Acceptor => "acceptor",
         };
-        let store =
-            scratch(&format!("interop-{self:?}-{role}")).map_err(|error| error.to_string())?;
         let mut child = Command::new(&command[0])
             .args(&command[1..])
             .args([role, &port.to_string(), sender, target])
             .arg(dictionary)
-            .current_dir(store)
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

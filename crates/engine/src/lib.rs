@@ -34,6 +34,7 @@ pub mod messages;
 mod redact;
 mod release;
 pub mod settings;
+pub mod store;
 mod turn;
 
 pub use fixwire_protocol as protocol;

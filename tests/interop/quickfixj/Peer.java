@@ -11,7 +11,7 @@ import quickfix.DefaultMessageFactory;
 import quickfix.DefaultSessionFactory;
 import quickfix.FieldMap;
 import quickfix.FieldNotFound;
-import quickfix.MemoryStoreFactory;
+import quickfix.FileStoreFactory;
 import quickfix.Message;
 import quickfix.Session;
 import quickfix.SessionID;
@@ -42,12 +42,12 @@ public final class Peer implements Application {
             "[DEFAULT]", "ConnectionType=" + role, "StartTime=00:00:00", "EndTime=00:00:00",
             "HeartBtInt=30", "ReconnectInterval=1", "SocketTcpNoDelay=Y", "SocketReuseAddress=Y",
             "SocketAcceptPort=" + port, "SocketConnectHost=127.0.0.1", "SocketConnectPort=" + port,
-            "UseDataDictionary=Y", "DataDictionary=" + args[4],
+            "FileStorePath=store", "UseDataDictionary=Y", "DataDictionary=" + args[4],
             "[SESSION]", "BeginString=FIX.4.2", "SenderCompID=" + sender, "TargetCompID=" + target, "");
         SessionSettings settings = new SessionSettings(new ByteArrayInputStream(text.getBytes()));
         SessionID id = new SessionID("FIX.4.2", sender, target);
         Peer peer = new Peer(id);
-        DefaultSessionFactory sessions = new DefaultSessionFactory(peer, new MemoryStoreFactory(), null,
+        DefaultSessionFactory sessions = new DefaultSessionFactory(peer, new FileStoreFactory(settings), null,
             new DefaultMessageFactory());
         Connector connector = role.equals("acceptor")
             ? new SocketAcceptor(sessions, settings, 100_000)
@@ -68,6 +68,8 @@ public final class Peer implements Application {
                 case "send" -> send(count);
                 case "skip" -> session.setNextSenderMsgSeqNum(session.getExpectedSenderNum() + count);
                 case "back" -> session.setNextTargetMsgSeqNum(session.getExpectedTargetNum() - count);
+                case "numbers" -> event("numbers", ",\"sender\":" + session.getExpectedSenderNum()
+                    + ",\"target\":" + session.getExpectedTargetNum());
                 case "reset" -> resetNext = true;
                 case "logout" -> session.logout();
                 case "logon" -> session.logon();

@@ -55,14 +55,17 @@ impl Counters {
 pub(super) struct Known {
     pub(super) name: String,
     pub(super) counters: Counters,
+    /// When its numbers began to run: the wall time of the record that began its epoch.
+    pub(super) began: Timestamp,
     pub(super) index: Index,
 }
 
 impl Known {
-    pub(super) fn new(name: String, config: &Config) -> Self {
+    pub(super) fn new(name: String, began: Timestamp, config: &Config) -> Self {
         Self {
             name,
             counters: Counters::NEW,
+            began,
             index: Index::new(config.index_entries),
         }
     }
@@ -80,9 +83,10 @@ impl Known {
     }
 
     #[inline]
-    pub(super) fn set(&mut self, counters: Counters) {
+    pub(super) fn set(&mut self, wall: Timestamp, counters: Counters) {
         if counters.epoch != self.counters.epoch {
             self.index.clear();
+            self.began = wall;
         }
         self.counters = counters;
     }
@@ -153,11 +157,12 @@ impl<D: Disk> Journal<D> {
         let segment_number = self.last_number();
         let at = self.at;
         let known = &mut self.sessions[cause.session.0 as usize];
-        known.set(Counters {
+        let after = Counters {
             next_in: cause.next_in,
             next_out: cause.next_out,
             epoch: cause.epoch,
-        });
+        };
+        known.set(wall, after);
         let segment = self.segments.back_mut().expect("a journal has a segment");
         segment.store(at + RECORD, body);
         let mut place = at + RECORD + padded(body.len());
@@ -220,7 +225,7 @@ impl<D: Disk> Journal<D> {
         }
         let id = JournalId(self.sessions.len() as u32);
         self.sessions
-            .push(Known::new(name.to_owned(), &self.config));
+            .push(Known::new(name.to_owned(), wall, &self.config));
         let cause = Cause {
             session: id,
             kind: Kind::Session,
@@ -405,6 +410,14 @@ impl<D: Disk> Journal<D> {
             .map(|known| known.counters)
     }
 
+    /// When a session's numbers began to run: its registration or its last reset.
+    #[must_use]
+    pub fn began(&self, session: JournalId) -> Option<Timestamp> {
+        self.sessions
+            .get(session.0 as usize)
+            .map(|known| known.began)
+    }
+
     /// All registered sessions, by their ids.
     pub fn sessions(&self) -> impl Iterator<Item = (JournalId, &str, Counters)> {
         let known = self.sessions.iter().enumerate();
@@ -448,6 +461,15 @@ impl<D: Disk> Journal<D> {
             self.prepare_next();
         }
         Ok(())
+    }
+
+    /// Lets the next record begin a new segment.
+    ///
+    /// # Errors
+    ///
+    /// What making a segment answers.
+    pub fn new_segment(&mut self) -> Result<(), JournalError> {
+        self.roll()
     }
 
     /// Goes on in a new segment.

@@ -22,6 +22,8 @@ const UNFINISHED: &str = ".new";
 const STEP: usize = 64 << 10;
 /// The longest rest after a step, and the rest while it is unknown how long segments last.
 const REST: (Duration, Duration) = (Duration::from_millis(1), Duration::from_micros(100));
+/// How a name ends that says: segments from this number on are no part of the journal yet.
+const PENDING: &str = ".import";
 
 /// A directory of segments `00000001.fwj`, `00000002.fwj` and so on, locked while this lives.
 #[derive(Debug)]
@@ -66,12 +68,44 @@ impl Directory {
                 return Err(JournalError::io("lock", &lock_name)(source));
             }
         }
+        undo_pending(&path)?;
         let maker = Maker::start(path.clone())?;
         Ok(Self {
             path,
             _lock: lock,
             maker,
         })
+    }
+
+    /// Whether it holds no segment.
+    pub(crate) fn is_empty(&self) -> Result<bool, JournalError> {
+        Ok(list(&self.path)?.is_empty())
+    }
+
+    /// Segments from this number on become part of the journal with [`Self::end_pending`], all at once.
+    /// Opening the directory before that removes them.
+    pub(crate) fn begin_pending(&self, first: u32) -> Result<(), JournalError> {
+        let path = pending_path(&self.path, first);
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&path)
+            .map_err(JournalError::io("create", path.display().to_string()))?;
+        sync_names(&self.path)
+    }
+
+    /// Makes the pending segments, which are on the disk, part of the journal.
+    pub(crate) fn end_pending(&self) -> Result<(), JournalError> {
+        if let Some(first) = pending(&self.path)? {
+            let path = pending_path(&self.path, first);
+            fs::remove_file(&path)
+                .map_err(JournalError::io("remove", path.display().to_string()))?;
+            sync_names(&self.path)?;
+        }
+        Ok(())
     }
 }
 
@@ -138,8 +172,45 @@ impl Disk for Directory {
     }
 }
 
-/// Lists the numbers of the segments in a directory, ascending.
+/// Lists the numbers of the segments of a journal, ascending.
 pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
+    let mut numbers = names(path, SUFFIX)?;
+    if let Some(first) = pending(path)? {
+        numbers.retain(|&number| number < first);
+    }
+    Ok(numbers)
+}
+
+/// The number from which on segments are no part of the journal.
+fn pending(path: &Path) -> Result<Option<u32>, JournalError> {
+    Ok(names(path, PENDING)?.first().copied())
+}
+
+fn pending_path(directory: &Path, first: u32) -> PathBuf {
+    directory.join(format!("{first:08}{PENDING}"))
+}
+
+/// Removes segments that never became part of the journal, the last first, and then what says so.
+fn undo_pending(path: &Path) -> Result<(), JournalError> {
+    let Some(first) = pending(path)? else {
+        return Ok(());
+    };
+    let numbers = names(path, SUFFIX)?;
+    let segments = numbers.iter().rev().filter(|&&number| number >= first);
+    for path in segments
+        .map(|&number| segment_path(path, number))
+        .chain([pending_path(path, first)])
+    {
+        fs::remove_file(&path).map_err(JournalError::io("remove", path.display().to_string()))?;
+        if let Some(directory) = path.parent() {
+            sync_names(directory)?;
+        }
+    }
+    Ok(())
+}
+
+/// Lists the numbers of the files that end so, ascending.
+fn names(path: &Path, suffix: &str) -> Result<Vec<u32>, JournalError> {
     let name = path.display().to_string();
     let mut numbers = Vec::new();
     for entry in fs::read_dir(path).map_err(JournalError::io("list", &name))? {
@@ -147,7 +218,7 @@ pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
         let file_name = entry.file_name();
         let Some(stem) = file_name
             .to_str()
-            .and_then(|text| text.strip_suffix(SUFFIX))
+            .and_then(|text| text.strip_suffix(suffix))
         else {
             continue;
         };
@@ -157,7 +228,7 @@ pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
                 return Err(JournalError::Damaged(super::Damage {
                     file: entry.path().display().to_string(),
                     offset: 0,
-                    expected: format!("only files of the journal to end in {SUFFIX}"),
+                    expected: format!("only files of the journal to end in {suffix}"),
                     found: "a name that is not a segment's (eight digits)".into(),
                 }));
             }

@@ -405,7 +405,7 @@ impl Scan {
             match str::from_utf8(&bytes[body]) {
                 Ok(name) => self
                     .sessions
-                    .push(Known::new(name.to_owned(), &self.config)),
+                    .push(Known::new(name.to_owned(), head.wall, &self.config)),
                 Err(_) => {
                     return fault(at + RECORD, "a name in UTF-8".into(), "other bytes".into());
                 }
@@ -422,11 +422,12 @@ impl Scan {
         let Some(known) = self.sessions.get_mut(id) else {
             return unknown(at + 32, head.session);
         };
-        known.set(Counters {
+        let after = Counters {
             next_in: head.next_in,
             next_out: head.next_out,
             epoch: head.epoch,
-        });
+        };
+        known.set(head.wall, after);
         let mut place = at + RECORD + padded(head.body as usize);
         for _ in 0..head.effects {
             let effect = EffectHead::read(bytes, place);
