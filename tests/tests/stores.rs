@@ -35,9 +35,8 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     };
     let (before, after, peer) = (place("before")?, place("after")?, place("peer")?);
     let port = free_port().map_err(|error| error.to_string())?;
-    let old = |folder: &Path| {
-        engine.start_in(folder, Role::Initiator, port, "INITIATOR", "ACCEPTOR")
-    };
+    let old =
+        |folder: &Path| engine.start_in(folder, Role::Initiator, port, "INITIATOR", "ACCEPTOR");
 
     // Nobody listens: everything is stored.
     let mut writer = old(&before)?;
@@ -46,7 +45,12 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     writer.quit()?;
 
     let journal = home.join("journal");
-    let said = fixwire(&["import", "--from"], family, &before.join("store"), &journal)?;
+    let said = fixwire(
+        &["import", "--from"],
+        family,
+        &before.join("store"),
+        &journal,
+    )?;
     // An attempt to connect may have taken a number for its Logon.
     let stored = said
         .strip_prefix(&format!("{SESSION}: "))
@@ -55,7 +59,12 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     assert!((MESSAGES..MESSAGES + 1_000).contains(&stored), "{said}");
     let expected = format!("next to send {}, next to expect 1;", stored + 1);
     assert!(said.contains(&expected), "{said}");
-    let again = fixwire(&["import", "--from"], family, &before.join("store"), &journal);
+    let again = fixwire(
+        &["import", "--from"],
+        family,
+        &before.join("store"),
+        &journal,
+    );
     let refused = again.expect_err("the session is there");
     assert!(refused.contains("has session"), "{refused}");
 
@@ -70,7 +79,10 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
             assert_ne!(event.name, "rejected", "{event:?}");
             event.name == "order"
         })?;
-        assert!(order.dup && order.seq > last && order.seq <= stored, "{order:?}");
+        assert!(
+            order.dup && order.seq > last && order.seq <= stored,
+            "{order:?}"
+        );
         assert_eq!(order.id, format!("INITIATOR-{number}"));
         last = order.seq;
     }
@@ -115,7 +127,11 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     back.tell("send 3")?;
     for number in 0..3 {
         let order = acceptor.expect("order", |event| event.name == "order")?;
-        assert_eq!((order.seq, order.dup), (mine.0 + number, false), "{order:?}");
+        assert_eq!(
+            (order.seq, order.dup),
+            (mine.0 + number, false),
+            "{order:?}"
+        );
     }
 
     // And it serves what has been away.
@@ -126,8 +142,14 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     acceptor.tell(&format!("back {behind}"))?;
     acceptor.tell("logon")?;
     let first = acceptor.expect("an old order", |event| event.name == "order")?;
-    assert!(first.dup && first.seq >= last - 9 && first.seq <= last, "{first:?}");
-    assert_eq!(first.id, format!("INITIATOR-{}", MESSAGES + first.seq - last));
+    assert!(
+        first.dup && first.seq >= last - 9 && first.seq <= last,
+        "{first:?}"
+    );
+    assert_eq!(
+        first.id,
+        format!("INITIATOR-{}", MESSAGES + first.seq - last)
+    );
     Ok(())
 }
 

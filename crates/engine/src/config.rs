@@ -13,6 +13,7 @@ use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
 use fixwire_protocol::session;
 
 use crate::journal::record::EFFECT;
+use crate::log::FileLog;
 
 /// Everything an engine needs to know.
 #[derive(Clone, Debug)]
@@ -39,6 +40,8 @@ pub struct EngineConfig {
     pub limits: Limits,
     /// How long a stopping engine waits for the answers to its Logouts.
     pub stop_timeout: Duration,
+    /// Message and event logs beside the journal; needs one that outlives the process.
+    pub file_log: Option<FileLog>,
     /// The sessions. A session's place here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
 }
@@ -56,6 +59,7 @@ impl Default for EngineConfig {
             read_buffer: 2 << 20,
             limits: Limits::default(),
             stop_timeout: Duration::from_secs(5),
+            file_log: None,
             sessions: Vec::new(),
         }
     }
@@ -134,6 +138,9 @@ impl EngineConfig {
         }
         if self.sessions.is_empty() {
             return Err(ConfigError::NoSession);
+        }
+        if self.file_log.is_some() && self.durability == Durability::Memory {
+            return Err(ConfigError::LogWithoutJournal);
         }
         for (index, session) in self.sessions.iter().enumerate() {
             session.check()?;
@@ -323,6 +330,8 @@ pub enum Connection {
 pub enum ConfigError {
     /// There is no session.
     NoSession,
+    /// Logs are made from the journal, and there is none to make them from.
+    LogWithoutJournal,
     /// Two sessions have this name.
     NameTwice(String),
     /// Two acceptor sessions cannot be told apart by their Logon.
@@ -348,6 +357,9 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSession => f.write_str("no session is configured"),
+            Self::LogWithoutJournal => f.write_str(
+                "message logs are made from the journal, which durability `memory` does not have",
+            ),
             Self::NameTwice(name) => write!(f, "two sessions are named {name}"),
             Self::IdentityTwice(a, b) => {
                 write!(

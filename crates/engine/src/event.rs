@@ -85,6 +85,11 @@ pub enum Event {
         /// What it says.
         error: String,
     },
+    /// A message or event log cannot be written. It is tried again, and then goes on where it was.
+    LogFailed {
+        /// What went wrong.
+        error: String,
+    },
     /// Events of one kind came faster than [`Limits::events_per_second`](crate::Limits).
     Suppressed {
         /// How many were not told.
@@ -167,6 +172,7 @@ impl fmt::Display for Event {
                 )
             }
             Self::JournalFailed { error } => write!(f, "{error}"),
+            Self::LogFailed { error } => write!(f, "message log: {error}"),
             Self::Suppressed { events } => write!(f, "{events} more events of one kind"),
         }
     }
@@ -241,11 +247,12 @@ impl Event {
             Self::Garbled { .. } => 8,
             Self::NotSent { .. } => 9,
             Self::JournalFailed { .. } | Self::Suppressed { .. } => 10,
+            Self::LogFailed { .. } => 11,
         }
     }
 }
 
-const KINDS: usize = 11;
+const KINDS: usize = 12;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.
@@ -254,6 +261,8 @@ pub type Sink = Box<dyn FnMut(Now, &Event) + Send>;
 /// Passes events on, so many of each kind a second.
 pub(crate) struct Events {
     sink: Option<Sink>,
+    /// They hear every event.
+    logs: Vec<Sink>,
     per_second: u32,
     since: Mono,
     told: [u32; KINDS],
@@ -264,6 +273,7 @@ impl Events {
     pub(crate) fn new(per_second: u32) -> Self {
         Self {
             sink: None,
+            logs: Vec::new(),
             per_second,
             since: Mono(0),
             told: [0; KINDS],
@@ -275,8 +285,15 @@ impl Events {
         self.sink = Some(sink);
     }
 
+    pub(crate) fn log(&mut self, sink: Sink) {
+        self.logs.push(sink);
+    }
+
     #[cold]
     pub(crate) fn tell(&mut self, now: Now, event: &Event) {
+        for log in &mut self.logs {
+            log(now, event);
+        }
         let Some(sink) = &mut self.sink else { return };
         if now.mono.0.saturating_sub(self.since.0) >= SECOND.0 {
             self.since = now.mono;

@@ -30,6 +30,7 @@ mod engine;
 pub mod event;
 pub mod host;
 pub mod journal;
+pub mod log;
 pub mod messages;
 mod redact;
 mod release;

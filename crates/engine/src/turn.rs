@@ -92,6 +92,12 @@ impl<A: Application, H: Host> Engine<A, H> {
         if let Stopping::Until(deadline) = self.stopping {
             self.finish(now, deadline)?;
         }
+        for feed in &self.feeds {
+            if let Some(error) = feed.trouble() {
+                let error = error.to_string();
+                self.events.tell(now, &Event::LogFailed { error });
+            }
+        }
         self.core.journal.idle_work();
         Ok(work)
     }

@@ -26,6 +26,7 @@ mod recover;
 mod replay;
 pub mod segment;
 pub mod sim;
+mod tail;
 mod verify;
 
 pub use append::{Cause, Counters, Journal};
@@ -39,6 +40,7 @@ pub use record::{Effect, Kind};
 pub use recover::{Recovered, Torn};
 pub use replay::{Replay, Stored};
 pub use segment::Position;
+pub use tail::Tail;
 pub use verify::{Verified, verify};
 
 /// Which session of the journal: the order of its registration, from 0. The engine's `SessionId`

@@ -193,6 +193,11 @@ pub(super) fn crc(bytes: &[u8], at: usize, length: usize, salt: u64) -> u32 {
     crc32c::crc32c_append(seed(salt, at, length), &bytes[at + INDEX_AT..at + length])
 }
 
+/// The CRC that a record must have whose bytes were read from `at`.
+pub(super) fn crc_of(record: &[u8], at: usize, salt: u64) -> u32 {
+    crc32c::crc32c_append(seed(salt, at, record.len()), &record[INDEX_AT..])
+}
+
 /// Mixes what a record's CRC covers besides its bytes, so that a record copied to another place or
 /// left over from another segment is not one.
 #[inline]

@@ -403,9 +403,10 @@ impl Scan {
                 return Err(Refused::Sessions);
             }
             match str::from_utf8(&bytes[body]) {
-                Ok(name) => self
-                    .sessions
-                    .push(Known::new(name.to_owned(), head.wall, &self.config)),
+                Ok(name) => {
+                    self.sessions
+                        .push(Known::new(name.to_owned(), head.wall, &self.config))
+                }
                 Err(_) => {
                     return fault(at + RECORD, "a name in UTF-8".into(), "other bytes".into());
                 }

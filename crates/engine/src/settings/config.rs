@@ -18,6 +18,8 @@ use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
 use super::{Id, Value};
 use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+use crate::log::FileLog;
+use crate::store::Family;
 
 impl Settings {
     /// Reads the dictionaries that the file names and makes the configuration.
@@ -85,8 +87,13 @@ impl Settings {
                 ..usual.limits
             },
             stop_timeout: first.time(Id::StopTimeout).unwrap_or(usual.stop_timeout),
+            file_log: file_log(first),
             sessions,
         };
+        if config.file_log.is_some() && config.durability == Durability::Memory {
+            let note = "logs are made from the journal, which Durability=memory does not have";
+            return Err(self.error(first, Id::FileLogPath, note.to_owned()));
+        }
         if config.read_buffer < config.max_message {
             let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
             return Err(self.error(first, Id::ReadBufferSize, note));
@@ -102,6 +109,21 @@ impl Settings {
         }
         Ok(config)
     }
+}
+
+fn file_log(from: &SessionSettings) -> Option<FileLog> {
+    Some(FileLog {
+        layout: match from.text(Id::FileLogLayout) {
+            Some("quickfixj") => Family::QuickfixJ,
+            Some("quickfixgo") => Family::QuickfixGo,
+            Some("quickfixn") => Family::QuickfixN,
+            _ => Family::Quickfix,
+        },
+        heartbeats: from.bool(Id::FileLogHeartbeats),
+        milliseconds: from.bool(Id::FileIncludeMilliseconds),
+        stamp_messages: from.bool(Id::FileIncludeTimeStampForMessages),
+        ..FileLog::new(from.text(Id::FileLogPath)?)
+    })
 }
 
 /// Files of the journal are whole pages.

@@ -280,11 +280,7 @@ pub static GROUPS: &[Group] = &[
     Group {
         keys: &[
             "FileStoreMaxCachedMsgs",
-            "FileLogPath",
             "FileLogBackupPath",
-            "FileLogHeartbeats",
-            "FileIncludeMilliseconds",
-            "FileIncludeTimeStampForMessages",
             "ScreenLogShowIncoming",
             "ScreenLogShowOutgoing",
             "ScreenLogShowEvents",

@@ -127,6 +127,12 @@ const DURABILITIES: Kind = Kind::Word(&[
     ("process", "process"),
     ("disk", "disk"),
 ]);
+const LAYOUTS: Kind = Kind::Word(&[
+    ("quickfix", "quickfix"),
+    ("quickfixj", "quickfixj"),
+    ("quickfixgo", "quickfixgo"),
+    ("quickfixn", "quickfixn"),
+]);
 const DIALECTS: Kind = Kind::Word(&[
     ("fixwire", "fixwire"),
     ("quickfix", "quickfix"),
@@ -304,6 +310,20 @@ keys! {
     /// Size of one file of the journal: at least 2 messages of `MaxMessageSize` and 1 MiB. Rounded up to
     /// pages of 4 KiB.
     JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;
+    /// Folder of message and event logs, two files for each session, for tools that read those of
+    /// QuickFIX. They are made from the journal, beside the path of a message; passwords are starred
+    /// out, control characters but SOH are written as `\\xNN`. Absent: no such logs, the journal is the log.
+    FileLogPath ["FileLogPath": "CJGN"], Kind::Path, None, Engine;
+    /// Whose file names and lines the logs in `FileLogPath` have.
+    FileLogLayout [], LAYOUTS, Some("quickfix"), Engine;
+    /// Heartbeats are in the message logs.
+    FileLogHeartbeats ["FileLogHeartbeats": "J"], Kind::Bool, Some("Y"), Engine;
+    /// Times in logs have milliseconds, with `FileLogLayout=quickfixj`; the others have digits of their
+    /// own.
+    FileIncludeMilliseconds ["FileIncludeMilliseconds": "J"], Kind::Bool, Some("N"), Engine;
+    /// Messages in logs have times, with `FileLogLayout=quickfixj`; with the others they always do.
+    FileIncludeTimeStampForMessages
+        ["FileIncludeTimeStampForMessages": "J"], Kind::Bool, Some("N"), Engine;
     /// Longest message that is taken or sent. A peer that announces a longer one is disconnected. When it
     /// is not said, it is as much less as a smaller `JournalSegmentSize` needs.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;

@@ -115,7 +115,11 @@ impl fmt::Display for StoreError {
                  {next_out} next. To put the store in its place, say so (--replace)"
             ),
             Self::Unknown { session, known } => {
-                write!(f, "no session {session} in this journal; it has: {}", known.join(", "))
+                write!(
+                    f,
+                    "no session {session} in this journal; it has: {}",
+                    known.join(", ")
+                )
             }
             Self::NoJournal { folder } => write!(f, "{folder} holds no journal"),
             Self::TooHigh { number, most } => write!(

@@ -131,8 +131,7 @@ impl Files<'_> {
         self.finish("body", body)?;
         self.finish("header", header)?;
         let began = journal.began(id).unwrap_or_default();
-        let mut small =
-            numbers::write_numbers(self.family, counters.next_out, counters.next_in);
+        let mut small = numbers::write_numbers(self.family, counters.next_out, counters.next_in);
         small.push(("session", numbers::write_time(self.family, began)));
         for (ending, bytes) in small {
             let mut file = self.create(ending)?;
@@ -142,8 +141,7 @@ impl Files<'_> {
         }
         for ending in self.family.endings() {
             let path = self.name.path(self.family, self.folder, ending);
-            fs::rename(self.unfinished(ending), &path)
-                .map_err(StoreError::io("rename", &path))?;
+            fs::rename(self.unfinished(ending), &path).map_err(StoreError::io("rename", &path))?;
             self.named.push(path);
         }
         File::open(self.folder)

@@ -53,9 +53,13 @@ impl Family {
     fn endings(self) -> &'static [&'static str] {
         match self {
             Self::Quickfix | Self::QuickfixN => &["seqnums", "session", "body", "header"],
-            Self::QuickfixJ | Self::QuickfixGo => {
-                &["senderseqnums", "targetseqnums", "session", "body", "header"]
-            }
+            Self::QuickfixJ | Self::QuickfixGo => &[
+                "senderseqnums",
+                "targetseqnums",
+                "session",
+                "body",
+                "header",
+            ],
         }
     }
 }

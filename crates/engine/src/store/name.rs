@@ -62,7 +62,9 @@ impl SessionName {
             }
         }
         if made.sender.len() > 3 || made.target.len() > 3 {
-            return Err(refuse("a side has more than CompID, sub id and location id"));
+            return Err(refuse(
+                "a side has more than CompID, sub id and location id",
+            ));
         }
         Ok(made)
     }

@@ -33,7 +33,11 @@ pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wron
     let (sender, at) = digits(bytes, 0)?;
     if bytes.get(at..at + 3) != Some(b" : ") {
         let differs = (0..3).find(|&n| bytes.get(at + n) != Some(&b" : "[n]));
-        return wrong(bytes, at + differs.unwrap_or(0), "` : ` between two numbers");
+        return wrong(
+            bytes,
+            at + differs.unwrap_or(0),
+            "` : ` between two numbers",
+        );
     }
     let width = at;
     let (target, at) = digits(bytes, at + 3)?;
@@ -151,9 +155,12 @@ fn parse_time(family: Family, text: &[u8]) -> Result<Timestamp, (usize, &'static
     const RFC: &str = "a moment such as 2026-11-21T14:58:34.123Z";
     let plain: Vec<u8>;
     let (moment, rest, start) = if family == Family::QuickfixGo {
-        let (Some(head), Some(b"-"), Some(b"-"), Some(b"T")) =
-            (text.get(..19), text.get(4..5), text.get(7..8), text.get(10..11))
-        else {
+        let (Some(head), Some(b"-"), Some(b"-"), Some(b"T")) = (
+            text.get(..19),
+            text.get(4..5),
+            text.get(7..8),
+            text.get(10..11),
+        ) else {
             return Err((0, RFC));
         };
         plain = [&head[..4], &head[5..7], &head[8..10], b"-", &head[11..]].concat();
@@ -174,7 +181,11 @@ fn parse_time(family: Family, text: &[u8]) -> Result<Timestamp, (usize, &'static
             return Err((start + 1, "1 to 9 digits behind the point"));
         }
         for place in 0..9 {
-            let digit = if place < count { fraction[place] - b'0' } else { 0 };
+            let digit = if place < count {
+                fraction[place] - b'0'
+            } else {
+                0
+            };
             nanos = nanos * 10 + i64::from(digit);
         }
         rest = &fraction[count..];
@@ -183,7 +194,8 @@ fn parse_time(family: Family, text: &[u8]) -> Result<Timestamp, (usize, &'static
         (_, b"") if family != Family::QuickfixGo => 0,
         (Family::QuickfixN, b" " | b" Z") | (Family::QuickfixGo, b"Z") => 0,
         (Family::QuickfixN, [b' ', zone @ ..]) | (Family::QuickfixGo, zone) => {
-            zone_seconds(zone).ok_or((text.len() - rest.len(), "`Z` or an offset such as +01:00"))?
+            zone_seconds(zone)
+                .ok_or((text.len() - rest.len(), "`Z` or an offset such as +01:00"))?
         }
         _ => return Err((text.len() - rest.len(), "the end of the moment")),
     };
@@ -205,7 +217,11 @@ fn zone_seconds(zone: &[u8]) -> Option<i64> {
 }
 
 /// The files that hold the numbers: ending and bytes.
-pub(super) fn write_numbers(family: Family, sender: u64, target: u64) -> Vec<(&'static str, Vec<u8>)> {
+pub(super) fn write_numbers(
+    family: Family,
+    sender: u64,
+    target: u64,
+) -> Vec<(&'static str, Vec<u8>)> {
     let single = |number: u64| match family {
         Family::QuickfixJ => java_bytes(&number.to_string()),
         _ => format!("{number:019}").into_bytes(),
@@ -213,9 +229,15 @@ pub(super) fn write_numbers(family: Family, sender: u64, target: u64) -> Vec<(&'
     match family {
         // Newer releases write 20 digits and read 10. Older ones write 10 over the file they find: of a
         // longer one a tail would be left, which they then read as digits of the number.
-        Family::Quickfix => vec![("seqnums", format!("{sender:010} : {target:010}").into_bytes())],
+        Family::Quickfix => vec![(
+            "seqnums",
+            format!("{sender:010} : {target:010}").into_bytes(),
+        )],
         Family::QuickfixN => {
-            vec![("seqnums", format!("{sender:020} : {target:020}  ").into_bytes())]
+            vec![(
+                "seqnums",
+                format!("{sender:020} : {target:020}  ").into_bytes(),
+            )]
         }
         Family::QuickfixJ | Family::QuickfixGo => vec![
             ("senderseqnums", single(sender)),
@@ -262,7 +284,11 @@ mod tests {
             "00000000000000000017 : 00000000000000000005",
             "00000000000000000017 : 00000000000000000005  ",
         ] {
-            assert_eq!(read_pair(Family::Quickfix, text.as_bytes()), Ok((17, 5)), "{text}");
+            assert_eq!(
+                read_pair(Family::Quickfix, text.as_bytes()),
+                Ok((17, 5)),
+                "{text}"
+            );
         }
         assert_eq!(read_single(Family::QuickfixJ, b"\0\x03101"), Ok(101));
         assert_eq!(read_single(Family::QuickfixJ, b"\0\x02991"), Ok(99));
@@ -309,7 +335,10 @@ mod tests {
             assert_eq!(write_time(family, began), bytes, "{family:?}");
         }
         let go = |text: &[u8]| read_time(Family::QuickfixGo, text).unwrap();
-        assert_eq!(go(b"2026-11-21T15:58:30+01:00"), go(b"2026-11-21T14:58:30Z"));
+        assert_eq!(
+            go(b"2026-11-21T15:58:30+01:00"),
+            go(b"2026-11-21T14:58:30Z")
+        );
         for (family, bytes) in [
             (Family::Quickfix, &b"20261321-14:58:34"[..]),
             (Family::Quickfix, b"20261121-14:58"),

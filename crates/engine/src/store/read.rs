@@ -66,9 +66,9 @@ impl Store {
         }
         let path = |ending| name.path(family, folder, ending);
         let (next_out, next_in) = match family {
-            Family::Quickfix | Family::QuickfixN => small(&path("seqnums"), |bytes| {
-                numbers::read_pair(family, bytes)
-            })?,
+            Family::Quickfix | Family::QuickfixN => {
+                small(&path("seqnums"), |bytes| numbers::read_pair(family, bytes))?
+            }
             Family::QuickfixJ | Family::QuickfixGo => {
                 let read = |bytes: &[u8]| numbers::read_single(family, bytes);
                 (
@@ -273,7 +273,10 @@ fn entries(family: Family, path: &Path, body_len: u64) -> Result<Vec<Entry>, Sto
         }
         if offset != body_at {
             let expected = format!("offset {body_at} in the body, where the message before ends");
-            return Err(damaged(expected, format!("offset {offset} of message {seq}")));
+            return Err(damaged(
+                expected,
+                format!("offset {offset} of message {seq}"),
+            ));
         }
         if stated == 0 || stated > LONGEST || offset + stated > body_len {
             let expected = format!("a message inside of the body, which has {body_len} bytes");

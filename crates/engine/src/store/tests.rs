@@ -106,14 +106,7 @@ impl Place {
     }
 
     fn import(&self, family: Family, existing: Existing) -> Result<Imported, StoreError> {
-        import(
-            family,
-            &self.store(),
-            &self.journal(),
-            NAME,
-            existing,
-            NOW,
-        )
+        import(family, &self.store(), &self.journal(), NAME, existing, NOW)
     }
 
     fn open(&self) -> Journal<Directory> {
@@ -143,7 +136,12 @@ fn a_session_moves_in_and_back_with_the_same_bytes() {
         let place = Place::new(family);
         let moved = place.import(family, Existing::Refuse).unwrap();
         assert_eq!(
-            (moved.messages, moved.next_in, moved.next_out, moved.left_out),
+            (
+                moved.messages,
+                moved.next_in,
+                moved.next_out,
+                moved.left_out
+            ),
             (3, 7, 5, 0)
         );
         assert!(journal::verify(&place.journal()).unwrap().bad.is_none());
@@ -228,7 +226,11 @@ fn other_sessions_of_the_journal_stay_and_so_do_files_of_a_store() {
     assert!(matches!(error, StoreError::Occupied { .. }), "{error}");
     assert!(files(&place.store()) == before);
     let error = export(family, &place.journal(), &place.store(), "FIX.4.4:C->D").unwrap_err();
-    assert!(error.to_string().contains("it has: FIX.4.4:X->Y, FIX.4.2:A->B"));
+    assert!(
+        error
+            .to_string()
+            .contains("it has: FIX.4.4:X->Y, FIX.4.2:A->B")
+    );
     let nowhere = place.root.path().join("nowhere");
     let error = export(family, &nowhere, &place.store(), NAME).unwrap_err();
     assert!(matches!(error, StoreError::NoJournal { .. }), "{error}");
