@@ -12,6 +12,7 @@ use std::time::Duration;
 use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
 use fixwire_protocol::session;
 
+use crate::journal::Retention;
 use crate::journal::record::EFFECT;
 use crate::log::FileLog;
 
@@ -40,7 +41,10 @@ pub struct EngineConfig {
     pub limits: Limits,
     /// How long a stopping engine waits for the answers to its Logouts.
     pub stop_timeout: Duration,
-    /// Message and event logs beside the journal; needs one that outlives the process.
+    /// What is done with segments of the journal that no session needs; `None` keeps all of them.
+    pub retention: Option<Retention>,
+    /// Message and event logs beside the journal; needs one that outlives the process. Made by
+    /// [`Engine::new`](crate::Engine::new), not in a world of one's own.
     pub file_log: Option<FileLog>,
     /// The sessions. A session's place here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
@@ -59,6 +63,7 @@ impl Default for EngineConfig {
             read_buffer: 2 << 20,
             limits: Limits::default(),
             stop_timeout: Duration::from_secs(5),
+            retention: None,
             file_log: None,
             sessions: Vec::new(),
         }

@@ -196,6 +196,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             segment_bytes: segment_bytes(&config),
             sessions: (config.sessions.len() + 1024).next_power_of_two(),
             synced_before_sent: config.durability == Durability::Disk,
+            retention: config.retention,
             ..journal::Config::default()
         };
         let (mut journal, _) = Journal::open(disk, sizes)?;

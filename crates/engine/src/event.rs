@@ -85,6 +85,12 @@ pub enum Event {
         /// What it says.
         error: String,
     },
+    /// Segments of the journal that no session needs could not be retired; the next time a segment is
+    /// begun it is tried again.
+    NotRetired {
+        /// What went wrong.
+        error: String,
+    },
     /// A message or event log cannot be written. It is tried again, and then goes on where it was.
     LogFailed {
         /// What went wrong.
@@ -172,6 +178,7 @@ impl fmt::Display for Event {
                 )
             }
             Self::JournalFailed { error } => write!(f, "{error}"),
+            Self::NotRetired { error } => write!(f, "old segments of the journal stay: {error}"),
             Self::LogFailed { error } => write!(f, "message log: {error}"),
             Self::Suppressed { events } => write!(f, "{events} more events of one kind"),
         }
@@ -248,11 +255,12 @@ impl Event {
             Self::NotSent { .. } => 9,
             Self::JournalFailed { .. } | Self::Suppressed { .. } => 10,
             Self::LogFailed { .. } => 11,
+            Self::NotRetired { .. } => 12,
         }
     }
 }
 
-const KINDS: usize = 12;
+const KINDS: usize = 13;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.

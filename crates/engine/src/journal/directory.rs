@@ -1,7 +1,9 @@
 //! The journal's disk on the operating system: a directory that only its owner can read.
 
+use super::archive;
 use super::segment::HEADER;
-use super::{Disk, JournalError};
+use super::{Base, Disk, JournalError, Start};
+use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -31,6 +33,17 @@ pub struct Directory {
     path: PathBuf,
     _lock: File,
     maker: Maker,
+    /// Retires old segments, when it has to.
+    retiring: Option<JoinHandle<Result<(), JournalError>>>,
+}
+
+impl Drop for Directory {
+    /// Waits for what runs: another process may open the directory next.
+    fn drop(&mut self) {
+        if let Some(thread) = self.retiring.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Directory {
@@ -74,6 +87,7 @@ impl Directory {
             path,
             _lock: lock,
             maker,
+            retiring: None,
         })
     }
 
@@ -162,6 +176,35 @@ impl Disk for Directory {
         true
     }
 
+    fn base(&mut self) -> Result<Option<Base>, JournalError> {
+        archive::read_base(&self.path)
+    }
+
+    fn retire(
+        &mut self,
+        _segment: &mut Map,
+        first: Start,
+        remove_before: Option<Timestamp>,
+        compress: bool,
+    ) -> Result<(), JournalError> {
+        let last = match self.retiring.take() {
+            Some(thread) if thread.is_finished() => thread.join().unwrap_or(Ok(())),
+            Some(thread) => {
+                // It is still at the last one: the next segment asks again.
+                self.retiring = Some(thread);
+                return Ok(());
+            }
+            None => Ok(()),
+        };
+        let path = self.path.clone();
+        let thread = thread::Builder::new()
+            .name("journal-retire".into())
+            .spawn(move || archive::retire(&path, first, remove_before, compress))
+            .map_err(JournalError::io("start", "a thread of the journal"))?;
+        self.retiring = Some(thread);
+        last
+    }
+
     fn salt(&mut self) -> u64 {
         // Seeded by the system's random numbers.
         RandomState::new().build_hasher().finish()
@@ -210,7 +253,7 @@ fn undo_pending(path: &Path) -> Result<(), JournalError> {
 }
 
 /// Lists the numbers of the files that end so, ascending.
-fn names(path: &Path, suffix: &str) -> Result<Vec<u32>, JournalError> {
+pub(super) fn names(path: &Path, suffix: &str) -> Result<Vec<u32>, JournalError> {
     let name = path.display().to_string();
     let mut numbers = Vec::new();
     for entry in fs::read_dir(path).map_err(JournalError::io("list", &name))? {
@@ -312,7 +355,7 @@ fn make(
 }
 
 /// Waits until the names of a directory are on the disk.
-fn sync_names(directory: &Path) -> Result<(), JournalError> {
+pub(super) fn sync_names(directory: &Path) -> Result<(), JournalError> {
     File::open(directory)
         .and_then(|directory| directory.sync_all())
         .map_err(JournalError::io("sync", directory.display().to_string()))

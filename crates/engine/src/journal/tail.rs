@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use super::archive::read_base;
 use super::directory::{open_checked, segment_path};
 use super::error::Damage;
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
@@ -119,7 +120,14 @@ impl Tail {
         let file = match open_checked(&path, false) {
             Ok(file) => file,
             Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                return Ok(false);
+                // It may have been retired.
+                match read_base(&self.directory)? {
+                    Some(base) if base.first.segment > self.at.segment() => {
+                        self.at = Position::new(base.first.segment, HEADER as u32);
+                        return self.open_segment();
+                    }
+                    _ => return Ok(false),
+                }
             }
             Err(error) => return Err(error),
         };

@@ -18,6 +18,7 @@ use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
 use super::{Id, Value};
 use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+use crate::journal::Retention;
 use crate::log::FileLog;
 use crate::store::Family;
 
@@ -87,6 +88,7 @@ impl Settings {
                 ..usual.limits
             },
             stop_timeout: first.time(Id::StopTimeout).unwrap_or(usual.stop_timeout),
+            retention: retention(first),
             file_log: file_log(first),
             sessions,
         };
@@ -109,6 +111,15 @@ impl Settings {
         }
         Ok(config)
     }
+}
+
+fn retention(from: &SessionSettings) -> Option<Retention> {
+    let retention = Retention {
+        keep: from.time(Id::JournalKeep).map(nanos),
+        resend: from.time(Id::JournalResendKeep).map(nanos),
+        compress: from.bool(Id::JournalCompress),
+    };
+    (retention != Retention::default()).then_some(retention)
 }
 
 fn file_log(from: &SessionSettings) -> Option<FileLog> {

@@ -324,6 +324,16 @@ keys! {
     /// Messages in logs have times, with `FileLogLayout=quickfixj`; with the others they always do.
     FileIncludeTimeStampForMessages
         ["FileIncludeTimeStampForMessages": "J"], Kind::Bool, Some("N"), Engine;
+    /// How long records stay in the journal when no session needs them any more. A session needs what its
+    /// peer may ask for: all it sent since its last reset, or since `JournalResendKeep`. Old files are
+    /// looked at when a new one is begun; a file goes as a whole. Absent: nothing is removed.
+    JournalKeep [], time(1, 3650 * DAY), None, Engine;
+    /// How long a message can be resent. Older ones are answered with gap fills when their file has been
+    /// retired. Absent: until the session is reset.
+    JournalResendKeep [], time(60, 3650 * DAY), None, Engine;
+    /// Files of the journal that no session needs are compressed (LZ4). `fixwire journal dump` and
+    /// `verify` read them.
+    JournalCompress [], Kind::Bool, Some("N"), Engine;
     /// Longest message that is taken or sent. A peer that announces a longer one is disconnected. When it
     /// is not said, it is as much less as a smaller `JournalSegmentSize` needs.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;

@@ -104,7 +104,7 @@ fn append_all(
     if !first {
         let next = journal.positions().1.segment() + 1;
         journal.disk_mut().begin_pending(next)?;
-        journal.new_segment()?;
+        journal.new_segment(now)?;
     }
     let id = match known {
         Some((id, _)) => {

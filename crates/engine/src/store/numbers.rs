@@ -180,13 +180,9 @@ fn parse_time(family: Family, text: &[u8]) -> Result<Timestamp, (usize, &'static
         if !(1..=9).contains(&count) || family == Family::QuickfixN && count != 6 {
             return Err((start + 1, "1 to 9 digits behind the point"));
         }
-        for place in 0..9 {
-            let digit = if place < count {
-                fraction[place] - b'0'
-            } else {
-                0
-            };
-            nanos = nanos * 10 + i64::from(digit);
+        let zeros = std::iter::repeat(&b'0');
+        for digit in fraction[..count].iter().chain(zeros).take(9) {
+            nanos = nanos * 10 + i64::from(digit - b'0');
         }
         rest = &fraction[count..];
     }

@@ -299,7 +299,7 @@ fn an_import_that_was_cut_off_leaves_the_journal_as_it_was() {
         // What an import does, up to the moment before its end.
         let mut journal = place.open();
         journal.disk_mut().begin_pending(2).unwrap();
-        journal.new_segment().unwrap();
+        journal.new_segment(NOW).unwrap();
         journal.register(NOW, NAME).unwrap();
     }
     assert!(place.journal().join("00000002.import").exists());
