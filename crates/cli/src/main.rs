@@ -10,6 +10,7 @@ mod journal;
 mod print;
 mod readable;
 mod run;
+mod store;
 
 use std::process::ExitCode;
 
@@ -51,7 +52,7 @@ enum Command {
     Run(run::RunArgs),
     /// Checks a settings file; prints each session's values and where they come from
     Check(check::CheckArgs),
-    /// Reads a journal
+    /// Reads a journal; moves sessions in and out
     #[command(subcommand)]
     Journal(journal::JournalCommand),
     /// Shows dictionaries, compares and converts them

@@ -121,6 +121,17 @@ pub enum Event {
         /// What it says.
         error: String,
     },
+    /// Segments of the journal that no session needs could not be retired; the next time a segment is
+    /// begun it is tried again.
+    NotRetired {
+        /// What went wrong.
+        error: String,
+    },
+    /// A message or event log cannot be written. It is tried again, and then goes on where it was.
+    LogFailed {
+        /// What went wrong.
+        error: String,
+    },
     /// Events of one kind came faster than [`Limits::events_per_second`](crate::Limits).
     Suppressed {
         /// How many were not told.
@@ -222,6 +233,8 @@ impl fmt::Display for Event {
                 )
             }
             Self::JournalFailed { error } => write!(f, "{error}"),
+            Self::NotRetired { error } => write!(f, "old segments of the journal stay: {error}"),
+            Self::LogFailed { error } => write!(f, "message log: {error}"),
             Self::Suppressed { events } => write!(f, "{events} more events of one kind"),
         }
     }
@@ -306,11 +319,13 @@ impl Event {
             Self::SessionOpened { .. } => 13,
             Self::SessionClosed { .. } => 14,
             Self::NumbersRestarted { .. } => 15,
+            Self::LogFailed { .. } => 17,
+            Self::NotRetired { .. } => 18,
         }
     }
 }
 
-const KINDS: usize = 17;
+const KINDS: usize = 19;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.
@@ -319,6 +334,8 @@ pub type Sink = Box<dyn FnMut(Now, &Event) + Send>;
 /// Passes events on, so many of each kind a second.
 pub(crate) struct Events {
     sink: Option<Sink>,
+    /// They hear every event.
+    logs: Vec<Sink>,
     per_second: u32,
     since: Mono,
     told: [u32; KINDS],
@@ -329,6 +346,7 @@ impl Events {
     pub(crate) fn new(per_second: u32) -> Self {
         Self {
             sink: None,
+            logs: Vec::new(),
             per_second,
             since: Mono(0),
             told: [0; KINDS],
@@ -340,8 +358,15 @@ impl Events {
         self.sink = Some(sink);
     }
 
+    pub(crate) fn log(&mut self, sink: Sink) {
+        self.logs.push(sink);
+    }
+
     #[cold]
     pub(crate) fn tell(&mut self, now: Now, event: &Event) {
+        for log in &mut self.logs {
+            log(now, event);
+        }
         let Some(sink) = &mut self.sink else { return };
         if now.mono.0.saturating_sub(self.since.0) >= SECOND.0 {
             self.since = now.mono;

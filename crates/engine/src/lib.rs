@@ -32,12 +32,14 @@ pub mod event;
 pub mod host;
 mod hours;
 pub mod journal;
+pub mod log;
 pub mod messages;
 mod obey;
 mod redact;
 mod release;
 pub mod schedule;
 pub mod settings;
+pub mod store;
 mod turn;
 
 pub use fixwire_protocol as protocol;

@@ -15,6 +15,9 @@ use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
 use super::{Id, Value};
 use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+use crate::journal::Retention;
+use crate::log::FileLog;
+use crate::store::Family;
 
 impl Settings {
     /// Reads the dictionaries that the file names and makes the configuration.
@@ -82,8 +85,14 @@ impl Settings {
                 ..usual.limits
             },
             stop_timeout: first.time(Id::StopTimeout).unwrap_or(usual.stop_timeout),
+            retention: retention(first),
+            file_log: file_log(first),
             sessions,
         };
+        if config.file_log.is_some() && config.durability == Durability::Memory {
+            let note = "logs are made from the journal, which Durability=memory does not have";
+            return Err(self.error(first, Id::FileLogPath, note.to_owned()));
+        }
         if config.read_buffer < config.max_message {
             let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
             return Err(self.error(first, Id::ReadBufferSize, note));
@@ -99,6 +108,30 @@ impl Settings {
         }
         Ok(config)
     }
+}
+
+fn retention(from: &SessionSettings) -> Option<Retention> {
+    let retention = Retention {
+        keep: from.time(Id::JournalKeep).map(nanos),
+        resend: from.time(Id::JournalResendKeep).map(nanos),
+        compress: from.bool(Id::JournalCompress),
+    };
+    (retention != Retention::default()).then_some(retention)
+}
+
+fn file_log(from: &SessionSettings) -> Option<FileLog> {
+    Some(FileLog {
+        layout: match from.text(Id::FileLogLayout) {
+            Some("quickfixj") => Family::QuickfixJ,
+            Some("quickfixgo") => Family::QuickfixGo,
+            Some("quickfixn") => Family::QuickfixN,
+            _ => Family::Quickfix,
+        },
+        heartbeats: from.bool(Id::FileLogHeartbeats),
+        milliseconds: from.bool(Id::FileIncludeMilliseconds),
+        stamp_messages: from.bool(Id::FileIncludeTimeStampForMessages),
+        ..FileLog::new(from.text(Id::FileLogPath)?)
+    })
 }
 
 /// Files of the journal are whole pages.

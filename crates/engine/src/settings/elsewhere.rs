@@ -234,11 +234,7 @@ pub static GROUPS: &[Group] = &[
     Group {
         keys: &[
             "FileStoreMaxCachedMsgs",
-            "FileLogPath",
             "FileLogBackupPath",
-            "FileLogHeartbeats",
-            "FileIncludeMilliseconds",
-            "FileIncludeTimeStampForMessages",
             "ScreenLogShowIncoming",
             "ScreenLogShowOutgoing",
             "ScreenLogShowEvents",

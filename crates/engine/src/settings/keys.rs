@@ -127,6 +127,12 @@ const DURABILITIES: Kind = Kind::Word(&[
     ("process", "process"),
     ("disk", "disk"),
 ]);
+const LAYOUTS: Kind = Kind::Word(&[
+    ("quickfix", "quickfix"),
+    ("quickfixj", "quickfixj"),
+    ("quickfixgo", "quickfixgo"),
+    ("quickfixn", "quickfixn"),
+]);
 const DIALECTS: Kind = Kind::Word(&[
     ("fixwire", "fixwire"),
     ("quickfix", "quickfix"),
@@ -389,6 +395,30 @@ keys! {
     /// Size of one file of the journal: at least 2 messages of `MaxMessageSize` and 1 MiB. Rounded up to
     /// pages of 4 KiB.
     JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;
+    /// Folder of message and event logs, two files for each session, for tools that read those of
+    /// QuickFIX. They are made from the journal, beside the path of a message; passwords are starred
+    /// out, control characters but SOH are written as `\\xNN`. Absent: no such logs, the journal is the log.
+    FileLogPath ["FileLogPath": "CJGN"], Kind::Path, None, Engine;
+    /// Whose file names and lines the logs in `FileLogPath` have.
+    FileLogLayout [], LAYOUTS, Some("quickfix"), Engine;
+    /// Heartbeats are in the message logs.
+    FileLogHeartbeats ["FileLogHeartbeats": "J"], Kind::Bool, Some("Y"), Engine;
+    /// Times in logs have milliseconds, with `FileLogLayout=quickfixj`; the others have digits of their
+    /// own.
+    FileIncludeMilliseconds ["FileIncludeMilliseconds": "J"], Kind::Bool, Some("N"), Engine;
+    /// Messages in logs have times, with `FileLogLayout=quickfixj`; with the others they always do.
+    FileIncludeTimeStampForMessages
+        ["FileIncludeTimeStampForMessages": "J"], Kind::Bool, Some("N"), Engine;
+    /// How long records stay in the journal when no session needs them any more. A session needs what its
+    /// peer may ask for: all it sent since its last reset, or since `JournalResendKeep`. Old files are
+    /// looked at when a new one is begun; a file goes as a whole. Absent: nothing is removed.
+    JournalKeep [], time(1, 3650 * DAY), None, Engine;
+    /// How long a message can be resent. Older ones are answered with gap fills when their file has been
+    /// retired. Absent: until the session is reset.
+    JournalResendKeep [], time(60, 3650 * DAY), None, Engine;
+    /// Files of the journal that no session needs are compressed (LZ4). `fixwire journal dump` and
+    /// `verify` read them.
+    JournalCompress [], Kind::Bool, Some("N"), Engine;
     /// Longest message that is taken or sent. A peer that announces a longer one is disconnected. When it
     /// is not said, it is as much less as a smaller `JournalSegmentSize` needs.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;

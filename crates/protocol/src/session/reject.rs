@@ -228,7 +228,7 @@ impl Session {
         self.write_refusal(message, refusal, outbox);
     }
 
-    fn write_refusal(&self, message: &Message<'_>, refusal: Refusal, outbox: &mut Outbox) {
+    fn write_refusal(&mut self, message: &Message<'_>, refusal: Refusal, outbox: &mut Outbox) {
         let (reason, tag, text) = match refusal {
             Refusal::ValueOutOfRange(tag) => {
                 let objection = Objection::to_tag(RejectReason::ValueIncorrect, tag);
