@@ -66,7 +66,7 @@ fn config(role: Role, port: u16, sender: &str, target: &str, folder: &Path) -> E
     EngineConfig {
         journal_dir: folder.join("journal"),
         sessions: vec![SessionConfig::new(
-            format!("{sender}->{target}"),
+            format!("FIX.4.2:{sender}->{target}"),
             fix,
             connection,
         )],

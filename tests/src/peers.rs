@@ -47,7 +47,19 @@ impl Engine {
     pub fn start(self, role: Role, port: u16, sender: &str, target: &str) -> Result<Side, String> {
         let store = scratch(&format!("interop-{self:?}-{role:?}"));
         let store = store.map_err(|error| error.to_string())?;
-        let (mut running, received) = self.run(role, port, sender, target, &store)?;
+        self.start_in(&store, role, port, sender, target)
+    }
+
+    /// Starts it in one role on this port, with the file store in `store` of this folder.
+    pub fn start_in(
+        self,
+        folder: &Path,
+        role: Role,
+        port: u16,
+        sender: &str,
+        target: &str,
+    ) -> Result<Side, String> {
+        let (mut running, received) = self.run(role, port, sender, target, folder)?;
         Ok(Side::new(sender, move |line| running.tell(line), received))
     }
 

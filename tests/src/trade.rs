@@ -53,8 +53,31 @@ impl Side {
         }
     }
 
-    fn tell(&mut self, command: &str) -> Result<(), String> {
+    /// Carries a command to the engine.
+    pub fn tell(&mut self, command: &str) -> Result<(), String> {
         (self.command)(command).map_err(|error| format!("{}: {command}: {error}", self.name))
+    }
+
+    /// The next event that `wanted` takes; others before it are dropped.
+    pub fn expect(
+        &mut self,
+        what: &str,
+        mut wanted: impl FnMut(&Event) -> bool,
+    ) -> Result<Event, String> {
+        loop {
+            match self.events.recv_timeout(PATIENCE) {
+                Ok(event) if wanted(&event) => return Ok(event),
+                Ok(_) => {}
+                Err(error) => return Err(format!("{} never told {what}: {error}", self.name)),
+            }
+        }
+    }
+
+    /// Ends the engine, and waits until it has ended.
+    pub fn quit(mut self) -> Result<(), String> {
+        self.tell("quit")?;
+        while self.events.recv_timeout(PATIENCE).is_ok() {}
+        Ok(())
     }
 
     fn send(&mut self, count: usize) -> Result<(), String> {

@@ -1,14 +1,12 @@
 //! `fixwire generate`: Rust source for the messages of a dictionary.
 
-use std::fs;
-use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
-use fixwire_protocol::Dictionary;
-use fixwire_protocol::dictionary::{Limits, Version, generate};
+use fixwire_protocol::dictionary::generate;
 
+use crate::dictionary::load;
 use crate::failure::Failure;
 
 /// What to generate.
@@ -17,7 +15,7 @@ use crate::failure::Failure;
   fixwire generate --dictionary FIX.4.4 --messages D,8 > src/orders.rs
   fixwire generate --dictionary FIX44-mine.xml --messages NewOrderSingle,U1 > src/orders.rs")]
 pub struct GenerateArgs {
-    /// A version (FIX.4.4, FIX.5.0SP2) or a QuickFIX XML file
+    /// A version (FIX.4.4), a QuickFIX or Orchestra file, or either with ` + DELTA` behind it
     #[arg(long, value_name = "VERSION|FILE")]
     dictionary: String,
     /// The messages, by MsgType or name
@@ -40,27 +38,4 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
         generate::typed(&dictionary, &types).map_err(|error| Failure::Text(error.to_string()))?;
     io::stdout().lock().write_all(source.as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn load(name: &str) -> Result<Dictionary, Failure> {
-    let bare = |text: &str| text.replace('.', "").to_ascii_uppercase();
-    let version = Version::ALL
-        .into_iter()
-        .find(|version| bare(version.name()) == bare(name));
-    if let Some(version) = version {
-        return Ok(Dictionary::built_in(version));
-    }
-    let limits = Limits::default();
-    let mut text = String::new();
-    let most = limits.bytes as u64 + 1;
-    fs::File::open(PathBuf::from(name))
-        .and_then(|file| file.take(most).read_to_string(&mut text))
-        .map_err(|error| {
-            Failure::Text(format!(
-                "{name}: {error}; write a file, or one of {}",
-                Version::ALL.map(Version::name).join(", ")
-            ))
-        })?;
-    Dictionary::from_quickfix_xml(&text, limits)
-        .map_err(|error| Failure::Text(format!("{name}: {error}")))
 }

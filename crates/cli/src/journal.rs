@@ -1,4 +1,4 @@
-//! `fixwire journal`: reads a journal, and changes nothing.
+//! `fixwire journal`: reads a journal; `import` and `export` are in `store`.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use fixwire_protocol::Timestamp;
 use serde_json::json;
 
 use crate::failure::{Failure, tell};
+use crate::store::{self, ExportArgs, ImportArgs};
 
 /// What to do with a journal.
 #[derive(Debug, Subcommand)]
@@ -18,6 +19,10 @@ pub enum JournalCommand {
     Dump(DumpArgs),
     /// Checks every byte of a journal; names the first that is wrong
     Verify(VerifyArgs),
+    /// Moves a session in from a file store of QuickFIX, QuickFIX/J, QuickFIX/Go or QuickFIX/n
+    Import(ImportArgs),
+    /// Moves a session out, into a file store of one of them
+    Export(ExportArgs),
 }
 
 /// What to print.
@@ -86,6 +91,8 @@ pub fn run(command: &JournalCommand) -> Result<ExitCode, Failure> {
     match command {
         JournalCommand::Dump(args) => dump(args),
         JournalCommand::Verify(args) => verify(args),
+        JournalCommand::Import(args) => store::import(args),
+        JournalCommand::Export(args) => store::export(args),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod app;
 mod check;
+mod dictionary;
 mod failure;
 mod generate;
 mod journal;
@@ -10,6 +11,7 @@ mod password;
 mod print;
 mod readable;
 mod run;
+mod store;
 
 use std::process::ExitCode;
 
@@ -29,6 +31,7 @@ use failure::Failure;
   fixwire run broker.cfg                run the sessions of a file, print what arrives
   fixwire run --app echo broker.cfg     answer each order with an execution report
   fixwire journal verify store          is the journal whole?
+  fixwire dictionary show FIX.4.4 D     what does an order look like?
 
 A settings file has the form that QuickFIX users know:
   [DEFAULT]
@@ -50,9 +53,12 @@ enum Command {
     Run(run::RunArgs),
     /// Checks a settings file; prints each session's values and where they come from
     Check(check::CheckArgs),
-    /// Reads a journal
+    /// Reads a journal; moves sessions in and out
     #[command(subcommand)]
     Journal(journal::JournalCommand),
+    /// Shows dictionaries, compares and converts them
+    #[command(subcommand)]
+    Dictionary(dictionary::DictionaryCommand),
     /// Writes Rust views and builders of a dictionary's messages
     Generate(generate::GenerateArgs),
     /// Prints the hash of a password, for PasswordHash and PasswordFile
@@ -67,6 +73,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Journal(command) => journal::run(&command),
+        Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(args) => generate::run(&args),
         Command::HashPassword => password::run(),
         Command::Bench(command) => {

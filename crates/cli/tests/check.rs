@@ -28,7 +28,7 @@ const GOOD: &str = "\
 [DEFAULT]
 ConnectionType=acceptor
 SocketAcceptPort=5001
-FileLogPath=log
+FileLogBackupPath=log
 [SESSION]
 BeginString=FIX.4.4
 SenderCompID=A
@@ -59,7 +59,7 @@ fn each_value_is_shown_with_where_it_comes_from() {
         );
     }
     assert!(
-        warnings.contains("warning: `FileLogPath` has no effect\n --> x.cfg:4:1\n"),
+        warnings.contains("warning: `FileLogBackupPath` has no effect\n --> x.cfg:4:1\n"),
         "{warnings}"
     );
     assert!(!folder.join("store").exists(), "checking changes nothing");

@@ -15,7 +15,9 @@ use fixwire_protocol::session;
 
 use crate::access::Network;
 use crate::bucket::Rate;
+use crate::journal::Retention;
 use crate::journal::record::EFFECT;
+use crate::log::FileLog;
 use crate::passwords::Users;
 use crate::schedule::Schedule;
 
@@ -47,6 +49,11 @@ pub struct EngineConfig {
     pub limits: Limits,
     /// How long a stopping engine waits for the answers to its Logouts.
     pub stop_timeout: Duration,
+    /// What is done with segments of the journal that no session needs; `None` keeps all of them.
+    pub retention: Option<Retention>,
+    /// Message and event logs beside the journal; needs one that outlives the process. Made by
+    /// [`Engine::new`](crate::Engine::new), not in a world of one's own.
+    pub file_log: Option<FileLog>,
     /// The sessions. A session's place here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
     /// What acceptor sessions are made of when a Logon is for none of `sessions`. The first one that
@@ -67,6 +74,8 @@ impl Default for EngineConfig {
             read_buffer: 2 << 20,
             limits: Limits::default(),
             stop_timeout: Duration::from_secs(5),
+            retention: None,
+            file_log: None,
             sessions: Vec::new(),
             templates: Vec::new(),
         }
@@ -183,6 +192,9 @@ impl EngineConfig {
             if !matches!(template.session.connection, Connection::Acceptor { .. }) {
                 return Err(ConfigError::Role(template.session.name.clone()));
             }
+        }
+        if self.file_log.is_some() && self.durability == Durability::Memory {
+            return Err(ConfigError::LogWithoutJournal);
         }
         for (index, session) in self.sessions.iter().enumerate() {
             session.check()?;
@@ -495,6 +507,8 @@ pub enum Connection {
 pub enum ConfigError {
     /// There is no session.
     NoSession,
+    /// Logs are made from the journal, and there is none to make them from.
+    LogWithoutJournal,
     /// Two sessions have this name.
     NameTwice(String),
     /// Two acceptor sessions cannot be told apart by their Logon.
@@ -525,6 +539,9 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSession => f.write_str("no session is configured"),
+            Self::LogWithoutJournal => f.write_str(
+                "message logs are made from the journal, which durability `memory` does not have",
+            ),
             Self::NameTwice(name) => write!(f, "two sessions are named {name}"),
             Self::IdentityTwice(a, b) => {
                 write!(

@@ -19,6 +19,7 @@ use crate::dynamic;
 use crate::event::{Event, Events};
 use crate::host::{ConnId, Host, Os, Ready};
 use crate::journal::{self, Journal, JournalError};
+use crate::log::{self, Feed, LogError};
 use crate::redact::Redactor;
 
 /// Far enough in the future.
@@ -72,6 +73,8 @@ pub struct Engine<A, H: Host = Os> {
     /// Sizes of what an added session gets.
     pub(crate) read_buffer: usize,
     pub(crate) rest_room: usize,
+    /// Logs beside the journal. They end last, with all that is committed.
+    pub(crate) feeds: Vec<Feed>,
     wait: Wait,
     core_number: Option<usize>,
 }
@@ -105,6 +108,8 @@ pub enum EngineError {
     Config(ConfigError),
     /// The journal cannot be read or written. Nothing was sent that it does not hold.
     Journal(JournalError),
+    /// A log that was asked for cannot be made.
+    Log(LogError),
     /// An address cannot be listened at.
     Listen {
         /// The address.
@@ -126,6 +131,7 @@ impl fmt::Display for EngineError {
         match self {
             Self::Config(error) => write!(f, "{error}"),
             Self::Journal(error) => write!(f, "{error}"),
+            Self::Log(error) => write!(f, "message log: {error}"),
             Self::Listen { at, source } => write!(f, "cannot listen at {at}: {source}"),
             Self::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
         }
@@ -137,6 +143,7 @@ impl std::error::Error for EngineError {
         match self {
             Self::Config(error) => Some(error),
             Self::Journal(error) => Some(error),
+            Self::Log(error) => Some(error),
             Self::Listen { source, .. } | Self::Io { source, .. } => Some(source),
         }
     }
@@ -161,7 +168,22 @@ impl<A: Application> Engine<A> {
             doing: "poll",
             source,
         })?;
-        Self::with_host(config, app, host)
+        let (file_log, folder) = (config.file_log.clone(), config.journal_dir.clone());
+        let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
+        let mut engine = Self::with_host(config, app, host)?;
+        if let Some(log) = file_log {
+            let journal = &engine.core.journal;
+            let start = log::Start {
+                journal: &folder,
+                end: journal.positions().1,
+                sessions: journal.sessions().map(|known| known.1.into()).collect(),
+                configured,
+            };
+            let feed = Feed::files(log, start).map_err(EngineError::Log)?;
+            engine.events.log(feed.sink());
+            engine.feeds.push(feed);
+        }
+        Ok(engine)
     }
 }
 
@@ -190,6 +212,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             segment_bytes: segment_bytes(&config),
             sessions: (most + 1024).next_power_of_two(),
             synced_before_sent: config.durability == Durability::Disk,
+            retention: config.retention,
             ..journal::Config::default()
         };
         let (mut journal, _) = Journal::open(disk, sizes)?;
@@ -263,6 +286,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             stop_timeout: nanos(config.stop_timeout),
             stopping: Stopping::No,
             keeps: config.durability != Durability::Memory,
+            feeds: Vec::new(),
             wait: config.wait,
             core_number: config.core,
         })

@@ -141,6 +141,17 @@ pub enum Event {
         /// What it says.
         error: String,
     },
+    /// Segments of the journal that no session needs could not be retired; the next time a segment is
+    /// begun it is tried again.
+    NotRetired {
+        /// What went wrong.
+        error: String,
+    },
+    /// A message or event log cannot be written. It is tried again, and then goes on where it was.
+    LogFailed {
+        /// What went wrong.
+        error: String,
+    },
     /// Events of one kind came faster than [`Limits::events_per_second`](crate::Limits).
     Suppressed {
         /// How many were not told.
@@ -268,6 +279,8 @@ impl fmt::Display for Event {
                 )
             }
             Self::JournalFailed { error } => write!(f, "{error}"),
+            Self::NotRetired { error } => write!(f, "old segments of the journal stay: {error}"),
+            Self::LogFailed { error } => write!(f, "message log: {error}"),
             Self::Suppressed { events } => write!(f, "{events} more events of one kind"),
         }
     }
@@ -366,11 +379,13 @@ impl Event {
             Self::NumbersRestarted { .. } => 15,
             Self::SessionAdded { .. } | Self::SessionRemoved { .. } => 16,
             Self::SlowReader { .. } => 17,
+            Self::LogFailed { .. } => 19,
+            Self::NotRetired { .. } => 20,
         }
     }
 }
 
-const KINDS: usize = 19;
+const KINDS: usize = 21;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.
@@ -379,6 +394,8 @@ pub type Sink = Box<dyn FnMut(Now, &Event) + Send>;
 /// Passes events on, so many of each kind a second.
 pub(crate) struct Events {
     sink: Option<Sink>,
+    /// They hear every event.
+    logs: Vec<Sink>,
     per_second: u32,
     since: Mono,
     told: [u32; KINDS],
@@ -389,6 +406,7 @@ impl Events {
     pub(crate) fn new(per_second: u32) -> Self {
         Self {
             sink: None,
+            logs: Vec::new(),
             per_second,
             since: Mono(0),
             told: [0; KINDS],
@@ -400,8 +418,15 @@ impl Events {
         self.sink = Some(sink);
     }
 
+    pub(crate) fn log(&mut self, sink: Sink) {
+        self.logs.push(sink);
+    }
+
     #[cold]
     pub(crate) fn tell(&mut self, now: Now, event: &Event) {
+        for log in &mut self.logs {
+            log(now, event);
+        }
         let Some(sink) = &mut self.sink else { return };
         if now.mono.0.saturating_sub(self.since.0) >= SECOND.0 {
             self.since = now.mono;

@@ -36,6 +36,9 @@ pub(crate) struct Redactor {
 }
 
 impl Redactor {
+    /// Fields of a message, at most, where nothing else says so; more are found by their looks.
+    pub(crate) const FIELDS: usize = 4096;
+
     pub(crate) fn new(max_message: usize, max_fields: usize) -> Self {
         Self {
             decoder: Decoder::with_capacity(max_fields),
@@ -101,6 +104,12 @@ impl Redactor {
             ]);
         }
         self.copies.push((index, start..self.bytes.len()));
+    }
+
+    /// The same for a message of any type.
+    pub(crate) fn copy_any(&mut self, index: usize, message: &[u8]) {
+        let private = Self::concerns(self.decoder.decode(message).msg_type());
+        self.copy(index, message, private);
     }
 
     /// The copy of a message, or the message itself when it needed none.

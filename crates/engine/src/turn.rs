@@ -94,7 +94,17 @@ impl<A: Application, H: Host> Engine<A, H> {
         if let Stopping::Until(deadline) = self.stopping {
             self.finish(now, deadline)?;
         }
+        for feed in &self.feeds {
+            if let Some(error) = feed.trouble() {
+                let error = error.to_string();
+                self.events.tell(now, &Event::LogFailed { error });
+            }
+        }
         self.core.journal.idle_work();
+        if let Some(error) = self.core.journal.trouble() {
+            let error = error.to_string();
+            self.events.tell(now, &Event::NotRetired { error });
+        }
         Ok(work)
     }
 

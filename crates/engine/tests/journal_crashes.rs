@@ -9,6 +9,7 @@ const DISK: Config = Config {
     sessions: 4,
     index_entries: 4,
     synced_before_sent: true,
+    retention: None,
 };
 const WALL: Timestamp = Timestamp(1_000);
 

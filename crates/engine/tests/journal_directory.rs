@@ -14,6 +14,7 @@ const SMALL: Config = Config {
     sessions: 4,
     index_entries: 4,
     synced_before_sent: false,
+    retention: None,
 };
 const WALL: Timestamp = Timestamp(1_787_319_000_123_456_789);
 const LOGON: &[u8] = b"8=FIX.4.2\x019=1\x0135=A\x0134=1\x01554=hunter2\x0110=000\x01";

@@ -9,6 +9,7 @@ const SMALL: Config = Config {
     sessions: 4,
     index_entries: 4,
     synced_before_sent: false,
+    retention: None,
 };
 
 /// CRC-32C, one bit at a time, as its definition has it.

@@ -11,6 +11,7 @@ const SMALL: Config = Config {
     sessions: 4,
     index_entries: 4,
     synced_before_sent: false,
+    retention: None,
 };
 const WALL: Timestamp = Timestamp(1_000);
 

@@ -13,6 +13,7 @@ const SMALL: Config = Config {
     sessions: 4,
     index_entries: 4,
     synced_before_sent: false,
+    retention: None,
 };
 const WALL: Timestamp = Timestamp(1_000);
 
@@ -122,6 +123,7 @@ fn a_long_replay_passes_each_message_about_twice() {
         sessions: 1,
         index_entries: 2,
         synced_before_sent: false,
+        retention: None,
     };
     let (mut journal, _) = Journal::open(OsDisk::Memory(Memory::new(4)), config).unwrap();
     let id = journal.register(WALL, "A").unwrap();

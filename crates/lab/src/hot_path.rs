@@ -11,8 +11,8 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::dictionary::validate::{self, Rules, Scratch};
 use fixwire_protocol::session::{BeginString, Config, Role, Verdict};
 use fixwire_protocol::{
-    Application, Decoder, Dictionary, Frame, HeaderTemplate, Message, Mono, Now, Outbox, Session,
-    SessionId, Timestamp, frame, tag,
+    Application, Decoder, Dictionary, Frame, HeaderTemplate, Message, Mono, Now, Outbox, Prepared,
+    SOH, Session, SessionId, Slot, Tag, Timestamp, frame, tag,
 };
 
 use crate::error::Error;
@@ -31,18 +31,21 @@ pub enum Stage {
     Log,
     /// Writes its report and seals it. No order is read.
     Report,
+    /// [`Stage::Report`] from a prepared body, in which ClOrdID is changed.
+    Prepared,
     /// All an acceptor does: parse, session, application, report, seal, one journal record of both.
     Whole,
 }
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Parse,
         Self::Validate,
         Self::Receive,
         Self::Log,
         Self::Report,
+        Self::Prepared,
         Self::Whole,
     ];
 
@@ -54,6 +57,7 @@ impl Stage {
             Self::Receive => "parse+receive",
             Self::Log => "parse+validate+log",
             Self::Report => "report",
+            Self::Prepared => "report-prepared",
             Self::Whole => "whole",
         }
     }
@@ -74,6 +78,8 @@ pub struct HotPath<D: Disk> {
     session: Session,
     header: HeaderTemplate,
     outbox: Outbox,
+    prepared: Prepared,
+    cl_ord_id: Slot,
     journal: Journal<D>,
     id: JournalId,
     now: Now,
@@ -82,6 +88,8 @@ pub struct HotPath<D: Disk> {
 const SESSION: SessionId = SessionId(0);
 /// Longest message taken.
 const MAX_MESSAGE: usize = 64 << 10;
+/// ClOrdID(11) of the reports.
+const CL_ORD_ID: &[u8] = b"1795253164123456789";
 /// When everything here happens.
 const TIME: &[u8] = b"20260821-13:30:00.123";
 /// MsgSeqNum of the Logon: all have six digits.
@@ -142,6 +150,7 @@ impl<D: Disk> HotPath<D> {
                 "the session did not take its Logon".to_owned(),
             ));
         }
+        let (prepared, cl_ord_id) = prepare(&mut outbox)?;
         let id = journal
             .register(wall, "FIX.4.2:EXEC->BENCH")
             .map_err(journal_error)?;
@@ -154,6 +163,8 @@ impl<D: Disk> HotPath<D> {
             session,
             header,
             outbox,
+            prepared,
+            cl_ord_id,
             journal,
             id,
             now,
@@ -167,8 +178,10 @@ impl<D: Disk> HotPath<D> {
     /// The order was not taken, which a test rules out, or the journal is full.
     #[inline]
     pub fn run(&mut self, stage: Stage) -> Result<(), Error> {
-        if stage == Stage::Report {
-            return self.report();
+        match stage {
+            Stage::Report => return self.report(),
+            Stage::Prepared => return self.prepared_report(),
+            _ => {}
         }
         let bytes = self.order.next();
         let Frame::Whole { skip: 0, len } = frame::next(bytes, MAX_MESSAGE) else {
@@ -176,7 +189,7 @@ impl<D: Disk> HotPath<D> {
         };
         let message = self.decoder.decode(&bytes[..len]);
         match stage {
-            Stage::Parse | Stage::Report => {
+            Stage::Parse | Stage::Report | Stage::Prepared => {
                 std::hint::black_box(message);
                 Ok(())
             }
@@ -229,13 +242,48 @@ impl<D: Disk> HotPath<D> {
     }
 
     fn report(&mut self) -> Result<(), Error> {
-        write_report(&mut self.outbox, SESSION, b"1795253164123456789")
+        write_report(&mut self.outbox, SESSION, CL_ORD_ID).map_err(|_| refused("outbox"))?;
+        self.seal_report();
+        Ok(())
+    }
+
+    fn prepared_report(&mut self) -> Result<(), Error> {
+        self.prepared
+            .set(self.cl_ord_id, CL_ORD_ID)
+            .and_then(|()| self.outbox.send(SESSION, &self.prepared))
             .map_err(|_| refused("outbox"))?;
+        self.seal_report();
+        Ok(())
+    }
+
+    fn seal_report(&mut self) {
         self.outbox.seal(0, &self.header, FIRST_SEQ, TIME);
         std::hint::black_box(self.outbox.sealed(0));
         self.outbox.clear();
-        Ok(())
     }
+}
+
+/// The report as a prepared message, and its ClOrdID.
+fn prepare(outbox: &mut Outbox) -> Result<(Prepared, Slot), Error> {
+    write_report(outbox, SESSION, CL_ORD_ID).map_err(|_| refused("outbox"))?;
+    let mut prepared = Prepared::new(b"8", 1024);
+    let mut cl_ord_id = None;
+    for field in outbox.body(0).split(|byte| *byte == SOH) {
+        let mut parts = field.splitn(2, |byte| *byte == b'=');
+        let (Some(number), Some(value)) = (parts.next(), parts.next()) else {
+            continue;
+        };
+        let number = std::str::from_utf8(number).ok();
+        let number: Tag = number
+            .and_then(|text| text.parse().ok())
+            .unwrap_or_default();
+        let slot = prepared.slot(number, value).map_err(|_| refused("body"))?;
+        if number == tag::CL_ORD_ID {
+            cl_ord_id = Some(slot);
+        }
+    }
+    outbox.clear();
+    Ok((prepared, cl_ord_id.ok_or_else(|| refused("report"))?))
 }
 
 #[inline]

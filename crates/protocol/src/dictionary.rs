@@ -1,7 +1,8 @@
 //! Which fields, values and messages a version of FIX has: definitions, built in or read from XML.
 //!
-//! A [`Dictionary`] is made once, at start, and then only read. [`validate`] holds messages against
-//! it, [`generate`] writes typed Rust views from it.
+//! A [`Dictionary`] is made once, at start, and then only read. [`delta`] changes one, [`validate`] holds
+//! messages against it, [`json`] writes them with its names, [`generate`] writes typed Rust views from
+//! it, [`write`] writes it as XML again.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -13,17 +14,25 @@ use crate::Tag;
 mod assemble;
 mod built_in;
 mod compile;
+pub mod condition;
+pub mod delta;
+mod document;
 pub mod generate;
+pub mod json;
 mod kind;
 mod names;
+mod orchestra;
+mod problem;
 pub mod validate;
+pub mod write;
 mod xml;
 
 pub use built_in::Version;
-pub use compile::Problem;
+pub use condition::Condition;
+pub use document::{DictionaryError, Limits, text_of};
 pub use kind::Kind;
+pub use problem::Problem;
 pub use validate::{Fault, RejectReason, Rules, Scratch};
-pub use xml::{DictionaryError, Limits};
 
 /// Tags from this one up are user-defined.
 pub const FIRST_USER_DEFINED: Tag = 5000;
@@ -32,6 +41,9 @@ pub const FIRST_USER_DEFINED: Tag = 5000;
 ///
 /// A session of FIX 5.0 and later has two: the transport's (FIXT.1.1), and the application's;
 /// [`over`](Self::over) makes one of them.
+///
+/// Two dictionaries are equal when they say the same of every message. Which components they were
+/// written with is no part of that.
 #[derive(Clone, Debug)]
 pub struct Dictionary {
     version: String,
@@ -53,7 +65,23 @@ pub struct Dictionary {
     short_types: [u16; 128],
     /// Members of all levels of the deepest group, in words of 64; what `Scratch` needs room for.
     group_words: usize,
+    /// In the order of names; what deltas and generated code may speak of.
+    components: Vec<ComponentDef>,
 }
+
+impl PartialEq for Dictionary {
+    fn eq(&self, other: &Self) -> bool {
+        // Everything else is made of these.
+        self.version == other.version
+            && self.fields == other.fields
+            && self.header == other.header
+            && self.trailer == other.trailer
+            && self.messages == other.messages
+            && self.by_name == other.by_name
+    }
+}
+
+impl Eq for Dictionary {}
 
 const NO_SLOT: u16 = u16::MAX;
 
@@ -71,6 +99,42 @@ impl Dictionary {
     /// entities and no document types, and `limits` bounds size, depth and number of elements.
     pub fn from_quickfix_xml(text: &str, limits: Limits) -> Result<Self, DictionaryError> {
         xml::read(text, limits)
+    }
+
+    /// Reads a FIX Orchestra repository, version 1.0: FIX Latest, or what a venue publishes.
+    ///
+    /// Taken are fields, code sets, data types, components, groups and messages. Of a message, field or
+    /// code set with several scenarios it is `base`, or the first when there is none; references to
+    /// components and groups keep their scenario. A code set with a union type does not limit the
+    /// values. Actors, flows, sections, categories, annotations and rules are not taken.
+    ///
+    /// # Errors
+    ///
+    /// [`DictionaryError`] says where the text is wrong, as for [`Self::from_quickfix_xml`].
+    pub fn from_orchestra(text: &str, limits: Limits) -> Result<Self, DictionaryError> {
+        orchestra::read(text, limits)
+    }
+
+    /// Reads a file of either kind; its outermost element says which.
+    ///
+    /// # Errors
+    ///
+    /// [`DictionaryError`], also for bytes that are not UTF-8.
+    pub fn from_file(bytes: &[u8], limits: Limits) -> Result<Self, DictionaryError> {
+        if bytes.len() > limits.bytes {
+            return Err(DictionaryError {
+                line: 1,
+                column: 1,
+                problem: Problem::TooLong {
+                    limit: limits.bytes,
+                },
+            });
+        }
+        let text = text_of(bytes)?;
+        match document::root_name(text) {
+            "repository" => Self::from_orchestra(text, limits),
+            _ => Self::from_quickfix_xml(text, limits),
+        }
     }
 
     /// This application dictionary with the header, trailer and session messages of `transport`:
@@ -143,6 +207,19 @@ impl Dictionary {
             .or_else(|| self.trailer.group(count))
     }
 
+    /// The components that it was written with, in the order of their names.
+    pub fn components(&self) -> &[ComponentDef] {
+        &self.components
+    }
+
+    /// The component of this name.
+    pub fn component(&self, name: &str) -> Option<&ComponentDef> {
+        let found = self
+            .components
+            .binary_search_by(|component| component.name.as_str().cmp(name));
+        found.ok().map(|at| &self.components[at])
+    }
+
     /// The standard header; its message type is empty.
     pub fn header(&self) -> &MessageDef {
         &self.header
@@ -176,7 +253,7 @@ impl Dictionary {
 }
 
 /// A field: its tag, name, type and, when it has only certain values, those.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldDef {
     /// The number before `=`.
     pub tag: Tag,
@@ -200,7 +277,7 @@ pub struct ValueDef {
 }
 
 /// A field's place in a message or in the entry of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Member {
     /// The field.
     pub tag: Tag,
@@ -208,6 +285,15 @@ pub struct Member {
     pub required: bool,
     /// The group that this field counts the entries of.
     pub group: Option<Arc<GroupDef>>,
+}
+
+/// Fields and groups that several messages have, under one name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ComponentDef {
+    /// The standard's name: `Instrument`.
+    pub name: String,
+    /// Its members, components inside it expanded.
+    pub members: Arc<[Member]>,
 }
 
 /// A message type, or the header or trailer of all of them: its members, components expanded.
@@ -218,6 +304,10 @@ pub struct MessageDef {
     members: Vec<Member>,
     /// The groups among them, in the order of their count tags.
     groups: Vec<Arc<GroupDef>>,
+    /// What some members are required by.
+    conditions: Vec<Condition>,
+    /// The components that stand in its layout, not in one of its groups.
+    components: Vec<String>,
     /// Whether it came with the transport dictionary, whose messages know only its fields.
     of_transport: bool,
     /// Slots of the members.
@@ -227,6 +317,20 @@ pub struct MessageDef {
     /// Slots of the required members; of a message, those of header and trailer too.
     required: Vec<u64>,
 }
+
+impl PartialEq for MessageDef {
+    fn eq(&self, other: &Self) -> bool {
+        self.msg_type == other.msg_type
+            && self.name == other.name
+            && self.members == other.members
+            && self.conditions == other.conditions
+            && self.of_transport == other.of_transport
+            && (&self.allowed, &self.places, &self.required)
+                == (&other.allowed, &other.places, &other.required)
+    }
+}
+
+impl Eq for MessageDef {}
 
 impl MessageDef {
     /// MsgType(35).
@@ -249,6 +353,16 @@ impl MessageDef {
         self.members.iter().find(|member| member.tag == tag)
     }
 
+    /// What makes members required, besides those that always are.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    /// The names of the components in its layout, those inside groups not counted.
+    pub fn components(&self) -> &[String] {
+        &self.components
+    }
+
     /// The group whose entries this field counts.
     pub fn group(&self, count: Tag) -> Option<&GroupDef> {
         let found = self
@@ -259,7 +373,7 @@ impl MessageDef {
 }
 
 /// A repeating group: a count, then so many entries, each of which begins with the delimiter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct GroupDef {
     count: Tag,
     members: Vec<Member>,

@@ -106,9 +106,28 @@ impl<'a, 'd> GroupEntry<'a, 'd> {
     }
 }
 
+/// The fields of a message or entry that stand in none of its groups; `group` gives the definition of a
+/// count.
+pub(crate) fn own_fields<'a, 'd>(
+    fields: &'a [Field],
+    group: impl Fn(Tag) -> Option<&'d GroupDef>,
+) -> impl Iterator<Item = &'a Field> {
+    let mut at = 0;
+    core::iter::from_fn(move || {
+        let field = fields.get(at)?;
+        at += 1;
+        if let Some(def) = group(field.tag) {
+            while let Some(len) = entry_len(&fields[at..], def) {
+                at += len;
+            }
+        }
+        Some(field)
+    })
+}
+
 /// How many of the fields make up one entry; `None` when they do not begin with one. Calls itself for
 /// nested groups, so as deep as the definition nests.
-fn entry_len(fields: &[Field], def: &GroupDef) -> Option<usize> {
+pub(crate) fn entry_len(fields: &[Field], def: &GroupDef) -> Option<usize> {
     if fields.first()?.tag != def.delimiter() {
         return None;
     }

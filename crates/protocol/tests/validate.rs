@@ -523,6 +523,7 @@ proptest! {
             formats: rules[8],
             duplicate_tags: rules[9],
             group_counts: rules[10],
+            conditional_fields: true,
         };
         thread_local!(static FIX44: Dictionary = Dictionary::built_in(Version::Fix44));
         FIX44.with(|dictionary| { let _ = judge(dictionary, &rules, &text); });

@@ -153,6 +153,9 @@ void obey(Peer &peer, const FIX::SessionID &id) {
     else if (command == "from") peer.from(count);
     else if (command == "skip") session->setNextSenderMsgSeqNum(session->getExpectedSenderNum() + count);
     else if (command == "back") session->setNextTargetMsgSeqNum(session->getExpectedTargetNum() - count);
+    else if (command == "numbers")
+      event("numbers", ",\"sender\":" + std::to_string(session->getExpectedSenderNum()) +
+                           ",\"target\":" + std::to_string(session->getExpectedTargetNum()));
     else if (command == "reset") peer.resetNext = true;
     else if (command == "logout") session->logout();
     else if (command == "logon") session->logon();

@@ -69,6 +69,8 @@ public final class Peer implements Application {
                 case "from" -> sent = count;
                 case "skip" -> session.setNextSenderMsgSeqNum(session.getExpectedSenderNum() + count);
                 case "back" -> session.setNextTargetMsgSeqNum(session.getExpectedTargetNum() - count);
+                case "numbers" -> event("numbers", ",\"sender\":" + session.getExpectedSenderNum()
+                    + ",\"target\":" + session.getExpectedTargetNum());
                 case "reset" -> resetNext = true;
                 case "logout" -> session.logout();
                 case "logon" -> session.logon();

@@ -359,6 +359,7 @@ fn rules(byte: u8) -> Rules {
         formats: on(3),
         duplicate_tags: on(4),
         group_counts: on(5),
+        conditional_fields: on(6),
     }
 }
 

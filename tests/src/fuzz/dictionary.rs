@@ -1,11 +1,13 @@
-//! Any text is a dictionary or an error with a place; a dictionary can be used whatever it says.
+//! Any text is a dictionary, a delta or an error with a place; a dictionary can be used whatever it says.
 //!
-//! Input: the XML, UTF-8 or made so.
+//! Input: a file of any form. It is read as the form that its root names, as the other one, and as a delta
+//! of FIX 4.4; a dictionary is written in both forms and read again.
 
 use fixwire_protocol::Decoder;
+use fixwire_protocol::dictionary::delta::{self, Delta};
 use fixwire_protocol::dictionary::validate::{self, Rules, Scratch};
 use fixwire_protocol::dictionary::{
-    Dictionary, DictionaryError, GroupDef, Limits, Member, MessageDef,
+    Dictionary, DictionaryError, GroupDef, Limits, Member, MessageDef, Problem, write,
 };
 
 use super::decode::dictionaries;
@@ -19,10 +21,61 @@ const LIMITS: Limits = Limits {
 };
 /// Messages that are tried out; more are of the same kind.
 const TRIED: usize = 20;
+/// Members of a dictionary that is written and read again.
+const TRIED_MEMBERS: usize = 20_000;
 
 /// Panics when reading a dictionary breaks its promises for these bytes.
 pub fn run(data: &[u8]) {
-    check(data, Dictionary::from_quickfix_xml).unwrap_or_else(|what| panic!("{what}"));
+    check(data, Dictionary::from_quickfix_xml)
+        .and_then(|()| check(data, Dictionary::from_orchestra))
+        .and_then(|()| check_file(data))
+        .and_then(|()| check_delta(data))
+        .unwrap_or_else(|what| panic!("{what}"));
+}
+
+/// Bytes are a dictionary or an error with a place, whatever their encoding.
+fn check_file(data: &[u8]) -> Result<(), String> {
+    match Dictionary::from_file(data, LIMITS) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let said = error.to_string();
+            hold!(error.line >= 1 && error.column >= 1, "no place: {said}");
+            hold!(said.len() <= 600, "a sentence of {} bytes", said.len());
+            Ok(())
+        }
+    }
+}
+
+/// A delta that fits has an inverse, and written out it is the same delta.
+fn check_delta(data: &[u8]) -> Result<(), String> {
+    let text = String::from_utf8_lossy(data);
+    let (_, base) = &dictionaries()[1];
+    let changed = match Delta::read("fuzz", &text, LIMITS) {
+        Ok(delta) => {
+            let written = delta.to_string();
+            let again = Delta::read("fuzz", &written, Limits::default());
+            let again = again.map(|delta| delta.to_string());
+            hold!(again.as_ref() == Ok(&written), "{written} is {again:?}");
+            delta::apply(base, &[delta])
+        }
+        Err(error) => Err(error),
+    };
+    let changed = match changed {
+        Ok(changed) => changed,
+        Err(error) => {
+            let said = error.to_string();
+            hold!(
+                error.at.line >= 1 && error.at.column >= 1,
+                "no place: {said}"
+            );
+            hold!(said.len() <= 800, "a sentence of {} bytes", said.len());
+            return Ok(());
+        }
+    };
+    agrees_with_itself(&changed, None)?;
+    let back = delta::apply(&changed, &[Delta::between(&changed, base)]);
+    hold!(back.as_ref() == Ok(base), "the inverse leaves something");
+    Ok(())
 }
 
 /// [`run`] for any reader.
@@ -42,12 +95,53 @@ pub fn check(
             hold!(!text.contains("<!DOCTYPE"), "read a document type");
             agrees_with_itself(&dictionary, None)?;
             validates(&dictionary)?;
+            survives(&dictionary)?;
             let (_, transport) = &dictionaries()[1];
             let laid_over = dictionary.over(transport);
             agrees_with_itself(&laid_over, Some(transport))?;
             validates(&laid_over)
         }
     }
+}
+
+/// Written in either form it is read as the same dictionary. What grows beyond the limits of a file when
+/// its components are expanded is left out.
+fn survives(dictionary: &Dictionary) -> Result<(), String> {
+    let sizes = dictionary.messages().iter();
+    let size: usize = sizes
+        .map(|message| count(message.members(), TRIED_MEMBERS))
+        .sum();
+    if size > TRIED_MEMBERS {
+        return Ok(());
+    }
+    match Dictionary::from_orchestra(&write::orchestra(dictionary), Limits::default()) {
+        Ok(read) => hold!(read == *dictionary, "not the same as Orchestra"),
+        Err(error) => hold!(error.problem == Problem::TooDeep, "as Orchestra: {error}"),
+    }
+    match Dictionary::from_quickfix_xml(&write::quickfix(dictionary), Limits::default()) {
+        // This form does not say which length field belongs to which data field.
+        Ok(read) => hold!(
+            read.messages() == dictionary.messages(),
+            "not the same as QuickFIX XML"
+        ),
+        Err(error) => hold!(
+            error.problem == Problem::TooDeep,
+            "as QuickFIX XML: {error}"
+        ),
+    }
+    Ok(())
+}
+
+/// Members at all levels, counted up to a limit.
+fn count(members: &[Member], most: usize) -> usize {
+    let mut sum = members.len();
+    for group in members.iter().filter_map(|member| member.group.as_deref()) {
+        if sum > most {
+            break;
+        }
+        sum += count(group.members(), most - sum);
+    }
+    sum
 }
 
 fn has_a_place(text: &str, error: &DictionaryError) -> Result<(), String> {
@@ -172,8 +266,6 @@ fn write(dictionary: &Dictionary, member: &Member, body: &mut String, depth: usi
 
 #[cfg(test)]
 mod tests {
-    use fixwire_protocol::dictionary::Problem;
-
     use super::*;
 
     const SMALL: &str = r#"<fix major="4" minor="4"><header/><trailer/><components/>

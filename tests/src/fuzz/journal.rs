@@ -42,6 +42,7 @@ pub fn check(data: &[u8], open: impl Fn(SimDisk, Config) -> Opened) -> Result<()
         sessions: 4,
         index_entries: 4,
         synced_before_sent: how & 2 == 2,
+        retention: None,
     };
     match how & 1 {
         0 => read_segment(input, config, open),
@@ -361,6 +362,7 @@ mod tests {
             sessions: 4,
             index_entries: 4,
             synced_before_sent: false,
+            retention: None,
         };
         write(input, &disk, config).expect("room");
         let bytes = disk.read(1).expect("a segment");

@@ -44,7 +44,7 @@ pub fn image(disk: &SimDisk, config: Config) -> Result<Image, JournalError> {
     let (journal, _) = Journal::open(disk.copy(), config)?;
     let mut records = Vec::new();
     for record in journal.records(Position::START) {
-        if record.kind == Kind::Session {
+        if matches!(record.kind, Kind::Session | Kind::Carried) {
             continue;
         }
         let mut digest = Digest::default();

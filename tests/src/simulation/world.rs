@@ -8,7 +8,7 @@ use fixwire::Engine;
 use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config as JournalConfig, JournalError};
+use fixwire::journal::{Config as JournalConfig, JournalError, Retention};
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, tag};
@@ -126,7 +126,9 @@ impl World {
         }
         let steps_clock = random.below(8) == 0;
         let dials = random.below(2) == 0;
-        let config = config(durability, dials, steps_clock);
+        let mut config = config(durability, dials, steps_clock);
+        // Nothing can be retired, for there is no reset: every recovery proves the checkpoints.
+        config.retention = (random.below(2) == 0).then(Retention::default);
         Self {
             peer: Peer::new(dials, &net),
             net,

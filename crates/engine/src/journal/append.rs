@@ -1,7 +1,9 @@
 //! Writes records: body first, length last, one pass.
 
+use super::checkpoint::Checkpoint;
 use super::index::Index;
 use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, Kind, RECORD, crc, padded};
+use super::retire::Start;
 use super::segment::{HEADER, Position, SegmentHeader};
 use super::{Config, Disk, JournalError, JournalId, Segment};
 use fixwire_protocol::time::Timestamp;
@@ -114,6 +116,14 @@ pub struct Journal<D: Disk> {
     pub(super) prefaulted: usize,
     /// The header of the next segment, once it was asked for ahead.
     pub(super) next: Option<SegmentHeader>,
+    /// What recovery would begin with.
+    pub(super) start: Start,
+    /// Later segments that it could begin with.
+    pub(super) checkpoints: VecDeque<Checkpoint>,
+    /// Old segments are to be looked at: when the last one was begun.
+    pub(super) look: Option<Timestamp>,
+    /// Why old segments could not be retired.
+    pub(super) trouble: Option<JournalError>,
 }
 
 impl<D: Disk> Journal<D> {
@@ -152,7 +162,7 @@ impl<D: Disk> Journal<D> {
         }
         let count =
             u16::try_from(count).map_err(|_| JournalError::TooManyEffects { effects: count })?;
-        self.make_room(length)?;
+        self.make_room(wall, length)?;
 
         let segment_number = self.last_number();
         let at = self.at;
@@ -346,6 +356,12 @@ impl<D: Disk> Journal<D> {
             .bytes()
             .len();
         let mut worked = false;
+        if let Some(policy) = self.config.retention
+            && let Some(now) = self.look.take()
+        {
+            self.trouble = self.retire(policy, now).err();
+            worked = true;
+        }
         if self.prefaulted < len && self.prefaulted < self.at + PREFAULT_AHEAD {
             self.prefault(PREFAULT);
             worked = true;
@@ -436,15 +452,15 @@ impl<D: Disk> Journal<D> {
 
     /// Makes sure that `length` bytes fit behind the last record, and that their pages are writable.
     #[inline]
-    fn make_room(&mut self, length: usize) -> Result<(), JournalError> {
+    fn make_room(&mut self, wall: Timestamp, length: usize) -> Result<(), JournalError> {
         if self.at + length > self.prefaulted {
-            self.make_room_slowly(length)?;
+            self.make_room_slowly(wall, length)?;
         }
         Ok(())
     }
 
     #[cold]
-    fn make_room_slowly(&mut self, length: usize) -> Result<(), JournalError> {
+    fn make_room_slowly(&mut self, wall: Timestamp, length: usize) -> Result<(), JournalError> {
         if length > self.config.segment_bytes - HEADER {
             return Err(self.too_large(length));
         }
@@ -455,7 +471,7 @@ impl<D: Disk> Journal<D> {
             .bytes()
             .len();
         if length > len - self.at {
-            self.roll()?;
+            self.roll(wall, length)?;
         }
         self.prefault(length.max(PREFAULT));
         if self.next.is_none() && self.at > len / 2 {
@@ -464,8 +480,17 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Goes on in a new segment.
-    fn roll(&mut self) -> Result<(), JournalError> {
+    /// Lets the next record begin a new segment.
+    ///
+    /// # Errors
+    ///
+    /// What making a segment answers.
+    pub fn new_segment(&mut self, wall: Timestamp) -> Result<(), JournalError> {
+        self.roll(wall, 0)
+    }
+
+    /// Goes on in a new segment, for a record of so many bytes.
+    fn roll(&mut self, wall: Timestamp, needed: usize) -> Result<(), JournalError> {
         if self.config.synced_before_sent {
             // So that what no sync covered is in one segment only.
             self.sync(self.end())?;
@@ -498,6 +523,9 @@ impl<D: Disk> Journal<D> {
         self.salt = header.salt;
         self.at = HEADER;
         self.prefaulted = self.ready_at_first();
+        if self.config.retention.is_some() && self.disk.ring().is_none() {
+            self.write_checkpoint(wall, needed)?;
+        }
         Ok(())
     }
 

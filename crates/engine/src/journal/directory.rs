@@ -1,7 +1,9 @@
 //! The journal's disk on the operating system: a directory that only its owner can read.
 
+use super::archive;
 use super::segment::HEADER;
-use super::{Disk, JournalError};
+use super::{Base, Disk, JournalError, Start};
+use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -22,6 +24,8 @@ const UNFINISHED: &str = ".new";
 const STEP: usize = 64 << 10;
 /// The longest rest after a step, and the rest while it is unknown how long segments last.
 const REST: (Duration, Duration) = (Duration::from_millis(1), Duration::from_micros(100));
+/// How a name ends that says: segments from this number on are no part of the journal yet.
+const PENDING: &str = ".import";
 
 /// A directory of segments `00000001.fwj`, `00000002.fwj` and so on, locked while this lives.
 #[derive(Debug)]
@@ -29,6 +33,17 @@ pub struct Directory {
     path: PathBuf,
     _lock: File,
     maker: Maker,
+    /// Retires old segments, when it has to.
+    retiring: Option<JoinHandle<Result<(), JournalError>>>,
+}
+
+impl Drop for Directory {
+    /// Waits for what runs: another process may open the directory next.
+    fn drop(&mut self) {
+        if let Some(thread) = self.retiring.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Directory {
@@ -66,12 +81,45 @@ impl Directory {
                 return Err(JournalError::io("lock", &lock_name)(source));
             }
         }
+        undo_pending(&path)?;
         let maker = Maker::start(path.clone())?;
         Ok(Self {
             path,
             _lock: lock,
             maker,
+            retiring: None,
         })
+    }
+
+    /// Whether it holds no segment.
+    pub(crate) fn is_empty(&self) -> Result<bool, JournalError> {
+        Ok(list(&self.path)?.is_empty())
+    }
+
+    /// Segments from this number on become part of the journal with [`Self::end_pending`], all at once.
+    /// Opening the directory before that removes them.
+    pub(crate) fn begin_pending(&self, first: u32) -> Result<(), JournalError> {
+        let path = pending_path(&self.path, first);
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&path)
+            .map_err(JournalError::io("create", path.display().to_string()))?;
+        sync_names(&self.path)
+    }
+
+    /// Makes the pending segments, which are on the disk, part of the journal.
+    pub(crate) fn end_pending(&self) -> Result<(), JournalError> {
+        if let Some(first) = pending(&self.path)? {
+            let path = pending_path(&self.path, first);
+            fs::remove_file(&path)
+                .map_err(JournalError::io("remove", path.display().to_string()))?;
+            sync_names(&self.path)?;
+        }
+        Ok(())
     }
 }
 
@@ -128,6 +176,35 @@ impl Disk for Directory {
         true
     }
 
+    fn base(&mut self) -> Result<Option<Base>, JournalError> {
+        archive::read_base(&self.path)
+    }
+
+    fn retire(
+        &mut self,
+        _segment: &mut Map,
+        first: Start,
+        remove_before: Option<Timestamp>,
+        compress: bool,
+    ) -> Result<(), JournalError> {
+        let last = match self.retiring.take() {
+            Some(thread) if thread.is_finished() => thread.join().unwrap_or(Ok(())),
+            Some(thread) => {
+                // It is still at the last one: the next segment asks again.
+                self.retiring = Some(thread);
+                return Ok(());
+            }
+            None => Ok(()),
+        };
+        let path = self.path.clone();
+        let thread = thread::Builder::new()
+            .name("journal-retire".into())
+            .spawn(move || archive::retire(&path, first, remove_before, compress))
+            .map_err(JournalError::io("start", "a thread of the journal"))?;
+        self.retiring = Some(thread);
+        last
+    }
+
     fn salt(&mut self) -> u64 {
         // Seeded by the system's random numbers.
         RandomState::new().build_hasher().finish()
@@ -138,8 +215,45 @@ impl Disk for Directory {
     }
 }
 
-/// Lists the numbers of the segments in a directory, ascending.
+/// Lists the numbers of the segments of a journal, ascending.
 pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
+    let mut numbers = names(path, SUFFIX)?;
+    if let Some(first) = pending(path)? {
+        numbers.retain(|&number| number < first);
+    }
+    Ok(numbers)
+}
+
+/// The number from which on segments are no part of the journal.
+fn pending(path: &Path) -> Result<Option<u32>, JournalError> {
+    Ok(names(path, PENDING)?.first().copied())
+}
+
+fn pending_path(directory: &Path, first: u32) -> PathBuf {
+    directory.join(format!("{first:08}{PENDING}"))
+}
+
+/// Removes segments that never became part of the journal, the last first, and then what says so.
+fn undo_pending(path: &Path) -> Result<(), JournalError> {
+    let Some(first) = pending(path)? else {
+        return Ok(());
+    };
+    let numbers = names(path, SUFFIX)?;
+    let segments = numbers.iter().rev().filter(|&&number| number >= first);
+    for path in segments
+        .map(|&number| segment_path(path, number))
+        .chain([pending_path(path, first)])
+    {
+        fs::remove_file(&path).map_err(JournalError::io("remove", path.display().to_string()))?;
+        if let Some(directory) = path.parent() {
+            sync_names(directory)?;
+        }
+    }
+    Ok(())
+}
+
+/// Lists the numbers of the files that end so, ascending.
+pub(super) fn names(path: &Path, suffix: &str) -> Result<Vec<u32>, JournalError> {
     let name = path.display().to_string();
     let mut numbers = Vec::new();
     for entry in fs::read_dir(path).map_err(JournalError::io("list", &name))? {
@@ -147,7 +261,7 @@ pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
         let file_name = entry.file_name();
         let Some(stem) = file_name
             .to_str()
-            .and_then(|text| text.strip_suffix(SUFFIX))
+            .and_then(|text| text.strip_suffix(suffix))
         else {
             continue;
         };
@@ -157,7 +271,7 @@ pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
                 return Err(JournalError::Damaged(super::Damage {
                     file: entry.path().display().to_string(),
                     offset: 0,
-                    expected: format!("only files of the journal to end in {SUFFIX}"),
+                    expected: format!("only files of the journal to end in {suffix}"),
                     found: "a name that is not a segment's (eight digits)".into(),
                 }));
             }
@@ -241,7 +355,7 @@ fn make(
 }
 
 /// Waits until the names of a directory are on the disk.
-fn sync_names(directory: &Path) -> Result<(), JournalError> {
+pub(super) fn sync_names(directory: &Path) -> Result<(), JournalError> {
     File::open(directory)
         .and_then(|directory| directory.sync_all())
         .map_err(JournalError::io("sync", directory.display().to_string()))

@@ -1,7 +1,8 @@
 //! What the journal needs of a disk; the operating system has one, the simulator another.
 
-use super::JournalError;
 use super::segment::HEADER;
+use super::{Base, JournalError, Start};
+use fixwire_protocol::time::Timestamp;
 use std::io;
 
 /// Keeps numbered segments of fixed length.
@@ -54,6 +55,32 @@ pub trait Disk {
 
     /// Takes back the oldest segment of a ring, whose memory the next may use.
     fn recycle(&mut self, _segment: Self::Segment) {}
+
+    /// Where the journal begins; `None` when nothing of it was ever retired.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is damaged.
+    fn base(&mut self) -> Result<Option<Base>, JournalError> {
+        Ok(None)
+    }
+
+    /// Lets the journal begin at `first`, whose open segment is given, and begins with a checkpoint:
+    /// puts that on the disk, then [`Base`]; then removes segments that were closed before
+    /// `remove_before`, and compresses the others before `first` when told. May go on behind.
+    ///
+    /// # Errors
+    ///
+    /// Of this attempt or of the last. A later one may succeed.
+    fn retire(
+        &mut self,
+        _segment: &mut Self::Segment,
+        _first: Start,
+        _remove_before: Option<Timestamp>,
+        _compress: bool,
+    ) -> Result<(), JournalError> {
+        Ok(())
+    }
 
     /// A number that no earlier segment has: it seeds the checksums, so that bytes of another segment
     /// never pass for a record of this one.

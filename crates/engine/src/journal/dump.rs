@@ -91,6 +91,8 @@ fn print(
         Kind::Reset => ("reset", None),
         Kind::Note => ("note", None),
         Kind::Sent => ("", None),
+        // Nothing happened: a segment was begun.
+        Kind::Carried => return Ok(()),
     };
     if record.kind != Kind::Sent {
         let line = Line {

@@ -31,6 +31,14 @@ impl Index {
         }
     }
 
+    /// An index that knows only the last message: those before it are no longer kept.
+    pub(super) fn resume(room: usize, last: (u64, Position)) -> Self {
+        Self {
+            last,
+            ..Self::new(room)
+        }
+    }
+
     /// The number and place of the last message; number 0 when there is none.
     pub(super) fn last(&self) -> (u64, Position) {
         self.last

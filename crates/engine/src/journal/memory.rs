@@ -1,7 +1,8 @@
 //! A journal that ends with the process: a ring of memory, in the same layout.
 
 use super::segment::HEADER;
-use super::{Directory, Disk, JournalError};
+use super::{Base, Directory, Disk, JournalError, Start};
+use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 
 /// A ring of segments in anonymous memory. Numbers that fell off it are no longer served: the session
@@ -137,6 +138,26 @@ impl Disk for OsDisk {
         match self {
             Self::Directory(disk) => disk.recycle(segment),
             Self::Memory(disk) => disk.recycle(segment),
+        }
+    }
+
+    fn base(&mut self) -> Result<Option<Base>, JournalError> {
+        match self {
+            Self::Directory(disk) => disk.base(),
+            Self::Memory(disk) => disk.base(),
+        }
+    }
+
+    fn retire(
+        &mut self,
+        segment: &mut Map,
+        first: Start,
+        remove_before: Option<Timestamp>,
+        compress: bool,
+    ) -> Result<(), JournalError> {
+        match self {
+            Self::Directory(disk) => disk.retire(segment, first, remove_before, compress),
+            Self::Memory(disk) => disk.retire(segment, first, remove_before, compress),
         }
     }
 

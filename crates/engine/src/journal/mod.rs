@@ -14,6 +14,8 @@
 //! ```
 
 mod append;
+mod archive;
+mod checkpoint;
 mod directory;
 mod disk;
 mod dump;
@@ -24,8 +26,10 @@ mod read;
 pub mod record;
 mod recover;
 mod replay;
+mod retire;
 pub mod segment;
 pub mod sim;
+mod tail;
 mod verify;
 
 pub use append::{Cause, Counters, Journal};
@@ -38,7 +42,9 @@ pub use read::{Effects, Record, Records};
 pub use record::{Effect, Kind};
 pub use recover::{Recovered, Torn};
 pub use replay::{Replay, Stored};
+pub use retire::{Base, Retention, Start};
 pub use segment::Position;
+pub use tail::Tail;
 pub use verify::{Verified, verify};
 
 /// Which session of the journal: the order of its registration, from 0. The engine's `SessionId`
@@ -58,6 +64,8 @@ pub struct Config {
     /// Whether nothing is sent before [`Journal::sync`] covers it: durability `disk`. What a power cut
     /// left of records that no sync covered is then cut off, although parts of it can be read.
     pub synced_before_sent: bool,
+    /// What is done with segments that no session needs; `None` keeps all of them as they are.
+    pub retention: Option<Retention>,
 }
 
 impl Default for Config {
@@ -68,6 +76,7 @@ impl Default for Config {
             sessions: 1024,
             index_entries: 4096,
             synced_before_sent: false,
+            retention: None,
         }
     }
 }

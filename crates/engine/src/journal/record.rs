@@ -8,7 +8,7 @@
 //!    16     8  wall time, nanoseconds since 1970-01-01T00:00:00Z, signed
 //!    24     8  position up to which the journal was known to be on the disk
 //!    32     4  session
-//!    36     2  kind: 1 message, 2 sent, 3 session, 4 reset, 5 note
+//!    36     2  kind: 1 message, 2 sent, 3 session, 4 reset, 5 note, 6 carried
 //!    38     2  number of effects
 //!    40     8  next_in of the session, after this record; 0 while a reset is under way
 //!    48     8  next_out of the session, after this record
@@ -61,6 +61,8 @@ pub enum Kind {
     Reset,
     /// Something a person should be able to read later; the body is the text.
     Note,
+    /// A session as it is, at the beginning of a segment: part of a checkpoint.
+    Carried,
 }
 
 impl Kind {
@@ -71,6 +73,7 @@ impl Kind {
             Self::Session => 3,
             Self::Reset => 4,
             Self::Note => 5,
+            Self::Carried => 6,
         }
     }
 
@@ -81,6 +84,7 @@ impl Kind {
             3 => Self::Session,
             4 => Self::Reset,
             5 => Self::Note,
+            6 => Self::Carried,
             _ => return None,
         })
     }
@@ -193,6 +197,11 @@ pub(super) fn crc(bytes: &[u8], at: usize, length: usize, salt: u64) -> u32 {
     crc32c::crc32c_append(seed(salt, at, length), &bytes[at + INDEX_AT..at + length])
 }
 
+/// The CRC that a record must have whose bytes were read from `at`.
+pub(super) fn crc_of(record: &[u8], at: usize, salt: u64) -> u32 {
+    crc32c::crc32c_append(seed(salt, at, record.len()), &record[INDEX_AT..])
+}
+
 /// Mixes what a record's CRC covers besides its bytes, so that a record copied to another place or
 /// left over from another segment is not one.
 #[inline]
@@ -257,7 +266,7 @@ pub(super) fn find(bytes: &[u8], at: usize, salt: u64) -> Found {
     let Some(head) = Head::read(bytes, at) else {
         return Found::Fault(Fault {
             at: at + KIND_AT,
-            expected: "the kind of a record, 1 to 5".into(),
+            expected: "the kind of a record, 1 to 6".into(),
             found: format!(
                 "{}",
                 u16::from_le_bytes([bytes[at + KIND_AT], bytes[at + KIND_AT + 1]])

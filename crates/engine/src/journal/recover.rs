@@ -1,11 +1,13 @@
 //! Opens a journal: reads every record, and trusts none that its checksum does not prove.
 
 use super::append::Known;
+use super::checkpoint::Checkpoint;
 use super::error::Damage;
 use super::record::{
     CRC_AT, EFFECT, EffectHead, Fault, Found, Head, Kind, RECORD, SYNCED_AT, crc, find, is_record,
     padded, shape_fault,
 };
+use super::retire::Start;
 use super::segment::{HEADER, Position, SegmentHeader, long, word};
 use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
 use std::collections::VecDeque;
@@ -45,13 +47,24 @@ impl<D: Disk> Journal<D> {
     /// then. And what the disk answers.
     pub fn open(mut disk: D, config: Config) -> Result<(Self, Recovered), JournalError> {
         config.check()?;
-        let numbers = disk.segments()?;
+        let base = disk.base()?;
+        let start = base.map_or(Start::BEGIN, |base| base.first);
+        let mut numbers = disk.segments()?;
+        numbers.retain(|&number| number >= start.segment);
+        if numbers.is_empty() && base.is_some() {
+            return Err(JournalError::Damaged(Damage {
+                file: disk.name(start.segment),
+                offset: 0,
+                expected: "the segment that the journal begins with".into(),
+                found: "no such file".into(),
+            }));
+        }
         let mut segments = VecDeque::with_capacity(numbers.len() + 64);
-        let mut scan = Scan::new(config);
+        let mut scan = Scan::new(config, base.map(|base| base.first));
         let mut end: Option<End> = None;
         let mut last = 0;
         for (at, &number) in numbers.iter().enumerate() {
-            let expected = at as u32 + 1;
+            let expected = at as u32 + start.segment;
             if number != expected {
                 return Err(JournalError::Damaged(Damage {
                     file: disk.name(expected),
@@ -85,7 +98,7 @@ impl<D: Disk> Journal<D> {
         // again when they are needed.
         segments.truncate(last + 1);
         let mut recovered = Recovered {
-            records: scan.records,
+            records: scan.records - start.record,
             bytes: scan.bytes,
             torn: None,
         };
@@ -93,15 +106,19 @@ impl<D: Disk> Journal<D> {
             disk,
             config,
             segments,
-            first: 1,
+            first: start.segment,
             salt: 0,
             at: HEADER,
             record: scan.records,
             sessions: scan.sessions,
-            synced: Position::new(1, 0),
+            synced: Position::new(start.segment, 0),
             poisoned: false,
             prefaulted: HEADER,
             next: None,
+            start,
+            checkpoints: scan.checkpoints,
+            look: None,
+            trouble: None,
         };
         let Some(end) = end else {
             journal.begin()?;
@@ -229,7 +246,7 @@ pub(super) struct Bad {
 /// Reads segments in their order and rebuilds what the journal knows.
 #[derive(Debug)]
 pub(super) struct Scan {
-    config: Config,
+    pub(super) config: Config,
     previous_salt: u64,
     pub(super) records: u64,
     pub(super) bytes: u64,
@@ -238,14 +255,32 @@ pub(super) struct Scan {
     pub(super) sessions: Vec<Known>,
     /// Records without their length, and the length they have.
     unpublished: Vec<(Position, u32)>,
+    /// The index of the first record that is read.
+    begin: u64,
+    /// The checkpoint that the journal begins with was not read to its end.
+    pub(super) awaiting: bool,
+    /// The checkpoint that is being read.
+    pub(super) reading: Option<Checkpoint>,
+    /// Segments that begin with one.
+    pub(super) checkpoints: VecDeque<Checkpoint>,
 }
 
 impl Scan {
-    pub(super) fn new(config: Config) -> Self {
+    /// Reads from the first segment on, or from one that begins with a checkpoint.
+    pub(super) fn new(config: Config, start: Option<Start>) -> Self {
+        let Start {
+            previous_salt,
+            record,
+            ..
+        } = start.unwrap_or(Start::BEGIN);
         Self {
             config,
-            previous_salt: 0,
-            records: 0,
+            previous_salt,
+            records: record,
+            begin: record,
+            awaiting: start.is_some_and(|start| start != Start::BEGIN),
+            reading: None,
+            checkpoints: VecDeque::new(),
             bytes: 0,
             synced: Position::START,
             sessions: Vec::new(),
@@ -278,6 +313,13 @@ impl Scan {
                 },
                 Found::Nothing => match first_not_zero(&bytes[at..]) {
                     Some(_) if self.take_unpublished(bytes, number, &mut at, salt) => {}
+                    None if self.awaiting => {
+                        break Fault {
+                            at,
+                            expected: "the checkpoint that the journal begins with".into(),
+                            found: "its end".into(),
+                        };
+                    }
                     None => {
                         return Ok(End {
                             at,
@@ -298,7 +340,7 @@ impl Scan {
         };
         // The first record of all is on the disk before anyone can depend on it; if it is published
         // and not readable, there was a journal here.
-        let lost_all = self.records == 0 && word(bytes, at) != 0;
+        let lost_all = self.awaiting || self.records == self.begin && word(bytes, at) != 0;
         let torn = !lost_all
             && match self.follower(bytes, Position::new(number, at as u32), salt) {
                 Follower::None => true,
@@ -394,6 +436,13 @@ impl Scan {
         }
         let body = at + RECORD..at + RECORD + head.body as usize;
         let id = head.session.0 as usize;
+        if self.awaiting && head.kind != Kind::Carried {
+            let expected = "the checkpoint that the journal begins with".into();
+            return fault(at + 36, expected, "another record".into());
+        }
+        if head.kind == Kind::Carried {
+            self.carry(bytes, number, at, head)?;
+        }
         if head.kind == Kind::Session {
             if id != self.sessions.len() {
                 let expected = format!("the next session, {}", self.sessions.len());
@@ -484,7 +533,7 @@ fn never_written(bytes: &[u8]) -> bool {
 }
 
 /// Why a whole record is not taken.
-enum Refused {
+pub(super) enum Refused {
     Fault(Fault),
     Sessions,
 }

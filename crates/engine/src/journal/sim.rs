@@ -4,8 +4,10 @@
 //! on the disk (`durable`). A sync copies one to the other; a power cut picks for each page, and each
 //! 512 bytes of it, one of the two. The end of the process alone keeps everything cached.
 
+use super::checkpoint::Checkpoint;
 use super::segment::HEADER;
-use super::{Disk, JournalError, Segment};
+use super::{Base, Disk, JournalError, Segment, Start};
+use fixwire_protocol::time::Timestamp;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -34,6 +36,10 @@ struct State {
     salts: u64,
     /// Draws the pages that the system writes by itself; 0 when it never does.
     write_back: u64,
+    /// Where the journal begins: as the system says, and as the disk does.
+    base: [Option<Base>; 2],
+    /// Removed files whose names are still on the disk.
+    removed: BTreeMap<u32, File>,
 }
 
 #[derive(Clone, Debug)]
@@ -155,6 +161,15 @@ impl SimDisk {
     pub fn cut_power(&self, mut choose: impl FnMut(usize) -> usize) {
         self.end_process();
         let mut state = self.state();
+        if state.base[0] != state.base[1] {
+            let kept = state.base[choose(2)];
+            state.base = [kept; 2];
+        }
+        for (number, file) in std::mem::take(&mut state.removed) {
+            if choose(2) == 1 {
+                state.files.insert(number, file);
+            }
+        }
         state.files.retain(|_, file| file.named || choose(2) == 1);
         for file in state.files.values_mut() {
             let mut image = file.durable.clone();
@@ -223,6 +238,8 @@ impl SimDisk {
         let files = state.files.clone();
         let copied = State {
             files,
+            base: state.base,
+            removed: state.removed.clone(),
             salts: state.salts,
             ..State::default()
         };
@@ -315,6 +332,52 @@ impl Disk for SimDisk {
     }
 
     fn prepare(&mut self, _number: u32, _len: usize, _header: &[u8; HEADER]) {}
+
+    fn base(&mut self) -> Result<Option<Base>, JournalError> {
+        Ok(self.state().base[0])
+    }
+
+    fn retire(
+        &mut self,
+        segment: &mut SimSegment,
+        first: Start,
+        remove_before: Option<Timestamp>,
+        _compress: bool,
+    ) -> Result<(), JournalError> {
+        let len = segment.bytes.len();
+        segment
+            .sync(0, len)
+            .map_err(JournalError::io("sync", self.name(first.segment)))?;
+        let mut state = self.state();
+        let look = |number| match number == first.segment {
+            true => Checkpoint::peek(&segment.bytes),
+            false => Checkpoint::peek(&state.files.get(&number)?.cached),
+        };
+        let base = Some(Base::next(state.base[0], first, remove_before, look));
+        // It is written aside and renamed; then the directory is synced.
+        let oldest = base.map_or(0, |base| base.oldest.segment);
+        if !state.goes_on() {
+            return Ok(());
+        }
+        state.base[0] = base;
+        if !state.goes_on() {
+            return Ok(());
+        }
+        state.base[1] = base;
+        let gone: Vec<u32> = state.files.range(..oldest).map(|file| *file.0).collect();
+        for number in gone {
+            if !state.goes_on() {
+                return Ok(());
+            }
+            if let Some(file) = state.files.remove(&number) {
+                state.removed.insert(number, file);
+            }
+        }
+        if state.goes_on() {
+            state.removed.clear();
+        }
+        Ok(())
+    }
 
     fn salt(&mut self) -> u64 {
         let mut state = self.state();

@@ -1,17 +1,14 @@
 //! Reads a journal's files without changing them, and names the first byte that is wrong.
 
-use super::directory::{list, open_checked, segment_path};
+use super::archive::{list_all, read_any, read_base};
+use super::directory::segment_path;
 use super::error::Damage;
 use super::read::Record;
 use super::record::Head;
 use super::recover::Scan;
 use super::segment::{HEADER, word};
-use super::{Config, JournalError};
-use std::io::Read;
+use super::{Config, JournalError, Start};
 use std::path::Path;
-
-/// No segment is longer; of a file that is, no more is read.
-const LONGEST: u64 = 1 << 30;
 
 /// What a journal holds, and what is wrong with it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -56,12 +53,26 @@ pub(super) fn walk(
         index_entries: 2,
         ..Config::default()
     };
-    let mut scan = Scan::new(config);
+    let base = read_base(directory)?;
+    let oldest = base.map_or(Start::BEGIN, |base| base.oldest);
+    let mut scan = Scan::new(config, base.map(|base| base.oldest));
+    let numbers = list_all(directory, oldest.segment)?;
     let mut verified = Verified::default();
+    if base.is_some() && numbers.is_empty() {
+        verified.bad = Some(Damage {
+            file: segment_path(directory, oldest.segment)
+                .display()
+                .to_string(),
+            offset: 0,
+            expected: "the segment that the journal begins with".into(),
+            found: "no such file".into(),
+        });
+        return Ok(verified);
+    }
     let mut bytes = Vec::new();
     // The last segment whose records do not end in zeros, unless something follows.
     let mut bad: Option<(Damage, bool)> = None;
-    for (number, expected) in list(directory)?.into_iter().zip(1..) {
+    for (number, expected) in numbers.into_iter().zip(oldest.segment..) {
         let path = segment_path(directory, expected);
         if number != expected {
             let found = format!("no such file, although segment {number} exists");
@@ -75,12 +86,14 @@ pub(super) fn walk(
             bad.get_or_insert((missing, false));
             break;
         }
-        let name = path.display().to_string();
-        bytes.clear();
-        open_checked(&path, false)?
-            .take(LONGEST + 1)
-            .read_to_end(&mut bytes)
-            .map_err(JournalError::io("read", &name))?;
+        let name = match read_any(directory, number, &mut bytes) {
+            Ok(name) => name,
+            Err(JournalError::Damaged(damage)) => {
+                bad.get_or_insert((damage, false));
+                break;
+            }
+            Err(other) => return Err(other),
+        };
         verified.segments += 1;
         let end = match scan.segment(&bytes, number, &name) {
             Ok(end) => end,
@@ -109,7 +122,7 @@ pub(super) fn walk(
             each(&Record::view(&bytes, number, at, &head), &names)?;
             at += word(&bytes, at) as usize;
         }
-        verified.records = scan.records;
+        verified.records = scan.records - oldest.record;
         verified.bytes = scan.bytes;
         bad = end.bad.map(|bad| (bad.damage, bad.torn));
     }

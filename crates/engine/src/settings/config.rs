@@ -16,6 +16,9 @@ use super::resolve::{SessionSettings, Settings};
 use super::safety;
 use super::{Id, Value};
 use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+use crate::journal::Retention;
+use crate::log::FileLog;
+use crate::store::Family;
 
 impl Settings {
     /// Reads the dictionaries that the file names and makes the configuration.
@@ -84,9 +87,15 @@ impl Settings {
                 ..safety::limits(first, usual.limits)
             },
             stop_timeout: first.time(Id::StopTimeout).unwrap_or(usual.stop_timeout),
+            retention: retention(first),
+            file_log: file_log(first),
             sessions,
             templates,
         };
+        if config.file_log.is_some() && config.durability == Durability::Memory {
+            let note = "logs are made from the journal, which Durability=memory does not have";
+            return Err(self.error(first, Id::FileLogPath, note.to_owned()));
+        }
         if config.read_buffer < config.max_message {
             let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
             return Err(self.error(first, Id::ReadBufferSize, note));
@@ -102,6 +111,30 @@ impl Settings {
         }
         Ok(config)
     }
+}
+
+fn retention(from: &SessionSettings) -> Option<Retention> {
+    let retention = Retention {
+        keep: from.time(Id::JournalKeep).map(nanos),
+        resend: from.time(Id::JournalResendKeep).map(nanos),
+        compress: from.bool(Id::JournalCompress),
+    };
+    (retention != Retention::default()).then_some(retention)
+}
+
+fn file_log(from: &SessionSettings) -> Option<FileLog> {
+    Some(FileLog {
+        layout: match from.text(Id::FileLogLayout) {
+            Some("quickfixj") => Family::QuickfixJ,
+            Some("quickfixgo") => Family::QuickfixGo,
+            Some("quickfixn") => Family::QuickfixN,
+            _ => Family::Quickfix,
+        },
+        heartbeats: from.bool(Id::FileLogHeartbeats),
+        milliseconds: from.bool(Id::FileIncludeMilliseconds),
+        stamp_messages: from.bool(Id::FileIncludeTimeStampForMessages),
+        ..FileLog::new(from.text(Id::FileLogPath)?)
+    })
 }
 
 /// Files of the journal are whole pages.
@@ -148,6 +181,7 @@ fn session_config(
     session.dictionary = dictionary;
     session.appl_dictionaries = appl_dictionaries;
     session.rules = rules(from);
+    session.reject_invalid_message = from.bool(Id::RejectInvalidMessage);
     session.check_comp_id = from.bool(Id::CheckCompID);
     session.allow_on_behalf_of = from.bool(Id::AllowOnBehalfOf);
     session.max_latency = from
@@ -288,6 +322,7 @@ fn rules(from: &SessionSettings) -> Rules {
         allow_unknown_enum_values: from.bool(Id::AllowUnknownEnumValues),
         unordered_group_fields: from.bool(Id::ValidateUnorderedGroupFields),
         first_field_in_group_is_delimiter: from.bool(Id::FirstFieldInGroupIsDelimiter),
+        conditional_fields: from.bool(Id::ValidateConditionalFields),
         ..Rules::default()
     }
 }
@@ -323,7 +358,7 @@ fn logon_field(setting: &super::Setting) -> Option<(Tag, Vec<u8>)> {
 }
 
 /// The number of an application version by the registry's word for it.
-fn appl_ver_id(word: &str) -> Option<ApplVerId> {
+pub(super) fn appl_ver_id(word: &str) -> Option<ApplVerId> {
     let number: &[u8] = match word {
         "FIX.4.0" => b"2",
         "FIX.4.1" => b"3",

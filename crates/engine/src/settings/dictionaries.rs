@@ -1,16 +1,16 @@
 //! The dictionaries that a file's sessions validate with.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Read;
 use std::sync::Arc;
 
-use fixwire_protocol::dictionary::{Dictionary, Limits as Bounds, Version};
+use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::session::{ApplVerId, BeginString};
 
+use super::config::appl_ver_id;
 use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
 use super::{Id, Value};
+use crate::dictionaries;
 
 /// The dictionary that a session validates with; of a FIXT session the application's over the
 /// transport's.
@@ -26,15 +26,11 @@ pub(super) fn dictionary(
     let mut take = |id: Id, version: &str| {
         let mut named = from.all(id).filter(|setting| setting.number.is_none());
         let named = named.find_map(|setting| match &setting.value {
-            Value::Text(path) => Some(path.clone()),
+            Value::Text(words) => Some(words.clone()),
             _ => None,
         });
-        let key = named.clone().unwrap_or_else(|| built_in(version));
-        let made = match named {
-            Some(path) => shelf.file(&path),
-            None => shelf.built_in(version),
-        };
-        made.map(|made| (key, made))
+        shelf
+            .take(named.as_deref(), version)
             .map_err(|note| settings.error(from, id, note))
     };
     let version = begin_string.as_str();
@@ -63,25 +59,26 @@ pub(super) fn appl_dictionaries(
     }
     let error = |id, note| settings.error(from, id, note);
     for setting in from.all(Id::AppDataDictionary) {
-        let (Some(number), Value::Text(path)) = (setting.number, &setting.value) else {
+        let (Some(number), Value::Text(words)) = (setting.number, &setting.value) else {
             continue;
         };
         let Some(version) = ApplVerId::parse(number.to_string().as_bytes()) else {
             continue;
         };
-        let application = shelf
-            .file(path)
+        let mut names = Version::ALL.into_iter().map(Version::name);
+        let usual = names.find(|name| appl_ver_id(name) == Some(version));
+        let (above, application) = shelf
+            .take(Some(words), usual.unwrap_or_default())
             .map_err(|note| error(Id::AppDataDictionary, note))?;
-        let below = from.text(Id::TransportDataDictionary);
-        let transport = match below {
-            Some(path) => shelf.file(path),
-            None => shelf.built_in(begin_string.as_str()),
-        };
-        let transport = transport.map_err(|note| error(Id::TransportDataDictionary, note))?;
-        let below = below.map_or_else(|| built_in(begin_string.as_str()), str::to_owned);
+        let (below, transport) = shelf
+            .take(
+                from.text(Id::TransportDataDictionary),
+                begin_string.as_str(),
+            )
+            .map_err(|note| error(Id::TransportDataDictionary, note))?;
         found.push((
             version,
-            shelf.over((path, &application), (&below, &transport)),
+            shelf.over((&above, &application), (&below, &transport)),
         ));
     }
     Ok(found)
@@ -99,6 +96,20 @@ pub(super) struct Shelf {
 }
 
 impl Shelf {
+    /// What the words name, or what is built in for the version, with its shelf mark.
+    fn take(
+        &mut self,
+        words: Option<&str>,
+        version: &str,
+    ) -> Result<(String, Arc<Dictionary>), String> {
+        let key = words.unwrap_or_default().to_owned() + &built_in(version);
+        let made = match words {
+            Some(words) => self.named(words, version, &key),
+            None => self.built_in(version),
+        };
+        Ok((key, made?))
+    }
+
     fn built_in(&mut self, name: &str) -> Result<Arc<Dictionary>, String> {
         let known = Version::ALL
             .into_iter()
@@ -123,20 +134,14 @@ impl Shelf {
         Arc::clone(both)
     }
 
-    fn file(&mut self, path: &str) -> Result<Arc<Dictionary>, String> {
-        if let Some(known) = self.read.get(path) {
+    /// A file, or a dictionary with deltas behind it; `built-in` is that of `version`.
+    fn named(&mut self, words: &str, version: &str, key: &str) -> Result<Arc<Dictionary>, String> {
+        if let Some(known) = self.read.get(key) {
             return Ok(Arc::clone(known));
         }
-        let limits = Bounds::default();
-        let mut text = String::new();
-        let most = limits.bytes as u64 + 1;
-        fs::File::open(path)
-            .and_then(|file| file.take(most).read_to_string(&mut text))
-            .map_err(|error| format!("cannot read the dictionary {path}: {error}"))?;
-        let read = Dictionary::from_quickfix_xml(&text, limits)
-            .map_err(|error| format!("{path}: {error}"))?;
-        let read = Arc::new(read);
-        self.read.insert(path.to_owned(), Arc::clone(&read));
+        let read = dictionaries::load(words, Version::from_name(version));
+        let read = Arc::new(read.map_err(|error| error.to_string())?);
+        self.read.insert(key.to_owned(), Arc::clone(&read));
         Ok(read)
     }
 }

@@ -152,13 +152,7 @@ pub static GROUPS: &[Group] = &[
         keys: &["PreserveMessageFieldsOrder"],
         refused: false,
         unless: Some("Y"),
-        note: "fixwire always does this",
-    },
-    Group {
-        keys: &["RejectInvalidMessage"],
-        refused: true,
-        unless: Some("Y"),
-        note: "to take messages unchecked say ValidateIncomingMessage=N",
+        note: "fields always go out in the order in which the application writes them",
     },
     Group {
         keys: &["SocketConnectProtocol", "SocketAcceptProtocol"],
@@ -229,11 +223,7 @@ pub static GROUPS: &[Group] = &[
     Group {
         keys: &[
             "FileStoreMaxCachedMsgs",
-            "FileLogPath",
             "FileLogBackupPath",
-            "FileLogHeartbeats",
-            "FileIncludeMilliseconds",
-            "FileIncludeTimeStampForMessages",
             "ScreenLogShowIncoming",
             "ScreenLogShowOutgoing",
             "ScreenLogShowEvents",

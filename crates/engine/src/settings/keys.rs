@@ -127,6 +127,12 @@ const DURABILITIES: Kind = Kind::Word(&[
     ("process", "process"),
     ("disk", "disk"),
 ]);
+const LAYOUTS: Kind = Kind::Word(&[
+    ("quickfix", "quickfix"),
+    ("quickfixj", "quickfixj"),
+    ("quickfixgo", "quickfixgo"),
+    ("quickfixn", "quickfixn"),
+]);
 const DIALECTS: Kind = Kind::Word(&[
     ("fixwire", "fixwire"),
     ("quickfix", "quickfix"),
@@ -296,15 +302,17 @@ keys! {
 
     /// Messages are checked against a dictionary.
     UseDataDictionary ["UseDataDictionary": "CJN"], Kind::Bool, Some("Y"), Session;
-    /// QuickFIX XML file of the session's messages. Absent: the built-in dictionary of `BeginString`.
+    /// The dictionary of the session's messages: a QuickFIX XML file, a FIX Orchestra repository, or
+    /// `built-in`, each with deltas behind it, as in `built-in + venue.delta`. Absent: the built-in
+    /// dictionary of `BeginString`. See [dictionaries](dictionaries.md).
     DataDictionary ["DataDictionary": "CJGN"], Kind::Path, None, Session;
-    /// QuickFIX XML file of the session-level messages of a FIXT session. Absent: the built-in one of
-    /// FIXT 1.1.
+    /// The dictionary of the session-level messages of a FIXT session, in the forms of
+    /// `DataDictionary`. Absent: the built-in one of FIXT 1.1.
     TransportDataDictionary ["TransportDataDictionary": "CJGN"], Kind::Path, None, Session;
-    /// QuickFIX XML file of the application messages of a FIXT session. Absent: the built-in one of
-    /// `DefaultApplVerID`. With a version behind it (`AppDataDictionary.FIX.4.4`) the one for messages
-    /// whose ApplVerID(1128), or whose sender's DefaultApplVerID(1137), names that version; messages of
-    /// versions without a file are then rejected.
+    /// The dictionary of the application messages of a FIXT session, in the forms of
+    /// `DataDictionary`. Absent: the built-in one of `DefaultApplVerID`. With a version behind it
+    /// (`AppDataDictionary.FIX.4.4`) the one for messages whose ApplVerID(1128), or whose sender's
+    /// DefaultApplVerID(1137), names that version; messages of versions without one are then rejected.
     AppDataDictionary ["AppDataDictionary": "CJGN"], Kind::Path, None, Numbered;
     /// `N` switches off every check against a dictionary, as `UseDataDictionary=N` does.
     ValidateIncomingMessage ["ValidateIncomingMessage": "J"], Kind::Bool, Some("Y"), Session;
@@ -322,6 +330,11 @@ keys! {
     AllowUnknownMsgFields ["AllowUnknownMsgFields": "CJGN"], Kind::Bool, Some("N"), Session;
     /// A value that its field does not have in the dictionary is accepted.
     AllowUnknownEnumValues ["AllowUnknownEnumValues": "JN"], Kind::Bool, Some("N"), Session;
+    /// A field that a condition of the dictionary requires is missed. Only deltas have conditions.
+    ValidateConditionalFields [], Kind::Bool, Some("Y"), Session;
+    /// What the dictionary finds wrong is rejected. `N` delivers the message nevertheless, unless its
+    /// fields cannot be told apart or the session itself needs the one that is wrong.
+    RejectInvalidMessage ["RejectInvalidMessage": "JG"], Kind::Bool, Some("Y"), Session;
     /// Messages with a wrong CheckSum(10) are ignored as garbled. `N` takes them; a wrong BodyLength(9)
     /// is garbled all the same.
     ValidateChecksum ["ValidateChecksum": "J", "ValidateLengthAndChecksum": "CN"], Kind::Bool,
@@ -421,6 +434,30 @@ keys! {
     /// Size of one file of the journal: at least 2 messages of `MaxMessageSize` and 1 MiB. Rounded up to
     /// pages of 4 KiB.
     JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;
+    /// Folder of message and event logs, two files for each session, for tools that read those of
+    /// QuickFIX. They are made from the journal, beside the path of a message; passwords are starred
+    /// out, control characters but SOH are written as `\\xNN`. Absent: no such logs, the journal is the log.
+    FileLogPath ["FileLogPath": "CJGN"], Kind::Path, None, Engine;
+    /// Whose file names and lines the logs in `FileLogPath` have.
+    FileLogLayout [], LAYOUTS, Some("quickfix"), Engine;
+    /// Heartbeats are in the message logs.
+    FileLogHeartbeats ["FileLogHeartbeats": "J"], Kind::Bool, Some("Y"), Engine;
+    /// Times in logs have milliseconds, with `FileLogLayout=quickfixj`; the others have digits of their
+    /// own.
+    FileIncludeMilliseconds ["FileIncludeMilliseconds": "J"], Kind::Bool, Some("N"), Engine;
+    /// Messages in logs have times, with `FileLogLayout=quickfixj`; with the others they always do.
+    FileIncludeTimeStampForMessages
+        ["FileIncludeTimeStampForMessages": "J"], Kind::Bool, Some("N"), Engine;
+    /// How long records stay in the journal when no session needs them any more. A session needs what its
+    /// peer may ask for: all it sent since its last reset, or since `JournalResendKeep`. Old files are
+    /// looked at when a new one is begun; a file goes as a whole. Absent: nothing is removed.
+    JournalKeep [], time(1, 3650 * DAY), None, Engine;
+    /// How long a message can be resent. Older ones are answered with gap fills when their file has been
+    /// retired. Absent: until the session is reset.
+    JournalResendKeep [], time(60, 3650 * DAY), None, Engine;
+    /// Files of the journal that no session needs are compressed (LZ4). `fixwire journal dump` and
+    /// `verify` read them.
+    JournalCompress [], Kind::Bool, Some("N"), Engine;
     /// Longest message that is taken or sent. A peer that announces a longer one is disconnected. When it
     /// is not said, it is as much less as a smaller `JournalSegmentSize` needs.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;

@@ -359,10 +359,13 @@ fn a_file_of_holidays_is_read_with_the_others() {
 
 #[test]
 fn harmless_keys_warn_and_settings_that_ask_for_nothing_are_silent() {
-    let settings = read(&session("FileLogPath=log\nSocketUseSSL=N\nTimeZone=UTC")).unwrap();
+    let settings = read(&session(
+        "FileLogBackupPath=log\nSocketUseSSL=N\nTimeZone=UTC",
+    ))
+    .unwrap();
     let said = settings.report.to_string();
     assert!(
-        said.contains("x.cfg:7: warning: `FileLogPath` has no effect"),
+        said.contains("x.cfg:7: warning: `FileLogBackupPath` has no effect"),
         "{said}"
     );
     assert_eq!(said.lines().count(), 1, "{said}");

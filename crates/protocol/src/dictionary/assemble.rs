@@ -5,7 +5,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::validate::Check;
-use super::{Dictionary, FieldDef, Member, MessageDef, NO_SLOT, set, unique};
+use super::{ComponentDef, Dictionary, FieldDef, Member, MessageDef, NO_SLOT, set, unique};
 use crate::Tag;
 
 /// A dictionary without its indexes.
@@ -16,6 +16,8 @@ pub(super) struct Definitions {
     pub header: Vec<Member>,
     pub trailer: Vec<Member>,
     pub messages: Vec<MessageDef>,
+    /// In the order of names.
+    pub components: Vec<ComponentDef>,
 }
 
 /// Tags below this one are looked up in a table, the others by search.
@@ -35,6 +37,8 @@ impl MessageDef {
             name: name.into(),
             members,
             groups,
+            conditions: Vec::new(),
+            components: Vec::new(),
             of_transport: false,
             allowed: Vec::new(),
             places: Vec::new(),
@@ -51,6 +55,7 @@ pub(super) fn assemble(definitions: Definitions) -> Dictionary {
         header,
         trailer,
         mut messages,
+        components,
     } = definitions;
     let mut near = vec![NO_SLOT; 0];
     let mut far = Vec::new();
@@ -88,6 +93,7 @@ pub(super) fn assemble(definitions: Definitions) -> Dictionary {
         messages: Vec::new(),
         short_types,
         group_words: 0,
+        components,
     };
     let mut header = dictionary.header.clone();
     let mut trailer = dictionary.trailer.clone();
@@ -161,7 +167,12 @@ pub(super) fn over(application: &Dictionary, transport: &Dictionary) -> Dictiona
         .for_each(|message| message.of_transport = true);
     let own = |message: &&MessageDef| transport.message(message.msg_type.as_bytes()).is_none();
     messages.extend(application.messages.iter().filter(own).cloned());
+    let mut components = application.components.clone();
+    let other = |component: &&ComponentDef| application.component(&component.name).is_none();
+    components.extend(transport.components.iter().filter(other).cloned());
+    components.sort_by(|a, b| a.name.cmp(&b.name));
     let mut dictionary = assemble(Definitions {
+        components,
         version: application.version.clone(),
         fields,
         header: transport.header.members.clone(),

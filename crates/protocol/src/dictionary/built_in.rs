@@ -162,11 +162,12 @@ fn source(version: Version) -> Source<'static> {
                     name,
                     kind,
                     values,
+                    length: None,
                 });
             }
             ["C", name, ..] => source.components.push(ComponentSource {
                 at,
-                name,
+                name: name.into(),
                 items: lines.layout(),
             }),
             ["H", ..] => source.header = lines.layout(),
@@ -226,7 +227,7 @@ impl Lines {
             };
             items.push(Item {
                 at,
-                name,
+                name: name.into(),
                 required: required == "Y",
                 what,
             });

@@ -1,15 +1,16 @@
 //! From definitions as a source writes them to a dictionary: names become tags, components
 //! disappear into the messages that use them.
 
-use alloc::collections::BTreeMap;
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
 
 use super::assemble::{self, Definitions};
-use super::{Dictionary, FieldDef, GroupDef, Kind, Member, MessageDef, ValueDef};
+use super::problem::Problem;
+use super::{ComponentDef, Dictionary, FieldDef, GroupDef, Kind, Member, MessageDef, ValueDef};
 use crate::Tag;
 
 /// What a table or an XML file says, in its order. `at` is the byte where it says so.
@@ -30,12 +31,14 @@ pub(super) struct FieldSource<'a> {
     pub name: &'a str,
     pub kind: Kind,
     pub values: Vec<(&'a str, &'a str)>,
+    /// Of a data field, its length field where the source names it.
+    pub length: Option<Tag>,
 }
 
 #[derive(Debug)]
 pub(super) struct ComponentSource<'a> {
     pub at: usize,
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     pub items: Vec<Item<'a>>,
 }
 
@@ -51,7 +54,7 @@ pub(super) struct MessageSource<'a> {
 #[derive(Debug)]
 pub(super) struct Item<'a> {
     pub at: usize,
-    pub name: &'a str,
+    pub name: Cow<'a, str>,
     pub required: bool,
     pub what: What<'a>,
 }
@@ -61,157 +64,6 @@ pub(super) enum What<'a> {
     Field,
     Component,
     Group(Vec<Item<'a>>),
-}
-
-/// What is wrong with a dictionary's definitions.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Problem {
-    /// The text is not XML, or has what we do not read: entities, document types.
-    Xml(String),
-    /// The text is longer than `Limits::bytes`.
-    TooLong {
-        /// The limit, in bytes.
-        limit: usize,
-    },
-    /// Groups and components stand deeper in each other than `Limits::depth`, or 64.
-    TooDeep,
-    /// The file or what its components expand to is larger than the limit.
-    TooMany {
-        /// What there is too much of.
-        what: &'static str,
-        /// The limit.
-        limit: usize,
-    },
-    /// The outermost element is not `<fix>`.
-    WrongRoot(String),
-    /// `<fix>` has no such child.
-    MissingSection(&'static str),
-    /// An element that does not belong here.
-    UnexpectedElement {
-        /// Its name.
-        found: String,
-        /// What may stand here.
-        expected: &'static str,
-    },
-    /// An element without this attribute, or with an empty one.
-    MissingAttribute {
-        /// The element's name.
-        element: String,
-        /// The attribute's name.
-        attribute: &'static str,
-    },
-    /// An attribute whose value is not one of those it may have.
-    BadAttribute {
-        /// The attribute's name.
-        attribute: &'static str,
-        /// Its value.
-        value: String,
-        /// What it may be.
-        expected: &'static str,
-    },
-    /// A field type that FIX does not have.
-    UnknownType(String),
-    /// Two fields with this number.
-    DuplicateTag(Tag),
-    /// Two fields with this name.
-    DuplicateField(String),
-    /// Two components with this name.
-    DuplicateComponent(String),
-    /// Two messages with this type.
-    DuplicateMessageType(String),
-    /// A layout names a field that `<fields>` does not define.
-    UnknownField(String),
-    /// A layout names a component that `<components>` does not define.
-    UnknownComponent(String),
-    /// A component contains itself, directly or through others.
-    CyclicComponent(String),
-    /// A group has no field, so its entries would have no beginning.
-    EmptyGroup(String),
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Xml(what) => write!(
-                f,
-                "not readable as XML: {what}; write plain elements and attributes"
-            ),
-            Self::TooLong { limit } => write!(
-                f,
-                "longer than {limit} bytes; remove messages that you do not use"
-            ),
-            Self::TooDeep => f.write_str("groups or components are nested too deep; flatten them"),
-            Self::TooMany { what, limit } => write!(
-                f,
-                "more than {limit} {what}; remove those that you do not use"
-            ),
-            Self::WrongRoot(found) => {
-                write!(
-                    f,
-                    "the root element is <{found}>, not <fix>; a QuickFIX data dictionary is wanted"
-                )
-            }
-            Self::MissingSection(name) => write!(f, "<fix> has no <{name}>; add it"),
-            Self::UnexpectedElement { found, expected } => {
-                write!(f, "<{found}> does not belong here; write {expected}")
-            }
-            Self::MissingAttribute { element, attribute } => {
-                write!(f, "<{element}> has no {attribute}; add {attribute}=\"...\"")
-            }
-            Self::BadAttribute {
-                attribute,
-                value,
-                expected,
-            } => {
-                write!(f, "{attribute}=\"{value}\" cannot be; write {expected}")
-            }
-            Self::UnknownType(name) => {
-                write!(
-                    f,
-                    "the field type {name} is unknown; write STRING to take any value"
-                )
-            }
-            Self::DuplicateTag(tag) => write!(
-                f,
-                "a field with number {tag} is defined already; remove one"
-            ),
-            Self::DuplicateField(name) => {
-                write!(f, "a field {name} is defined already; rename or remove one")
-            }
-            Self::DuplicateComponent(name) => {
-                write!(
-                    f,
-                    "a component {name} is defined already; rename or remove one"
-                )
-            }
-            Self::DuplicateMessageType(name) => {
-                write!(
-                    f,
-                    "a message with msgtype {name} is defined already; remove one"
-                )
-            }
-            Self::UnknownField(name) => {
-                write!(
-                    f,
-                    "there is no field {name}; define it in <fields> or correct the name"
-                )
-            }
-            Self::UnknownComponent(name) => {
-                write!(
-                    f,
-                    "there is no component {name}; define it in <components> or correct the name"
-                )
-            }
-            Self::CyclicComponent(name) => {
-                write!(f, "the component {name} contains itself; remove that use")
-            }
-            Self::EmptyGroup(name) => write!(
-                f,
-                "the group {name} has no fields; add the one it begins with"
-            ),
-        }
-    }
 }
 
 /// A problem and the byte of the source where it stands.
@@ -228,14 +80,14 @@ impl Misfit {
 }
 
 /// Most fields that one dictionary may define: slots are 16 bits wide.
-const MAX_FIELDS: usize = 65_000;
+pub(super) const MAX_FIELDS: usize = 65_000;
 /// Most messages: each takes some bits for every field. The standard has fewer than 200.
-const MAX_MESSAGES: usize = 2_000;
+pub(super) const MAX_MESSAGES: usize = 2_000;
 /// Most members that all messages together may have, components expanded. The largest dictionary
 /// of the standard has 40,000; a file whose components multiply each other stops here.
-const MAX_MEMBERS: usize = 2_000_000;
+pub(super) const MAX_MEMBERS: usize = 2_000_000;
 /// Most groups and components inside each other.
-const MAX_DEPTH: usize = 64;
+pub(super) const MAX_DEPTH: usize = 64;
 
 /// Makes the dictionary that a source describes.
 pub(super) fn compile(source: Source<'_>) -> Result<Dictionary, Misfit> {
@@ -262,14 +114,22 @@ pub(super) fn compile(source: Source<'_>) -> Result<Dictionary, Misfit> {
             ));
         }
         let members = layouts.members(&message.items)?;
-        messages.push(MessageDef::new(message.msg_type, message.name, members));
+        let mut definition = MessageDef::new(message.msg_type, message.name, members);
+        let used = message
+            .items
+            .iter()
+            .filter(|item| matches!(item.what, What::Component));
+        definition.components = used.map(|item| item.name.as_ref().into()).collect();
+        messages.push(definition);
     }
+    let components = layouts.expanded();
     Ok(assemble::assemble(Definitions {
         version: source.version,
         fields,
         header,
         trailer,
         messages,
+        components,
     }))
 }
 
@@ -296,17 +156,18 @@ fn fields(source: &Source<'_>) -> Result<Vec<FieldDef>, Misfit> {
             tag: field.tag,
             name: field.name.into(),
             kind: kind(&source.version, field),
-            values: field
-                .values
-                .iter()
-                .map(|&(value, name)| ValueDef {
-                    value: value.into(),
-                    name: name.into(),
-                })
-                .collect(),
+            values: values(field),
             partner: None,
         })
         .collect();
+    let said: BTreeMap<Tag, Tag> = source
+        .fields
+        .iter()
+        .filter_map(|field| Some((field.tag, field.length?)))
+        .collect();
+    for field in &mut fields {
+        field.partner = said.get(&field.tag).copied();
+    }
     pair(&mut fields);
     Ok(fields)
 }
@@ -320,28 +181,59 @@ fn kind(version: &str, field: &FieldSource<'_>) -> Kind {
     }
 }
 
-/// Finds the length field of each data field: by its name, else as the field just before it.
-fn pair(fields: &mut [FieldDef]) {
+/// The values of a field, each once: some files in use list one twice.
+fn values(field: &FieldSource<'_>) -> Vec<ValueDef> {
+    let mut seen = BTreeSet::new();
+    let first = field.values.iter().filter(|(value, _)| seen.insert(*value));
+    first
+        .map(|&(value, name)| ValueDef {
+            value: value.into(),
+            name: name.into(),
+        })
+        .collect()
+}
+
+/// Introduces data fields and their length fields to each other. A data field that does not name one
+/// finds it by its name, else as the field just before it. A length field that several name counts the
+/// last of them.
+pub(super) fn pair(fields: &mut [FieldDef]) {
+    let is_length: BTreeMap<Tag, usize> = fields
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| !field.kind.is_data())
+        .map(|(at, field)| (field.tag, at))
+        .collect();
     let mut at_name = BTreeMap::new();
     for (at, field) in fields.iter().enumerate() {
         at_name.entry(field.name.clone()).or_insert(at);
     }
-    for data in 0..fields.len() {
-        if !matches!(fields[data].kind, Kind::Data | Kind::XmlData) {
+    let mut found = Vec::new();
+    for (data, field) in fields.iter().enumerate() {
+        if !field.kind.is_data() {
             continue;
         }
-        let before = |at: usize| {
-            matches!(fields[at].kind, Kind::Length | Kind::Int)
-                && fields[at].tag + 1 == fields[data].tag
+        let before = |&at: &usize| {
+            matches!(fields[at].kind, Kind::Length | Kind::Int) && fields[at].tag + 1 == field.tag
         };
-        let name = &fields[data].name;
-        let named = ["Len", "Length"].map(|suffix| at_name.get(&format!("{name}{suffix}")));
-        let named = named.into_iter().flatten().min().copied();
-        let Some(length) = named.or_else(|| data.checked_sub(1).filter(|&at| before(at))) else {
-            continue;
-        };
-        fields[data].partner = Some(fields[length].tag);
-        fields[length].partner = Some(fields[data].tag);
+        let named = ["Len", "Length"]
+            .into_iter()
+            .filter_map(|suffix| at_name.get(&format!("{}{suffix}", field.name)).copied())
+            .filter(|&at| !fields[at].kind.is_data())
+            .min();
+        let said = field.partner.and_then(|tag| is_length.get(&tag)).copied();
+        let length = said
+            .or(named)
+            .or_else(|| data.checked_sub(1).filter(before));
+        found.push((data, length));
+    }
+    for field in fields.iter_mut() {
+        field.partner = None;
+    }
+    for (data, length) in found {
+        if let Some(length) = length {
+            fields[data].partner = Some(fields[length].tag);
+            fields[length].partner = Some(fields[data].tag);
+        }
     }
 }
 
@@ -375,12 +267,12 @@ impl<'a> Layouts<'a> {
         let mut components = BTreeMap::new();
         for component in &source.components {
             if components
-                .insert(component.name, (component, Expansion::Waiting))
+                .insert(component.name.as_ref(), (component, Expansion::Waiting))
                 .is_some()
             {
                 return Err(Misfit::new(
                     component.at,
-                    Problem::DuplicateComponent(component.name.into()),
+                    Problem::DuplicateComponent(component.name.as_ref().into()),
                 ));
             }
         }
@@ -392,7 +284,7 @@ impl<'a> Layouts<'a> {
         };
         // Also those that nobody uses, so that their mistakes are found.
         for component in &source.components {
-            layouts.component(component.at, component.name)?;
+            layouts.component(component.at, component.name.as_ref())?;
         }
         Ok(layouts)
     }
@@ -416,7 +308,10 @@ impl<'a> Layouts<'a> {
                 What::Group(items) => {
                     let tag = self.tag(item)?;
                     let Some(group) = GroupDef::new(tag, self.members(items)?) else {
-                        return Err(Misfit::new(item.at, Problem::EmptyGroup(item.name.into())));
+                        return Err(Misfit::new(
+                            item.at,
+                            Problem::EmptyGroup(item.name.as_ref().into()),
+                        ));
                     };
                     members.push(Member {
                         tag,
@@ -425,7 +320,7 @@ impl<'a> Layouts<'a> {
                     });
                 }
                 What::Component => {
-                    let expanded = self.component(item.at, item.name)?;
+                    let expanded = self.component(item.at, item.name.as_ref())?;
                     // A component that may be left out makes all its fields optional.
                     members.extend(expanded.iter().map(|member| Member {
                         tag: member.tag,
@@ -450,8 +345,11 @@ impl<'a> Layouts<'a> {
     }
 
     fn tag(&self, item: &Item<'_>) -> Result<Tag, Misfit> {
-        let unknown = || Misfit::new(item.at, Problem::UnknownField(item.name.into()));
-        self.tags.get(item.name).copied().ok_or_else(unknown)
+        let unknown = || Misfit::new(item.at, Problem::UnknownField(item.name.as_ref().into()));
+        self.tags
+            .get(item.name.as_ref())
+            .copied()
+            .ok_or_else(unknown)
     }
 
     fn component(&mut self, at: usize, name: &'a str) -> Result<Arc<[Member]>, Misfit> {
@@ -471,5 +369,17 @@ impl<'a> Layouts<'a> {
             *expansion = Expansion::Done(Arc::clone(&members));
         }
         Ok(members)
+    }
+
+    /// The components, in the order of their names.
+    fn expanded(self) -> Vec<ComponentDef> {
+        let done = |(name, (_, expansion)): (&str, (_, Expansion))| match expansion {
+            Expansion::Done(members) => Some(ComponentDef {
+                name: name.into(),
+                members,
+            }),
+            _ => None,
+        };
+        self.components.into_iter().filter_map(done).collect()
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! // using it
 //! let order = NewOrderSingle::of(message)?;
+//! let what = order.instrument().symbol();          // components::Instrument, of any message that has it
 //! ExecutionReport::write(outbox, session, ...).price(order.price()?).finish()
 //! ```
 
@@ -21,6 +22,9 @@ use core::fmt::{self, Write as _};
 
 use super::{Dictionary, FieldDef, GroupDef, Kind, Member, MessageDef, names};
 use crate::Tag;
+
+mod component;
+mod values;
 
 /// The dictionary has no message of this type.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -49,6 +53,7 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
         "// Written by fixwire_protocol::dictionary::generate from {}.\n",
         dictionary.version()
     );
+    let mut messages = Vec::new();
     for &msg_type in msg_types {
         let message = dictionary.message(msg_type.as_bytes());
         let message = message.ok_or_else(|| UnknownMessage {
@@ -75,12 +80,15 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
             dictionary,
             text: &mut text,
             groups: BTreeMap::new(),
+            reads_only: false,
         }
         .message(message);
         text.push_str("}\n");
+        messages.push(message);
     }
+    component::module(dictionary, &messages, &mut text);
     for tag in used {
-        values(dictionary, tag, &mut text);
+        values::values(dictionary, tag, &mut text);
     }
     Ok(text)
 }
@@ -150,6 +158,8 @@ struct Module<'a> {
     text: &'a mut String,
     /// Members of each group entry by its Rust name; a second group of this name gets another one.
     groups: BTreeMap<String, Vec<Tag>>,
+    /// Nothing is written with this module, so its groups have views only.
+    reads_only: bool,
 }
 
 impl<'a> Module<'a> {
@@ -206,6 +216,15 @@ impl<'a> Module<'a> {
         self.line("pub fn of(message: &Message<'a>) -> Option<Self> {");
         self.line("(message.msg_type() == Self::MSG_TYPE).then(|| Self(Fields::of(message)))\n}");
         self.getters(&fields, &names);
+        for component in component::of(self.dictionary, message) {
+            let (name, method) = (&component.name, lower(&component.name));
+            self.line(&format!(
+                "/// Its {name}, for functions that take it from any message."
+            ));
+            self.line(&format!(
+                "pub fn {method}(&self) -> super::components::{name}<'a> {{ super::components::{name}(self.0) }}"
+            ));
+        }
         self.writer(message, &fields, &names);
     }
 
@@ -324,7 +343,7 @@ impl<'a> Module<'a> {
         self.line("pub fn finish(self) -> Result<(), BodyError> { self.0.finish() }\n}");
     }
 
-    /// The shape, the view and the entry to write of a group; its name. Nothing for no group.
+    /// The shape, the view and, where messages are written, the entry of a group; its name. Nothing for no group.
     fn group(&mut self, group: Option<&'a GroupDef>, outer: &str) -> String {
         let Some(group) = group else {
             return String::new();
@@ -360,7 +379,9 @@ impl<'a> Module<'a> {
         self.line(&format!("impl<'a> {name}View<'a> {{"));
         self.getters(&fields, &names);
         self.line("}");
-        self.entry(group, &name, &fields, &names);
+        if !self.reads_only {
+            self.entry(group, &name, &fields, &names);
+        }
         name
     }
 
@@ -450,65 +471,6 @@ impl<'a> Module<'a> {
         }
         self.line("}\n}");
     }
-}
-
-/// Bytes of the longest name of a value; documentation makes a file of each.
-const LONGEST_CONSTANT: usize = 60;
-
-/// A module with a constant for each value of a field.
-fn values(dictionary: &Dictionary, tag: Tag, text: &mut String) {
-    let Some(field) = dictionary
-        .field(tag)
-        .filter(|field| !field.values.is_empty())
-    else {
-        return;
-    };
-    let module = lower(&field.name);
-    let _ = writeln!(
-        text,
-        "/// Values of {}({tag}).\npub mod {module}_values {{",
-        field.name
-    );
-    let mut names = BTreeSet::new();
-    for value in &field.values {
-        let letter = |letter: char| {
-            if letter.is_ascii_alphanumeric() {
-                letter.to_ascii_uppercase()
-            } else {
-                '_'
-            }
-        };
-        let mut name: String = value.name.chars().map(letter).collect();
-        if name.len() > LONGEST_CONSTANT {
-            // Some values are named by a sentence: its first words.
-            let end = name[..LONGEST_CONSTANT]
-                .rfind('_')
-                .unwrap_or(LONGEST_CONSTANT);
-            name.truncate(end);
-        }
-        if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
-            name.insert_str(0, "V_");
-        }
-        if !names.insert(name.clone()) {
-            let _ = write!(
-                name,
-                "_{}",
-                value.value.chars().map(letter).collect::<String>()
-            );
-            if !names.insert(name.clone()) {
-                continue;
-            }
-        }
-        let literal = value.value.escape_default();
-        let definition = match field.kind {
-            Kind::Char if value.value.len() == 1 => format!("{name}: u8 = b'{literal}'"),
-            Kind::Int if value.value.parse::<i64>().is_ok() => format!("{name}: i64 = {literal}"),
-            _ if value.value.is_ascii() => format!("{name}: &[u8] = b\"{literal}\""),
-            _ => format!("{name}: &[u8] = \"{literal}\".as_bytes()"),
-        };
-        let _ = writeln!(text, "/// {literal}\npub const {definition};");
-    }
-    text.push_str("}\n");
 }
 
 /// A Rust name for a method, module or field.

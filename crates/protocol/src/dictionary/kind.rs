@@ -73,7 +73,7 @@ pub enum Kind {
 impl Kind {
     /// The type that a QuickFIX dictionary means; letter case does not matter.
     pub fn from_quickfix(name: &str) -> Option<Self> {
-        let names: [(&str, Self); 45] = [
+        let names: [(&str, Self); 47] = [
             ("AMT", Self::Amt),
             ("BOOLEAN", Self::Boolean),
             ("CHAR", Self::Char),
@@ -82,6 +82,7 @@ impl Kind {
             ("DATA", Self::Data),
             ("DATE", Self::UtcDateOnly),
             ("DAYOFMONTH", Self::DayOfMonth),
+            ("DAY-OF-MONTH", Self::DayOfMonth),
             ("EXCHANGE", Self::Exchange),
             ("FLOAT", Self::Float),
             ("INT", Self::Int),
@@ -90,6 +91,7 @@ impl Kind {
             ("LOCALMKTDATE", Self::LocalMktDate),
             ("LOCALMKTTIME", Self::LocalMktTime),
             ("MONTHYEAR", Self::MonthYear),
+            ("MONTH-YEAR", Self::MonthYear),
             ("MULTIPLECHARVALUE", Self::MultipleCharValue),
             ("MULTIPLESTRINGVALUE", Self::MultipleStringValue),
             ("MULTIPLEVALUESTRING", Self::MultipleStringValue),
@@ -124,6 +126,49 @@ impl Kind {
             .iter()
             .find(|(known, _)| known.eq_ignore_ascii_case(name))
             .map(|&(_, kind)| kind)
+    }
+
+    /// The name of this type in QuickFIX dictionaries, which
+    /// [`from_quickfix`](Self::from_quickfix) reads back.
+    pub fn quickfix_name(self) -> &'static str {
+        match self {
+            Self::Int => "INT",
+            Self::Length => "LENGTH",
+            Self::SeqNum => "SEQNUM",
+            Self::NumInGroup => "NUMINGROUP",
+            Self::TagNum => "TAGNUM",
+            Self::DayOfMonth => "DAYOFMONTH",
+            Self::Float => "FLOAT",
+            Self::Qty => "QTY",
+            Self::Price => "PRICE",
+            Self::PriceOffset => "PRICEOFFSET",
+            Self::Amt => "AMT",
+            Self::Percentage => "PERCENTAGE",
+            Self::Char => "CHAR",
+            Self::Boolean => "BOOLEAN",
+            Self::String => "STRING",
+            Self::MultipleCharValue => "MULTIPLECHARVALUE",
+            Self::MultipleStringValue => "MULTIPLESTRINGVALUE",
+            Self::Country => "COUNTRY",
+            Self::Currency => "CURRENCY",
+            Self::Exchange => "EXCHANGE",
+            Self::Language => "LANGUAGE",
+            Self::MonthYear => "MONTHYEAR",
+            Self::UtcTimestamp => "UTCTIMESTAMP",
+            Self::UtcTimeOnly => "UTCTIMEONLY",
+            Self::UtcDateOnly => "UTCDATEONLY",
+            Self::LocalMktDate => "LOCALMKTDATE",
+            Self::LocalMktTime => "LOCALMKTTIME",
+            Self::TzTimeOnly => "TZTIMEONLY",
+            Self::TzTimestamp => "TZTIMESTAMP",
+            Self::Data => "DATA",
+            Self::XmlData => "XMLDATA",
+        }
+    }
+
+    /// Whether values of this type may hold any byte, since a length field counts them.
+    pub fn is_data(self) -> bool {
+        matches!(self, Self::Data | Self::XmlData)
     }
 
     /// Whether values of this type are several, with a space between.

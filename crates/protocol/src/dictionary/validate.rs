@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::Dictionary;
+use super::{Dictionary, MessageDef, condition};
 use crate::message::{Field, Message};
 use crate::time::LastMinute;
 use crate::{Tag, tag};
@@ -39,6 +39,9 @@ pub struct Rules {
     pub duplicate_tags: bool,
     /// NumInGroup is the number of entries (16).
     pub group_counts: bool,
+    /// `ValidateConditionalFields`: fields that a [`Condition`](super::Condition) of the dictionary
+    /// requires are there (BusinessRejectReason 5).
+    pub conditional_fields: bool,
 }
 
 impl Default for Rules {
@@ -56,6 +59,7 @@ impl Default for Rules {
             formats: true,
             duplicate_tags: true,
             group_counts: true,
+            conditional_fields: true,
         }
     }
 }
@@ -124,6 +128,9 @@ pub struct Fault {
     /// Which field of [`Message::fields`](crate::Message::fields) it is. For one that is missing `None`,
     /// or the last field of the group entry that lacks it.
     pub field: Option<usize>,
+    /// The field is missing only because others say that it must be there: of an application message
+    /// this is no matter of the session, but BusinessRejectReason(380) = 5.
+    pub conditional: bool,
 }
 
 impl Fault {
@@ -137,6 +144,7 @@ impl Fault {
             reason,
             tag,
             field: Some(field),
+            conditional: false,
         }
     }
 }
@@ -219,7 +227,28 @@ pub fn check(
     if missing && rules.required_fields {
         return Err(pass.missing(open));
     }
-    Ok(())
+    if definition.conditions.is_empty() || !rules.conditional_fields {
+        return Ok(());
+    }
+    conditional(dictionary, definition, message)
+}
+
+/// What the message's conditions find.
+#[cold]
+fn conditional(
+    dictionary: &Dictionary,
+    definition: &MessageDef,
+    message: &Message<'_>,
+) -> Result<(), Fault> {
+    match condition::missing(dictionary, definition, message) {
+        None => Ok(()),
+        Some(tag) => Err(Fault {
+            reason: RejectReason::RequiredTagMissing,
+            tag: Some(tag),
+            field: None,
+            conditional: true,
+        }),
+    }
 }
 
 #[cold]
@@ -243,6 +272,7 @@ fn malformed(message: &Message<'_>) -> Fault {
         reason,
         tag,
         field: fault.map(|fault| fault.index),
+        conditional: false,
     }
 }
 
@@ -253,16 +283,19 @@ fn no_such_message(message: &Message<'_>) -> Fault {
             reason: RejectReason::RequiredTagMissing,
             tag: Some(tag::MSG_TYPE),
             field: None,
+            conditional: false,
         },
         Some(field) if message.msg_type().is_empty() => Fault {
             reason: RejectReason::TagWithoutValue,
             tag: Some(tag::MSG_TYPE),
             field: Some(field),
+            conditional: false,
         },
         Some(field) => Fault {
             reason: RejectReason::InvalidMsgType,
             tag: None,
             field: Some(field),
+            conditional: false,
         },
     }
 }

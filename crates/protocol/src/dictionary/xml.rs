@@ -11,154 +11,62 @@
 //! ```
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::Node;
 
 use super::compile::{
-    ComponentSource, FieldSource, Item, MessageSource, Misfit, Problem, Source, What, compile,
+    ComponentSource, FieldSource, Item, MessageSource, Misfit, Source, What, compile,
 };
+use super::document::{
+    DictionaryError, Limits, attribute, bad, elements, expect, misfit, msg_type, number, optional,
+    parse, unexpected,
+};
+use super::problem::Problem;
 use super::{Dictionary, Kind};
-
-/// What reading may cost.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Limits {
-    /// Longest text, in bytes.
-    pub bytes: usize,
-    /// Elements inside each other.
-    pub depth: usize,
-    /// Elements, attributes not counted, texts and comments counted.
-    pub nodes: u32,
-}
-
-impl Default for Limits {
-    /// 32 MiB, 64 deep, 4 million nodes: ten times the largest file of the standard.
-    fn default() -> Self {
-        Self {
-            bytes: 32 << 20,
-            depth: 64,
-            nodes: 4_000_000,
-        }
-    }
-}
-
-/// Where a dictionary file is wrong, and how to mend it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct DictionaryError {
-    /// Line of the text, from 1.
-    pub line: u32,
-    /// Character of the line, from 1.
-    pub column: u32,
-    /// What is wrong there.
-    pub problem: Problem,
-}
-
-impl fmt::Display for DictionaryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "line {}, column {}: {}",
-            self.line, self.column, self.problem
-        )
-    }
-}
-
-impl core::error::Error for DictionaryError {}
 
 /// See [`Dictionary::from_quickfix_xml`].
 pub(super) fn read(text: &str, limits: Limits) -> Result<Dictionary, DictionaryError> {
-    let start = |problem| DictionaryError {
-        line: 1,
-        column: 1,
-        problem,
-    };
-    if text.len() > limits.bytes {
-        return Err(start(Problem::TooLong {
-            limit: limits.bytes,
-        }));
-    }
-    if let Some((at, problem)) = costly(text) {
-        return Err(at_byte(text, at, problem));
-    }
-    let options = ParsingOptions {
-        allow_dtd: false,
-        nodes_limit: limits.nodes,
-        ..ParsingOptions::default()
-    };
-    let document = Document::parse_with_options(text, options).map_err(|error| {
-        let position = error.pos();
-        let problem = match error {
-            roxmltree::Error::NodesLimitReached => Problem::TooMany {
-                what: "elements",
-                limit: limits.nodes as usize,
-            },
-            error => Problem::Xml(error.to_string()),
-        };
-        DictionaryError {
-            line: position.row,
-            column: position.col,
-            problem,
-        }
-    })?;
-    source(&document, limits.depth)
-        .and_then(compile)
-        .map_err(|misfit| at_byte(text, misfit.at, misfit.problem))
+    parse(text, limits, |root| {
+        let (source, found) = source(root, limits.depth)?;
+        found.are_complete(root, &source.version)?;
+        compile(source)
+    })
 }
 
-fn at_byte(text: &str, at: usize, problem: Problem) -> DictionaryError {
-    let before = text.get(..at).unwrap_or(text);
-    let line = 1 + before.bytes().filter(|&byte| byte == b'\n').count();
-    let column = 1 + before
-        .chars()
-        .rev()
-        .take_while(|&letter| letter != '\n')
-        .count();
-    DictionaryError {
-        line: u32::try_from(line).unwrap_or(u32::MAX),
-        column: u32::try_from(column).unwrap_or(u32::MAX),
-        problem,
+/// Which sections a file has.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sections {
+    fields: bool,
+    messages: bool,
+    header: bool,
+    trailer: bool,
+}
+
+impl Sections {
+    /// A dictionary that stands alone has fields, messages and, before FIX 5.0, header and trailer;
+    /// from then on these are the transport dictionary's.
+    fn are_complete(self, root: Node<'_, '_>, version: &str) -> Result<(), Misfit> {
+        let missing = |name| Err(misfit(root, Problem::MissingSection(name)));
+        let transported = version.starts_with("FIX.") && version.as_bytes().get(4) >= Some(&b'5');
+        match self {
+            Self { fields: false, .. } => missing("fields"),
+            Self {
+                messages: false, ..
+            } => missing("messages"),
+            Self { header: false, .. } if !transported => missing("header"),
+            Self { trailer: false, .. } if !transported => missing("trailer"),
+            _ => Ok(()),
+        }
     }
 }
 
-/// The parser compares each attribute of an element with those before it, and each level copies the
-/// namespaces of its parent: texts that would make it slow stop here. A dictionary has five
-/// attributes to an element and no namespace.
-fn costly(text: &str) -> Option<(usize, Problem)> {
-    let mut attributes = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        match byte {
-            b'<' => attributes = 0,
-            b'=' => attributes += 1,
-            _ => {}
-        }
-        if attributes > MAX_ATTRIBUTES {
-            return Some((
-                at,
-                Problem::TooMany {
-                    what: "attributes in one element",
-                    limit: MAX_ATTRIBUTES,
-                },
-            ));
-        }
-    }
-    let (at, _) = text.match_indices("xmlns").nth(MAX_NAMESPACES)?;
-    Some((
-        at,
-        Problem::TooMany {
-            what: "namespaces",
-            limit: MAX_NAMESPACES,
-        },
-    ))
-}
-
-/// Also of `=` in the text or comment behind an element.
-const MAX_ATTRIBUTES: usize = 256;
-const MAX_NAMESPACES: usize = 16;
-
-fn source<'a>(document: &'a Document<'a>, depth: usize) -> Result<Source<'a>, Misfit> {
-    let root = document.root_element();
+/// What a file says, in its order.
+pub(super) fn source<'a>(
+    root: Node<'a, 'a>,
+    depth: usize,
+) -> Result<(Source<'a>, Sections), Misfit> {
     if root.tag_name().name() != "fix" {
         return Err(misfit(
             root,
@@ -169,29 +77,20 @@ fn source<'a>(document: &'a Document<'a>, depth: usize) -> Result<Source<'a>, Mi
         version: version(root)?,
         ..Source::default()
     };
-    let (mut fields, mut messages, mut header, mut trailer) = (false, false, false, false);
+    let mut found = Sections::default();
     for section in elements(root) {
         match section.tag_name().name() {
             "fields" => {
-                fields = true;
+                found.fields = true;
                 for node in elements(section) {
                     source.fields.push(field(node)?);
                 }
             }
             "messages" => {
-                messages = true;
+                found.messages = true;
                 for node in elements(section) {
                     expect(node, "message", "<message>")?;
-                    let (msg_type, name) = (attribute(node, "msgtype")?, attribute(node, "name")?);
-                    if !msg_type.bytes().all(|byte| byte.is_ascii_graphic()) || msg_type.len() > 32
-                    {
-                        return Err(bad(
-                            node,
-                            "msgtype",
-                            msg_type,
-                            "up to 32 letters and digits",
-                        ));
-                    }
+                    let (msg_type, name) = (msg_type(node, "msgtype")?, attribute(node, "name")?);
                     let items = layout(node, depth)?;
                     source.messages.push(MessageSource {
                         at: node.range().start,
@@ -207,52 +106,34 @@ fn source<'a>(document: &'a Document<'a>, depth: usize) -> Result<Source<'a>, Mi
                     let (at, name) = (node.range().start, attribute(node, "name")?);
                     source.components.push(ComponentSource {
                         at,
-                        name,
+                        name: name.into(),
                         items: layout(node, depth)?,
                     });
                 }
             }
             "header" => {
-                header = true;
+                found.header = true;
                 source.header.extend(layout(section, depth)?);
             }
             "trailer" => {
-                trailer = true;
+                found.trailer = true;
                 source.trailer.extend(layout(section, depth)?);
             }
-            other => {
+            _ => {
                 let expected = "<header>, <trailer>, <messages>, <components> or <fields>";
-                return Err(misfit(
-                    section,
-                    Problem::UnexpectedElement {
-                        found: other.into(),
-                        expected,
-                    },
-                ));
+                return Err(unexpected(section, expected));
             }
         }
     }
-    let missing = |name| Err(misfit(root, Problem::MissingSection(name)));
-    // From FIX 5.0 on, header and trailer are the transport dictionary's.
-    let transported =
-        source.version.starts_with("FIX.") && source.version.as_bytes().get(4) >= Some(&b'5');
-    match (
-        fields,
-        messages,
-        header || transported,
-        trailer || transported,
-    ) {
-        (false, ..) => missing("fields"),
-        (_, false, ..) => missing("messages"),
-        (.., false, _) => missing("header"),
-        (.., false) => missing("trailer"),
-        _ => Ok(source),
-    }
+    Ok((source, found))
 }
 
-/// `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1`.
+/// The major version of the standard as it is now, which has no number.
+pub(super) const LATEST: &str = "Latest";
+
+/// `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1`, `FIX.Latest`.
 fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
-    let number = |name| match root.attribute(name).unwrap_or("0") {
+    let part = |name| match root.attribute(name).unwrap_or("0") {
         text if text.parse::<u8>().is_ok() => Ok(text),
         text => Err(bad(root, name, text, "a small number")),
     };
@@ -261,27 +142,25 @@ fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
         "FIXT" => "FIXT",
         other => return Err(bad(root, "type", other, "FIX or FIXT")),
     };
-    attribute(root, "major")?;
     attribute(root, "minor")?;
-    let service_pack = match number("servicepack")? {
+    if attribute(root, "major")? == LATEST {
+        return Ok(format!("{transport}.{LATEST}"));
+    }
+    let service_pack = match part("servicepack")? {
         "0" => String::new(),
         pack => format!("SP{pack}"),
     };
     Ok(format!(
         "{transport}.{}.{}{service_pack}",
-        number("major")?,
-        number("minor")?
+        part("major")?,
+        part("minor")?
     ))
 }
 
 fn field<'a>(node: Node<'a, 'a>) -> Result<FieldSource<'a>, Misfit> {
     expect(node, "field", "<field>")?;
-    let number = attribute(node, "number")?;
+    let tag = number(node, "number", attribute(node, "number")?)?;
     let name = attribute(node, "name")?;
-    let tag = match number.parse() {
-        Ok(tag @ 1..=0x7fff_ffff) if !number.starts_with(['+', '0']) => tag,
-        _ => return Err(bad(node, "number", number, "a tag from 1 to 2147483647")),
-    };
     let kind = attribute(node, "type")?;
     let Some(kind) = Kind::from_quickfix(kind) else {
         return Err(misfit(node, Problem::UnknownType(kind.into())));
@@ -303,13 +182,14 @@ fn field<'a>(node: Node<'a, 'a>) -> Result<FieldSource<'a>, Misfit> {
         name,
         kind,
         values,
+        length: None,
     })
 }
 
 fn listed<'a>(node: Node<'a, 'a>) -> Result<(&'a str, &'a str), Misfit> {
     expect(node, "value", "<value>")?;
     let value = attribute(node, "enum")?;
-    Ok((value, node.attribute("description").unwrap_or(value)))
+    Ok((value, optional(node, "description")?.unwrap_or(value)))
 }
 
 fn layout<'a>(parent: Node<'a, 'a>, depth: usize) -> Result<Vec<Item<'a>>, Misfit> {
@@ -322,16 +202,7 @@ fn layout<'a>(parent: Node<'a, 'a>, depth: usize) -> Result<Vec<Item<'a>>, Misfi
             "field" => What::Field,
             "component" => What::Component,
             "group" => What::Group(layout(node, depth)?),
-            other => {
-                let expected = "<field>, <group> or <component>";
-                return Err(misfit(
-                    node,
-                    Problem::UnexpectedElement {
-                        found: other.into(),
-                        expected,
-                    },
-                ));
-            }
+            _ => return Err(unexpected(node, "<field>, <group> or <component>")),
         };
         let required = match node.attribute("required").unwrap_or("N") {
             "Y" | "y" => true,
@@ -340,59 +211,10 @@ fn layout<'a>(parent: Node<'a, 'a>, depth: usize) -> Result<Vec<Item<'a>>, Misfi
         };
         items.push(Item {
             at: node.range().start,
-            name: attribute(node, "name")?,
+            name: attribute(node, "name")?.into(),
             required,
             what,
         });
     }
     Ok(items)
-}
-
-fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
-    node.children().filter(Node::is_element)
-}
-
-fn expect(node: Node<'_, '_>, name: &str, expected: &'static str) -> Result<(), Misfit> {
-    if node.tag_name().name() == name {
-        return Ok(());
-    }
-    Err(misfit(
-        node,
-        Problem::UnexpectedElement {
-            found: node.tag_name().name().into(),
-            expected,
-        },
-    ))
-}
-
-fn attribute<'a>(node: Node<'a, 'a>, attribute: &'static str) -> Result<&'a str, Misfit> {
-    node.attribute(attribute)
-        .filter(|value| !value.is_empty())
-        .ok_or_else(|| {
-            misfit(
-                node,
-                Problem::MissingAttribute {
-                    element: node.tag_name().name().into(),
-                    attribute,
-                },
-            )
-        })
-}
-
-fn bad(node: Node<'_, '_>, attribute: &'static str, value: &str, expected: &'static str) -> Misfit {
-    let at = node
-        .attribute_node(attribute)
-        .map_or(node.range().start, |attribute| attribute.range().start);
-    Misfit::new(
-        at,
-        Problem::BadAttribute {
-            attribute,
-            value: value.into(),
-            expected,
-        },
-    )
-}
-
-fn misfit(node: Node<'_, '_>, problem: Problem) -> Misfit {
-    Misfit::new(node.range().start, problem)
 }

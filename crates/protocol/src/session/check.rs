@@ -16,8 +16,13 @@ impl Session {
             false => dictionary_of(&self.config, self.peer_version, message)?,
         };
         if let Some(dictionary) = dictionary {
-            return validate::check(dictionary, message, &self.config.rules, &mut self.scratch)
-                .map_err(|fault| Objection::from_fault(message, fault));
+            return match validate::check(dictionary, message, &self.config.rules, &mut self.scratch)
+            {
+                Err(_) if !self.config.reject_invalid_message && message.fault().is_none() => {
+                    Ok(())
+                }
+                found => found.map_err(|fault| Objection::from_fault(message, fault)),
+            };
         }
         match message.fault() {
             Some(fault) => Err(Objection::from_form(message, fault)),

@@ -217,6 +217,9 @@ pub struct Config {
     pub appl_dictionaries: Vec<(ApplVerId, Arc<Dictionary>)>,
     /// Which of the dictionary's rules apply.
     pub rules: Rules,
+    /// What the dictionary finds wrong is rejected; `false` delivers the message nevertheless, unless
+    /// its fields cannot be told apart or the session itself cannot do without one of them.
+    pub reject_invalid_message: bool,
     /// SenderCompID and TargetCompID of every message must be those of the session; so must be those
     /// SubIDs and LocationIDs that the session has and the message has too.
     pub check_comp_id: bool,
@@ -324,6 +327,7 @@ impl Config {
             dictionary: None,
             appl_dictionaries: Vec::new(),
             rules: Rules::default(),
+            reject_invalid_message: true,
             check_comp_id: true,
             allow_on_behalf_of: true,
             max_latency: Some(Nanos::from_secs(120)),

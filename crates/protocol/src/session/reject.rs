@@ -18,6 +18,8 @@ pub struct Objection<'a> {
     pub at: RefTag<'a>,
     /// Text(58).
     pub text: &'a str,
+    /// A field is missing only because others say that it must be there.
+    pub conditional: bool,
 }
 
 /// RefTagID(371).
@@ -31,6 +33,9 @@ pub enum RefTag<'a> {
     Text(&'a [u8]),
 }
 
+/// The text of BusinessRejectReason(380) = 5.
+const CONDITIONAL: &str = "Conditionally Required Field Missing";
+
 /// The longest text in place of a tag that we repeat.
 const LONGEST_TAG: usize = 10;
 
@@ -42,6 +47,7 @@ impl<'a> Objection<'a> {
             reason,
             at: RefTag::Tag(tag),
             text: text_of(reason),
+            conditional: false,
         }
     }
 
@@ -52,6 +58,7 @@ impl<'a> Objection<'a> {
             reason,
             at: RefTag::None,
             text: text_of(reason),
+            conditional: false,
         }
     }
 
@@ -67,7 +74,11 @@ impl<'a> Objection<'a> {
         Self {
             reason: fault.reason,
             at,
-            text: text_of(fault.reason),
+            text: match fault.conditional {
+                true => CONDITIONAL,
+                false => text_of(fault.reason),
+            },
+            conditional: fault.conditional,
         }
     }
 
@@ -95,7 +106,12 @@ impl<'a> Objection<'a> {
             FaultKind::TooManyFields => "Too many fields",
             _ => text_of(reason),
         };
-        Self { reason, at, text }
+        Self {
+            reason,
+            at,
+            text,
+            conditional: false,
+        }
     }
 }
 
@@ -154,7 +170,8 @@ impl Session {
     /// # Source
     ///
     /// FIX 4.4 Volume 2, Reject. Up to FIX 4.1 it has RefSeqNum(45) and Text(58) only; FIX 4.2 has
-    /// RefTagID(371), RefMsgType(372) and the reasons 0 to 11.
+    /// RefTagID(371), RefMsgType(372) and the reasons 0 to 11. An application message that lacks what
+    /// only other fields ask for gets a BusinessMessageReject(j), from FIX 4.2 on.
     pub(super) fn write_reject(
         &mut self,
         message: &Message<'_>,
@@ -163,6 +180,13 @@ impl Session {
     ) {
         self.rejected = true;
         let version = self.config.begin_string;
+        if let (true, RefTag::Tag(tag)) = (objection.conditional, objection.at)
+            && version >= BeginString::Fix42
+            && !super::is_admin(message.msg_type())
+        {
+            let refusal = Refusal::ConditionallyRequiredFieldMissing(tag);
+            return self.write_refusal(message, refusal, outbox);
+        }
         let mut body = outbox.begin_admin(self.id, b"3", Number::Next);
         write_reversed_route(message, version, &mut body);
         write_ref_seq_num(message, &mut body);
@@ -201,6 +225,10 @@ impl Session {
         refusal: Refusal,
         outbox: &mut Outbox,
     ) {
+        self.write_refusal(message, refusal, outbox);
+    }
+
+    fn write_refusal(&mut self, message: &Message<'_>, refusal: Refusal, outbox: &mut Outbox) {
         let (reason, tag, text) = match refusal {
             Refusal::ValueOutOfRange(tag) => {
                 let objection = Objection::to_tag(RejectReason::ValueIncorrect, tag);
@@ -212,9 +240,7 @@ impl Session {
             }
             Refusal::UnsupportedMessageType => (3, None, "Unsupported Message Type"),
             Refusal::NotAvailable => (4, None, "Application not available"),
-            Refusal::ConditionallyRequiredFieldMissing(tag) => {
-                (5, Some(tag), "Conditionally Required Field Missing")
-            }
+            Refusal::ConditionallyRequiredFieldMissing(tag) => (5, Some(tag), CONDITIONAL),
             Refusal::NotAuthorized => (6, None, "Not authorized"),
             Refusal::ThrottleLimitExceeded => {
                 let newest = self.config.default_appl_ver_id >= Some(ApplVerId::FIX50_SP2);
@@ -226,6 +252,7 @@ impl Session {
             let objection = Objection {
                 reason: RejectReason::Other,
                 at: tag.map_or(RefTag::None, RefTag::Tag),
+                conditional: false,
                 text: match refusal {
                     Refusal::UnsupportedMessageType => "Unsupported message type",
                     _ => text,

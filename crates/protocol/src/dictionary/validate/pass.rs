@@ -272,6 +272,7 @@ impl Pass<'_> {
             reason: RejectReason::RequiredTagMissing,
             tag: field.map(|field| field.tag),
             field: None,
+            conditional: false,
         }
     }
 
@@ -409,6 +410,7 @@ impl Pass<'_> {
             reason: RejectReason::RequiredTagMissing,
             tag: member.map(|member| member.tag),
             field: Some(at - 1),
+            conditional: false,
         })
     }
 

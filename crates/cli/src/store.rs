@@ -1,0 +1,136 @@
+//! `fixwire journal import` and `export`: sessions move between a journal and file stores.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, ValueEnum};
+use fixwire::store::{self, Existing, Family};
+use fixwire_protocol::Timestamp;
+use fixwire_protocol::time::{Precision, Stamp};
+
+use crate::failure::{Failure, tell};
+use crate::readable::Escaped;
+
+/// What moves in.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire journal import --from quickfixj --session 'FIX.4.4:BROKER->CLIENT' old/store store
+  fixwire journal import --from quickfix --session 'FIX.4.4:BROKER->CLIENT' --replace old/store store
+
+The session has its numbers and its resendable messages afterwards; `fixwire check` prints the names of
+the sessions of a settings file. Neither engine may run. A store that is damaged or half written is
+refused, and an error leaves the journal as it was.")]
+pub struct ImportArgs {
+    /// Whose file store it is
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    from: Whose,
+    /// The session: BeginString:SenderCompID[/Sub][/Location]->TargetCompID[/Sub][/Location][:Qualifier]
+    #[arg(long, value_name = "NAME")]
+    session: String,
+    /// Take the place of a session of this name that the journal has
+    #[arg(long)]
+    replace: bool,
+    /// The folder of the store: FileStorePath of that engine
+    store: PathBuf,
+    /// The journal's folder: FileStorePath of the settings file
+    journal: PathBuf,
+}
+
+/// What moves out.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire journal export --to quickfixj --session 'FIX.4.4:BROKER->CLIENT' store old/store
+
+The journal keeps the session. The engine must not run; do not go on with both. Files that are there
+are not overwritten. What the journal no longer has is a gap, which the other engine fills as one.")]
+pub struct ExportArgs {
+    /// For which engine
+    #[arg(long, value_enum, value_name = "ENGINE")]
+    to: Whose,
+    /// The session, by its name in the journal
+    #[arg(long, value_name = "NAME")]
+    session: String,
+    /// The journal's folder: FileStorePath of the settings file
+    journal: PathBuf,
+    /// The folder of the store: FileStorePath of that engine
+    store: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Whose {
+    /// QuickFIX (C++)
+    #[value(name = "quickfix")]
+    Quickfix,
+    /// QuickFIX/J
+    #[value(name = "quickfixj")]
+    QuickfixJ,
+    /// QuickFIX/Go
+    #[value(name = "quickfixgo")]
+    QuickfixGo,
+    /// QuickFIX/n
+    #[value(name = "quickfixn")]
+    QuickfixN,
+}
+
+impl From<Whose> for Family {
+    fn from(whose: Whose) -> Self {
+        match whose {
+            Whose::Quickfix => Self::Quickfix,
+            Whose::QuickfixJ => Self::QuickfixJ,
+            Whose::QuickfixGo => Self::QuickfixGo,
+            Whose::QuickfixN => Self::QuickfixN,
+        }
+    }
+}
+
+/// Runs `fixwire journal import`.
+pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
+    let existing = match args.replace {
+        true => Existing::Replace,
+        false => Existing::Refuse,
+    };
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = Timestamp(since_1970.map_or(0, |since| since.as_nanos() as i64));
+    let moved = store::import(
+        args.from.into(),
+        &args.store,
+        &args.journal,
+        &args.session,
+        existing,
+        now,
+    )
+    .map_err(|error| Failure::Text(error.to_string()))?;
+    if moved.left_out > 0 {
+        let text = format!(
+            "{} messages have numbers from {} on, which were not given out when the old engine ended; \
+             they stay behind, and their numbers are given out again",
+            moved.left_out, moved.next_out
+        );
+        tell("warning", &text);
+    }
+    let mut stamp = Stamp::new();
+    println!(
+        "{}: {} messages; next to send {}, next to expect {}; began {}",
+        Escaped(args.session.as_bytes()),
+        moved.messages,
+        moved.next_out,
+        moved.next_in,
+        Escaped(stamp.format(moved.began, Precision::Millis))
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs `fixwire journal export`.
+pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
+    let moved = store::export(args.to.into(), &args.journal, &args.store, &args.session)
+        .map_err(|error| Failure::Text(error.to_string()))?;
+    println!(
+        "{}: {} messages; next to send {}, next to expect {}",
+        Escaped(args.session.as_bytes()),
+        moved.messages,
+        moved.next_out,
+        moved.next_in
+    );
+    Ok(ExitCode::SUCCESS)
+}

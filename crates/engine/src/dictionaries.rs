@@ -1,0 +1,203 @@
+//! Dictionaries by what a person writes: a version or a file, and deltas behind it.
+//!
+//! ```text
+//! FIX.4.4                                     a built-in one
+//! FIX44-venue.xml                             QuickFIX XML, or a FIX Orchestra repository
+//! built-in + venue.delta                      what is usual there, changed
+//! FIX.5.0SP2 + exchange.xml + desk.delta      one change after the other
+//! ```
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+
+use fixwire_protocol::dictionary::delta::{self, Delta, DeltaError, Other, Position, place_of};
+use fixwire_protocol::dictionary::{Dictionary, DictionaryError, Limits, Version, text_of};
+
+/// Stands between a dictionary and each of its deltas.
+const AND: &str = " + ";
+/// The dictionary that is usual where it is asked for.
+const BUILT_IN: &str = "built-in";
+
+/// Reads a dictionary and the deltas behind it. `usual` is what `built-in` means.
+///
+/// # Errors
+///
+/// [`LoadError`] names the file, the line and what to do.
+pub fn load(words: &str, usual: Option<Version>) -> Result<Dictionary, LoadError> {
+    let mut parts = words.split(AND).map(str::trim);
+    let name = parts.next().unwrap_or_default();
+    let base = base(name, usual)?;
+    let deltas = parts.map(delta).collect::<Result<Vec<_>, _>>()?;
+    if deltas.is_empty() {
+        return Ok(base);
+    }
+    delta::apply(&base, &deltas).map_err(|error| {
+        let place = match error.other.as_deref() {
+            Some(Other::Base(thing)) => read(name).ok().and_then(|bytes| {
+                let text = text_of(&bytes).ok()?;
+                place_of(text, Limits::default(), thing)
+            }),
+            _ => None,
+        };
+        LoadError::Delta {
+            base: place.map(|at| (name.to_owned(), at)),
+            error: Box::new(error),
+        }
+    })
+}
+
+fn base(name: &str, usual: Option<Version>) -> Result<Dictionary, LoadError> {
+    let version = match name {
+        BUILT_IN => usual,
+        name => Version::from_name(name),
+    };
+    if let Some(version) = version {
+        return Ok(Dictionary::built_in(version));
+    }
+    let bytes = read(name)?;
+    Dictionary::from_file(&bytes, Limits::default()).map_err(|error| LoadError::Dictionary {
+        path: name.to_owned(),
+        error: Box::new(error),
+    })
+}
+
+fn delta(path: &str) -> Result<Delta, LoadError> {
+    let bytes = read(path)?;
+    let wrong = |error| LoadError::Dictionary {
+        path: path.to_owned(),
+        error: Box::new(error),
+    };
+    let text = text_of(&bytes).map_err(wrong)?;
+    Delta::read(path, text, Limits::default()).map_err(|error| LoadError::Delta {
+        error: Box::new(error),
+        base: None,
+    })
+}
+
+/// The bytes of a file, one more than the limit at most: the reader refuses what is longer.
+fn read(path: &str) -> Result<Vec<u8>, LoadError> {
+    let most = Limits::default().bytes as u64 + 1;
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(most).read_to_end(&mut bytes))
+        .map_err(|source| LoadError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+    Ok(bytes)
+}
+
+/// Why there is no dictionary.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// The file cannot be read.
+    Read {
+        /// The file.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file is no dictionary.
+    Dictionary {
+        /// The file.
+        path: String,
+        /// Where and why.
+        error: Box<DictionaryError>,
+    },
+    /// A delta cannot be read, or does not fit what it changes.
+    Delta {
+        /// Where and why.
+        error: Box<DeltaError>,
+        /// Where the dictionary that it changes says something else: the file, and the place in it.
+        base: Option<(String, Position)>,
+    },
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { path, source } => write!(
+                f,
+                "cannot read the dictionary {path}: {source}; write a file, or one of {}",
+                Version::ALL.map(Version::name).join(", ")
+            ),
+            Self::Dictionary { path, error } => write!(f, "{path}: {error}"),
+            Self::Delta { error, base } => {
+                write!(f, "{error}")?;
+                match base {
+                    Some((file, at)) => {
+                        write!(f, ": {file}, line {}, column {}", at.line, at.column)
+                    }
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl std::error::Error for LoadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } => Some(source),
+            Self::Dictionary { error, .. } => Some(error),
+            Self::Delta { error, .. } => Some(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixwire_protocol::dictionary::write;
+
+    use super::*;
+
+    #[test]
+    fn a_version_a_file_and_deltas_in_a_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let fix44 = Dictionary::built_in(Version::Fix44);
+        std::fs::write(path("a.xml"), write::quickfix(&fix44)).unwrap();
+        std::fs::write(path("o.xml"), write::orchestra(&fix44)).unwrap();
+        std::fs::write(path("one.delta"), "add field 9001 Flag CHAR\n").unwrap();
+        std::fs::write(path("two.delta"), "add member Flag to D\n").unwrap();
+        for base in [
+            "FIX.4.4".to_owned(),
+            "fix44".to_owned(),
+            "built-in".to_owned(),
+            path("a.xml"),
+            path("o.xml"),
+        ] {
+            let usual = Some(Version::Fix44);
+            assert!(load(&base, usual).unwrap() == fix44, "{base}");
+            let words = format!("{base} + {} + {}", path("one.delta"), path("two.delta"));
+            let changed = load(&words, usual).unwrap();
+            assert!(changed.message(b"D").unwrap().member(9001).is_some());
+        }
+        let words = format!("FIX.4.4 + {}", path("two.delta"));
+        let error = load(&words, None).unwrap_err().to_string();
+        assert!(error.contains("two.delta, line 1"), "{error}");
+        assert!(load("built-in", None).is_err() && load("nowhere.xml", None).is_err());
+    }
+
+    #[test]
+    fn a_conflict_with_a_file_names_both_places() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let text = write::quickfix(&Dictionary::built_in(Version::Fix44));
+        std::fs::write(path("a.xml"), &text).unwrap();
+        std::fs::write(path("v.delta"), "\nadd field 58 Note STRING\n").unwrap();
+        let error = load(&format!("{} + {}", path("a.xml"), path("v.delta")), None).unwrap_err();
+        let said = error.to_string();
+        let line = 1 + text
+            .lines()
+            .position(|line| line.contains("number=\"58\""))
+            .unwrap();
+        assert!(said.contains("v.delta, line 2, column 1"), "{said}");
+        assert!(
+            said.contains(&format!("a.xml, line {line}, column")),
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,182 @@
+//! Files of retired segments: the base, compression, removal.
+
+use super::checkpoint::Checkpoint;
+use super::directory::{list, names, open_checked, segment_path, sync_names};
+use super::record::RECORD;
+use super::retire::{BASE, Base, Start};
+use super::segment::HEADER;
+use super::{Damage, JournalError};
+use fixwire_protocol::time::Timestamp;
+use lz4_flex::frame::{FrameDecoder, FrameEncoder, FrameInfo};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// How a compressed segment's file ends: one LZ4 frame with a checksum of its content.
+pub(super) const COMPRESSED: &str = ".fwz";
+/// No segment is longer; of a file that is, no more is read.
+pub(super) const LONGEST: u64 = 1 << 30;
+
+fn base_path(directory: &Path) -> PathBuf {
+    directory.join("base")
+}
+
+/// Where the journal of a directory begins; `None` when nothing of it was ever retired.
+pub(super) fn read_base(directory: &Path) -> Result<Option<Base>, JournalError> {
+    let path = base_path(directory);
+    let name = path.display().to_string();
+    let file = match open_checked(&path, false) {
+        Ok(file) => file,
+        Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.take(BASE as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(JournalError::io("read", &name))?;
+    let base = Base::read(&bytes, &name).map_err(JournalError::Damaged)?;
+    Ok(Some(base))
+}
+
+/// The numbers of the segments of a directory from `oldest` on, compressed ones included.
+pub(super) fn list_all(directory: &Path, oldest: u32) -> Result<Vec<u32>, JournalError> {
+    let mut numbers = list(directory)?;
+    numbers.extend(names(directory, COMPRESSED)?);
+    numbers.retain(|&number| number >= oldest);
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}
+
+/// The name of a segment's file, and a reader of its bytes.
+pub(super) fn open_any(
+    directory: &Path,
+    number: u32,
+) -> Result<(String, Box<dyn Read>), JournalError> {
+    let path = segment_path(directory, number);
+    match open_checked(&path, false) {
+        Ok(file) => Ok((path.display().to_string(), Box::new(file))),
+        Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            let path = compressed_path(directory, number);
+            let file = BufReader::new(open_checked(&path, false)?);
+            Ok((
+                path.display().to_string(),
+                Box::new(FrameDecoder::new(file)),
+            ))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a whole segment into `bytes`. A compressed one that cannot be is damage, told in bytes of the
+/// segment.
+pub(super) fn read_any(
+    directory: &Path,
+    number: u32,
+    bytes: &mut Vec<u8>,
+) -> Result<String, JournalError> {
+    let (name, reader) = open_any(directory, number)?;
+    bytes.clear();
+    let read = reader.take(LONGEST + 1).read_to_end(bytes);
+    match read {
+        Ok(_) => Ok(name),
+        Err(error) if name.ends_with(COMPRESSED) => Err(JournalError::Damaged(Damage {
+            file: name,
+            offset: bytes.len() as u64,
+            expected: "an LZ4 frame with a whole segment".into(),
+            found: error.to_string(),
+        })),
+        Err(error) => Err(JournalError::io("read", name)(error)),
+    }
+}
+
+fn compressed_path(directory: &Path, number: u32) -> PathBuf {
+    segment_path(directory, number).with_extension(&COMPRESSED[1..])
+}
+
+/// Makes the journal begin at `first`, whose segment begins with a checkpoint; removes files that were
+/// closed before `remove_before`; compresses the others before `first`.
+pub(super) fn retire(
+    directory: &Path,
+    first: Start,
+    remove_before: Option<Timestamp>,
+    compress: bool,
+) -> Result<(), JournalError> {
+    let path = segment_path(directory, first.segment);
+    open_checked(&path, true)?
+        .sync_data()
+        .map_err(JournalError::io("sync", path.display().to_string()))?;
+    let before = read_base(directory)?;
+    let look = |number| {
+        let (_, mut reader) = open_any(directory, number).ok()?;
+        let mut bytes = [0; HEADER + RECORD];
+        reader.read_exact(&mut bytes).ok()?;
+        Checkpoint::peek(&bytes)
+    };
+    let base = Base::next(before, first, remove_before, look);
+    if before != Some(base) {
+        write_aside(directory, &base_path(directory), &mut |file| {
+            file.write_all(&base.to_bytes())
+        })?;
+    }
+    for number in list_all(directory, 0)? {
+        let (plain, compressed) = (
+            segment_path(directory, number),
+            compressed_path(directory, number),
+        );
+        if number < base.oldest.segment {
+            remove(&plain)?;
+            remove(&compressed)?;
+        } else if number < base.first.segment && compress && plain.exists() {
+            write_aside(directory, &compressed, &mut |file| pack(&plain, file))?;
+            remove(&plain)?;
+        }
+    }
+    sync_names(directory)
+}
+
+/// Compresses a file.
+fn pack(from: &Path, to: &mut File) -> io::Result<()> {
+    let info = FrameInfo::new().content_checksum(true);
+    let mut encoder = FrameEncoder::with_frame_info(info, to);
+    io::copy(&mut File::open(from)?, &mut encoder)?;
+    encoder.finish().map_err(io::Error::other)?;
+    Ok(())
+}
+
+/// Writes a file under another name, syncs it, and gives it its own, in place of one that is there.
+fn write_aside(
+    directory: &Path,
+    path: &Path,
+    write: &mut dyn FnMut(&mut File) -> io::Result<()>,
+) -> Result<(), JournalError> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".new");
+    let aside = PathBuf::from(aside);
+    let name = aside.display().to_string();
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(&aside)
+        .map_err(JournalError::io("create", &name))?;
+    write(&mut file).map_err(JournalError::io("write", &name))?;
+    file.sync_all().map_err(JournalError::io("sync", &name))?;
+    fs::rename(&aside, path).map_err(JournalError::io("rename", &name))?;
+    sync_names(directory)
+}
+
+fn remove(path: &Path) -> Result<(), JournalError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(JournalError::io(
+            "remove",
+            path.display().to_string(),
+        )(error)),
+        _ => Ok(()),
+    }
+}

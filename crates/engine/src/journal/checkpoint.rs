@@ -1,0 +1,203 @@
+//! The checkpoint that a segment begins with: every session as it is.
+//!
+//! It is one record of kind [`Carried`](Kind::Carried) for each session, in the order of their ids.
+//! Recovery may begin with it; where it does not, it is held against what the records before say.
+
+use super::append::Known;
+use super::index::Index;
+use super::record::Fault;
+use super::record::{Head, RECORD};
+use super::recover::{Refused, Scan};
+use super::retire::Start;
+use super::segment::{HEADER, Position, long, word};
+use super::{Cause, Counters, Disk, Journal, JournalError, JournalId, Kind, Segment};
+use fixwire_protocol::time::Timestamp;
+
+/// A segment that begins with a checkpoint.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Checkpoint {
+    pub(super) start: Start,
+    /// When it was written: everything before is older.
+    pub(super) wall: Timestamp,
+}
+
+impl Checkpoint {
+    /// Of a segment's first bytes: its header and the head of its first record.
+    pub(super) fn peek(bytes: &[u8]) -> Option<Self> {
+        let head = Head::read(bytes.get(..HEADER + RECORD)?, HEADER)?;
+        (head.length != 0 && head.kind == Kind::Carried).then_some(Self {
+            start: Start {
+                segment: word(bytes, 16),
+                previous_salt: long(bytes, 32),
+                record: head.index,
+            },
+            wall: head.wall,
+        })
+    }
+}
+
+/// The body of a [`Kind::Carried`] record.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Carried<'a> {
+    /// MsgSeqNum and place of the session's last message; 0 for none since its reset.
+    pub(super) last: (u64, Position),
+    pub(super) began: Timestamp,
+    /// How many sessions the checkpoint has.
+    pub(super) of: u32,
+    pub(super) name: &'a str,
+}
+
+/// Bytes before the name.
+const CARRIED: usize = 32;
+
+impl<'a> Carried<'a> {
+    fn write(self, bytes: &mut Vec<u8>) {
+        bytes.clear();
+        bytes.extend_from_slice(&self.last.0.to_le_bytes());
+        bytes.extend_from_slice(&self.last.1.bits().to_le_bytes());
+        bytes.extend_from_slice(&self.began.0.to_le_bytes());
+        bytes.extend_from_slice(&self.of.to_le_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(self.name.as_bytes());
+    }
+
+    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let name = bytes.get(CARRIED..)?;
+        Some(Self {
+            last: (long(bytes, 0), Position::from_bits(long(bytes, 8))),
+            began: Timestamp(long(bytes, 16).cast_signed()),
+            of: word(bytes, 24),
+            name: str::from_utf8(name).ok()?,
+        })
+    }
+}
+
+impl<D: Disk> Journal<D> {
+    /// Writes the checkpoint that a new segment begins with, unless it would take more than a quarter
+    /// of the segment or the room of the record for which the segment was begun.
+    pub(super) fn write_checkpoint(
+        &mut self,
+        wall: Timestamp,
+        needed: usize,
+    ) -> Result<(), JournalError> {
+        let of = self.sessions.len() as u32;
+        let bytes: usize = self
+            .sessions
+            .iter()
+            .map(|known| RECORD + CARRIED + known.name.len().next_multiple_of(8))
+            .sum();
+        let room = self.config.segment_bytes - HEADER;
+        if of == 0 || bytes > room / 4 || bytes + needed > room {
+            return Ok(());
+        }
+        let (segment, record) = (self.end().segment(), self.records_written());
+        let mut body = Vec::new();
+        for id in 0..of {
+            let known = &self.sessions[id as usize];
+            let carried = Carried {
+                last: known.index.last(),
+                began: known.began,
+                of,
+                name: &known.name,
+            };
+            carried.write(&mut body);
+            let cause = Cause {
+                session: JournalId(id),
+                kind: Kind::Carried,
+                inbound: Some(&body),
+                next_in: known.counters.next_in,
+                next_out: known.counters.next_out,
+                epoch: known.counters.epoch,
+            };
+            self.append(wall, cause, std::iter::empty())?;
+        }
+        let previous_salt = self.previous_salt();
+        self.checkpoints.push_back(Checkpoint {
+            start: Start {
+                segment,
+                previous_salt,
+                record,
+            },
+            wall,
+        });
+        self.look = Some(wall);
+        Ok(())
+    }
+
+    fn previous_salt(&self) -> u64 {
+        let segment = self.segments.back().expect("a journal has a segment");
+        long(segment.bytes(), 32)
+    }
+}
+
+impl Scan {
+    /// Takes a session of a checkpoint, or holds it against what is known of the session.
+    pub(super) fn carry(
+        &mut self,
+        bytes: &[u8],
+        number: u32,
+        at: usize,
+        head: &Head,
+    ) -> Result<(), Refused> {
+        let fault = |at: usize, expected: String, found: String| {
+            Err(Refused::Fault(Fault {
+                at,
+                expected,
+                found,
+            }))
+        };
+        let body = &bytes[at + RECORD..][..head.body as usize];
+        let id = head.session.0 as usize;
+        let Some(carried) = Carried::read(body).filter(|carried| (carried.of as usize) > id) else {
+            return fault(
+                at + RECORD,
+                "a session of a checkpoint".into(),
+                "not one".into(),
+            );
+        };
+        let counters = Counters {
+            next_in: head.next_in,
+            next_out: head.next_out,
+            epoch: head.epoch,
+        };
+        if self.awaiting {
+            if id != self.sessions.len() {
+                let expected = format!("session {} of the checkpoint", self.sessions.len());
+                return fault(at + 32, expected, format!("session {id}"));
+            }
+            if id >= self.config.sessions {
+                return Err(Refused::Sessions);
+            }
+            let mut known = Known::new(carried.name.to_owned(), carried.began, &self.config);
+            known.counters = counters;
+            known.index = Index::resume(self.config.index_entries, carried.last);
+            self.sessions.push(known);
+            self.awaiting = id + 1 < carried.of as usize;
+        } else {
+            let same = self.sessions.get(id).is_some_and(|known| {
+                known.name == carried.name
+                    && known.counters == counters
+                    && known.began == carried.began
+                    && known.index.last() == carried.last
+            });
+            if !same {
+                let expected = format!("session {id} as the records before say it is");
+                return fault(at, expected, "another state".into());
+            }
+        }
+        if id == 0 && at == HEADER {
+            self.reading = Some(Checkpoint {
+                start: Start {
+                    segment: number,
+                    previous_salt: long(bytes, 32),
+                    record: head.index,
+                },
+                wall: head.wall,
+            });
+        }
+        if id + 1 == carried.of as usize {
+            self.checkpoints.extend(self.reading.take());
+        }
+        Ok(())
+    }
+}

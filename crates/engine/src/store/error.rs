@@ -1,0 +1,152 @@
+//! Why a store is not moved.
+
+use std::fmt;
+use std::io;
+
+use crate::journal::{Damage, JournalError};
+
+/// Why a store is not moved. Nothing was changed, except as [`StoreError::Io`] says.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A file of the store is not what its engine writes.
+    Damaged(Damage),
+    /// The store does not have this file.
+    Missing {
+        /// The path that was looked for.
+        file: String,
+    },
+    /// The store has this file already, and it may be a session's only state.
+    Occupied {
+        /// The file.
+        file: String,
+    },
+    /// The journal knows the session, and its numbers would be lost.
+    InUse {
+        /// The session.
+        session: String,
+        /// MsgSeqNum it expects next.
+        next_in: u64,
+        /// MsgSeqNum it gives out next.
+        next_out: u64,
+    },
+    /// The journal does not know the session.
+    Unknown {
+        /// The session.
+        session: String,
+        /// Those that it knows.
+        known: Vec<String>,
+    },
+    /// The folder holds no journal.
+    NoJournal {
+        /// The folder.
+        folder: String,
+    },
+    /// The engine has no numbers as high as this one.
+    TooHigh {
+        /// The number.
+        number: u64,
+        /// The highest it has.
+        most: u64,
+    },
+    /// A session's name that leads to no file name.
+    Name {
+        /// The name.
+        session: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The journal refuses.
+    Journal(JournalError),
+    /// The system refuses. Files that were written aside may be left; they end in `.new`.
+    Io {
+        /// What was wanted, for example `read`.
+        doing: &'static str,
+        /// The file.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl StoreError {
+    pub(super) fn io(
+        doing: &'static str,
+        file: &std::path::Path,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let file = file.display().to_string();
+        move |source| Self::Io {
+            doing,
+            file,
+            source,
+        }
+    }
+}
+
+impl From<JournalError> for StoreError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Damaged(damage) => write!(
+                f,
+                "{damage}; nothing was changed. If its engine was killed, start it once more and log the \
+                 session out, or put back a copy of the store"
+            ),
+            Self::Missing { file } => write!(
+                f,
+                "{file} is missing; check the folder, the engine it is from and the session's name"
+            ),
+            Self::Occupied { file } => write!(
+                f,
+                "{file} exists and is not overwritten; move that store away, or choose another folder"
+            ),
+            Self::InUse {
+                session,
+                next_in,
+                next_out,
+            } => write!(
+                f,
+                "the journal has session {session} already: it expects number {next_in} and gives out \
+                 {next_out} next. To put the store in its place, say so (--replace)"
+            ),
+            Self::Unknown { session, known } => {
+                write!(
+                    f,
+                    "no session {session} in this journal; it has: {}",
+                    known.join(", ")
+                )
+            }
+            Self::NoJournal { folder } => write!(f, "{folder} holds no journal"),
+            Self::TooHigh { number, most } => write!(
+                f,
+                "number {number} is above {most}, the highest that this engine can count to"
+            ),
+            Self::Name { session, why } => write!(
+                f,
+                "{session} is no name of a session: {why}; a name is \
+                 BeginString:SenderCompID[/Sub][/Location]->TargetCompID[/Sub][/Location][:Qualifier]"
+            ),
+            Self::Journal(error) => write!(f, "{error}"),
+            Self::Io {
+                doing,
+                file,
+                source,
+            } => write!(f, "cannot {doing} {file}: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Journal(error) => Some(error),
+            Self::Io { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! A session moves out: the numbers and messages of a journal become a store.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::{Family, SessionName, StoreError, numbers};
+use crate::journal::{Config, Counters, Directory, Journal, Stored};
+
+/// How a file ends until all files of the store are whole.
+const UNFINISHED: &str = "new";
+
+/// What moved out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Exported {
+    /// Messages that can be resent.
+    pub messages: u64,
+    /// MsgSeqNum expected next.
+    pub next_in: u64,
+    /// MsgSeqNum given out next.
+    pub next_out: u64,
+}
+
+/// Writes the store of a session, in a folder that is made when there is none. The journal keeps the
+/// session as it is; who goes on with the store must not go on with the journal.
+///
+/// Numbers without a message get none in the store: its engine fills them as gaps, as this one does.
+/// Each file is written under another name and synced; then they get their names, the numbers first. The
+/// messages are read one after the other, in fixed memory.
+///
+/// # Errors
+///
+/// [`StoreError`]; then no file of the store is left. A journal that an engine has open is refused.
+pub fn export(
+    family: Family,
+    journal: &Path,
+    store: &Path,
+    session: &str,
+) -> Result<Exported, StoreError> {
+    let name = SessionName::parse(session)?;
+    let none = || StoreError::NoJournal {
+        folder: journal.display().to_string(),
+    };
+    if !journal.is_dir() {
+        return Err(none());
+    }
+    let directory = Directory::open(journal)?;
+    if directory.is_empty()? {
+        return Err(none());
+    }
+    let config = Config {
+        sessions: 1 << 20,
+        ..Config::default()
+    };
+    let (journal, _) = Journal::open(directory, config)?;
+    for ending in family.endings() {
+        let path = name.path(family, store, ending);
+        if path.symlink_metadata().is_ok() {
+            let file = path.display().to_string();
+            return Err(StoreError::Occupied { file });
+        }
+    }
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(store)
+        .map_err(StoreError::io("make the folder", store))?;
+    let mut files = Files {
+        family,
+        folder: store,
+        name: &name,
+        named: Vec::new(),
+    };
+    let result = files.write(&journal, session);
+    if result.is_err() {
+        files.remove();
+    }
+    result
+}
+
+/// The files of a store that is being written.
+struct Files<'a> {
+    family: Family,
+    folder: &'a Path,
+    name: &'a SessionName,
+    /// Those that have their names.
+    named: Vec<PathBuf>,
+}
+
+impl Files<'_> {
+    fn write(
+        &mut self,
+        journal: &Journal<Directory>,
+        session: &str,
+    ) -> Result<Exported, StoreError> {
+        let found = journal.sessions().find(|(_, name, _)| *name == session);
+        let Some((id, _, counters)) = found else {
+            return Err(StoreError::Unknown {
+                session: session.to_owned(),
+                known: journal.sessions().map(|(_, name, _)| name.into()).collect(),
+            });
+        };
+        let counters = match counters.next_in {
+            // A reset is under way: whoever goes on completes it.
+            0 => Counters::NEW,
+            _ => counters,
+        };
+        let most = match self.family {
+            Family::Quickfix | Family::QuickfixJ => i32::MAX as u64,
+            Family::QuickfixGo | Family::QuickfixN => i64::MAX as u64,
+        };
+        let highest = counters.next_in.max(counters.next_out);
+        if highest > most {
+            return Err(StoreError::TooHigh {
+                number: highest,
+                most,
+            });
+        }
+        let (mut body, mut header) = (self.create("body")?, self.create("header")?);
+        let (mut offset, mut messages) = (0_u64, 0_u64);
+        let mut replay = journal.replay(id, 1, counters.next_out - 1);
+        while let Some(stored) = journal.next_of(&mut replay) {
+            let Stored::Message { seq, bytes } = stored else {
+                continue;
+            };
+            let entry = entry(self.family, seq, offset, bytes.len());
+            body.write_all(bytes)
+                .map_err(StoreError::io("write", &self.unfinished("body")))?;
+            header
+                .write_all(&entry)
+                .map_err(StoreError::io("write", &self.unfinished("header")))?;
+            offset += bytes.len() as u64;
+            messages += 1;
+        }
+        self.finish("body", body)?;
+        self.finish("header", header)?;
+        let began = journal.numbers_began(id).unwrap_or_default();
+        let mut small = numbers::write_numbers(self.family, counters.next_out, counters.next_in);
+        small.push(("session", numbers::write_time(self.family, began)));
+        for (ending, bytes) in small {
+            let mut file = self.create(ending)?;
+            file.write_all(&bytes)
+                .map_err(StoreError::io("write", &self.unfinished(ending)))?;
+            self.finish(ending, file)?;
+        }
+        for ending in self.family.endings() {
+            let path = self.name.path(self.family, self.folder, ending);
+            fs::rename(self.unfinished(ending), &path).map_err(StoreError::io("rename", &path))?;
+            self.named.push(path);
+        }
+        File::open(self.folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(StoreError::io("sync", self.folder))?;
+        Ok(Exported {
+            messages,
+            next_in: counters.next_in,
+            next_out: counters.next_out,
+        })
+    }
+
+    fn unfinished(&self, ending: &str) -> PathBuf {
+        let ending = format!("{ending}.{UNFINISHED}");
+        self.name.path(self.family, self.folder, &ending)
+    }
+
+    fn create(&self, ending: &str) -> Result<BufWriter<File>, StoreError> {
+        let path = self.unfinished(ending);
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(&path)
+            .map_err(StoreError::io("create", &path))?;
+        Ok(BufWriter::with_capacity(64 << 10, file))
+    }
+
+    fn finish(&self, ending: &str, file: BufWriter<File>) -> Result<(), StoreError> {
+        let path = self.unfinished(ending);
+        let file = file
+            .into_inner()
+            .map_err(|error| StoreError::io("write", &path)(error.into_error()))?;
+        file.sync_all().map_err(StoreError::io("sync", &path))
+    }
+
+    /// Removes everything again. What cannot be removed ends in `.new` or is refused next time.
+    fn remove(&self) {
+        for path in self.named.iter().rev() {
+            let _ = fs::remove_file(path);
+        }
+        for ending in self.family.endings() {
+            let _ = fs::remove_file(self.unfinished(ending));
+        }
+    }
+}
+
+/// One entry of a header.
+fn entry(family: Family, seq: u64, offset: u64, size: usize) -> Vec<u8> {
+    match family {
+        Family::Quickfix => format!("{seq},{offset},{size} ").into_bytes(),
+        Family::QuickfixGo | Family::QuickfixN => format!("{seq},{offset},{size}\n").into_bytes(),
+        // The number was checked against the range of Java's int, and a message is far shorter.
+        Family::QuickfixJ => [
+            &(seq as u32).to_be_bytes()[..],
+            &offset.to_be_bytes(),
+            &(size as u32).to_be_bytes(),
+        ]
+        .concat(),
+    }
+}

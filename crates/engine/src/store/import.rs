@@ -1,0 +1,179 @@
+//! A session moves in: the numbers and messages of a store become records of a journal.
+
+use std::fs;
+use std::iter;
+use std::path::Path;
+
+use fixwire_protocol::time::Timestamp;
+
+use super::read::Store;
+use super::{Family, SessionName, StoreError};
+use crate::journal::{Cause, Config, Counters, Directory, Effect, Journal, JournalId, Kind};
+use crate::redact::Redactor;
+
+/// What happens to a session of this name that the journal has already.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Existing {
+    /// It stays, and the import is refused, unless its numbers were never used.
+    Refuse,
+    /// Its numbers and resendable messages are replaced by those of the store. Its records stay in the
+    /// journal for those who read it.
+    Replace,
+}
+
+/// What moved in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Imported {
+    /// Messages that can be resent.
+    pub messages: u64,
+    /// MsgSeqNum expected next.
+    pub next_in: u64,
+    /// MsgSeqNum given out next.
+    pub next_out: u64,
+    /// When the session began: since then its numbers run.
+    pub began: Timestamp,
+    /// Messages of the store that have a number from `next_out` on, and so were never sent. They stay
+    /// behind: their numbers are given out again.
+    pub left_out: u64,
+}
+
+/// Moves a session from a store into a journal, which is made when there is none. The store is only
+/// read.
+///
+/// All of the store is read before the journal is touched. The records stand in segments of their own
+/// that become part of the journal in one step, when all of them are on the disk: when the machine
+/// stops before, the next opening of the journal removes them. Memory: 24 bytes a message, and the
+/// longest message.
+///
+/// Passwords in a Logon are starred out, as everywhere in the journal; a Logon is never resent.
+///
+/// # Errors
+///
+/// [`StoreError`]; then the journal is as it was. A journal that an engine has open is refused.
+pub fn import(
+    family: Family,
+    store: &Path,
+    journal: &Path,
+    session: &str,
+    existing: Existing,
+    now: Timestamp,
+) -> Result<Imported, StoreError> {
+    let name = SessionName::parse(session)?;
+    let mut store = Store::open(family, store, &name)?;
+    let is_new = !journal.exists();
+    let result = append_all(family, &mut store, journal, session, existing, now);
+    if result.is_err() {
+        undo(journal, is_new);
+    }
+    result
+}
+
+fn append_all(
+    family: Family,
+    store: &mut Store,
+    journal: &Path,
+    session: &str,
+    existing: Existing,
+    now: Timestamp,
+) -> Result<Imported, StoreError> {
+    let directory = Directory::open(journal)?;
+    let first = directory.is_empty()?;
+    if first {
+        directory.begin_pending(1)?;
+    }
+    let config = Config {
+        sessions: 1 << 20,
+        index_entries: 2,
+        ..Config::default()
+    };
+    let (mut journal, _) = Journal::open(directory, config)?;
+    let known = journal
+        .sessions()
+        .find(|(_, name, _)| *name == session)
+        .map(|(id, _, counters)| (id, counters));
+    if let Some((_, counters)) = known
+        && existing == Existing::Refuse
+        && (counters.next_in, counters.next_out) != (1, 1)
+    {
+        return Err(StoreError::InUse {
+            session: session.to_owned(),
+            next_in: counters.next_in,
+            next_out: counters.next_out,
+        });
+    }
+    if !first {
+        let next = journal.positions().1.segment() + 1;
+        journal.disk_mut().begin_pending(next)?;
+        journal.new_segment(now)?;
+    }
+    let id = match known {
+        Some((id, _)) => {
+            journal.reset(store.began, id)?;
+            id
+        }
+        None => journal.register(store.began, session)?,
+    };
+    let counters = journal.counters(id).unwrap_or(Counters::NEW);
+    let mut redactor = Redactor::new(0, Redactor::FIELDS);
+    for index in 0..store.messages() {
+        let next_in = store.next_in;
+        let (seq, message) = store.message(index)?;
+        redactor.copy_any(0, message);
+        let effect = Effect {
+            session: id,
+            seq,
+            bytes: redactor.kept(0, message),
+        };
+        let after = Counters {
+            next_in,
+            next_out: seq + 1,
+            ..counters
+        };
+        let cause = cause(id, Kind::Sent, after);
+        journal.append(now, cause, iter::once(effect))?;
+        redactor.clear();
+    }
+    let after = Counters {
+        next_in: store.next_in,
+        next_out: store.next_out,
+        ..counters
+    };
+    journal.append(now, cause(id, Kind::Reset, after), iter::empty())?;
+    let messages = store.messages() as u64;
+    journal.note(
+        now,
+        id,
+        &format!("imported from a {family:?} file store: {messages} messages"),
+    )?;
+    journal.sync(journal.positions().1)?;
+    journal.disk_mut().end_pending()?;
+    Ok(Imported {
+        messages,
+        next_in: store.next_in,
+        next_out: store.next_out,
+        began: store.began,
+        left_out: store.left_out,
+    })
+}
+
+fn cause(session: JournalId, kind: Kind, counters: Counters) -> Cause<'static> {
+    Cause {
+        session,
+        kind,
+        inbound: None,
+        next_in: counters.next_in,
+        next_out: counters.next_out,
+        epoch: counters.epoch,
+    }
+}
+
+/// Takes back what a failed import wrote. What cannot be taken back now, the next opening does.
+fn undo(journal: &Path, is_new: bool) {
+    let Ok(directory) = Directory::open(journal) else {
+        return;
+    };
+    if is_new && directory.is_empty().unwrap_or(false) {
+        let _ = fs::remove_file(journal.join("lock"));
+        let _ = fs::remove_dir(journal);
+    }
+}

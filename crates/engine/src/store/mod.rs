@@ -1,0 +1,65 @@
+//! File stores of the QuickFIX family: a session moves in with its numbers and messages, and back.
+//!
+//! ```text
+//! quickfix    STEM.seqnums  .session  .header  .body                          STEM = FIX.4.4-A-B[-Q]
+//! quickfixj   STEM.senderseqnums  .targetseqnums  .session  .header  .body    STEM = FIX.4.4-A_SUB-B[-Q]
+//! quickfixgo  the same five, as text
+//! quickfixn   the four of quickfix, other widths
+//!
+//! import(Family::QuickfixJ, &store, &journal, "FIX.4.4:A/SUB->B", Existing::Refuse, now)?;
+//! export(Family::QuickfixJ, &journal, &store, "FIX.4.4:A/SUB->B")?;
+//! ```
+//!
+//! Both work on files that no engine has open. A store is read as a whole and believed only when every
+//! byte of it has a meaning; nothing is changed before that, and an error leaves both sides as they were.
+
+mod error;
+mod export;
+mod import;
+mod name;
+mod numbers;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use error::StoreError;
+pub use export::{Exported, export};
+pub use import::{Existing, Imported, import};
+pub use name::SessionName;
+
+/// Whose file store.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Family {
+    /// QuickFIX (C++).
+    Quickfix,
+    /// QuickFIX/J.
+    QuickfixJ,
+    /// QuickFIX/Go.
+    QuickfixGo,
+    /// QuickFIX/n.
+    QuickfixN,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Quickfix,
+        Self::QuickfixJ,
+        Self::QuickfixGo,
+        Self::QuickfixN,
+    ];
+
+    /// The endings of a store's files. The numbers stand first: they are the last that may be missing.
+    fn endings(self) -> &'static [&'static str] {
+        match self {
+            Self::Quickfix | Self::QuickfixN => &["seqnums", "session", "body", "header"],
+            Self::QuickfixJ | Self::QuickfixGo => &[
+                "senderseqnums",
+                "targetseqnums",
+                "session",
+                "body",
+                "header",
+            ],
+        }
+    }
+}

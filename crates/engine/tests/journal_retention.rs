@@ -1,0 +1,336 @@
+//! Segments that no session needs go, those that one needs stay, and no crash on the way loses anything.
+
+use fixwire::journal::sim::SimDisk;
+use fixwire::journal::{
+    Cause, Config, Counters, Directory, Disk, Effect, Filter, Format, Journal, JournalId, Kind,
+    Retention, Stored, dump, verify,
+};
+use fixwire_protocol::time::{Nanos, Timestamp};
+use std::fs;
+use std::iter;
+use std::path::Path;
+use tempfile::TempDir;
+
+const SECOND: i64 = 1_000_000_000;
+const KEEP: Retention = Retention {
+    keep: Some(Nanos::from_secs(20)),
+    resend: None,
+    compress: false,
+};
+
+fn config(retention: Retention) -> Config {
+    Config {
+        segment_bytes: 8192,
+        sessions: 4,
+        index_entries: 4,
+        synced_before_sent: true,
+        retention: Some(retention),
+    }
+}
+
+/// Sends a message of about 500 bytes in session `id`, at this second.
+fn send<D: Disk>(journal: &mut Journal<D>, id: JournalId, second: i64) -> Result<(), ()> {
+    let Counters {
+        next_in,
+        next_out,
+        epoch,
+    } = journal.counters(id).ok_or(())?;
+    let bytes = message(id, next_out);
+    let effect = Effect {
+        session: id,
+        seq: next_out,
+        bytes: &bytes,
+    };
+    let cause = Cause {
+        session: id,
+        kind: Kind::Sent,
+        inbound: None,
+        next_in,
+        next_out: next_out + 1,
+        epoch,
+    };
+    let wall = Timestamp(second * SECOND);
+    let end = journal
+        .append(wall, cause, iter::once(effect))
+        .map_err(drop)?;
+    journal.sync(end).map_err(drop)?;
+    journal.idle_work();
+    Ok(())
+}
+
+fn message(id: JournalId, seq: u64) -> Vec<u8> {
+    format!("{} {seq} ", id.0).repeat(200).as_bytes()[..500].to_vec()
+}
+
+fn reset<D: Disk>(journal: &mut Journal<D>, id: JournalId, second: i64) -> Result<(), ()> {
+    let end = journal
+        .reset(Timestamp(second * SECOND), id)
+        .map_err(drop)?;
+    journal.sync(end).map_err(drop)?;
+    Ok(())
+}
+
+/// All that was sent since the reset is there, byte by byte.
+fn serves_all<D: Disk>(journal: &Journal<D>, id: JournalId) {
+    let next = journal.counters(id).unwrap().next_out;
+    let mut replay = journal.replay(id, 1, next - 1);
+    let mut expected = 1;
+    while let Some(stored) = journal.next_of(&mut replay) {
+        let whole = message(id, expected);
+        let found = Stored::Message {
+            seq: expected,
+            bytes: &whole,
+        };
+        assert_eq!(stored, found);
+        assert_eq!(journal.outbound(id, expected), Some(&whole[..]));
+        expected += 1;
+    }
+    assert_eq!(expected, next);
+}
+
+/// Two sessions send; now and then one or both are reset. Answers what was certain when it stopped.
+fn work(disk: &SimDisk) -> [Counters; 2] {
+    let mut known = [Counters::NEW; 2];
+    let Ok((mut journal, _)) = Journal::open(disk.clone(), config(KEEP)) else {
+        return known;
+    };
+    let mut ids = [JournalId(0); 2];
+    for (id, name) in ids.iter_mut().zip(["A", "B"]) {
+        let Ok(found) = journal.register(Timestamp(0), name) else {
+            return known;
+        };
+        *id = found;
+    }
+    let start = i64::try_from(journal.records_written()).unwrap();
+    for second in start..start + 150 {
+        let id = ids[(second % 2) as usize];
+        let done = match second % 40 {
+            38 | 39 => reset(&mut journal, id, second),
+            _ => send(&mut journal, id, second),
+        };
+        if done.is_err() {
+            break;
+        }
+        let at = id.0 as usize;
+        known[at] = journal.counters(id).unwrap();
+    }
+    known
+}
+
+#[test]
+fn a_crash_at_any_point_of_retiring_loses_nothing() {
+    let disk = SimDisk::new();
+    work(&disk);
+    let operations = disk.operations();
+    let gone = (1..).take_while(|&number| disk.read(number).is_none());
+    assert!(gone.count() > 3, "nothing was removed");
+    let mut retired = 0;
+    for stop in 0..operations {
+        let disk = SimDisk::new();
+        disk.stop_after(stop);
+        let before = work(&disk);
+        let mut random = stop.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let mut choose = |choices: usize| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            (random >> 16) as usize % choices
+        };
+        if stop % 3 == 0 {
+            disk.end_process();
+        } else {
+            disk.cut_power(&mut choose);
+        }
+        let (journal, _) = Journal::open(disk.clone(), config(KEEP))
+            .unwrap_or_else(|error| panic!("stopped after {stop} operations: {error}"));
+        retired += u32::from(journal.positions().0.segment() > 1);
+        for (id, certain) in (0..2).map(JournalId).zip(before) {
+            let Some(counters) = journal.counters(id) else {
+                assert_eq!(certain, Counters::NEW, "stopped after {stop} operations");
+                continue;
+            };
+            // What was on its way may be there too.
+            let later = (counters.epoch, counters.next_out) >= (certain.epoch, certain.next_out);
+            assert!(later, "stopped after {stop}: {certain:?}, now {counters:?}");
+            serves_all(&journal, id);
+        }
+        drop(journal);
+        // And it goes on.
+        work(&disk);
+    }
+    assert!(
+        retired > 100,
+        "only {retired} of the crashes came after a removal"
+    );
+}
+
+/// A journal in a directory in which session A has sent for 100 seconds and was then reset.
+fn directory(retention: Retention) -> (TempDir, std::path::PathBuf) {
+    let root = TempDir::new().unwrap();
+    let path = root.path().join("journal");
+    let mut journal = open(&path, retention);
+    let a = journal.register(Timestamp(0), "A").unwrap();
+    let b = journal.register(Timestamp(0), "B").unwrap();
+    send(&mut journal, b, 0).unwrap();
+    for second in 1..100 {
+        send(&mut journal, a, second).unwrap();
+    }
+    // B still needs its first message, so nothing went.
+    assert_eq!(journal.positions().0.segment(), 1);
+    serves_all(&journal, a);
+    serves_all(&journal, b);
+    reset(&mut journal, a, 100).unwrap();
+    reset(&mut journal, b, 100).unwrap();
+    for second in 101..130 {
+        send(&mut journal, a, second).unwrap();
+    }
+    serves_all(&journal, a);
+    drop(journal);
+    (root, path)
+}
+
+fn open(path: &Path, retention: Retention) -> Journal<Directory> {
+    let directory = Directory::open(path).unwrap();
+    Journal::open(directory, config(retention)).unwrap().0
+}
+
+fn endings(path: &Path, ending: &str) -> Vec<u32> {
+    let mut found: Vec<u32> = fs::read_dir(path)
+        .unwrap()
+        .filter_map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            name.strip_suffix(ending)?.parse().ok()
+        })
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn what_nobody_needs_is_removed_and_the_rest_is_proved() {
+    let (_root, path) = directory(KEEP);
+    let kept = endings(&path, ".fwj");
+    assert!(kept[0] > 3, "{kept:?}");
+    let read = verify(&path).unwrap();
+    assert_eq!(read.bad, None);
+    assert_eq!(read.sessions, ["A", "B"]);
+    let journal = open(&path, KEEP);
+    assert_eq!(journal.counters(JournalId(0)).unwrap().epoch, 1);
+    assert_eq!(
+        journal.numbers_began(JournalId(1)),
+        Some(Timestamp(100 * SECOND))
+    );
+    serves_all(&journal, JournalId(0));
+}
+
+#[test]
+fn retired_segments_are_compressed_and_read_as_before() {
+    let all = Retention {
+        keep: None,
+        compress: true,
+        ..KEEP
+    };
+    let (_root, path) = directory(all);
+    // What the last roll retired is compressed once a segment is begun again, or now.
+    let packed = endings(&path, ".fwz");
+    assert!(packed.len() > 5 && packed[0] == 1, "{packed:?}");
+    let text = |filter: Filter| {
+        let mut out = Vec::new();
+        let read = dump(&path, &filter, &mut out, Format::Text).unwrap();
+        assert_eq!(read.bad, None);
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(text(Filter::default()).matches(" out ").count(), 129);
+    serves_all(&open(&path, all), JournalId(0));
+    // A flipped bit in a compressed file is found.
+    let file = path.join(format!("{:08}.fwz", packed[2]));
+    let whole = fs::read(&file).unwrap();
+    for at in (0..whole.len()).step_by(97) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 4;
+        fs::write(&file, damaged).unwrap();
+        let bad = verify(&path).unwrap().bad.expect("damage is found");
+        assert!(bad.file.ends_with(".fwz"), "byte {at}: {bad}");
+    }
+    fs::remove_file(&file).unwrap();
+    let bad = verify(&path).unwrap().bad.expect("the gap is found");
+    assert_eq!(bad.expected, "this segment");
+}
+
+#[test]
+fn messages_older_than_they_can_be_resent_become_gaps() {
+    let limited = Retention {
+        resend: Some(Nanos::from_secs(30)),
+        ..KEEP
+    };
+    let root = TempDir::new().unwrap();
+    let path = root.path().join("journal");
+    let mut journal = open(&path, limited);
+    let a = journal.register(Timestamp(0), "A").unwrap();
+    for second in 1..100 {
+        send(&mut journal, a, second).unwrap();
+    }
+    let mut replay = journal.replay(a, 1, 99);
+    let Some(Stored::Missing { from: 1, to }) = journal.next_of(&mut replay) else {
+        panic!("the first are there");
+    };
+    assert!((20..70).contains(&to), "{to}");
+    for seq in to + 1..100 {
+        let bytes = message(a, seq);
+        let stored = journal.next_of(&mut replay);
+        assert_eq!(stored, Some(Stored::Message { seq, bytes: &bytes }));
+    }
+    drop(journal);
+    let journal = open(&path, limited);
+    let mut replay = journal.replay(a, 1, 99);
+    assert!(matches!(
+        journal.next_of(&mut replay),
+        Some(Stored::Missing { from: 1, .. })
+    ));
+    assert_eq!(journal.counters(a).unwrap().next_out, 100);
+}
+
+#[test]
+fn a_beginning_that_is_lost_or_damaged_is_refused() {
+    let (_root, path) = directory(KEEP);
+    let refused = |what: &str| {
+        let directory = Directory::open(&path).unwrap();
+        let error = Journal::open(directory, config(KEEP)).expect_err(what);
+        let text = error.to_string();
+        assert!(text.contains("is damaged"), "{what}: {text}");
+        let seen = verify(&path).map_or(true, |read| read.bad.is_some());
+        assert!(seen, "{what}: verify sees nothing");
+    };
+    let base = path.join("base");
+    let whole = fs::read(&base).unwrap();
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        fs::write(&base, damaged).unwrap();
+        refused(&format!("byte {at} of the base"));
+        fs::write(&base, &whole[..at]).unwrap();
+        refused(&format!("{at} bytes of the base"));
+    }
+    fs::remove_file(&base).unwrap();
+    refused("no base");
+    fs::write(&base, &whole).unwrap();
+    fs::set_permissions(&base, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let first = path.join(format!(
+        "{:08}.fwj",
+        open(&path, KEEP).positions().0.segment()
+    ));
+    let segment = fs::read(&first).unwrap();
+    // The checkpoint of two sessions: each of its bits counts, and zeros are no empty journal.
+    for at in 64..256 {
+        let mut damaged = segment.clone();
+        damaged[at] ^= 1;
+        fs::write(&first, damaged).unwrap();
+        refused(&format!("byte {at} of the checkpoint"));
+    }
+    let mut emptied = segment.clone();
+    emptied[64..].fill(0);
+    fs::write(&first, emptied).unwrap();
+    refused("an empty beginning");
+    fs::write(&first, segment).unwrap();
+    drop(open(&path, KEEP));
+}

@@ -1,0 +1,352 @@
+//! A dictionary that is being changed: members as trees that can grow, fields by tag.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::{DeltaProblem, How, Place, Root};
+use crate::Tag;
+use crate::dictionary::assemble::{self, Definitions};
+use crate::dictionary::compile::{MAX_DEPTH, MAX_FIELDS, MAX_MEMBERS, MAX_MESSAGES, pair};
+use crate::dictionary::{
+    ComponentDef, Condition, Dictionary, FieldDef, GroupDef, Member, MessageDef,
+};
+
+pub(super) struct Draft {
+    pub version: String,
+    pub fields: BTreeMap<Tag, FieldDef>,
+    /// Tags by field name: two only until a later statement renames one.
+    names: BTreeMap<String, BTreeSet<Tag>>,
+    pub header: Vec<Branch>,
+    pub trailer: Vec<Branch>,
+    /// By MsgType.
+    pub messages: BTreeMap<String, DraftMessage>,
+    pub components: Vec<ComponentDef>,
+}
+
+pub(super) struct DraftMessage {
+    pub name: String,
+    pub members: Vec<Branch>,
+    pub conditions: Vec<Condition>,
+    components: Vec<String>,
+}
+
+/// A member; groups that nobody changes stay shared.
+#[derive(Clone)]
+pub(super) struct Branch {
+    pub tag: Tag,
+    pub required: bool,
+    pub group: Option<Inside>,
+}
+
+/// The members of a group.
+#[derive(Clone)]
+pub(super) struct Inside {
+    /// As they were, as long as nobody has asked to change them.
+    kept: Option<Arc<GroupDef>>,
+    changed: Vec<Branch>,
+}
+
+impl Inside {
+    /// Those of a new group.
+    pub fn new(members: Vec<Branch>) -> Self {
+        Self {
+            kept: None,
+            changed: members,
+        }
+    }
+
+    pub fn members(&mut self) -> &mut Vec<Branch> {
+        if let Some(group) = self.kept.take() {
+            self.changed = branches(group.members());
+        }
+        &mut self.changed
+    }
+}
+
+pub(super) fn branches(members: &[Member]) -> Vec<Branch> {
+    let branch = |member: &Member| Branch {
+        tag: member.tag,
+        required: member.required,
+        group: member.group.clone().map(|group| Inside {
+            kept: Some(group),
+            changed: Vec::new(),
+        }),
+    };
+    members.iter().map(branch).collect()
+}
+
+impl Draft {
+    pub fn new(base: &Dictionary) -> Self {
+        let mut draft = Self {
+            version: base.version.clone(),
+            fields: BTreeMap::new(),
+            names: BTreeMap::new(),
+            header: branches(&base.header.members),
+            trailer: branches(&base.trailer.members),
+            messages: BTreeMap::new(),
+            components: base.components.clone(),
+        };
+        for field in &base.fields {
+            draft.put_field(field.clone());
+        }
+        for message in &base.messages {
+            let own = DraftMessage {
+                name: message.name.clone(),
+                members: branches(&message.members),
+                conditions: message.conditions.clone(),
+                components: message.components.clone(),
+            };
+            draft.messages.insert(message.msg_type.clone(), own);
+        }
+        draft
+    }
+
+    /// Defines a field, in place of the one that has its tag.
+    pub fn put_field(&mut self, field: FieldDef) {
+        self.forget_name(field.tag);
+        let tags = self.names.entry(field.name.clone()).or_default();
+        tags.insert(field.tag);
+        self.fields.insert(field.tag, field);
+    }
+
+    fn forget_name(&mut self, tag: Tag) {
+        if let Some(old) = self.fields.get(&tag)
+            && let Some(tags) = self.names.get_mut(&old.name)
+        {
+            tags.remove(&tag);
+        }
+    }
+
+    /// Takes a field away, also from all messages; the name of a group that would be empty then.
+    pub fn remove_field(&mut self, tag: Tag) -> Result<(), Tag> {
+        self.forget_name(tag);
+        self.fields.remove(&tag);
+        prune(&mut self.header, tag, true)?;
+        prune(&mut self.trailer, tag, true)?;
+        for message in self.messages.values_mut() {
+            prune(&mut message.members, tag, true)?;
+            message.conditions.retain(|condition| {
+                condition.required != tag
+                    && !condition.path.contains(&tag)
+                    && condition.terms.iter().all(|term| term.tag != tag)
+            });
+        }
+        for component in &mut self.components {
+            if component.members.iter().any(|member| holds(member, tag)) {
+                let mut members = branches(&component.members);
+                prune(&mut members, tag, false)?;
+                component.members = finish(members, 0, &mut 0).unwrap_or_default().into();
+            }
+        }
+        Ok(())
+    }
+
+    /// The tag that a word means: a number, or the name of one field.
+    pub fn tag(&self, word: &str) -> Result<Tag, DeltaProblem> {
+        let number = word
+            .parse()
+            .ok()
+            .filter(|tag| self.fields.contains_key(tag));
+        let named = self.names.get(word).filter(|tags| !tags.is_empty());
+        match (number, named) {
+            (Some(tag), _) => Ok(tag),
+            (None, Some(tags)) if tags.len() > 1 => Err(DeltaProblem::Ambiguous {
+                what: "field",
+                name: word.into(),
+            }),
+            (None, Some(tags)) => Ok(tags.iter().next().copied().unwrap_or_default()),
+            (None, None) => Err(unknown("field", word)),
+        }
+    }
+
+    /// The first name that two fields have.
+    pub fn twice(&self) -> Option<(&str, Tag)> {
+        let mut all = self.names.iter();
+        all.find_map(|(name, tags)| Some((name.as_str(), *tags.iter().nth(1)?)))
+    }
+
+    /// The MsgType that a word means: itself, or the name of one message.
+    pub fn msg_type(&self, word: &str) -> Result<String, DeltaProblem> {
+        if self.messages.contains_key(word) {
+            return Ok(word.into());
+        }
+        let mut named = self
+            .messages
+            .iter()
+            .filter(|(_, message)| message.name == word);
+        match (named.next(), named.next()) {
+            (Some((msg_type, _)), None) => Ok(msg_type.clone()),
+            (Some(_), Some(_)) => Err(DeltaProblem::Ambiguous {
+                what: "message",
+                name: word.into(),
+            }),
+            (None, _) => Err(unknown("message", word)),
+        }
+    }
+
+    /// The MsgType (empty for header and trailer) and the groups that a place means.
+    pub fn path(&self, place: &Place) -> Result<(String, Vec<Tag>), DeltaProblem> {
+        let msg_type = match &place.root {
+            Root::Message(name) => self.msg_type(name)?,
+            Root::Header | Root::Trailer => String::new(),
+        };
+        let tags = place.groups.iter().map(|group| self.tag(group));
+        Ok((msg_type, tags.collect::<Result<_, _>>()?))
+    }
+
+    /// The members of a place.
+    pub fn members(
+        &mut self,
+        place: &Place,
+        msg_type: &str,
+        path: &[Tag],
+    ) -> Result<&mut Vec<Branch>, DeltaProblem> {
+        let mut members = match &place.root {
+            Root::Header => &mut self.header,
+            Root::Trailer => &mut self.trailer,
+            Root::Message(name) => match self.messages.get_mut(msg_type) {
+                Some(message) => &mut message.members,
+                None => return Err(unknown("message", name)),
+            },
+        };
+        for (tag, name) in path.iter().zip(&place.groups) {
+            let found = members.iter_mut().find(|branch| branch.tag == *tag);
+            let inside = found.and_then(|branch| branch.group.as_mut());
+            members = inside.ok_or_else(|| unknown("group", name))?.members();
+        }
+        Ok(members)
+    }
+
+    /// Makes the dictionary.
+    pub fn finish(self) -> Result<Dictionary, DeltaProblem> {
+        let too_many = |what, limit| Err(DeltaProblem::TooMany { what, limit });
+        if self.fields.len() > MAX_FIELDS {
+            return too_many("fields", MAX_FIELDS);
+        }
+        if self.messages.len() > MAX_MESSAGES {
+            return too_many("messages", MAX_MESSAGES);
+        }
+        let mut fields: Vec<FieldDef> = self.fields.into_values().collect();
+        pair(&mut fields);
+        let mut size = 0;
+        let header = finish(self.header, 0, &mut size)?;
+        let trailer = finish(self.trailer, 0, &mut size)?;
+        let mut messages = Vec::with_capacity(self.messages.len());
+        for (msg_type, message) in self.messages {
+            let members = finish(message.members, 0, &mut size)?;
+            let mut definition = MessageDef::new(&msg_type, &message.name, members);
+            definition.conditions = message.conditions;
+            definition.conditions.sort();
+            definition.conditions.dedup();
+            definition.components = message.components;
+            messages.push(definition);
+        }
+        Ok(assemble::assemble(Definitions {
+            version: self.version,
+            fields,
+            header,
+            trailer,
+            messages,
+            components: self.components,
+        }))
+    }
+}
+
+fn finish(
+    branches: Vec<Branch>,
+    depth: usize,
+    size: &mut usize,
+) -> Result<Vec<Member>, DeltaProblem> {
+    *size += branches.len();
+    if *size > MAX_MEMBERS || depth > MAX_DEPTH {
+        let what = "members of messages";
+        let limit = MAX_MEMBERS;
+        return Err(DeltaProblem::TooMany { what, limit });
+    }
+    let member = |branch: Branch| {
+        let group = match branch.group {
+            None => None,
+            Some(Inside {
+                kept: Some(group), ..
+            }) => Some(group),
+            Some(Inside { changed, .. }) => {
+                let members = finish(changed, depth + 1, size)?;
+                let group = GroupDef::new(branch.tag, members);
+                let group = group
+                    .ok_or_else(|| DeltaProblem::EmptyGroup(alloc::format!("{}", branch.tag)))?;
+                Some(Arc::new(group))
+            }
+        };
+        Ok(Member {
+            tag: branch.tag,
+            required: branch.required,
+            group,
+        })
+    };
+    branches.into_iter().map(member).collect()
+}
+
+/// Whether the member is, or contains, this field.
+fn holds(member: &Member, tag: Tag) -> bool {
+    let inside = member.group.as_deref().map_or(&[][..], GroupDef::members);
+    member.tag == tag || inside.iter().any(|member| holds(member, tag))
+}
+
+/// Takes a field out at all levels; a group that would be empty is an error, or goes too.
+fn prune(members: &mut Vec<Branch>, tag: Tag, strict: bool) -> Result<(), Tag> {
+    members.retain(|branch| branch.tag != tag);
+    let mut empty = Vec::new();
+    for branch in members.iter_mut() {
+        let Some(inside) = &mut branch.group else {
+            continue;
+        };
+        if let Some(group) = &inside.kept
+            && !group.members().iter().any(|member| holds(member, tag))
+        {
+            continue;
+        }
+        let members = inside.members();
+        prune(members, tag, strict)?;
+        if members.is_empty() && strict {
+            return Err(branch.tag);
+        }
+        if members.is_empty() {
+            empty.push(branch.tag);
+        }
+    }
+    members.retain(|branch| !empty.contains(&branch.tag));
+    Ok(())
+}
+
+pub(super) fn unknown(what: &'static str, name: &str) -> DeltaProblem {
+    DeltaProblem::Unknown {
+        what,
+        name: name.into(),
+    }
+}
+
+impl DraftMessage {
+    /// A message without members.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.into(),
+            members: Vec::new(),
+            conditions: Vec::new(),
+            components: Vec::new(),
+        }
+    }
+
+    /// Adds a condition, or takes it away.
+    pub fn put_condition(&mut self, how: How, condition: Condition) {
+        let known = self.conditions.iter().position(|known| *known == condition);
+        match (known, how) {
+            (Some(at), How::Remove) => {
+                self.conditions.remove(at);
+            }
+            (None, How::Add | How::Change) => self.conditions.push(condition),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! XML as all dictionary files share it: limits, encodings, places, elements with attributes.
+//!
+//! There are no document types and no entities besides the five of XML, nothing is fetched, and a text
+//! that would make the parser slow is refused before it is parsed.
+
+use alloc::format;
+use alloc::string::ToString;
+use core::fmt;
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::compile::Misfit;
+use super::problem::Problem;
+
+/// What reading may cost.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// Longest text, in bytes.
+    pub bytes: usize,
+    /// Elements inside each other.
+    pub depth: usize,
+    /// Elements, attributes not counted, texts and comments counted.
+    pub nodes: u32,
+}
+
+impl Default for Limits {
+    /// 32 MiB, 64 deep, 4 million nodes: ten times the largest file of the standard.
+    fn default() -> Self {
+        Self {
+            bytes: 32 << 20,
+            depth: 64,
+            nodes: 4_000_000,
+        }
+    }
+}
+
+/// Where a dictionary file is wrong, and how to mend it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DictionaryError {
+    /// Line of the text, from 1.
+    pub line: u32,
+    /// Character of the line, from 1.
+    pub column: u32,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+impl fmt::Display for DictionaryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "line {}, column {}: {}",
+            self.line, self.column, self.problem
+        )
+    }
+}
+
+impl core::error::Error for DictionaryError {}
+
+/// The text of a file: UTF-8, with or without a byte order mark, that does not say it is something
+/// else.
+///
+/// # Errors
+///
+/// [`Problem::Encoding`] with the place of the first byte that cannot be read.
+pub fn text_of(bytes: &[u8]) -> Result<&str, DictionaryError> {
+    let wrong = |line, column, found: &str| DictionaryError {
+        line,
+        column,
+        problem: Problem::Encoding(found.into()),
+    };
+    if bytes.starts_with(&[0xfe, 0xff]) || bytes.starts_with(&[0xff, 0xfe]) {
+        return Err(wrong(1, 1, "UTF-16"));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let said = declared_encoding(bytes);
+    let is_utf8 = |name: &[u8]| {
+        name.eq_ignore_ascii_case(b"UTF-8")
+            || name.eq_ignore_ascii_case(b"UTF8")
+            || name.eq_ignore_ascii_case(b"US-ASCII")
+            || name.eq_ignore_ascii_case(b"ASCII")
+    };
+    let text = core::str::from_utf8(bytes).map_err(|error| {
+        let before = core::str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default();
+        let (line, column) = line_and_column(before);
+        let name = said.and_then(|name| core::str::from_utf8(name).ok());
+        wrong(line, column, name.unwrap_or("bytes that are not UTF-8"))
+    })?;
+    // What is ASCII only reads the same in nearly all encodings, whatever the file calls it.
+    match said {
+        Some(name) if !is_utf8(name) && (!text.is_ascii() || is_wide(name)) => {
+            let name = core::str::from_utf8(name).unwrap_or("another encoding");
+            Err(wrong(1, 1, name))
+        }
+        _ => Ok(text),
+    }
+}
+
+/// Encodings in which ASCII letters are not single bytes.
+fn is_wide(name: &[u8]) -> bool {
+    let begins = |prefix: &[u8]| {
+        name.get(..prefix.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(prefix))
+    };
+    [
+        &b"UTF-16"[..],
+        b"UTF-32",
+        b"UCS",
+        b"ISO-10646",
+        b"UTF-7",
+        b"EBCDIC",
+        b"IBM",
+    ]
+    .into_iter()
+    .any(begins)
+}
+
+/// The value of `encoding` in `<?xml … ?>`.
+fn declared_encoding(bytes: &[u8]) -> Option<&[u8]> {
+    let rest = bytes.strip_prefix(b"<?xml")?;
+    let end = rest.windows(2).take(256).position(|two| two == b"?>")?;
+    let inside = &rest[..end];
+    let at = inside.windows(8).position(|word| word == b"encoding")?;
+    let mut parts = inside[at + 8..].splitn(3, |byte| matches!(byte, b'"' | b'\''));
+    parts.next()?;
+    parts.next()
+}
+
+/// Parses a text and hands its root on; what is wrong gets its line and column.
+pub(super) fn parse<T>(
+    text: &str,
+    limits: Limits,
+    read: impl FnOnce(Node<'_, '_>) -> Result<T, Misfit>,
+) -> Result<T, DictionaryError> {
+    if text.len() > limits.bytes {
+        return Err(DictionaryError {
+            line: 1,
+            column: 1,
+            problem: Problem::TooLong {
+                limit: limits.bytes,
+            },
+        });
+    }
+    if let Some((at, problem)) = costly(text, limits.depth) {
+        return Err(at_byte(text, at, problem));
+    }
+    let options = ParsingOptions {
+        allow_dtd: false,
+        nodes_limit: limits.nodes,
+        ..ParsingOptions::default()
+    };
+    let document = Document::parse_with_options(text, options).map_err(|error| {
+        let position = error.pos();
+        let problem = match error {
+            roxmltree::Error::NodesLimitReached => Problem::TooMany {
+                what: "elements",
+                limit: limits.nodes as usize,
+            },
+            error => Problem::Xml(error.to_string()),
+        };
+        DictionaryError {
+            line: position.row,
+            column: position.col,
+            problem,
+        }
+    })?;
+    read(document.root_element()).map_err(|misfit| at_byte(text, misfit.at, misfit.problem))
+}
+
+/// The error at a byte of the text.
+pub(super) fn at_byte(text: &str, at: usize, problem: Problem) -> DictionaryError {
+    let (line, column) = line_and_column(text.get(..at).unwrap_or(text));
+    DictionaryError {
+        line,
+        column,
+        problem,
+    }
+}
+
+/// Where a text ends, as line and character, both from 1.
+pub(super) fn line_and_column(before: &str) -> (u32, u32) {
+    let line = 1 + before.bytes().filter(|&byte| byte == b'\n').count();
+    let column = 1 + before
+        .chars()
+        .rev()
+        .take_while(|&letter| letter != '\n')
+        .count();
+    let number = |count| u32::try_from(count).unwrap_or(u32::MAX);
+    (number(line), number(column))
+}
+
+/// The name of the outermost element without its prefix; empty when there is none in sight.
+pub(super) fn root_name(text: &str) -> &str {
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let tag = &rest[at + 1..];
+        let skipped = match tag.as_bytes().first() {
+            Some(b'?') => tag.find("?>"),
+            Some(b'!') if tag.starts_with("!--") => tag.find("-->"),
+            _ => {
+                let end = tag.find(|letter: char| letter.is_whitespace() || "/>".contains(letter));
+                let name = &tag[..end.unwrap_or(tag.len())];
+                return name.rsplit(':').next().unwrap_or(name);
+            }
+        };
+        match skipped {
+            Some(end) => rest = &tag[end..],
+            None => return "",
+        }
+    }
+    ""
+}
+
+/// The parser compares each attribute of an element with those before it, copies the namespaces of
+/// each parent, and calls itself for children: texts that would make it slow or deep stop here. A
+/// dictionary has five attributes to an element and four namespaces.
+fn costly(text: &str, depth_limit: usize) -> Option<(usize, Problem)> {
+    let bytes = text.as_bytes();
+    let (mut at, mut depth, mut namespaces) = (0, 0usize, 0usize);
+    let behind = |from: usize, end: &str| Some(from + text.get(from..)?.find(end)? + end.len());
+    while let Some(open) = text.get(at..).and_then(|rest| rest.find('<')) {
+        let open = at + open;
+        let tag = &bytes[open..];
+        let next = match tag {
+            [b'<', b'!', b'-', b'-', ..] => behind(open + 4, "-->"),
+            [b'<', b'!', b'[', ..] => behind(open + 3, "]]>"),
+            // The parser refuses it.
+            [b'<', b'!', ..] => None,
+            [b'<', b'?', ..] => behind(open + 2, "?>"),
+            [b'<', b'/', ..] => {
+                depth = depth.saturating_sub(1);
+                behind(open + 2, ">")
+            }
+            _ => {
+                let tag = match start_tag(tag) {
+                    Ok(tag) => tag,
+                    Err(at) => return Some((open + at, TOO_MANY_ATTRIBUTES)),
+                };
+                namespaces += tag.namespaces;
+                if namespaces > MAX_NAMESPACES {
+                    let problem = Problem::TooMany {
+                        what: "namespaces",
+                        limit: MAX_NAMESPACES,
+                    };
+                    return Some((open, problem));
+                }
+                depth += usize::from(!tag.closed);
+                if depth > depth_limit + OUTER_DEPTH {
+                    return Some((open, Problem::TooDeep));
+                }
+                Some(open + tag.len)
+            }
+        };
+        at = next?;
+    }
+    None
+}
+
+/// Elements around and inside of the layouts that `Limits::depth` counts.
+const OUTER_DEPTH: usize = 8;
+const MAX_ATTRIBUTES: usize = 256;
+const MAX_NAMESPACES: usize = 16;
+const TOO_MANY_ATTRIBUTES: Problem = Problem::TooMany {
+    what: "attributes in one element",
+    limit: MAX_ATTRIBUTES,
+};
+
+struct StartTag {
+    len: usize,
+    namespaces: usize,
+    /// It ends in `/>`.
+    closed: bool,
+}
+
+/// Goes over `<name a="..." ...>`; the error is where the attribute too many stands.
+fn start_tag(tag: &[u8]) -> Result<StartTag, usize> {
+    let (mut attributes, mut namespaces, mut quote) = (0, 0, None);
+    for (at, &byte) in tag.iter().enumerate() {
+        match (byte, quote) {
+            (byte, Some(end)) if byte == end => quote = None,
+            (_, Some(_)) => {}
+            (b'"' | b'\'', None) => quote = Some(byte),
+            (b'>', None) => {
+                return Ok(StartTag {
+                    len: at + 1,
+                    namespaces,
+                    closed: tag[at - 1] == b'/',
+                });
+            }
+            (b'=', None) => {
+                attributes += 1;
+                if attributes > MAX_ATTRIBUTES {
+                    return Err(at);
+                }
+            }
+            (b'x', None) if tag[at..].starts_with(b"xmlns") => namespaces += 1,
+            _ => {}
+        }
+    }
+    Ok(StartTag {
+        len: tag.len(),
+        namespaces,
+        closed: false,
+    })
+}
+
+/// The elements inside this one.
+pub(super) fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
+    node.children().filter(Node::is_element)
+}
+
+/// The element has this name, or is an error that names what may stand here.
+pub(super) fn expect(node: Node<'_, '_>, name: &str, expected: &'static str) -> Result<(), Misfit> {
+    if node.tag_name().name() == name {
+        return Ok(());
+    }
+    Err(unexpected(node, expected))
+}
+
+pub(super) fn unexpected(node: Node<'_, '_>, expected: &'static str) -> Misfit {
+    let found = node.tag_name().name().into();
+    misfit(node, Problem::UnexpectedElement { found, expected })
+}
+
+/// The longest attribute that is read: names have a few dozen letters, descriptions are sentences.
+const LONGEST_ATTRIBUTE: usize = 4096;
+
+/// The value of an attribute that must be there.
+pub(super) fn attribute<'a>(
+    node: Node<'a, 'a>,
+    attribute: &'static str,
+) -> Result<&'a str, Misfit> {
+    match optional(node, attribute)? {
+        Some(value) => Ok(value),
+        None => Err(misfit(
+            node,
+            Problem::MissingAttribute {
+                element: node.tag_name().name().into(),
+                attribute,
+            },
+        )),
+    }
+}
+
+/// The value of an attribute, when it is there and not empty.
+pub(super) fn optional<'a>(
+    node: Node<'a, 'a>,
+    attribute: &'static str,
+) -> Result<Option<&'a str>, Misfit> {
+    match node.attribute(attribute).filter(|value| !value.is_empty()) {
+        Some(value) if value.len() > LONGEST_ATTRIBUTE => {
+            Err(bad(node, attribute, value, "at most 4096 bytes"))
+        }
+        found => Ok(found),
+    }
+}
+
+/// A tag: digits without sign or leading zero.
+pub(super) fn number(
+    node: Node<'_, '_>,
+    attribute: &'static str,
+    text: &str,
+) -> Result<u32, Misfit> {
+    match text.parse() {
+        Ok(tag @ 1..=0x7fff_ffff) if !text.starts_with(['+', '0']) => Ok(tag),
+        _ => Err(bad(node, attribute, text, "a tag from 1 to 2147483647")),
+    }
+}
+
+/// A MsgType that a message can have.
+pub(super) fn msg_type<'a>(node: Node<'a, 'a>, name: &'static str) -> Result<&'a str, Misfit> {
+    let text = attribute(node, name)?;
+    if text.len() > 32 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(bad(node, name, text, "up to 32 letters and digits"));
+    }
+    Ok(text)
+}
+
+pub(super) fn bad(
+    node: Node<'_, '_>,
+    attribute: &'static str,
+    value: &str,
+    expected: &'static str,
+) -> Misfit {
+    let at = node
+        .attribute_node(attribute)
+        .map_or(node.range().start, |attribute| attribute.range().start);
+    Misfit::new(
+        at,
+        Problem::BadAttribute {
+            attribute,
+            value: cut(value),
+            expected,
+        },
+    )
+}
+
+/// As much of a text as a sentence can hold.
+pub(super) fn cut(text: &str) -> alloc::string::String {
+    const LONGEST: usize = 120;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into(),
+    }
+}
+
+pub(super) fn misfit(node: Node<'_, '_>, problem: Problem) -> Misfit {
+    Misfit::new(node.range().start, problem)
+}

@@ -1,0 +1,437 @@
+//! FIX Orchestra repositories, version 1.0: the machine-readable standard (FIX Latest) and venues' own.
+//!
+//! ```xml
+//! <fixr:repository name="FIX.Latest" version="FIX.Latest_EP269">
+//!   <fixr:datatypes>  <fixr:datatype name="Qty" baseType="float"/> ...
+//!   <fixr:codeSets>   <fixr:codeSet name="SideCodeSet" type="char"> <fixr:code name="Buy" value="1"/> ...
+//!   <fixr:fields>     <fixr:field id="54" name="Side" type="SideCodeSet"/> ...
+//!   <fixr:components> <fixr:component id="1024" name="StandardHeader"> <fixr:fieldRef id="8" presence="required"/> ...
+//!   <fixr:groups>     <fixr:group id="1012" name="Parties"> <fixr:numInGroup id="453"/> <fixr:fieldRef id="448"/> ...
+//!   <fixr:messages>   <fixr:message msgType="D" name="NewOrderSingle"> <fixr:structure>
+//!                       <fixr:componentRef id="1024"/> <fixr:fieldRef id="11"/> <fixr:groupRef id="1012"/> ...
+//! ```
+
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use roxmltree::Node;
+
+use super::compile::{
+    ComponentSource, FieldSource, Item, MessageSource, Misfit, Source, What, compile,
+};
+use super::document::{
+    DictionaryError, Limits, attribute, bad, elements, misfit, msg_type, number, optional, parse,
+    unexpected,
+};
+use super::problem::Problem;
+use super::{Dictionary, Kind};
+use crate::Tag;
+
+/// See [`Dictionary::from_orchestra`].
+pub(super) fn read(text: &str, limits: Limits) -> Result<Dictionary, DictionaryError> {
+    parse(text, limits, |root| compile(source(root)?))
+}
+
+const BASE: &str = "base";
+const HEADER: &str = "StandardHeader";
+const TRAILER: &str = "StandardTrailer";
+
+fn source<'a>(root: Node<'a, 'a>) -> Result<Source<'a>, Misfit> {
+    let name = root.tag_name().name();
+    if name != "repository" {
+        return Err(misfit(root, Problem::WrongRoot(name.into())));
+    }
+    let mut parts: BTreeMap<&str, Vec<Node<'a, 'a>>> = BTreeMap::new();
+    for section in elements(root) {
+        let name = section.tag_name().name();
+        match name {
+            "fields" | "messages" | "components" | "groups" | "codeSets" | "datatypes" => {
+                parts.entry(name).or_default().extend(elements(section));
+            }
+            // What we do not take.
+            "metadata" | "annotation" | "categories" | "sections" | "concepts" | "actors" => {}
+            _ => {
+                let expected =
+                    "<fields>, <messages>, <components>, <groups>, <codeSets> or <datatypes>";
+                return Err(unexpected(section, expected));
+            }
+        }
+    }
+    for name in ["fields", "messages"] {
+        if !parts.contains_key(name) {
+            return Err(misfit(root, Problem::MissingSection(name)));
+        }
+    }
+    let part = |name| parts.get(name).map_or(&[][..], |nodes| nodes.as_slice());
+    let book = Book::new(
+        Types::new(part("datatypes"), part("codeSets"))?,
+        part("fields"),
+        part("components"),
+        part("groups"),
+    )?;
+    let mut source = Source {
+        version: version(root)?,
+        fields: book.fields()?,
+        ..Source::default()
+    };
+    for ((_, scenario), &node) in &book.components {
+        let name = optional(node, "name")?.unwrap_or_default();
+        match name {
+            HEADER if *scenario == BASE => source.header = book.items(node)?,
+            TRAILER if *scenario == BASE => source.trailer = book.items(node)?,
+            _ => source.components.push(ComponentSource {
+                at: node.range().start,
+                name: book.component_name(node, scenario)?,
+                items: book.items(node)?,
+            }),
+        }
+    }
+    for ((_, scenario), &node) in &book.groups {
+        source.components.push(ComponentSource {
+            at: node.range().start,
+            name: book.group_name(node, scenario)?,
+            items: vec![book.group(node)?],
+        });
+    }
+    source.messages = messages(&book, part("messages"))?;
+    Ok(source)
+}
+
+/// `FIX.4.4`, `FIX.5.0SP2`, `FIX.Latest`: the attribute without its extension pack.
+fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
+    let said = match optional(root, "version")? {
+        Some(version) => version,
+        None => attribute(root, "name")?,
+    };
+    let version = said.split("_EP").next().unwrap_or(said);
+    Ok(version.replace("_SP", "SP"))
+}
+
+/// The messages, one of each type: its scenario `base`, else the first.
+fn messages<'a>(book: &Book<'a>, nodes: &[Node<'a, 'a>]) -> Result<Vec<MessageSource<'a>>, Misfit> {
+    let mut chosen: BTreeMap<&str, Node<'a, 'a>> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for &node in nodes.iter().filter(|node| is(**node, "message")) {
+        let msg_type = msg_type(node, "msgType")?;
+        let scenario = scenario(node)?;
+        if !seen.insert((msg_type, scenario)) {
+            let problem = Problem::DuplicateMessageType(msg_type.into());
+            return Err(misfit(node, problem));
+        }
+        if scenario == BASE || !chosen.contains_key(msg_type) {
+            chosen.insert(msg_type, node);
+        }
+    }
+    let mut messages = Vec::with_capacity(chosen.len());
+    for (msg_type, node) in chosen {
+        let structures = elements(node).filter(|node| is(*node, "structure"));
+        let mut items = Vec::new();
+        for structure in structures {
+            items.extend(book.items(structure)?);
+        }
+        messages.push(MessageSource {
+            at: node.range().start,
+            msg_type,
+            name: attribute(node, "name")?,
+            items,
+        });
+    }
+    Ok(messages)
+}
+
+/// Data types and code sets by name.
+struct Types<'a> {
+    kinds: BTreeMap<&'a str, Node<'a, 'a>>,
+    /// By name and scenario.
+    code_sets: BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,
+}
+
+impl<'a> Types<'a> {
+    fn new(datatypes: &[Node<'a, 'a>], code_sets: &[Node<'a, 'a>]) -> Result<Self, Misfit> {
+        let mut types = Self {
+            kinds: BTreeMap::new(),
+            code_sets: BTreeMap::new(),
+        };
+        for &node in datatypes.iter().filter(|node| is(**node, "datatype")) {
+            let name = attribute(node, "name")?;
+            if types.kinds.insert(name, node).is_some() {
+                return Err(misfit(
+                    node,
+                    Problem::DuplicateId(format!("datatype {name}")),
+                ));
+            }
+        }
+        for &node in code_sets.iter().filter(|node| is(**node, "codeSet")) {
+            let key = (attribute(node, "name")?, scenario(node)?);
+            if types.code_sets.insert(key, node).is_some() {
+                let problem = Problem::DuplicateId(format!("codeSet {} {}", key.0, key.1));
+                return Err(misfit(node, problem));
+            }
+        }
+        Ok(types)
+    }
+
+    /// The type of a name: one that FIX has, or one that stands on it.
+    fn kind(&self, node: Node<'_, '_>, name: &str) -> Result<Kind, Misfit> {
+        let mut name = name;
+        for _ in 0..=self.kinds.len().min(MAX_BASES) {
+            if let Some(kind) = Kind::from_quickfix(name) {
+                return Ok(kind);
+            }
+            match self
+                .kinds
+                .get(name)
+                .and_then(|node| node.attribute("baseType"))
+            {
+                Some(base) => name = base,
+                None => break,
+            }
+        }
+        Err(misfit(node, Problem::UnknownType(name.into())))
+    }
+
+    fn code_set(&self, name: &'a str, scenario: &'a str) -> Option<Node<'a, 'a>> {
+        let exact = self.code_sets.get(&(name, scenario));
+        let exact = exact.or_else(|| self.code_sets.get(&(name, BASE)));
+        let any = || {
+            let mut all = self.code_sets.range((name, "")..);
+            all.next()
+                .filter(|((found, _), _)| *found == name)
+                .map(|(_, node)| node)
+        };
+        exact.or_else(any).copied()
+    }
+}
+
+/// How often a data type may stand on another one.
+const MAX_BASES: usize = 16;
+
+/// Values of a code set: code and name.
+fn codes<'a>(set: Node<'a, 'a>) -> Result<Vec<(&'a str, &'a str)>, Misfit> {
+    let mut seen = BTreeSet::new();
+    let mut codes = Vec::new();
+    for code in elements(set).filter(|node| is(*node, "code")) {
+        let value = attribute(code, "value")?;
+        if !seen.insert(value) {
+            return Err(misfit(code, Problem::DuplicateValue(value.into())));
+        }
+        codes.push((value, optional(code, "name")?.unwrap_or(value)));
+    }
+    Ok(codes)
+}
+
+/// Everything that references look up.
+struct Book<'a> {
+    types: Types<'a>,
+    /// By tag: the scenario `base`, else the first.
+    fields: BTreeMap<Tag, Node<'a, 'a>>,
+    /// By id and scenario.
+    components: BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,
+    groups: BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,
+    component_names: BTreeSet<&'a str>,
+}
+
+impl<'a> Book<'a> {
+    fn new(
+        types: Types<'a>,
+        fields: &[Node<'a, 'a>],
+        components: &[Node<'a, 'a>],
+        groups: &[Node<'a, 'a>],
+    ) -> Result<Self, Misfit> {
+        let mut by_tag: BTreeMap<Tag, Node<'a, 'a>> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        for &node in fields.iter().filter(|node| is(**node, "field")) {
+            let tag = number(node, "id", attribute(node, "id")?)?;
+            let scenario = scenario(node)?;
+            if !seen.insert((tag, scenario)) {
+                return Err(misfit(node, Problem::DuplicateTag(tag)));
+            }
+            if scenario == BASE || !by_tag.contains_key(&tag) {
+                by_tag.insert(tag, node);
+            }
+        }
+        // Some repositories keep groups among the components.
+        let all = || components.iter().chain(groups);
+        let components = by_id(all(), "component")?;
+        let names = components
+            .values()
+            .filter_map(|node| node.attribute("name"));
+        Ok(Self {
+            types,
+            fields: by_tag,
+            component_names: names.collect(),
+            components,
+            groups: by_id(all(), "group")?,
+        })
+    }
+
+    fn fields(&self) -> Result<Vec<FieldSource<'a>>, Misfit> {
+        let mut fields = Vec::with_capacity(self.fields.len());
+        for (&tag, &node) in &self.fields {
+            let ty = attribute(node, "type")?;
+            let (kind, values) = match self.types.code_set(ty, scenario(node)?) {
+                Some(set) => {
+                    let open =
+                        node.has_attribute("unionDataType") || set.has_attribute("unionDataType");
+                    let codes = if open { Vec::new() } else { codes(set)? };
+                    (self.types.kind(set, attribute(set, "type")?)?, codes)
+                }
+                None => (self.types.kind(node, ty)?, Vec::new()),
+            };
+            let length = match optional(node, "lengthId")? {
+                Some(text) => Some(number(node, "lengthId", text)?),
+                None => None,
+            };
+            fields.push(FieldSource {
+                at: node.range().start,
+                tag,
+                name: attribute(node, "name")?,
+                kind,
+                values,
+                length,
+            });
+        }
+        Ok(fields)
+    }
+
+    /// The members inside an element.
+    fn items(&self, parent: Node<'a, 'a>) -> Result<Vec<Item<'a>>, Misfit> {
+        let mut items = Vec::new();
+        for node in elements(parent) {
+            let at = node.range().start;
+            let Some(required) = presence(node)? else {
+                continue;
+            };
+            let (name, what) = match node.tag_name().name() {
+                "fieldRef" => (self.field_name(node)?.into(), What::Field),
+                "componentRef" => {
+                    let (found, scenario) = self.find(&self.components, node, "component")?;
+                    match found.attribute("name") {
+                        Some(HEADER | TRAILER) if scenario == BASE => continue,
+                        _ => (self.component_name(found, scenario)?, What::Component),
+                    }
+                }
+                "groupRef" => {
+                    let (found, scenario) = self.find(&self.groups, node, "group")?;
+                    (self.group_name(found, scenario)?, What::Component)
+                }
+                "numInGroup" | "annotation" => continue,
+                _ => {
+                    let expected = "<fieldRef>, <groupRef> or <componentRef>";
+                    return Err(unexpected(node, expected));
+                }
+            };
+            items.push(Item {
+                at,
+                name,
+                required,
+                what,
+            });
+        }
+        Ok(items)
+    }
+
+    /// A group as the item that its count is.
+    fn group(&self, node: Node<'a, 'a>) -> Result<Item<'a>, Misfit> {
+        let count = elements(node).find(|node| is(*node, "numInGroup"));
+        let count = count.ok_or_else(|| {
+            let problem = Problem::MissingSection("numInGroup");
+            misfit(node, problem)
+        })?;
+        Ok(Item {
+            at: node.range().start,
+            name: self.field_name(count)?.into(),
+            required: true,
+            what: What::Group(self.items(node)?),
+        })
+    }
+
+    fn field_name(&self, node: Node<'a, 'a>) -> Result<&'a str, Misfit> {
+        let id = attribute(node, "id")?;
+        let found = self.fields.get(&number(node, "id", id)?);
+        match found {
+            Some(&field) => attribute(field, "name"),
+            None => Err(unknown(node, "field", id)),
+        }
+    }
+
+    /// What a reference means: that id in its scenario, else in `base`.
+    fn find(
+        &self,
+        among: &BTreeMap<(&'a str, &'a str), Node<'a, 'a>>,
+        node: Node<'a, 'a>,
+        what: &'static str,
+    ) -> Result<(Node<'a, 'a>, &'a str), Misfit> {
+        let (id, scenario) = (attribute(node, "id")?, scenario(node)?);
+        let found = [scenario, BASE]
+            .into_iter()
+            .find_map(|scenario| Some((*among.get(&(id, scenario))?, scenario)));
+        found.ok_or_else(|| unknown(node, what, id))
+    }
+
+    fn component_name(&self, node: Node<'a, 'a>, scenario: &str) -> Result<Cow<'a, str>, Misfit> {
+        let name = attribute(node, "name")?;
+        Ok(match scenario {
+            BASE => name.into(),
+            _ => format!("{name}/{scenario}").into(),
+        })
+    }
+
+    /// A group is a component of one member; a component of its name keeps the name for itself.
+    fn group_name(&self, node: Node<'a, 'a>, scenario: &str) -> Result<Cow<'a, str>, Misfit> {
+        let name = self.component_name(node, scenario)?;
+        match self.component_names.contains(attribute(node, "name")?) {
+            true => Ok(format!("{name}/group").into()),
+            false => Ok(name),
+        }
+    }
+}
+
+fn by_id<'a, 'n>(
+    nodes: impl Iterator<Item = &'n Node<'a, 'a>>,
+    element: &str,
+) -> Result<BTreeMap<(&'a str, &'a str), Node<'a, 'a>>, Misfit>
+where
+    'a: 'n,
+{
+    let mut found = BTreeMap::new();
+    for &node in nodes.filter(|node| is(**node, element)) {
+        let key = (attribute(node, "id")?, scenario(node)?);
+        if found.insert(key, node).is_some() {
+            let problem = Problem::DuplicateId(format!("{element} {} {}", key.0, key.1));
+            return Err(misfit(node, problem));
+        }
+    }
+    Ok(found)
+}
+
+fn is(node: Node<'_, '_>, name: &str) -> bool {
+    node.tag_name().name() == name
+}
+
+fn scenario<'a>(node: Node<'a, 'a>) -> Result<&'a str, Misfit> {
+    Ok(optional(node, "scenario")?.unwrap_or(BASE))
+}
+
+/// Whether a member is required; `None` for one that the message must not have.
+fn presence(node: Node<'_, '_>) -> Result<Option<bool>, Misfit> {
+    match node.attribute("presence").unwrap_or("optional") {
+        "required" => Ok(Some(true)),
+        // A constant need not be sent.
+        "optional" | "ignored" | "constant" => Ok(Some(false)),
+        "forbidden" => Ok(None),
+        other => {
+            let expected = "required, optional, forbidden, ignored or constant";
+            Err(bad(node, "presence", other, expected))
+        }
+    }
+}
+
+fn unknown(node: Node<'_, '_>, what: &'static str, id: &str) -> Misfit {
+    let id = id.into();
+    misfit(node, Problem::UnknownId { what, id })
+}

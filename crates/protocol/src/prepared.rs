@@ -1,0 +1,369 @@
+//! Messages of which most stays the same: the body is written once, and only values change.
+//!
+//! ```text
+//! let mut order = Prepared::new(b"D", 256);
+//! let id = order.slot(tag::CL_ORD_ID, b"ORDER-000001")?;
+//! order.fixed(tag::SYMBOL, b"LCOM1")?;
+//! let price = order.slot(tag::PRICE, b"200.00")?;
+//!
+//! order.set(id, b"ORDER-000002")?;                 // in place: as long as before
+//! order.set_decimal(price, best)?;                 // shorter: what stands behind moves up
+//! outbox.send(session, &order)?;                   // one copy, then numbered like any other message
+//! ```
+
+use alloc::vec::Vec;
+
+use crate::outbox::{BodyError, Outbox};
+use crate::put::digits;
+use crate::time::{Precision, Stamp, Timestamp};
+use crate::{Decimal, SOH, SessionId, Tag};
+
+/// A message body with values that can be changed. After [`Prepared::new`] nothing is allocated.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    msg_type: Vec<u8>,
+    body: Vec<u8>,
+    room: usize,
+    /// In the order of the body.
+    slots: Vec<Place>,
+}
+
+/// A value of a [`Prepared`] message that can be changed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Slot(usize);
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    tag: Tag,
+    start: usize,
+    end: usize,
+}
+
+/// Most values of one message that can be changed.
+pub const MAX_SLOTS: usize = 64;
+
+impl Prepared {
+    /// A message of this type without fields. `room` is the longest body it may get, in bytes.
+    pub fn new(msg_type: &[u8], room: usize) -> Self {
+        Self {
+            msg_type: msg_type.into(),
+            body: Vec::with_capacity(room),
+            room,
+            slots: Vec::with_capacity(MAX_SLOTS),
+        }
+    }
+
+    /// MsgType(35).
+    pub fn msg_type(&self) -> &[u8] {
+        &self.msg_type
+    }
+
+    /// The fields as they are now, each with its SOH.
+    pub fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Writes a field that stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`BodyError::Value`] for a value that is empty or holds SOH, [`BodyError::Full`] when the body
+    /// would be longer than its room. Nothing is written then.
+    pub fn fixed(&mut self, tag: Tag, value: &[u8]) -> Result<(), BodyError> {
+        self.write(tag, value).map(|_| ())
+    }
+
+    /// Writes a field whose value can be changed; `value` is its first one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::fixed`]; [`BodyError::Full`] also above [`MAX_SLOTS`].
+    pub fn slot(&mut self, tag: Tag, value: &[u8]) -> Result<Slot, BodyError> {
+        if self.slots.len() == MAX_SLOTS {
+            return Err(BodyError::Full);
+        }
+        let start = self.write(tag, value)?;
+        let end = start + value.len();
+        self.slots.push(Place { tag, start, end });
+        Ok(Slot(self.slots.len() - 1))
+    }
+
+    /// Writes a field; where its value begins.
+    fn write(&mut self, tag: Tag, value: &[u8]) -> Result<usize, BodyError> {
+        check(tag, value)?;
+        let mut number = [0; 20];
+        let number = digits(u64::from(tag), &mut number);
+        if self.body.len() + number.len() + value.len() + 2 > self.room {
+            return Err(BodyError::Full);
+        }
+        self.body.extend_from_slice(number);
+        self.body.push(b'=');
+        let start = self.body.len();
+        self.body.extend_from_slice(value);
+        self.body.push(SOH);
+        Ok(start)
+    }
+
+    /// The value of a slot.
+    pub fn get(&self, slot: Slot) -> &[u8] {
+        let place = self.slots.get(slot.0);
+        place.map_or(&[], |place| &self.body[place.start..place.end])
+    }
+
+    /// Changes a value. One as long as the value before is written over it; for another one the
+    /// fields behind it move.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::fixed`]; the value before stays then.
+    #[inline]
+    pub fn set(&mut self, slot: Slot, value: &[u8]) -> Result<(), BodyError> {
+        let Some(&Place { tag, start, end }) = self.slots.get(slot.0) else {
+            return Err(BodyError::Value(0));
+        };
+        check(tag, value)?;
+        if end - start != value.len() {
+            self.resize(slot.0, value.len())?;
+        }
+        self.body[start..start + value.len()].copy_from_slice(value);
+        Ok(())
+    }
+
+    /// Gives a value another length, and the fields behind it their new places.
+    #[cold]
+    fn resize(&mut self, slot: usize, len: usize) -> Result<(), BodyError> {
+        let Place { start, end, .. } = self.slots[slot];
+        let (old, new) = (self.body.len(), self.body.len() - (end - start) + len);
+        if new > self.room {
+            return Err(BodyError::Full);
+        }
+        self.body.resize(old.max(new), SOH);
+        self.body.copy_within(end..old, start + len);
+        self.body.truncate(new);
+        self.slots[slot].end = start + len;
+        for place in &mut self.slots[slot + 1..] {
+            place.start = place.start + len + start - end;
+            place.end = place.end + len + start - end;
+        }
+        Ok(())
+    }
+
+    /// Changes a value to a number. One with fewer digits than the value before gets zeros before it,
+    /// so that nothing moves.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::set`].
+    #[inline]
+    pub fn set_uint(&mut self, slot: Slot, value: u64) -> Result<(), BodyError> {
+        let mut number = [0; 20];
+        let number = digits(value, &mut number);
+        let Some(&Place { start, end, .. }) = self.slots.get(slot.0) else {
+            return Err(BodyError::Value(0));
+        };
+        if number.len() > end - start {
+            return self.set(slot, number);
+        }
+        let zeros = end - number.len();
+        self.body[start..zeros].fill(b'0');
+        self.body[zeros..end].copy_from_slice(number);
+        Ok(())
+    }
+
+    /// Changes a value to a decimal, with as many digits behind the point as it has.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::set`].
+    #[inline]
+    pub fn set_decimal(&mut self, slot: Slot, value: Decimal) -> Result<(), BodyError> {
+        let mut text = [0; Decimal::MAX_TEXT];
+        let from = value.write(&mut text);
+        self.set(slot, &text[from..])
+    }
+
+    /// Changes a value to a `UTCTimestamp`. Keep a [`Stamp`] and use [`Self::set`] where many are
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::set`].
+    pub fn set_time(
+        &mut self,
+        slot: Slot,
+        value: Timestamp,
+        precision: Precision,
+    ) -> Result<(), BodyError> {
+        self.set(slot, Stamp::new().format(value, precision))
+    }
+}
+
+#[inline]
+fn check(tag: Tag, value: &[u8]) -> Result<(), BodyError> {
+    match value.is_empty() || value.contains(&SOH) || tag == 0 {
+        true => Err(BodyError::Value(tag)),
+        false => Ok(()),
+    }
+}
+
+impl Outbox {
+    /// Writes a prepared message as it is now: one copy of its body. It is sealed, in its turn, like
+    /// any other message, and changing `message` afterwards does not change it.
+    ///
+    /// # Errors
+    ///
+    /// [`BodyError::Full`] when there is no room now, [`BodyError::Value`] of tag 35 for a message type
+    /// that is empty, holds SOH or is longer than [`MAX_MSG_TYPE`](crate::outbox::MAX_MSG_TYPE). Nothing is
+    /// written then.
+    #[inline]
+    pub fn send(&mut self, session: SessionId, message: &Prepared) -> Result<(), BodyError> {
+        let mut body = self.begin(session, &message.msg_type);
+        body.encoded(&message.body);
+        body.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    use super::*;
+    use crate::HeaderTemplate;
+
+    const SESSION: SessionId = SessionId(0);
+
+    fn outbox() -> (Outbox, HeaderTemplate) {
+        let header = HeaderTemplate::new(b"FIX.4.4", b"A", b"B", &[]);
+        (Outbox::new(64 << 10, 64, header.room()), header)
+    }
+
+    fn order() -> (Prepared, [Slot; 3]) {
+        let mut order = Prepared::new(b"D", 256);
+        let id = order.slot(11, b"ORDER-1").expect("room");
+        order.fixed(55, b"LCOM1").expect("room");
+        let quantity = order.slot(38, b"000100").expect("room");
+        order.fixed(40, b"2").expect("room");
+        let price = order.slot(44, b"200.00").expect("room");
+        order.fixed(59, b"0").expect("room");
+        (order, [id, quantity, price])
+    }
+
+    fn decimal(mantissa: i64, scale: u8) -> Decimal {
+        Decimal::new(mantissa, scale).expect("few digits")
+    }
+
+    fn text(order: &Prepared) -> std::string::String {
+        std::string::String::from_utf8_lossy(order.body()).replace('\x01', "|")
+    }
+
+    #[test]
+    fn values_change_and_everything_else_stays() {
+        let (mut order, [id, quantity, price]) = order();
+        assert_eq!(
+            text(&order),
+            "11=ORDER-1|55=LCOM1|38=000100|40=2|44=200.00|59=0|"
+        );
+        order.set(id, b"ORDER-2").expect("room");
+        order.set_uint(quantity, 25).expect("room");
+        assert_eq!(
+            text(&order),
+            "11=ORDER-2|55=LCOM1|38=000025|40=2|44=200.00|59=0|"
+        );
+        order.set(id, b"A-LONGER-ONE").expect("room");
+        order.set_uint(quantity, 12_345_678).expect("room");
+        order.set_decimal(price, decimal(995, 1)).expect("room");
+        assert_eq!(
+            text(&order),
+            "11=A-LONGER-ONE|55=LCOM1|38=12345678|40=2|44=99.5|59=0|"
+        );
+        order.set(id, b"X").expect("room");
+        order.set(price, b"1").expect("room");
+        assert_eq!(text(&order), "11=X|55=LCOM1|38=12345678|40=2|44=1|59=0|");
+        assert_eq!((order.get(id), order.get(price)), (&b"X"[..], &b"1"[..]));
+    }
+
+    #[test]
+    fn a_value_that_cannot_be_leaves_the_one_before() {
+        let (mut order, [id, ..]) = order();
+        let before = text(&order);
+        assert_eq!(order.set(id, b""), Err(BodyError::Value(11)));
+        assert_eq!(order.set(id, b"a\x01b"), Err(BodyError::Value(11)));
+        assert_eq!(order.set(id, &[b'x'; 300]), Err(BodyError::Full));
+        assert_eq!(order.set(Slot(9), b"x"), Err(BodyError::Value(0)));
+        assert_eq!(order.fixed(58, &[b'x'; 300]), Err(BodyError::Full));
+        assert_eq!(text(&order), before);
+    }
+
+    #[test]
+    fn what_is_sent_is_what_a_body_would_be() {
+        let (mut order, [id, ..]) = order();
+        let (mut ours, header) = outbox();
+        let (mut theirs, _) = outbox();
+        for n in 0..3 {
+            order.set(id, &[b'A' + n; 3]).expect("room");
+            ours.send(SESSION, &order).expect("room");
+            let mut body = theirs.begin(SESSION, b"D");
+            body.field(11, &[b'A' + n; 3]).field(55, b"LCOM1");
+            body.field(38, b"000100").field(40, b"2");
+            body.field(44, b"200.00").field(59, b"0");
+            body.finish().expect("room");
+        }
+        order.set(id, b"changed later").expect("room");
+        for index in 0..3 {
+            let seq = index as u64 + 1;
+            ours.seal(index, &header, seq, b"20260821-13:30:00");
+            theirs.seal(index, &header, seq, b"20260821-13:30:00");
+        }
+        assert_eq!(ours.bytes(0..3), theirs.bytes(0..3));
+        let bad = Prepared::new(b"", 16);
+        assert_eq!(ours.send(SESSION, &bad), Err(BodyError::Value(35)));
+    }
+
+    #[test]
+    fn changing_and_sending_allocate_nothing() {
+        let (mut order, [id, quantity, price]) = order();
+        let (mut outbox, header) = outbox();
+        let counted = allocation_counter::measure(|| {
+            for n in 0..60u64 {
+                order
+                    .set(
+                        id,
+                        if n % 2 == 0 {
+                            b"SHORT"
+                        } else {
+                            b"NOT-AS-SHORT"
+                        },
+                    )
+                    .expect("room");
+                order.set_uint(quantity, n).expect("room");
+                order
+                    .set_decimal(price, decimal(20_000 + n as i64, 2))
+                    .expect("room");
+                outbox.send(SESSION, &order).expect("room");
+                outbox.seal(0, &header, n + 1, b"20260821-13:30:00");
+                outbox.clear();
+            }
+        });
+        assert_eq!(counted.count_total, 0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_changes_leave_the_fields_in_their_order(
+            changes in proptest::collection::vec((0usize..3, "[a-z]{1,20}"), 0..40)
+        ) {
+            let (mut order, slots) = order();
+            let mut model = [&b"ORDER-1"[..], b"000100", b"200.00"].map(<[u8]>::to_vec);
+            for (slot, value) in changes {
+                order.set(slots[slot], value.as_bytes()).expect("room");
+                model[slot] = value.into_bytes();
+            }
+            let wanted: Vec<u8> = [
+                b"11=", &model[0][..], b"\x0155=LCOM1\x0138=", &model[1],
+                b"\x0140=2\x0144=", &model[2], b"\x0159=0\x01",
+            ].concat();
+            prop_assert_eq!(order.body(), &wanted[..]);
+        }
+    }
+}
