@@ -141,6 +141,10 @@ impl Checked {
                 if let Some(fault) = of_another_engine(group, &expanded.text) {
                     report(entry.key, fault);
                 }
+                let dialect = reading.dialect;
+                if let Some(note) = differences::of_a_name_not_used(&entry.name, dialect) {
+                    report(entry.key, Fault::Differs { dialect, note });
+                }
             }
             Some(Known::Used(key, number)) => {
                 if entry.list {
