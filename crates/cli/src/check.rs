@@ -25,6 +25,7 @@ use crate::readable::Escaped;
   fixwire check broker.cfg
   fixwire check --json broker.cfg | jq '.sessions[].name'
 
+  fixwire check broker.toml                        the same settings in TOML
   fixwire check --dialect quickfixj broker.cfg     as the file of QuickFIX/J that it is
 
 Each line of the table says where its value comes from: a line of the file, a line of its [DEFAULT]
@@ -133,6 +134,7 @@ fn read_as(settings: &Settings) -> String {
              sure of it, or Dialect=fixwire.",
             dialect.name()
         ),
+        Told::ByItsName => "Read as a TOML file, which is fixwire's own.".to_owned(),
         Told::Nowhere => {
             "Read as fixwire's own file. If it was written for another engine, say which: \
                           its defaults may differ (--dialect)."
@@ -316,6 +318,7 @@ fn description(settings: &Settings, config: &EngineConfig) -> Value {
             Told::ByCaller => "flag",
             Told::ByKey => "key",
             Told::ByItsKeys => "guessed",
+            Told::ByItsName => "name",
             Told::Nowhere => "unknown",
         },
         "engine": settings.sessions.first().map(|first| of(first, Scope::Engine)),
@@ -344,6 +347,7 @@ fn problems(report: &Report, warnings: bool) -> Vec<Value> {
     let entry = |problem: &Problem| {
         let text = report.text(problem);
         json!({
+            "column": report.source.column(problem.span),
             "line": 1 + ends.partition_point(|&end| end < problem.span.start),
             "text": text,
             "message": problem.fault.title(text),

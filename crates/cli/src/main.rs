@@ -40,7 +40,9 @@ A settings file has the form that QuickFIX users know:
   [SESSION]
   BeginString=FIX.4.4
   SenderCompID=BROKER
-  TargetCompID=CLIENT"
+  TargetCompID=CLIENT
+
+or, when its name ends in .toml, the form of docs/settings.md#toml."
 )]
 struct Cli {
     #[command(subcommand)]

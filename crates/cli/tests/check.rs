@@ -38,6 +38,42 @@ X-Desk=Par\u{1b}[2Jis
 ";
 
 #[test]
+fn a_toml_file_is_checked_and_its_mistakes_have_columns() {
+    const TOML: &str = "[[session]]\nConnectionType = \"acceptor\"\nSocketAcceptPort = 5001\n\
+        BeginString = \"FIX.4.4\"\nSenderCompID = \"A\"\nTargetCompID = \"B\"\n";
+    let (_keep, folder) = file("");
+    fs::write(folder.join("x.toml"), TOML).unwrap();
+    let output = fixwire(&folder, &["check", "x.toml"]);
+    let table = text(&output.stdout);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(table.starts_with("Read as a TOML file"), "{table}");
+    assert!(table.contains("x.toml:3"), "{table}");
+
+    fs::write(
+        folder.join("x.toml"),
+        format!("{TOML}HeartBtInt = 9999\nPassword = hunter2\n"),
+    )
+    .unwrap();
+    let output = fixwire(&folder, &["run", "x.toml"]);
+    let said = text(&output.stderr);
+    assert!(!output.status.success());
+    assert!(said.contains("--> x.toml:8:12"), "{said}");
+    assert!(!said.contains("hunter2"), "{said}");
+
+    fs::write(folder.join("x.toml"), format!("{TOML}HeartBtInt = 9999\n")).unwrap();
+    let output = fixwire(&folder, &["check", "--json", "x.toml"]);
+    let said = text(&output.stdout);
+    assert!(said.contains("\"line\": 7"), "{said}");
+    assert!(said.contains("\"column\": 14"), "{said}");
+    let output = fixwire(&folder, &["check", "--dialect", "quickfixj", "x.toml"]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("a TOML file is fixwire's own, and no file of QuickFIX/J"),
+        "{said}"
+    );
+}
+
+#[test]
 fn each_value_is_shown_with_where_it_comes_from() {
     let (_keep, folder) = file(GOOD);
     let output = fixwire(&folder, &["check", "x.cfg"]);

@@ -31,6 +31,8 @@ pub enum Told {
     ByKey,
     /// By keys that one engine has and the others have not.
     ByItsKeys,
+    /// By its name: a `.toml` file is fixwire's own.
+    ByItsName,
     /// Not at all: the file is read as fixwire's own.
     Nowhere,
 }

@@ -48,6 +48,25 @@ pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
     })
 }
 
+/// Whether the engine finds a key that fixwire does not use under the name that the file has it under.
+pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
+    if dialect == Dialect::Fixwire || family::is_read(name, dialect) {
+        return None;
+    }
+    let found = family::find(name)?;
+    if !found.is_in(dialect) {
+        return Some(format!("has no `{}`", found.name));
+    }
+    let holds = match found.default(dialect) {
+        Some(default) => format!(": its default {default} holds there"),
+        None => String::new(),
+    };
+    Some(format!(
+        "reads `{}` in this case of its letters only{holds}",
+        found.name
+    ))
+}
+
 /// Whether the engine takes a value that fixwire takes.
 pub fn of_the_value(key: &Key, text: &str, dialect: Dialect) -> Option<String> {
     if dialect == Dialect::Fixwire {

@@ -201,6 +201,34 @@ and where it comes from. One table has [all keys](#all-keys) of all engines.
 In fixwire's own file a key that nobody has is an error, with the known key that looks most like it. Keys
 that an application of yours reads start with `X-`; fixwire keeps them and reads nothing into them.
 
+## TOML
+
+A file whose name ends in `.toml` says the same in TOML, with fixwire's own names of keys and typed values:
+
+```toml
+[default]
+ConnectionType = \"initiator\"
+HeartBtInt = 30
+ResetOnLogon = true
+ReconnectInterval = [\"3x10\", 60]
+
+[[session]]
+BeginString = \"FIX.4.4\"
+SenderCompID = \"BROKER\"
+TargetCompID = \"VENUE\"
+SocketConnectHost = [\"a.example\", \"b.example\"]
+SocketConnectPort = [5001, 5001]
+LogonTimeout = \"1500ms\"
+
+[session.application]
+Desk = \"Paris\"
+```
+
+`true` and `false` are `Y` and `N`; numbers stand without quotes, and anything with a unit, a word or a
+variable in quotes. An array gives the key without a number, with 1, with 2 and so on; in a session it
+replaces the whole array of `[default]`. What stands in `application` is the application's, whatever it is
+called; keys that start with `X-` are as well. Errors name line and column.
+
 ## Files of other engines
 
 Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Say whose file it is

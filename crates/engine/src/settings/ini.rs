@@ -91,6 +91,19 @@ impl Source {
             .count()
     }
 
+    /// The character of a place in its line, counted from 1.
+    pub fn column(&self, span: Span) -> usize {
+        let before = self.text.get(..span.start).unwrap_or(&self.text);
+        let line = before.rsplit('\n').next().unwrap_or("");
+        1 + line.chars().count()
+    }
+
+    /// Whether it is a TOML file, by its name.
+    pub fn is_toml(&self) -> bool {
+        let extension = self.path.extension();
+        extension.is_some_and(|name| name.eq_ignore_ascii_case("toml"))
+    }
+
     /// The text of a place.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.start..span.end).unwrap_or("")
@@ -128,6 +141,10 @@ pub struct Entry {
     pub name: String,
     /// The value, trimmed, with its variables not yet replaced.
     pub text: String,
+    /// Whether it is one of a list that stands for all numbers of its key.
+    pub list: bool,
+    /// Whether it is the application's, whatever it is called.
+    pub application: bool,
 }
 
 /// Splits a text into sections, as the engine that it was written for would. What that engine passes
@@ -349,6 +366,8 @@ fn entry(text: &str, line: Span) -> Result<Entry, Fault> {
         value,
         name: slice(key),
         text: slice(value),
+        list: false,
+        application: false,
     })
 }
 

@@ -1,7 +1,7 @@
-//! Settings of an engine and its sessions, from a `.cfg` file in the style of QuickFIX.
+//! Settings of an engine and its sessions, from a `.cfg` file in the style of QuickFIX or a `.toml` file.
 //!
 //! ```text
-//! text --ini--> sections of entries, each with its place, as the file's own engine would read them
+//! text --ini, toml--> sections of entries, each with its place, as the file's own engine would read them
 //!      --section--> known keys, variables replaced, checked values
 //!      --resolve--> for each session: every key, its value, where the value comes from
 //!      --config--> EngineConfig
@@ -26,6 +26,7 @@ mod rules;
 mod safety;
 mod schedule;
 mod section;
+mod toml;
 pub mod value;
 pub mod variables;
 

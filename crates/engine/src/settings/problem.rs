@@ -181,6 +181,9 @@ impl Fault {
                 why: VariableFault::NotSet,
                 ..
             } => Some("set it in the environment of the program".into()),
+            Self::Toml { .. } => Some(
+                "words and texts stand in quotes, and numbers, true and false without".into(),
+            ),
             Self::Exposed => Some(
                 "make the file readable to its owner alone (`chmod 600`), or say `${file:PATH}` and \
                  keep the secret in a file that is"
@@ -204,8 +207,7 @@ impl Fault {
             | Self::PassedOver { .. }
             | Self::Replaced { .. }
             | Self::Kept { nearest: None, .. }
-            | Self::Variable { .. }
-            | Self::Toml { .. } => None,
+            | Self::Variable { .. } => None,
         }
     }
 
@@ -260,7 +262,7 @@ impl Fault {
             }
             Self::Variable { name, why } => format!("variable `{}` {why}", Printable(name)),
             Self::Exposed => "every user of this machine can read this secret".into(),
-            Self::Toml { message } => Printable(message).to_string(),
+            Self::Toml { message } => format!("no TOML: {}", Printable(message)),
         }
     }
 }
@@ -312,9 +314,14 @@ impl fmt::Display for Report {
                 ""
             };
             let end = if index == 0 { "" } else { "\n" };
+            // One line of a TOML file may hold many values.
+            let column = match self.source.is_toml() {
+                true => format!(":{}", self.source.column(problem.span)),
+                false => String::new(),
+            };
             write!(
                 f,
-                "{end}{path}:{line}: {kind}{}",
+                "{end}{path}:{line}{column}: {kind}{}",
                 problem.fault.title(self.text(problem))
             )?;
             if let Some(help) = problem.fault.help(self.text(problem)) {

@@ -13,6 +13,7 @@ use super::keys::{Id, KEYS};
 use super::problem::{Fault, LoadError, Problem, Report};
 use super::registry::{self, Key, Known};
 use super::section::{self, Checked, Reading};
+use super::toml::{self, Document};
 use super::value::Value;
 use super::variables::{Form, OfTheProcess, Values, others_may_read};
 use super::{differences, rules};
@@ -260,13 +261,22 @@ impl SessionSettings {
 /// Checks a text; `exposed` says that every user of the machine can read it.
 fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Settings, LoadError> {
     let mut problems = Vec::new();
-    // Whose file it is decides how its lines are read, and its lines tell whose it is.
-    let first_look = ini::parse(source, Dialect::Fixwire, &mut Vec::new());
-    let (dialect, told) = whose(&first_look, options);
-    let sections = ini::parse(source, dialect, &mut problems);
+    let (document, dialect, told) = if source.is_toml() {
+        let document = toml::parse(source, &mut problems);
+        only_our_own(&document.sections, options, &mut problems);
+        (document, Dialect::Fixwire, Told::ByItsName)
+    } else {
+        // Whose file it is decides how its lines are read, and its lines tell whose it is.
+        let first_look = ini::parse(source, Dialect::Fixwire, &mut Vec::new());
+        let (dialect, told) = whose(&first_look, options);
+        let sections = ini::parse(source, dialect, &mut problems);
+        let secrets = Vec::new();
+        (Document { sections, secrets }, dialect, told)
+    };
+    let sections = &document.sections;
     let reading = Reading {
         dialect,
-        form: Form::of(dialect, asks_for_variables(&sections)),
+        form: Form::of(dialect, asks_for_variables(sections)),
         values: options.values,
         exposed,
     };
@@ -290,7 +300,11 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
             session
         })
         .collect();
-    if sessions.is_empty() {
+    // A text that is no TOML has no sections that could be missed.
+    let readable = !problems
+        .iter()
+        .any(|problem| matches!(problem.fault, Fault::Toml { .. }));
+    if sessions.is_empty() && readable {
         problems.push(Problem {
             span: Span::default(),
             fault: Fault::NoSession,
@@ -301,7 +315,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
     problems.dedup();
     let wrong = problems.iter().any(|problem| !problem.fault.is_warning());
     let report = Report {
-        source: hide_secrets(source, &sections),
+        source: hide_secrets(source, &document),
         problems,
     };
     if wrong {
@@ -336,6 +350,29 @@ fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, Told) {
     }
 }
 
+/// A TOML file is fixwire's own.
+fn only_our_own(sections: &[Section], options: &Options<'_>, problems: &mut Vec<Problem>) {
+    let mut report = |span, dialect: Dialect| {
+        let note = format!("a TOML file is fixwire's own, and no file of {dialect}");
+        let fault = Fault::Conflict { note };
+        problems.push(Problem { span, fault });
+    };
+    if let Some(other) = options
+        .dialect
+        .filter(|dialect| *dialect != Dialect::Fixwire)
+    {
+        report(Span::default(), other);
+    }
+    for entry in sections.iter().flat_map(|section| &section.entries) {
+        if let Some(other) = Dialect::find(&entry.text)
+            && is(&entry.name, Id::Dialect)
+            && other != Dialect::Fixwire
+        {
+            report(entry.value, other);
+        }
+    }
+}
+
 /// Whether a file wants the variables of QuickFIX (C++) replaced.
 fn asks_for_variables(sections: &[Section]) -> bool {
     let mut entries = sections.iter().flat_map(|section| &section.entries);
@@ -355,7 +392,9 @@ fn combine(default: Option<&Checked>, own: &Checked, dialect: Dialect) -> Sessio
     if let Some(default) = default {
         for setting in &default.settings {
             let same = |own: &Setting| own.key.id == setting.key.id && own.number == setting.number;
-            if !own.settings.iter().any(same) && !own.broken.contains(&setting.key.id) {
+            let id = &setting.key.id;
+            let settled = own.broken.contains(id) || own.whole.contains(id);
+            if !settled && !own.settings.iter().any(same) {
                 settings.push(setting.clone());
             }
         }
@@ -421,12 +460,21 @@ fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
     }
 }
 
-/// The source with every secret value overwritten, places unchanged.
-fn hide_secrets(source: &Source, sections: &[Section]) -> Source {
+/// The source with every secret value overwritten, places and lines unchanged.
+fn hide_secrets(source: &Source, document: &Document) -> Source {
     let mut bytes = source.text.clone().into_bytes();
-    for entry in sections.iter().flat_map(|section| &section.entries) {
-        if registry::is_secret(&entry.name, &entry.text) {
-            bytes[entry.value.start..entry.value.end].fill(b'*');
+    let entries = document
+        .sections
+        .iter()
+        .flat_map(|section| &section.entries);
+    let secrets = entries
+        .filter(|entry| registry::is_secret(&entry.name, &entry.text))
+        .map(|entry| entry.value);
+    for span in secrets.chain(document.secrets.iter().copied()) {
+        for byte in &mut bytes[span.start..span.end] {
+            if *byte != b'\n' {
+                *byte = b'*';
+            }
         }
     }
     // Whole values were overwritten, so this is still UTF-8.

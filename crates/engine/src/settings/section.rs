@@ -23,6 +23,8 @@ pub struct Checked {
     pub custom: Vec<Custom>,
     /// Keys that are there with a wrong value, and so not missing.
     pub broken: Vec<Id>,
+    /// Keys whose list is whole: no number of another section adds to it.
+    pub whole: Vec<Id>,
 }
 
 /// How a file is read.
@@ -54,6 +56,7 @@ pub fn check(reading: &Reading<'_>, section: &Section, problems: &mut Vec<Proble
         settings: Vec::new(),
         custom: Vec::new(),
         broken: Vec::new(),
+        whole: Vec::new(),
     };
     let names: Vec<String> = section.entries.iter().map(canonical).collect();
     let mut firsts: BTreeMap<&str, Span> = BTreeMap::new();
@@ -81,9 +84,17 @@ pub fn check(reading: &Reading<'_>, section: &Section, problems: &mut Vec<Proble
     checked
 }
 
+/// What the key of an entry means.
+fn known(entry: &Entry) -> Option<Known> {
+    if entry.application {
+        return Some(Known::Custom);
+    }
+    registry::find(&entry.name)
+}
+
 /// One text for all names of a key.
 fn canonical(entry: &Entry) -> String {
-    match registry::find(&entry.name) {
+    match known(entry) {
         Some(Known::Used(key, Some(number))) => format!("{}{number}", key.name),
         Some(Known::Used(key, None)) => key.name.to_owned(),
         _ => entry.name.to_ascii_lowercase(),
@@ -92,7 +103,7 @@ fn canonical(entry: &Entry) -> String {
 
 impl Checked {
     fn entry(&mut self, reading: &Reading<'_>, entry: &Entry, problems: &mut Vec<Problem>) {
-        let known = registry::find(&entry.name);
+        let known = known(entry);
         let compare = problems.len() < COMPARED;
         let mut report = |span, fault| problems.push(Problem { span, fault });
         let secret = registry::is_secret(&entry.name, &entry.text);
@@ -130,8 +141,15 @@ impl Checked {
                 if let Some(fault) = of_another_engine(group, &expanded.text) {
                     report(entry.key, fault);
                 }
+                let dialect = reading.dialect;
+                if let Some(note) = differences::of_a_name_not_used(&entry.name, dialect) {
+                    report(entry.key, Fault::Differs { dialect, note });
+                }
             }
             Some(Known::Used(key, number)) => {
+                if entry.list {
+                    self.whole.push(key.id);
+                }
                 if let Err(expected) = self.setting(reading, entry, key, number, &expanded) {
                     self.broken.push(key.id);
                     if entry.text.is_empty() {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::*;
 
 mod dialects;
+mod toml;
 
 const GOOD: &str = "\
 # an acceptor and an initiator

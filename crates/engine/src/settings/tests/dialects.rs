@@ -96,6 +96,16 @@ fn what_the_engine_would_have_done_otherwise_is_said() {
             "QuickFIX calls it `SocketNodelay` and passes over this name: its default N holds there",
         ),
         (
+            QuickFixJ,
+            "filelogheartbeats=N",
+            "QuickFIX/J reads `FileLogHeartbeats` in this case of its letters only: its default Y holds there",
+        ),
+        (
+            QuickFixGo,
+            "SLF4JLogHeartbeats=N",
+            "QuickFIX/Go has no `SLF4JLogHeartbeats`",
+        ),
+        (
             QuickFixN,
             "ResendRequestChunkSize=5",
             "QuickFIX/n calls it `MaxMessagesInResendRequest`",

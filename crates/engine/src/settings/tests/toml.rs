@@ -1,0 +1,198 @@
+//! TOML files: the same settings as in a `.cfg` file, and mistakes with line and column.
+
+use super::*;
+
+fn read(text: &str) -> Result<Settings, LoadError> {
+    Settings::read(&Source {
+        path: "x.toml".into(),
+        text: text.into(),
+    })
+}
+
+fn errors(text: &str) -> String {
+    read(text).unwrap_err().to_string()
+}
+
+const GOOD: &str = r#"
+[default]
+ConnectionType = "initiator"
+NonStopSession = true
+HeartBtInt = 30
+LogonTimeout = "1500ms"
+TestRequestDelayMultiplier = 0.5
+ReconnectInterval = ["3x10", 60]
+JournalSegmentSize = "16M"
+SocketConnectHost = ["a.example", "b.example", "c.example"]
+SocketConnectPort = [5001, 5_002, 5003]
+X-Desk = "Paris"
+
+[[session]]
+BeginString = "FIX.4.4"
+SenderCompID = "A"
+TargetCompID = "B"
+
+[[session]]
+BeginString = "FIX.4.2"
+SenderCompID = "A"
+TargetCompID = "B"
+ResetOnLogon = false
+SocketConnectHost = ["d.example"]
+SocketConnectPort = [5001]
+Password = """
+hunter2"""
+LogonTag = ["50=DESK", "57=ORDERS"]
+[session.application]
+Desk = "London"
+"#;
+
+const SAME: &str = "
+[DEFAULT]
+ConnectionType=initiator
+NonStopSession=Y
+HeartBtInt=30
+LogonTimeout=1500ms
+TestRequestDelayMultiplier=0.5
+ReconnectInterval=3x10;60
+JournalSegmentSize=16M
+X-Desk=Paris
+[SESSION]
+BeginString=FIX.4.4
+SenderCompID=A
+TargetCompID=B
+SocketConnectHost=a.example
+SocketConnectHost1=b.example
+SocketConnectHost2=c.example
+SocketConnectPort=5001
+SocketConnectPort1=5002
+SocketConnectPort2=5003
+[SESSION]
+BeginString=FIX.4.2
+SenderCompID=A
+TargetCompID=B
+ResetOnLogon=N
+SocketConnectHost=d.example
+SocketConnectPort=5001
+Password=hunter2
+LogonTag=50=DESK
+LogonTag1=57=ORDERS
+X-Application=London
+";
+
+#[test]
+fn a_toml_file_says_what_a_cfg_file_says() {
+    let values = |settings: &Settings| -> Vec<Vec<(Id, Option<u16>, Value)>> {
+        let of = |session: &SessionSettings| {
+            let one = |found: &Setting| (found.key.id, found.number, found.value.clone());
+            session.settings.iter().map(one).collect()
+        };
+        settings.sessions.iter().map(of).collect()
+    };
+    let toml = read(GOOD).unwrap();
+    let cfg = super::read(SAME).unwrap();
+    assert_eq!(values(&toml), values(&cfg));
+    assert_eq!(
+        (toml.dialect, toml.told),
+        (Dialect::Fixwire, Told::ByItsName)
+    );
+    let custom: Vec<(&str, &str)> = toml.sessions[1]
+        .custom
+        .iter()
+        .map(|custom| (&custom.key[..], &custom.value[..]))
+        .collect();
+    assert_eq!(custom, [("Desk", "London"), ("X-Desk", "Paris")]);
+    assert!(!toml.report.source.text.contains("hunter2"));
+    assert_eq!(toml.report.source.line(toml.sessions[1].header), 19);
+}
+
+const SESSION: &str = "[[session]]\nBeginString = \"FIX.4.4\"\nSenderCompID = \"A\"\n\
+                       TargetCompID = \"B\"\nConnectionType = \"acceptor\"\nSocketAcceptPort = 1\n";
+
+#[test]
+fn every_mistake_is_named_with_line_and_column() {
+    for (extra, said) in [
+        (
+            "HeartBtIn = 30",
+            "x.toml:7:1: unknown key `HeartBtIn` (did you mean `HeartBtInt`?)",
+        ),
+        (
+            "SocketTcpNoDelay = true",
+            "x.toml:7:1: unknown key `SocketTcpNoDelay` (did you mean `SocketNodelay`?)",
+        ),
+        (
+            "HeartBtInt = 99999",
+            "x.toml:7:14: `99999` is not valid for HeartBtInt",
+        ),
+        (
+            "SenderSubID = true",
+            "x.toml:7:1: `SenderSubID` is not valid for SenderSubID: expected text",
+        ),
+        (
+            "ResetOnLogon = 1",
+            "x.toml:7:1: `ResetOnLogon` is not valid for ResetOnLogon: expected true or false",
+        ),
+        (
+            "SenderSubID = [\"A\"]",
+            "x.toml:7:1: `SenderSubID` is not valid",
+        ),
+        (
+            "LogonTag = []",
+            "x.toml:7:1: `LogonTag` is not valid for LogonTag: expected tag=value",
+        ),
+        (
+            "SocketUseSSL = true",
+            "x.toml:7:1: `SocketUseSSL` is not supported yet",
+        ),
+        (
+            "Dialect = \"quickfixj\"",
+            "x.toml:7:11: a TOML file is fixwire's own, and no file of QuickFIX/J",
+        ),
+        (
+            "X-Desk = 5",
+            "x.toml:7:1: a key of the application has a text in quotes",
+        ),
+        (
+            "application = { HeartBtInt = \"1\" }",
+            "x.toml:7:17: this is the name of a setting",
+        ),
+        ("[other]", "x.toml:7:2: the tables are `[default]`, once"),
+        (
+            "[[default]]",
+            "x.toml:7:3: the tables are `[default]`, once",
+        ),
+        ("HeartBtInt = thirty", "x.toml:7:14: no TOML: "),
+        (
+            "SenderSubID = \"a\"\nsendersubid = \"b\"",
+            "x.toml:8:1: `sendersubid` appears twice",
+        ),
+    ] {
+        let found = errors(&format!("{SESSION}{extra}\n"));
+        assert!(
+            found.lines().any(|line| line.starts_with(said)),
+            "{extra}: {found}"
+        );
+    }
+    assert!(errors("").contains("the file has no"));
+    assert!(read(SESSION).is_ok());
+}
+
+#[test]
+fn a_secret_is_not_shown_in_a_file_that_cannot_be_read() {
+    for extra in [
+        "Password = hunter2",
+        "Password = \"\"\"\nhunter2",
+        "\"Password\" = [\n\"hunter2\",,]",
+        "Password = [\"hunter2\"]\nHeartBtInt = x",
+        "Password = [\"hunter2\"]",
+        "Password = { a = \"hunter2\" }",
+        "LogonTag = \"554=hunter2\"\nnonsense",
+        "a = { Password = hunter2 }",
+        "a = { LogonTag = '554=hunter2' } b",
+        "LogonTag = [[\"554=hunter2\"]]",
+    ] {
+        let LoadError::Content(report) = read(&format!("{SESSION}{extra}\n")).unwrap_err() else {
+            panic!("{extra}");
+        };
+        assert!(!report.source.text.contains("hunter2"), "{extra}: {report}");
+        assert!(!report.to_string().contains("hunter2"), "{extra}");
+    }
+}

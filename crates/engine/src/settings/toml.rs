@@ -1,0 +1,352 @@
+//! The text of a `.toml` file as sections of keys and values, each with its place.
+//!
+//! ```toml
+//! [default]                     # applies to every session
+//! ConnectionType = "initiator"
+//! ResetOnLogon = true
+//! [[session]]                   # once for each session
+//! SocketConnectHost = ["a.example", "b.example"]   # the second one is SocketConnectHost1
+//! [session.application]         # keys of the application, whatever they are called
+//! Desk = "Paris"
+//! ```
+//!
+//! It has fixwire's own names of keys only; what a value may be, the registry says in both forms.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::ini::{Entry, MAX_SECTIONS, Section, SectionKind, Source, Span};
+use super::problem::{Fault, Problem};
+use super::registry::{self, Key, Known};
+use super::value::Kind;
+
+/// Most values of one array.
+const MAX_ARRAY: usize = 1000;
+
+const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
+                      both of them `application`";
+
+/// A text that was read.
+#[derive(Debug, Default)]
+pub struct Document {
+    /// Its tables.
+    pub sections: Vec<Section>,
+    /// Places of secrets that are no values of entries.
+    pub secrets: Vec<Span>,
+}
+
+/// Splits a text into sections. What cannot be read becomes an error, and reading goes on unless the
+/// text is no TOML at all.
+pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
+    let table = match DeTable::parse(&source.text) {
+        Ok(table) => table.into_inner(),
+        Err(error) => {
+            let span = error.span().map(Span::from).unwrap_or_default();
+            let message = error.message().replace('\n', ", ");
+            problems.push(Problem {
+                span: within(&source.text, span),
+                fault: Fault::Toml { message },
+            });
+            return Document {
+                sections: Vec::new(),
+                secrets: likely_secrets(&source.text),
+            };
+        }
+    };
+    let mut reader = Reader {
+        problems,
+        document: Document::default(),
+    };
+    for (name, value) in &table {
+        reader.secrets(&[name.get_ref()], value);
+        reader.top(name, value);
+    }
+    let mut document = reader.document;
+    document
+        .sections
+        .sort_by_key(|section| section.header.start);
+    for section in &mut document.sections {
+        section.entries.sort_by_key(|entry| entry.value.start);
+    }
+    document
+}
+
+impl From<std::ops::Range<usize>> for Span {
+    fn from(range: std::ops::Range<usize>) -> Self {
+        Self {
+            start: range.start,
+            end: range.end,
+        }
+    }
+}
+
+/// A place of characters that are there.
+fn within(text: &str, span: Span) -> Span {
+    let mut start = span.start.min(text.len());
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    let mut end = span.end.clamp(start, text.len());
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    Span { start, end }
+}
+
+/// Where secrets may stand in a text that is no TOML: behind the `=` of a line with the name of one, or
+/// of any LogonTag; to the end of the text when the value may go over more lines.
+fn likely_secrets(text: &str) -> Vec<Span> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let Some((name, value)) = line.split_once('=') else {
+            continue;
+        };
+        let plain = value.trim().trim_matches(['"', '\'']);
+        // An inline table has the name behind the first `=`.
+        let tag = line.to_ascii_lowercase().contains("logontag");
+        if !tag && !registry::is_secret(line, plain) {
+            continue;
+        }
+        let several = ["\"\"\"", "'''", "[", "{"];
+        let start = start + name.len() + 1;
+        if several.iter().any(|open| value.contains(open)) {
+            found.push(Span {
+                start,
+                end: text.len(),
+            });
+            break;
+        }
+        found.push(Span { start, end: at });
+    }
+    found
+}
+
+struct Reader<'a> {
+    problems: &'a mut Vec<Problem>,
+    document: Document,
+}
+
+impl Reader<'_> {
+    fn top(&mut self, name: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) {
+        match (name.get_ref().as_ref(), value.get_ref()) {
+            ("default", DeValue::Table(table)) => {
+                self.section(SectionKind::Default, Span::from(value.span()), table);
+            }
+            ("session", DeValue::Array(tables)) => {
+                for one in tables.iter() {
+                    match one.get_ref() {
+                        DeValue::Table(_) if self.document.sections.len() >= MAX_SECTIONS => {
+                            return self.report(Span::from(one.span()), Fault::TooManySections);
+                        }
+                        DeValue::Table(table) => {
+                            self.section(SectionKind::Session, Span::from(one.span()), table);
+                        }
+                        _ => self.conflict(Span::from(one.span()), TABLES.into()),
+                    }
+                }
+            }
+            _ => self.conflict(Span::from(name.span()), TABLES.into()),
+        }
+    }
+
+    fn section(&mut self, kind: SectionKind, header: Span, table: &DeTable<'_>) {
+        let mut entries = Vec::new();
+        for (name, value) in table {
+            let key = Span::from(name.span());
+            let text: &str = name.get_ref();
+            match value.get_ref() {
+                DeValue::Table(table) if text == "application" => {
+                    for (name, value) in table {
+                        self.application(name.get_ref(), Span::from(name.span()), value)
+                            .into_iter()
+                            .for_each(|entry| entries.push(entry));
+                    }
+                }
+                _ => self.key(text, key, value, &mut entries),
+            }
+        }
+        self.document.sections.push(Section {
+            kind,
+            header,
+            entries,
+        });
+    }
+
+    /// A key of the application, whatever it is called.
+    fn application(
+        &mut self,
+        name: &str,
+        key: Span,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Option<Entry> {
+        if registry::find(name).is_some_and(|known| !matches!(known, Known::Custom)) {
+            let note = "this is the name of a setting: it stands in the table above".to_owned();
+            self.conflict(key, note);
+            return None;
+        }
+        let entry = self.text(name, key, value)?;
+        Some(Entry {
+            application: true,
+            ..entry
+        })
+    }
+
+    fn key(
+        &mut self,
+        name: &str,
+        key: Span,
+        value: &Spanned<DeValue<'_>>,
+        entries: &mut Vec<Entry>,
+    ) {
+        let (used, number) = match registry::find(name) {
+            Some(Known::Used(used, number)) => (used, number),
+            // A key of nobody, of another engine or of the application.
+            _ => {
+                entries.extend(self.text(name, key, value));
+                return;
+            }
+        };
+        let own = name
+            .get(..used.name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(used.name));
+        if !own {
+            let nearest = Some(used.name);
+            return self.report(key, Fault::UnknownKey { nearest });
+        }
+        let DeValue::Array(values) = value.get_ref() else {
+            match scalar(used.kind, value.get_ref()) {
+                Some(text) => entries.push(entry(name, key, value, text)),
+                None => self.malformed(key, used),
+            }
+            return;
+        };
+        if matches!(used.kind, Kind::Pauses) {
+            let parts: Option<Vec<String>> = values
+                .iter()
+                .map(|part| scalar(used.kind, part.get_ref()))
+                .collect();
+            return match parts {
+                Some(parts) if !parts.is_empty() => {
+                    entries.push(entry(name, key, value, parts.join(";")));
+                }
+                _ => self.malformed(key, used),
+            };
+        }
+        if !used.numbered || number.is_some() || values.len() > MAX_ARRAY || values.is_empty() {
+            return self.malformed(key, used);
+        }
+        for (index, one) in values.iter().enumerate() {
+            let name = match index {
+                0 => used.name.to_owned(),
+                _ => format!("{}{index}", used.name),
+            };
+            match scalar(used.kind, one.get_ref()) {
+                Some(text) => entries.push(Entry {
+                    list: true,
+                    ..entry(&name, key, one, text)
+                }),
+                None => self.malformed(key, used),
+            }
+        }
+    }
+
+    fn text(&mut self, name: &str, key: Span, value: &Spanned<DeValue<'_>>) -> Option<Entry> {
+        match value.get_ref() {
+            DeValue::String(text) => Some(entry(name, key, value, text.to_string())),
+            // One that is not ours is answered whatever its value.
+            other if matches!(registry::find(name), Some(Known::Elsewhere(_)) | None) => {
+                let text = match other {
+                    DeValue::Boolean(yes) => (if *yes { "Y" } else { "N" }).to_owned(),
+                    DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_owned(),
+                    _ => String::new(),
+                };
+                Some(entry(name, key, value, text))
+            }
+            _ => {
+                let note = "a key of the application has a text in quotes".to_owned();
+                self.conflict(key, note);
+                None
+            }
+        }
+    }
+
+    /// Remembers where secrets stand, wherever that is, under whichever of its names tells them.
+    fn secrets(&mut self, names: &[&str], value: &Spanned<DeValue<'_>>) {
+        match value.get_ref() {
+            DeValue::Table(table) => {
+                for (name, value) in table {
+                    let name: &str = name.get_ref();
+                    self.secrets(&[names, &[name]].concat(), value);
+                }
+                return;
+            }
+            DeValue::Array(values) => {
+                for value in values.iter() {
+                    self.secrets(names, value);
+                }
+                return;
+            }
+            _ => {}
+        }
+        let text = value.get_ref().as_str().unwrap_or("");
+        if names.iter().any(|name| registry::is_secret(name, text)) {
+            self.document.secrets.push(Span::from(value.span()));
+        }
+    }
+
+    fn malformed(&mut self, span: Span, key: &Key) {
+        let kind = key.kind.expected();
+        let expected = match key.kind {
+            Kind::Bool => "true or false".to_owned(),
+            Kind::Pauses => format!("{kind}, in quotes or as an array"),
+            _ if key.numbered => format!("{kind}; in quotes when it is no number, or an array"),
+            Kind::Int { .. } | Kind::Port | Kind::Factor { .. } => kind,
+            _ => format!("{kind}; in quotes when it is no plain number"),
+        };
+        let key = key.name;
+        self.report(span, Fault::Malformed { key, expected });
+    }
+
+    fn conflict(&mut self, span: Span, note: String) {
+        self.report(span, Fault::Conflict { note });
+    }
+
+    fn report(&mut self, span: Span, fault: Fault) {
+        self.problems.push(Problem { span, fault });
+    }
+}
+
+fn entry(name: &str, key: Span, value: &Spanned<DeValue<'_>>, text: String) -> Entry {
+    Entry {
+        key,
+        value: Span::from(value.span()),
+        name: name.to_owned(),
+        text,
+        list: false,
+        application: false,
+    }
+}
+
+/// A value in the form that `.cfg` files have it in; `None` when its type is not the key's.
+fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<String> {
+    match (value, kind) {
+        (DeValue::String(text), _) => Some(text.to_string()),
+        (DeValue::Boolean(yes), Kind::Bool) => Some((if *yes { "Y" } else { "N" }).into()),
+        (
+            DeValue::Integer(number),
+            Kind::Int { .. }
+            | Kind::Factor { .. }
+            | Kind::Time { .. }
+            | Kind::Bytes { .. }
+            | Kind::Port
+            | Kind::Pauses
+            | Kind::Word(_),
+        ) if number.radix() == 10 => Some(number.as_str().to_owned()),
+        (DeValue::Float(number), Kind::Factor { .. }) => Some(number.as_str().to_owned()),
+        (DeValue::Datetime(time), Kind::TimeOfDay) => Some(time.to_string()),
+        _ => None,
+    }
+}
