@@ -34,6 +34,8 @@ pub mod messages;
 mod redact;
 mod release;
 pub mod settings;
+pub mod tls;
+pub mod transport;
 mod turn;
 
 pub use fixwire_protocol as protocol;

@@ -20,6 +20,7 @@ use crate::engine::{Engine, EngineError, NEVER, Owner, Stopping};
 use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::Kind;
+use crate::tls;
 
 /// Commands of other threads in one turn.
 const COMMANDS_PER_TURN: usize = 64;
@@ -142,7 +143,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             Ok(count) if count > 0 => self.process(now, session)?,
             Ok(_) => self.disconnect(now, session, Ending::ClosedByPeer)?,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(0),
-            Err(error) => self.disconnect(now, session, Ending::Io(error.kind()))?,
+            Err(error) => self.disconnect(now, session, Ending::of(&error))?,
         }
         Ok(1)
     }
@@ -378,8 +379,8 @@ impl<A: Application, H: Host> Engine<A, H> {
         };
         match dialler.state() {
             State::Waiting(at) if at <= now.mono => {
-                let (host, port) = dialler.host();
-                match self.host.dial(host, port) {
+                let options = &self.core.lines[session].options;
+                match self.host.dial(&dialler.next(now.mono, options)) {
                     Ok(conn) => {
                         dialler.dialling(now.mono, conn);
                         self.set_owner(conn, Owner::Dialling(session));
@@ -388,9 +389,8 @@ impl<A: Application, H: Host> Engine<A, H> {
                 }
             }
             State::Dialling(conn, until) if until <= now.mono => {
-                self.host.close(conn);
-                self.set_owner(conn, Owner::Nobody);
-                self.dial_failed(now, session, "no answer in time");
+                let error = "no connection in time, TLS and proxy included";
+                self.drop_dialled(now, session, conn, error);
             }
             _ => {}
         }
@@ -406,6 +406,12 @@ impl<A: Application, H: Host> Engine<A, H> {
         match self.host.dialled(conn) {
             Ok(peer) => {
                 if let Some(dialler) = &mut self.diallers[session] {
+                    let shown = self.host.peer(conn).certificate;
+                    if !tls::allowed(&dialler.transport().certificates, shown) {
+                        let error = Event::wrong_certificate(shown);
+                        self.drop_dialled(now, session, conn, &error);
+                        return Ok(());
+                    }
                     dialler.connected();
                 }
                 self.attach(now, session, conn, peer)?;
@@ -413,12 +419,16 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
             Err(error) => {
-                self.host.close(conn);
-                self.set_owner(conn, Owner::Nobody);
-                self.dial_failed(now, session, &error.to_string());
+                self.drop_dialled(now, session, conn, &error.to_string());
                 Ok(())
             }
         }
+    }
+
+    fn drop_dialled(&mut self, now: Now, session: usize, conn: ConnId, error: &str) {
+        self.host.close(conn);
+        self.set_owner(conn, Owner::Nobody);
+        self.dial_failed(now, session, error);
     }
 
     fn dial_failed(&mut self, now: Now, session: usize, error: &str) {

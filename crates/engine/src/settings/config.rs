@@ -194,6 +194,7 @@ fn session_config(
         nodelay: from.bool(Id::SocketNodelay),
         send_buffer: buffer(Id::SocketSendBufferSize),
         receive_buffer: buffer(Id::SocketReceiveBufferSize),
+        transport: super::transport::transport(settings, from, &mut shelf.tls)?,
         custom,
     })
 }
@@ -349,6 +350,8 @@ fn built_in(name: &str) -> String {
 #[derive(Default)]
 struct Shelf {
     read: BTreeMap<String, Arc<Dictionary>>,
+    /// TLS with its files read.
+    tls: super::transport::Made,
 }
 
 impl Shelf {

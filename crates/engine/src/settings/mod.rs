@@ -23,6 +23,7 @@ pub mod registry;
 pub mod resolve;
 mod rules;
 mod section;
+mod transport;
 pub mod value;
 pub mod variables;
 
