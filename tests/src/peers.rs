@@ -42,18 +42,33 @@ impl Engine {
 
     /// Starts it in one role on this port.
     pub fn start(self, role: Role, port: u16, sender: &str, target: &str) -> Result<Side, String> {
+        self.start_with(role, port, sender, target, None)
+    }
+
+    /// The same over TLS, with the certificates of a folder that
+    /// [`certificates::make`](crate::certificates::make) has filled.
+    pub fn start_with(
+        self,
+        role: Role,
+        port: u16,
+        sender: &str,
+        target: &str,
+        certificates: Option<&Path>,
+    ) -> Result<Side, String> {
         let command = self.build()?;
         let dictionary = folder("quickfix-tokio")?.join("acceptance/spec/FIX42.xml");
         let role = match role {
             Role::Initiator => "initiator",
             Role::Acceptor => "acceptor",
         };
-        let store =
-            scratch(&format!("interop-{self:?}-{role}")).map_err(|error| error.to_string())?;
+        let way = certificates.map_or("", |_| "-tls");
+        let store = scratch(&format!("interop-{self:?}-{role}{way}"));
+        let store = store.map_err(|error| error.to_string())?;
         let mut child = Command::new(&command[0])
             .args(&command[1..])
             .args([role, &port.to_string(), sender, target])
             .arg(dictionary)
+            .args(certificates)
             .current_dir(store)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -122,8 +137,8 @@ fn build_cpp() -> Result<Vec<String>, String> {
             .arg("-o")
             .arg(&program);
         run(
-            compiler.args(["-lquickfix", "-lpthread"]),
-            "apt-get install g++ libquickfix-dev",
+            compiler.args(["-lquickfix", "-lssl", "-lcrypto", "-lpthread"]),
+            "apt-get install g++ libquickfix-dev libssl-dev",
         )?;
     }
     Ok(vec![text(&program)])
