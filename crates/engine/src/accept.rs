@@ -15,11 +15,16 @@ use crate::connection::Input;
 use crate::engine::{Engine, EngineError, Owner};
 use crate::event::{Event, Refusal};
 use crate::host::{ConnId, Host, ListenerId};
+use crate::tls::{self, Pin, Spki};
+use crate::transport::Network;
 
 /// Connections taken from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
 /// Time until an accept that failed is tried again.
 const ACCEPT_PAUSE: u64 = 100_000_000;
+
+/// How a TLS connection begins: a handshake record.
+const TLS_HELLO: &[u8] = &[0x16, 0x03];
 
 /// The pool of connections without a session.
 pub(crate) struct Lobby {
@@ -37,6 +42,8 @@ struct Route {
     begin_string: BeginString,
     own: Party,
     peer: Party,
+    /// Certificates of which the peer must show one, if there are any.
+    certificates: Vec<Pin>,
 }
 
 struct Listening {
@@ -44,6 +51,10 @@ struct Listening {
     /// As it was configured; sessions with port 0 and one address share a port.
     asked: SocketAddr,
     at: SocketAddr,
+    /// Nothing protects what is said here.
+    unprotected: bool,
+    /// Whom connections must come from, if there are any.
+    balancers: Vec<Network>,
     /// After a failure nothing is accepted before this.
     not_before: Mono,
 }
@@ -59,6 +70,8 @@ struct Guest {
     from: SocketAddr,
     listener: ListenerId,
     deadline: Mono,
+    /// `from` is a load balancer, and the client is not known yet.
+    unannounced: bool,
 }
 
 impl Lobby {
@@ -91,13 +104,15 @@ impl Lobby {
         let listener = match known {
             Some(listening) => listening.id,
             None => {
-                let result = host.listen(listen);
+                let result = host.listen(listen, &config.transport);
                 let (id, at) =
                     result.map_err(|source| EngineError::Listen { at: listen, source })?;
                 self.listeners.push(Listening {
                     id,
                     asked: listen,
                     at,
+                    unprotected: config.transport.tls.is_none() && !at.ip().is_loopback(),
+                    balancers: config.transport.balancers.clone(),
                     not_before: Mono(0),
                 });
                 id
@@ -109,6 +124,7 @@ impl Lobby {
             begin_string: config.session.begin_string,
             own: config.session.own.clone(),
             peer: config.session.peer.clone(),
+            certificates: config.transport.certificates.clone(),
         });
         Ok(())
     }
@@ -116,6 +132,15 @@ impl Lobby {
     /// Where connections are taken.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         self.listeners.iter().map(|listening| listening.at)
+    }
+
+    /// Where other machines may connect without TLS.
+    pub(crate) fn unprotected(&self) -> impl Iterator<Item = SocketAddr> {
+        let open = self
+            .listeners
+            .iter()
+            .filter(|listening| listening.unprotected);
+        open.map(|listening| listening.at)
     }
 
     /// The earliest time at which somebody has waited too long.
@@ -127,12 +152,18 @@ impl Lobby {
     }
 
     fn admit(&mut self, guest: Guest) -> Result<usize, Refusal> {
-        let ip = address(guest.from.ip());
-        let same = |slot: &&Slot| {
-            slot.guest
-                .is_some_and(|other| address(other.from.ip()) == ip)
-        };
-        if self.slots.iter().filter(same).count() >= self.per_address {
+        let balancers = self
+            .listening(guest.listener)
+            .map(|listening| &listening.balancers);
+        if let Some(balancers) = balancers
+            && !balancers.is_empty()
+            && !balancers
+                .iter()
+                .any(|network| network.contains(guest.from.ip()))
+        {
+            return Err(Refusal::NotABalancer);
+        }
+        if !guest.unannounced && self.pending_of(guest.from.ip()) >= self.per_address {
             return Err(Refusal::TooManyFromAddress);
         }
         let free = self.slots.iter().position(|slot| slot.guest.is_none());
@@ -140,6 +171,32 @@ impl Lobby {
         self.slots[index].guest = Some(guest);
         self.slots[index].input.clear();
         Ok(index)
+    }
+
+    /// Connections from an address that have not logged on. Those through a load balancer count as
+    /// their client's.
+    fn pending_of(&self, ip: IpAddr) -> usize {
+        let same = |slot: &&Slot| {
+            slot.guest
+                .is_some_and(|other| !other.unannounced && address(other.from.ip()) == address(ip))
+        };
+        self.slots.iter().filter(same).count()
+    }
+
+    /// A load balancer has told who the client is.
+    fn announce(&mut self, slot: usize, client: Option<SocketAddr>) -> Result<(), Refusal> {
+        let Some(mut guest) = self.slots[slot].guest else {
+            return Ok(());
+        };
+        let from = client.unwrap_or(guest.from);
+        let others = self.pending_of(from.ip());
+        guest.from = from;
+        guest.unannounced = false;
+        self.slots[slot].guest = Some(guest);
+        match others >= self.per_address {
+            true => Err(Refusal::TooManyFromAddress),
+            false => Ok(()),
+        }
     }
 
     fn listening(&mut self, id: ListenerId) -> Option<&mut Listening> {
@@ -197,6 +254,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             from,
             listener,
             deadline,
+            unannounced: self.host.peer(conn).announced.is_none(),
         };
         let admitted = if self.is_stopping() {
             Err(Refusal::Stopping)
@@ -224,19 +282,28 @@ impl<A: Application, H: Host> Engine<A, H> {
         else {
             return Ok(());
         };
-        let (conn, listener) = (guest.conn, guest.listener);
-        match input.fill(&mut self.host, conn) {
-            Ok(0) => {
+        let (conn, listener, unannounced) = (guest.conn, guest.listener, guest.unannounced);
+        let filled = input.fill(&mut self.host, conn);
+        if unannounced
+            && let Some(client) = self.host.peer(conn).announced
+            && let Err(why) = self.lobby.announce(slot, client)
+        {
+            self.refuse(now, slot, why);
+            return Ok(());
+        }
+        match filled {
+            Ok(count) if count > 0 => {}
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+            Ok(_) => {
                 self.refuse(now, slot, Refusal::Gone);
                 return Ok(());
             }
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-            Err(_) => {
-                self.refuse(now, slot, Refusal::Gone);
+            Err(error) => {
+                self.refuse(now, slot, Refusal::of(&error));
                 return Ok(());
             }
         }
+        let input = &self.lobby.slots[slot].input;
         let bytes = input.unread();
         let why = match frame::next(bytes, input.size()) {
             Frame::Whole { skip: 0, len } => {
@@ -246,7 +313,13 @@ impl<A: Application, H: Host> Engine<A, H> {
                 {
                     None => Refusal::NotALogon,
                     Some(None) => Refusal::UnknownSession,
-                    Some(Some(session)) => {
+                    Some(Some(route)) if !self.may(conn, route) => Refusal::Certificate(
+                        self.host
+                            .peer(conn)
+                            .certificate
+                            .map(|shown| Spki(shown.spki)),
+                    ),
+                    Some(Some(&Route { session, .. })) => {
                         let line = &self.core.lines[session];
                         match (line.conn, line.leaving) {
                             (None, _) => return self.welcome(now, slot, session),
@@ -262,10 +335,17 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
             Frame::Partial { skip: 0 } if !input.is_full() => return Ok(()),
             Frame::Partial { skip: 0 } | Frame::TooLarge { skip: 0, .. } => Refusal::TooLarge,
+            _ if bytes.starts_with(TLS_HELLO) => Refusal::TlsUnexpected,
             _ => Refusal::Garbled,
         };
         self.refuse(now, slot, why);
         Ok(())
+    }
+
+    /// Whether the peer has shown a certificate of the session.
+    fn may(&self, conn: ConnId, route: &Route) -> bool {
+        route.certificates.is_empty()
+            || tls::allowed(&route.certificates, self.host.peer(conn).certificate)
     }
 
     /// A Logon for a session without a connection has come: the connection becomes the session's.
@@ -316,7 +396,11 @@ impl<A: Application, H: Host> Engine<A, H> {
 
 /// The session of a listener that a Logon is for: the CompIDs are the same, and so are those SubIDs
 /// and LocationIDs that the session has. The session that has most of them wins.
-fn find(routes: &[Route], listener: ListenerId, identity: &LogonIdentity<'_>) -> Option<usize> {
+fn find<'a>(
+    routes: &'a [Route],
+    listener: ListenerId,
+    identity: &LogonIdentity<'_>,
+) -> Option<&'a Route> {
     let fits = |ours: &[u8], theirs: &[u8]| ours.is_empty() || ours == theirs;
     let matches = |route: &&Route| {
         route.listener == listener
@@ -328,7 +412,7 @@ fn find(routes: &[Route], listener: ListenerId, identity: &LogonIdentity<'_>) ->
             && fits(&route.peer.sub_id, identity.peer_sub_id)
             && fits(&route.peer.location_id, identity.peer_location_id)
     };
-    let best = routes.iter().filter(matches).max_by_key(|route| {
+    routes.iter().filter(matches).max_by_key(|route| {
         let ids = [
             &route.own.sub_id,
             &route.own.location_id,
@@ -336,6 +420,5 @@ fn find(routes: &[Route], listener: ListenerId, identity: &LogonIdentity<'_>) ->
             &route.peer.location_id,
         ];
         ids.iter().filter(|id| !id.is_empty()).count()
-    })?;
-    Some(best.session)
+    })
 }

@@ -14,6 +14,7 @@ use fixwire_protocol::session;
 
 use crate::journal::record::EFFECT;
 use crate::schedule::Schedule;
+use crate::transport::Transport;
 
 /// Everything an engine needs to know.
 #[derive(Clone, Debug)]
@@ -142,6 +143,10 @@ impl EngineConfig {
                 if session.name == other.name {
                     return Err(ConfigError::NameTwice(session.name.clone()));
                 }
+                if session.cannot_listen_with(other) {
+                    let names = (other.name.clone(), session.name.clone());
+                    return Err(ConfigError::TransportDiffers(names.0, names.1));
+                }
                 if session.is_same_for_a_peer(other) {
                     let names = (other.name.clone(), session.name.clone());
                     return Err(ConfigError::IdentityTwice(names.0, names.1));
@@ -260,6 +265,8 @@ pub struct SessionConfig {
     pub receive_buffer: Option<usize>,
     /// When it is open; `None`: always, and its numbers never restart by themselves.
     pub schedule: Option<Schedule>,
+    /// TLS, proxies, local addresses and further socket options.
+    pub transport: Transport,
     /// Settings that are the application's own.
     pub custom: BTreeMap<String, String>,
 }
@@ -277,6 +284,7 @@ impl SessionConfig {
             send_buffer: None,
             receive_buffer: None,
             schedule: None,
+            transport: Transport::default(),
             custom: BTreeMap::new(),
         }
     }
@@ -295,6 +303,13 @@ impl SessionConfig {
             return Err(ConfigError::Role(self.name.clone()));
         }
         Ok(())
+    }
+
+    /// Both listen at one address, and differ in what happens there before a Logon.
+    fn cannot_listen_with(&self, other: &Self) -> bool {
+        matches!(self.connection, Connection::Acceptor { .. })
+            && self.connection == other.connection
+            && !self.transport.shares_listener(&other.transport)
     }
 
     /// A Logon cannot tell the two apart.
@@ -336,6 +351,8 @@ pub enum ConfigError {
     NameTwice(String),
     /// Two acceptor sessions cannot be told apart by their Logon.
     IdentityTwice(String, String),
+    /// Two sessions share a port and differ in TLS, load balancers or SO_REUSEADDR.
+    TransportDiffers(String, String),
     /// A session is configured as one role and connects as the other.
     Role(String),
     /// An initiator without a host to connect to.
@@ -362,6 +379,13 @@ impl fmt::Display for ConfigError {
                 write!(
                     f,
                     "sessions {a} and {b} have the same BeginString, CompIDs and port"
+                )
+            }
+            Self::TransportDiffers(a, b) => {
+                write!(
+                    f,
+                    "sessions {a} and {b} share a port, so they need the same TLS settings, load \
+                     balancers and SocketReuseAddress"
                 )
             }
             Self::Role(name) => {

@@ -216,7 +216,12 @@ impl<A: Application, H: Host> Engine<A, H> {
                 hosts,
                 reconnect,
                 timeout,
-            } => Some(Dialler::new(hosts.clone(), reconnect.clone(), *timeout)),
+            } => Some(Dialler::new(
+                hosts.clone(),
+                reconnect.clone(),
+                *timeout,
+                session.transport.clone(),
+            )),
         };
         let header_room = sessions
             .iter()
@@ -280,6 +285,9 @@ impl<A: Application, H: Host> Engine<A, H> {
         let now = self.host.now();
         for at in self.lobby.addresses() {
             self.events.tell(now, &Event::Listening { at });
+        }
+        for at in self.lobby.unprotected() {
+            self.events.tell(now, &Event::Unprotected { at });
         }
     }
 

@@ -37,6 +37,8 @@ mod redact;
 mod release;
 pub mod schedule;
 pub mod settings;
+pub mod tls;
+pub mod transport;
 mod turn;
 
 pub use fixwire_protocol as protocol;

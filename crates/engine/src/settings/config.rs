@@ -25,9 +25,10 @@ impl Settings {
     /// themselves make no engine.
     pub fn to_config(&self) -> Result<EngineConfig, LoadError> {
         let mut shelf = Shelf::default();
+        let mut tls = super::transport::Made::default();
         let mut sessions = Vec::with_capacity(self.sessions.len());
         for session in &self.sessions {
-            sessions.push(session_config(self, session, &mut shelf)?);
+            sessions.push(session_config(self, session, &mut shelf, &mut tls)?);
         }
         let Some(first) = self.sessions.first() else {
             return Ok(EngineConfig::default());
@@ -108,6 +109,7 @@ fn session_config(
     settings: &Settings,
     from: &SessionSettings,
     shelf: &mut Shelf,
+    tls: &mut super::transport::Made,
 ) -> Result<SessionConfig, LoadError> {
     let text = |id| from.text(id).unwrap_or_default();
     let bytes = |id| from.text(id).unwrap_or_default().as_bytes().to_vec();
@@ -222,6 +224,7 @@ fn session_config(
         send_buffer: buffer(Id::SocketSendBufferSize),
         receive_buffer: buffer(Id::SocketReceiveBufferSize),
         schedule,
+        transport: super::transport::transport(settings, from, tls)?,
         custom,
     })
 }

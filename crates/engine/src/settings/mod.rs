@@ -25,6 +25,7 @@ pub mod resolve;
 mod rules;
 mod schedule;
 mod section;
+mod transport;
 pub mod value;
 pub mod variables;
 
