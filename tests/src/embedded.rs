@@ -5,6 +5,7 @@ use crate::trade::{Event, Side};
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::session::{self, BeginString, ResetOn};
 use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
+use fixwire::transport::Transport;
 use fixwire::{Connection, Engine, EngineConfig, EngineError, Handle, SendError, SessionConfig};
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -29,8 +30,25 @@ pub fn start(
     target: &str,
     folder: &Path,
 ) -> Result<Side, String> {
+    start_with(role, port, sender, target, folder, Transport::default())
+}
+
+/// The same with TLS, for example.
+///
+/// # Errors
+///
+/// What the engine says.
+pub fn start_with(
+    role: Role,
+    port: u16,
+    sender: &str,
+    target: &str,
+    folder: &Path,
+    transport: Transport,
+) -> Result<Side, String> {
     let (events, received) = channel();
-    let config = config(role, port, sender, target, folder);
+    let mut config = config(role, port, sender, target, folder);
+    config.sessions[0].transport = transport;
     let mut embedded = Embedded {
         config,
         events,

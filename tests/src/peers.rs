@@ -45,9 +45,23 @@ impl Engine {
 
     /// Starts it in one role on this port, with a new store.
     pub fn start(self, role: Role, port: u16, sender: &str, target: &str) -> Result<Side, String> {
-        let store = scratch(&format!("interop-{self:?}-{role:?}"));
+        self.start_with(role, port, sender, target, None)
+    }
+
+    /// The same over TLS, with the certificates of a folder that
+    /// [`certificates::make`](crate::certificates::make) has filled.
+    pub fn start_with(
+        self,
+        role: Role,
+        port: u16,
+        sender: &str,
+        target: &str,
+        certificates: Option<&Path>,
+    ) -> Result<Side, String> {
+        let way = certificates.map_or("", |_| "-tls");
+        let store = scratch(&format!("interop-{self:?}-{role:?}{way}"));
         let store = store.map_err(|error| error.to_string())?;
-        self.start_in(&store, role, port, sender, target)
+        self.start_in(&store, role, port, sender, target, certificates)
     }
 
     /// Starts it in one role on this port, with the file store in `store` of this folder.
@@ -58,8 +72,9 @@ impl Engine {
         port: u16,
         sender: &str,
         target: &str,
+        certificates: Option<&Path>,
     ) -> Result<Side, String> {
-        let (mut running, received) = self.run(role, port, sender, target, folder)?;
+        let (mut running, received) = self.run(role, port, sender, target, folder, certificates)?;
         Ok(Side::new(sender, move |line| running.tell(line), received))
     }
 
@@ -71,6 +86,7 @@ impl Engine {
         sender: &str,
         target: &str,
         store: &Path,
+        certificates: Option<&Path>,
     ) -> Result<(Running, Receiver<Event>), String> {
         let command = self.build()?;
         let dictionary = match self {
@@ -86,6 +102,7 @@ impl Engine {
             .args(&command[1..])
             .args([role, &port.to_string(), sender, target])
             .arg(dictionary)
+            .args(certificates)
             .current_dir(store)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -155,8 +172,8 @@ fn build_cpp() -> Result<Vec<String>, String> {
             .arg("-o")
             .arg(&program);
         run(
-            compiler.args(["-lquickfix", "-lpthread"]),
-            "apt-get install g++ libquickfix-dev",
+            compiler.args(["-lquickfix", "-lssl", "-lcrypto", "-lpthread"]),
+            "apt-get install g++ libquickfix-dev libssl-dev",
         )?;
     }
     Ok(vec![text(&program)])

@@ -2,8 +2,8 @@
 
 use crate::wire::{Missing, Wire, value};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Which way a message goes.
@@ -32,6 +32,8 @@ pub struct Proxy {
     /// Where the initiator connects to.
     pub address: SocketAddr,
     counts: Arc<[Counts; 2]>,
+    /// Streams that pass unread.
+    sealed: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 #[derive(Debug, Default)]
@@ -52,6 +54,7 @@ impl Proxy {
         let proxy = Self {
             address: listener.local_addr()?,
             counts: counts.clone(),
+            sealed: Arc::default(),
         };
         std::thread::spawn(move || {
             for initiator in listener.incoming().flatten() {
@@ -60,6 +63,32 @@ impl Proxy {
             }
         });
         Ok(proxy)
+    }
+
+    /// The same for streams that nobody can read: bytes pass as they are, and nothing is counted.
+    pub fn start_sealed(acceptor: SocketAddr) -> std::io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let sealed: Arc<Mutex<Vec<TcpStream>>> = Arc::default();
+        let proxy = Self {
+            address: listener.local_addr()?,
+            counts: Arc::default(),
+            sealed: sealed.clone(),
+        };
+        std::thread::spawn(move || {
+            for initiator in listener.incoming().flatten() {
+                let _ = TcpStream::connect(acceptor).and_then(|to| pass(initiator, to, &sealed));
+            }
+        });
+        Ok(proxy)
+    }
+
+    /// Ends the sealed connections in the middle of whatever is under way.
+    pub fn cut(&self) {
+        let mut sealed = self.sealed.lock().unwrap_or_else(PoisonError::into_inner);
+        for stream in sealed.drain(..) {
+            // It may be gone already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
     }
 
     /// The next application messages that go this way are lost.
@@ -78,6 +107,26 @@ impl Proxy {
     pub fn resets(&self, way: Way) -> usize {
         self.counts[way as usize].resets.load(Ordering::SeqCst)
     }
+}
+
+fn pass(
+    initiator: TcpStream,
+    acceptor: TcpStream,
+    sealed: &Mutex<Vec<TcpStream>>,
+) -> std::io::Result<()> {
+    let pairs = [
+        (initiator.try_clone()?, acceptor.try_clone()?),
+        (acceptor.try_clone()?, initiator.try_clone()?),
+    ];
+    let mut open = sealed.lock().unwrap_or_else(PoisonError::into_inner);
+    open.extend([initiator, acceptor]);
+    for (mut from, mut to) in pairs {
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut from, &mut to);
+            let _ = to.shutdown(Shutdown::Both);
+        });
+    }
+    Ok(())
 }
 
 fn join(

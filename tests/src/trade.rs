@@ -175,6 +175,22 @@ impl Pair {
         self.both(judge)
     }
 
+    /// The same over a connection that the proxy cannot read: orders each way, orders sent while logged
+    /// off, numbers left out, three cuts of the connection while orders are under way, logout.
+    pub fn trade_sealed(&mut self, orders: usize) -> Result<(), String> {
+        self.both(|side| side.wait("logon", |side| side.count("logon") == 1))?;
+        self.exchange(orders)?;
+        self.while_logged_off()?;
+        for _ in 0..3 {
+            self.both(|side| side.send(orders / 10))?;
+            self.proxy.cut();
+            self.settle()?;
+        }
+        self.exchange(10)?;
+        self.log_out()?;
+        self.both(judge)
+    }
+
     /// What only an engine can do that lets its counters be set: leave out numbers that are then
     /// filled without content, and ask for messages that it already has. Comes before the reset.
     pub fn move_counters(&mut self, way: Way) -> Result<(), String> {

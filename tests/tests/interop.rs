@@ -1,10 +1,10 @@
 //! Do engines of others trade with ours, in both roles?
 
-use fixwire_rigs::embedded;
 use fixwire_rigs::peers::{Engine, Role};
 use fixwire_rigs::proxy::{Proxy, Way};
 use fixwire_rigs::server::{free_port, scratch, wait_for_listener};
 use fixwire_rigs::trade::{Pair, Side};
+use fixwire_rigs::{certificates, embedded};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -62,6 +62,46 @@ fn we_connect_to_quickfix_go() -> Result<(), String> {
     with_us(Engine::QuickfixGo, Role::Initiator)
 }
 
+#[test]
+fn quickfix_cpp_connects_to_us_over_tls() -> Result<(), String> {
+    with_us_over_tls(Engine::QuickfixCpp, Role::Acceptor)
+}
+
+#[test]
+fn quickfix_j_connects_to_us_over_tls() -> Result<(), String> {
+    with_us_over_tls(Engine::QuickfixJ, Role::Acceptor)
+}
+
+#[test]
+fn we_connect_to_quickfix_cpp_over_tls() -> Result<(), String> {
+    with_us_over_tls(Engine::QuickfixCpp, Role::Initiator)
+}
+
+#[test]
+fn we_connect_to_quickfix_j_over_tls() -> Result<(), String> {
+    with_us_over_tls(Engine::QuickfixJ, Role::Initiator)
+}
+
+/// Trades over TLS with certificates on both sides, gaps and cuts included.
+fn with_us_over_tls(peer: Engine, ours: Role) -> Result<(), String> {
+    let folder = scratch(&format!("interop-tls-{peer:?}-we-are-{ours:?}"))
+        .map_err(|error| error.to_string())?;
+    let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+    certificates::make(&folder)?;
+    let start = |journal: &'static str| {
+        let folder = folder.clone();
+        move |role, port, own: &str, other: &str| match role == ours {
+            true => {
+                let transport = certificates::transport(&folder, role)?;
+                embedded::start_with(role, port, own, other, &folder.join(journal), transport)
+            }
+            false => peer.start_with(role, port, own, other, Some(&folder)),
+        }
+    };
+    let proxy = Proxy::start_sealed;
+    pair_through(start("trade"), proxy)?.trade_sealed(ORDERS)
+}
+
 /// Trades with a peer in the given role of ours; then the peer moves its counters.
 fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
     let folder =
@@ -83,13 +123,19 @@ fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
 
 /// Two sides with a proxy between them.
 fn pair(start: impl Fn(Role, u16, &str, &str) -> Result<Side, String>) -> Result<Pair, String> {
+    pair_through(start, Proxy::start)
+}
+
+fn pair_through(
+    start: impl Fn(Role, u16, &str, &str) -> Result<Side, String>,
+    proxy: fn(SocketAddr) -> std::io::Result<Proxy>,
+) -> Result<Pair, String> {
     let port = free_port().map_err(|error| error.to_string())?;
     let acceptor = start(Role::Acceptor, port, "ACCEPTOR", "INITIATOR")?;
     // An initiator that finds nobody may use up numbers with Logons that nobody hears.
     let listens = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     wait_for_listener(listens, Duration::from_secs(30))?;
-    let proxy = Proxy::start(listens);
-    let proxy = proxy.map_err(|error| error.to_string())?;
+    let proxy = proxy(listens).map_err(|error| error.to_string())?;
     let initiator = start(
         Role::Initiator,
         proxy.address.port(),

@@ -134,7 +134,7 @@ impl Match {
     fn start_theirs(&mut self) -> Result<(), String> {
         let (mut running, events) =
             self.engine
-                .run(self.role, self.port, THEIRS, OURS, &self.store)?;
+                .run(self.role, self.port, THEIRS, OURS, &self.store, None)?;
         running.tell(&format!("from {}", self.asked))?;
         self.their_side = Some((running, events));
         Ok(())

@@ -35,8 +35,9 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     };
     let (before, after, peer) = (place("before")?, place("after")?, place("peer")?);
     let port = free_port().map_err(|error| error.to_string())?;
-    let old =
-        |folder: &Path| engine.start_in(folder, Role::Initiator, port, "INITIATOR", "ACCEPTOR");
+    let old = |folder: &Path| {
+        engine.start_in(folder, Role::Initiator, port, "INITIATOR", "ACCEPTOR", None)
+    };
 
     // Nobody listens: everything is stored.
     let mut writer = old(&before)?;
@@ -69,7 +70,8 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     assert!(refused.contains("has session"), "{refused}");
 
     // The peer has nothing of it: one gap, and all of it is served.
-    let mut acceptor = engine.start_in(&peer, Role::Acceptor, port, "ACCEPTOR", "INITIATOR")?;
+    let mut acceptor =
+        engine.start_in(&peer, Role::Acceptor, port, "ACCEPTOR", "INITIATOR", None)?;
     let listens = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     wait_for_listener(listens, Duration::from_secs(30))?;
     let mut ours = embedded::start(Role::Initiator, port, "INITIATOR", "ACCEPTOR", &home)?;

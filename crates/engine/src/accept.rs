@@ -20,11 +20,16 @@ use crate::event::{Event, Refusal};
 use crate::host::{ConnId, Host, ListenerId, WakeUp};
 use crate::passwords::{Answer, Checker};
 use crate::route::{Password, Route, find, has_password};
+use crate::tls::{self, Spki};
+use crate::transport::Network;
 
 /// Connections taken from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
 /// Time until an accept that failed is tried again.
 const ACCEPT_PAUSE: u64 = 100_000_000;
+
+/// How a TLS connection begins: a handshake record.
+const TLS_HELLO: &[u8] = &[0x16, 0x03];
 
 /// The pool of connections without a session.
 pub(crate) struct Lobby {
@@ -46,6 +51,10 @@ struct Listening {
     /// As it was configured; sessions with port 0 and one address share a port.
     asked: SocketAddr,
     at: SocketAddr,
+    /// Nothing protects what is said here.
+    unprotected: bool,
+    /// Whom connections must come from, if there are any.
+    balancers: Vec<Network>,
     /// After a failure nothing is accepted before this.
     not_before: Mono,
 }
@@ -63,6 +72,8 @@ struct Guest {
     deadline: Mono,
     /// The ticket of its password, while that is compared.
     asked: Option<u64>,
+    /// `from` is a load balancer, and the client is not known yet.
+    unannounced: bool,
 }
 
 impl Lobby {
@@ -100,13 +111,15 @@ impl Lobby {
         let listener = match known {
             Some(listening) => listening.id,
             None => {
-                let result = host.listen(listen);
+                let result = host.listen(listen, &config.transport);
                 let (id, at) =
                     result.map_err(|source| EngineError::Listen { at: listen, source })?;
                 self.listeners.push(Listening {
                     id,
                     asked: listen,
                     at,
+                    unprotected: config.transport.tls.is_none() && !at.ip().is_loopback(),
+                    balancers: config.transport.balancers.clone(),
                     not_before: Mono(0),
                 });
                 id
@@ -121,6 +134,7 @@ impl Lobby {
             access: config.access.clone(),
             username: config.session.username.clone(),
             password: config.session.password.clone(),
+            certificates: config.transport.certificates.clone(),
         });
         Ok(())
     }
@@ -157,6 +171,15 @@ impl Lobby {
         self.listeners.iter().map(|listening| listening.at)
     }
 
+    /// Where other machines may connect without TLS.
+    pub(crate) fn unprotected(&self) -> impl Iterator<Item = SocketAddr> {
+        let open = self
+            .listeners
+            .iter()
+            .filter(|listening| listening.unprotected);
+        open.map(|listening| listening.at)
+    }
+
     /// The earliest time at which somebody has waited too long.
     pub(crate) fn due(&self) -> Option<Mono> {
         let guests = self.slots.iter().filter_map(|slot| slot.guest);
@@ -165,26 +188,63 @@ impl Lobby {
         late.into_iter().chain(accepts.filter(|at| at.0 > 0)).min()
     }
 
-    fn admit(&mut self, now: Now, guest: Guest) -> Result<usize, Refusal> {
-        let ip = address(guest.from.ip());
-        if !self.lets_in(guest.listener, ip) {
+    /// Whether somebody of this address may wait here for a Logon.
+    fn may_wait(&mut self, now: Now, listener: ListenerId, ip: IpAddr) -> Result<(), Refusal> {
+        let ip = address(ip);
+        if !self.lets_in(listener, ip) {
             return Err(Refusal::AddressNotAllowed);
         }
         if !self.doorman.connects(now.mono, ip) {
             return Err(Refusal::TooManyFailures);
         }
-        let same = |slot: &&Slot| {
-            slot.guest
-                .is_some_and(|other| address(other.from.ip()) == ip)
-        };
-        if self.slots.iter().filter(same).count() >= self.per_address {
+        if self.pending_of(ip) >= self.per_address {
             return Err(Refusal::TooManyFromAddress);
+        }
+        Ok(())
+    }
+
+    fn admit(&mut self, now: Now, guest: Guest) -> Result<usize, Refusal> {
+        let ip = guest.from.ip();
+        let is_balancer = |networks: &[Network]| networks.iter().any(|one| one.contains(ip));
+        let listening = self.listening(guest.listener);
+        if listening.is_some_and(|at| !at.balancers.is_empty() && !is_balancer(&at.balancers)) {
+            return Err(Refusal::NotABalancer);
+        }
+        if !guest.unannounced {
+            self.may_wait(now, guest.listener, ip)?;
         }
         let free = self.slots.iter().position(|slot| slot.guest.is_none());
         let index = free.ok_or(Refusal::TooManyPending)?;
         self.slots[index].guest = Some(guest);
         self.slots[index].input.clear();
         Ok(index)
+    }
+
+    /// Connections from an address that have not logged on. Those through a load balancer count as
+    /// their client's.
+    fn pending_of(&self, ip: IpAddr) -> usize {
+        let same = |slot: &&Slot| {
+            slot.guest
+                .is_some_and(|other| !other.unannounced && address(other.from.ip()) == address(ip))
+        };
+        self.slots.iter().filter(same).count()
+    }
+
+    /// A load balancer has told who the client is.
+    fn announce(
+        &mut self,
+        now: Now,
+        slot: usize,
+        client: Option<SocketAddr>,
+    ) -> Result<(), Refusal> {
+        let Some(mut guest) = self.slots[slot].guest else {
+            return Ok(());
+        };
+        guest.from = client.unwrap_or(guest.from);
+        let allowed = self.may_wait(now, guest.listener, guest.from.ip());
+        guest.unannounced = false;
+        self.slots[slot].guest = Some(guest);
+        allowed
     }
 
     fn listening(&mut self, id: ListenerId) -> Option<&mut Listening> {
@@ -196,6 +256,11 @@ impl Lobby {
     fn leave(&mut self, slot: usize) -> Option<Guest> {
         self.slots[slot].guest.take()
     }
+}
+
+/// Whether the peer has shown a certificate of the session.
+fn has_certificate(host: &impl Host, conn: ConnId, route: &Route) -> bool {
+    route.certificates.is_empty() || tls::allowed(&route.certificates, host.peer(conn).certificate)
 }
 
 /// An IPv4 address that came through an IPv6 socket is the same address.
@@ -243,6 +308,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             listener,
             deadline,
             asked: None,
+            unannounced: self.host.peer(conn).announced.is_none(),
         };
         let admitted = if self.is_stopping() {
             Err(Refusal::Stopping)
@@ -270,7 +336,17 @@ impl<A: Application, H: Host> Engine<A, H> {
         else {
             return Ok(());
         };
-        match input.fill(&mut self.host, guest.conn) {
+        let (conn, unannounced, asked) = (guest.conn, guest.unannounced, guest.asked.is_some());
+        let filled = input.fill(&mut self.host, conn);
+        if unannounced
+            && let Some(client) = self.host.peer(conn).announced
+            && let Err(why) = self.lobby.announce(now, slot, client)
+        {
+            self.refuse(now, slot, why);
+            return Ok(());
+        }
+        let input = &self.lobby.slots[slot].input;
+        match filled {
             Ok(0) if !input.is_full() => {
                 self.refuse(now, slot, Refusal::Gone);
                 return Ok(());
@@ -282,8 +358,8 @@ impl<A: Application, H: Host> Engine<A, H> {
                 return Ok(());
             }
         }
-        let asked = guest.asked.is_some();
-        let why = match frame::next(input.unread(), input.size()) {
+        let bytes = input.unread();
+        let why = match frame::next(bytes, input.size()) {
             // Its password is being compared. Who sends more than fits meanwhile is no peer.
             _ if asked && !input.is_full() => return Ok(()),
             Frame::Whole { skip: 0, .. } if !asked => return self.identify(now, slot),
@@ -291,6 +367,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             Frame::Whole { skip: 0, .. }
             | Frame::Partial { skip: 0 }
             | Frame::TooLarge { skip: 0, .. } => Refusal::TooLarge,
+            _ if bytes.starts_with(TLS_HELLO) => Refusal::TlsUnexpected,
             _ => Refusal::Garbled,
         };
         self.refuse(now, slot, why);
@@ -326,6 +403,10 @@ impl<A: Application, H: Host> Engine<A, H> {
             None => Refusal::NotALogon,
             Some(None) => Refusal::UnknownSession,
             Some(Some(route)) if !allows(&route.access.addresses, ip) => Refusal::AddressNotAllowed,
+            Some(Some(route)) if !has_certificate(&self.host, guest.conn, route) => {
+                let shown = self.host.peer(guest.conn).certificate;
+                Refusal::Certificate(shown.map(|shown| Spki(shown.spki)))
+            }
             Some(Some(route)) if doorman.keeps_out(now.mono, ip, route.target) => {
                 Refusal::LockedOut
             }

@@ -20,6 +20,7 @@ use crate::journal::record::EFFECT;
 use crate::log::FileLog;
 use crate::passwords::Users;
 use crate::schedule::Schedule;
+use crate::transport::Transport;
 
 /// Longest CompID, SubID or LocationID, bytes.
 pub(crate) const LONGEST_ID: usize = 128;
@@ -192,6 +193,12 @@ impl EngineConfig {
             if !matches!(template.session.connection, Connection::Acceptor { .. }) {
                 return Err(ConfigError::Role(template.session.name.clone()));
             }
+            let templates = self.templates.iter().map(|other| &other.session);
+            let mut others = self.sessions.iter().chain(templates);
+            if let Some(other) = others.find(|other| template.session.cannot_listen_with(other)) {
+                let names = (other.name.clone(), template.session.name.clone());
+                return Err(ConfigError::TransportDiffers(names.0, names.1));
+            }
         }
         if self.file_log.is_some() && self.durability == Durability::Memory {
             return Err(ConfigError::LogWithoutJournal);
@@ -351,6 +358,8 @@ pub struct SessionConfig {
     pub access: Access,
     /// How much may pass.
     pub flow: Flow,
+    /// TLS, proxies, local addresses and further socket options.
+    pub transport: Transport,
     /// Settings that are the application's own.
     pub custom: BTreeMap<String, String>,
 }
@@ -423,6 +432,7 @@ impl SessionConfig {
             schedule: None,
             access: Access::default(),
             flow: Flow::default(),
+            transport: Transport::default(),
             custom: BTreeMap::new(),
         }
     }
@@ -465,11 +475,22 @@ impl SessionConfig {
         if self.name == other.name {
             return Err(ConfigError::NameTwice(self.name.clone()));
         }
+        if self.cannot_listen_with(other) {
+            let names = (other.name.clone(), self.name.clone());
+            return Err(ConfigError::TransportDiffers(names.0, names.1));
+        }
         if self.is_same_for_a_peer(other) {
             let names = (other.name.clone(), self.name.clone());
             return Err(ConfigError::IdentityTwice(names.0, names.1));
         }
         Ok(())
+    }
+
+    /// Both listen at one address, and differ in what happens there before a Logon.
+    fn cannot_listen_with(&self, other: &Self) -> bool {
+        matches!(self.connection, Connection::Acceptor { .. })
+            && self.connection == other.connection
+            && !self.transport.shares_listener(&other.transport)
     }
 
     /// A Logon cannot tell the two apart.
@@ -513,6 +534,8 @@ pub enum ConfigError {
     NameTwice(String),
     /// Two acceptor sessions cannot be told apart by their Logon.
     IdentityTwice(String, String),
+    /// Two sessions share a port and differ in TLS, load balancers or SO_REUSEADDR.
+    TransportDiffers(String, String),
     /// A session is configured as one role and connects as the other.
     Role(String),
     /// An initiator without a host to connect to.
@@ -547,6 +570,13 @@ impl fmt::Display for ConfigError {
                 write!(
                     f,
                     "sessions {a} and {b} have the same BeginString, CompIDs and port"
+                )
+            }
+            Self::TransportDiffers(a, b) => {
+                write!(
+                    f,
+                    "sessions {a} and {b} share a port, so they need the same TLS settings, load \
+                     balancers and SocketReuseAddress"
                 )
             }
             Self::Role(name) => {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use fixwire_protocol::{Mono, Nanos};
 
-use crate::host::ConnId;
+use crate::host::{ConnId, Dial, SocketOptions};
+use crate::transport::{HostPolicy, Transport};
 
 /// The dialling of one initiator session.
 ///
@@ -19,8 +20,11 @@ pub(crate) struct Dialler {
     hosts: Vec<(String, u16)>,
     pauses: Vec<Duration>,
     timeout: Duration,
+    transport: Transport,
     /// The host of the current or next attempt.
     host: usize,
+    /// When the first host was last tried.
+    first_tried: Option<Mono>,
     /// Attempts since the session was last logged on.
     failures: usize,
     state: State,
@@ -47,12 +51,19 @@ pub(crate) fn nanos(time: Duration) -> Nanos {
 
 impl Dialler {
     /// The first attempt is due at once.
-    pub(crate) fn new(hosts: Vec<(String, u16)>, pauses: Vec<Duration>, timeout: Duration) -> Self {
+    pub(crate) fn new(
+        hosts: Vec<(String, u16)>,
+        pauses: Vec<Duration>,
+        timeout: Duration,
+        transport: Transport,
+    ) -> Self {
         Self {
             hosts,
             pauses,
             timeout,
+            transport,
             host: 0,
+            first_tried: None,
             failures: 0,
             state: State::Waiting(Mono(0)),
             is_open: true,
@@ -66,6 +77,33 @@ impl Dialler {
     pub(crate) fn host(&self) -> (&str, u16) {
         let (name, port) = &self.hosts[self.host];
         (name, *port)
+    }
+
+    /// What the next attempt connects to. Under [`HostPolicy::Priority`] that is the first host when
+    /// it has been left alone long enough.
+    pub(crate) fn next<'a>(&'a mut self, now: Mono, options: &'a SocketOptions) -> Dial<'a> {
+        if let (HostPolicy::Priority { start_over }, Some(tried)) =
+            (self.transport.policy, self.first_tried)
+            && now >= tried + nanos(start_over)
+        {
+            self.host = 0;
+        }
+        if self.host == 0 {
+            self.first_tried = Some(now);
+        }
+        let (host, port) = &self.hosts[self.host];
+        Dial {
+            host,
+            port: *port,
+            local: self.transport.local(self.host),
+            transport: &self.transport,
+            options,
+        }
+    }
+
+    /// How the connection is made.
+    pub(crate) fn transport(&self) -> &Transport {
+        &self.transport
     }
 
     /// When something must happen though nothing arrives.
@@ -132,10 +170,20 @@ impl Dialler {
 mod tests {
     use super::*;
 
+    fn dialler(names: &[&str], pauses: Vec<Duration>, policy: HostPolicy) -> Dialler {
+        let hosts = names.iter().enumerate();
+        let hosts = hosts.map(|(index, name)| ((*name).to_owned(), index as u16 + 1));
+        let transport = Transport {
+            policy,
+            ..Transport::default()
+        };
+        Dialler::new(hosts.collect(), pauses, Duration::from_secs(3), transport)
+    }
+
     #[test]
     fn a_pause_without_end_does_not_come_round() {
-        let hosts = vec![("a".to_owned(), 1)];
-        let mut dialler = Dialler::new(hosts, vec![Duration::MAX], Duration::MAX);
+        let mut dialler = dialler(&["a"], vec![Duration::MAX], HostPolicy::RoundRobin);
+        dialler.timeout = Duration::MAX;
         dialler.dialling(Mono(10), ConnId(7));
         assert_eq!(dialler.due(), Some(Mono(u64::MAX)));
         dialler.ended(Mono(10), false);
@@ -144,8 +192,8 @@ mod tests {
 
     #[test]
     fn a_closed_session_is_not_dialled() {
-        let hosts = vec![("a".to_owned(), 1)];
-        let mut dialler = Dialler::new(hosts, vec![Duration::from_secs(1)], Duration::MAX);
+        let mut dialler = dialler(&["a"], vec![Duration::from_secs(1)], HostPolicy::RoundRobin);
+        dialler.timeout = Duration::MAX;
         dialler.set_open(Mono(5), false);
         assert_eq!(dialler.due(), None);
         dialler.ended(Mono(6), true);
@@ -159,9 +207,8 @@ mod tests {
 
     #[test]
     fn hosts_take_turns_and_pauses_grow_until_a_logon() {
-        let hosts = vec![("a".to_owned(), 1), ("b".to_owned(), 2)];
         let pauses = vec![Duration::from_secs(1), Duration::from_secs(5)];
-        let mut dialler = Dialler::new(hosts, pauses, Duration::from_secs(3));
+        let mut dialler = dialler(&["a", "b"], pauses, HostPolicy::RoundRobin);
         assert_eq!(dialler.state(), State::Waiting(Mono(0)));
         dialler.dialling(Mono(10), ConnId(7));
         assert_eq!(dialler.due(), Some(Mono(3_000_000_010)));
@@ -182,5 +229,41 @@ mod tests {
         dialler.off();
         dialler.ended(Mono(0), true);
         assert_eq!(dialler.due(), None);
+    }
+
+    /// The hosts of attempts at these seconds; one marked `!` is logged on to before it ends.
+    fn tried(policy: HostPolicy, attempts: &[(u64, bool)]) -> String {
+        let mut dialler = dialler(&["a", "b", "c"], vec![Duration::ZERO], policy);
+        let options = SocketOptions::default();
+        let mut tried = String::new();
+        for (seconds, works) in attempts {
+            let now = Mono(seconds * 1_000_000_000);
+            tried.push_str(dialler.next(now, &options).host);
+            dialler.dialling(now, ConnId(1));
+            dialler.ended(now, *works);
+        }
+        tried
+    }
+
+    #[test]
+    fn round_robin_goes_on_and_priority_goes_back() {
+        let priority = HostPolicy::Priority {
+            start_over: Duration::from_secs(120),
+        };
+        let dead = [0, 1, 2, 3, 4, 119, 125].map(|seconds| (seconds, false));
+        assert_eq!(tried(HostPolicy::RoundRobin, &dead), "abcabca");
+        // At 4 s b is next, at 119 s c; the first was tried at 3 s, so 125 s begins anew.
+        assert_eq!(tried(priority, &dead), "abcabca");
+        // The second works until 60 s: again the second. From 120 s on the first comes first.
+        let ends = [
+            (0, false),
+            (1, true),
+            (60, true),
+            (121, true),
+            (122, false),
+            (123, true),
+        ];
+        assert_eq!(tried(HostPolicy::RoundRobin, &ends), "abbbbc");
+        assert_eq!(tried(priority, &ends), "abbaab");
     }
 }

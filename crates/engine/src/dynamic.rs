@@ -128,7 +128,12 @@ pub(crate) fn dialler(config: &SessionConfig) -> Option<Dialler> {
             hosts,
             reconnect,
             timeout,
-        } => Some(Dialler::new(hosts.clone(), reconnect.clone(), *timeout)),
+        } => Some(Dialler::new(
+            hosts.clone(),
+            reconnect.clone(),
+            *timeout,
+            config.transport.clone(),
+        )),
     }
 }
 

@@ -304,6 +304,9 @@ impl<A: Application, H: Host> Engine<A, H> {
         for at in self.lobby.addresses() {
             self.events.tell(now, &Event::Listening { at });
         }
+        for at in self.lobby.unprotected() {
+            self.events.tell(now, &Event::Unprotected { at });
+        }
     }
 
     /// Where connections are taken, with the ports that were chosen for port 0.

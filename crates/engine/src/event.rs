@@ -1,7 +1,7 @@
 //! What an engine tells its operator, at a bounded rate.
 
 use std::fmt;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
 use fixwire_protocol::frame::Garbled;
@@ -9,6 +9,9 @@ use fixwire_protocol::session::Reason;
 use fixwire_protocol::{Mono, Nanos, Now, SessionId, Timestamp};
 
 use crate::schedule;
+
+use crate::host::AnnounceFault;
+use crate::tls::{PeerCertificate, Spki, TlsFailure};
 
 /// Something happened that an operator may want to know. Facts, not text; [`fmt::Display`] makes the
 /// sentence, without the session's name.
@@ -18,6 +21,11 @@ pub enum Event {
     /// The engine takes connections here.
     Listening {
         /// The address, with the port that was chosen for port 0.
+        at: SocketAddr,
+    },
+    /// Here connections from other machines are taken without TLS.
+    Unprotected {
+        /// The address.
         at: SocketAddr,
     },
     /// A connection for this session stands; the Logons follow.
@@ -169,6 +177,8 @@ pub enum Ending {
     ClosedByPeer,
     /// The system ended it.
     Io(ErrorKind),
+    /// TLS ended it.
+    Tls(TlsFailure),
     /// A message of this many bytes was announced, more than `max_message`.
     TooLarge(u64),
     /// The peer did not read: so many bytes were waiting for it. The journal keeps them.
@@ -201,6 +211,17 @@ pub enum Refusal {
     TooLarge,
     /// The first message is not a Logon that names both parties in a version we speak.
     NotALogon,
+    /// The TLS handshake failed.
+    Tls(TlsFailure),
+    /// The first bytes are those of TLS, and this port has none.
+    TlsUnexpected,
+    /// It came from none of the load balancers that this port is for.
+    NotABalancer,
+    /// The load balancer's PROXY header is not right.
+    Announcement(AnnounceFault),
+    /// The Logon is for a session that other certificates belong to. The public key of the one that
+    /// was shown.
+    Certificate(Option<Spki>),
     /// No session of this port is for these parties.
     UnknownSession,
     /// The address may not connect here, or not to that session.
@@ -227,6 +248,11 @@ impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listening { at } => write!(f, "listening at {at}"),
+            Self::Unprotected { at } => write!(
+                f,
+                "warning: {at} takes connections from other machines without TLS: whoever is on the \
+                 way can read and change messages (SocketUseSSL=Y, or SocketAcceptAddress=127.0.0.1)"
+            ),
             Self::Connected { peer, .. } => write!(f, "connected with {peer}"),
             Self::DialFailed {
                 host,
@@ -286,12 +312,41 @@ impl fmt::Display for Event {
     }
 }
 
+fn wrong_certificate(shown: Option<&Spki>) -> String {
+    match shown {
+        Some(spki) => {
+            format!("its certificate, {spki}, is not one of the session's PeerCertificates")
+        }
+        None => "it showed no certificate, and the session has PeerCertificates".to_owned(),
+    }
+}
+
+impl Ending {
+    /// What an error of the host says.
+    pub(crate) fn of(error: &io::Error) -> Self {
+        TlsFailure::of(error).map_or(Self::Io(error.kind()), Self::Tls)
+    }
+}
+
+impl Refusal {
+    /// What an error of the host says of a connection that has not logged on.
+    pub(crate) fn of(error: &io::Error) -> Self {
+        let fault = error.get_ref().and_then(|inner| inner.downcast_ref());
+        match (TlsFailure::of(error), fault) {
+            (Some(failure), _) => Self::Tls(failure),
+            (None, Some(fault)) => Self::Announcement(*fault),
+            (None, None) => Self::Gone,
+        }
+    }
+}
+
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Session(reason) => write!(f, "{reason}"),
             Self::ClosedByPeer => f.write_str("closed by the peer"),
             Self::Io(kind) => write!(f, "{kind}"),
+            Self::Tls(failure) => write!(f, "{failure}"),
             Self::TooLarge(bytes) => write!(f, "the peer announced a message of {bytes} bytes"),
             Self::SlowReader(bytes) => {
                 write!(
@@ -322,6 +377,16 @@ impl fmt::Display for Refusal {
             Self::Garbled => "the first bytes are no FIX message",
             Self::TooLarge => "the first message is too long for a Logon",
             Self::NotALogon => "the first message is no Logon",
+            Self::Tls(failure) => return write!(f, "{failure}"),
+            Self::TlsUnexpected => {
+                "it speaks TLS, and this port has none (SocketUseSSL=Y switches it on)"
+            }
+            Self::NotABalancer => "it comes from none of the load balancers in TrustedBalancers",
+            Self::Announcement(fault) => return write!(f, "{fault}"),
+            Self::Certificate(spki) => {
+                let spki = spki.as_ref();
+                return f.write_str(&wrong_certificate(spki));
+            }
             Self::UnknownSession => "no session here has these CompIDs and this BeginString",
             Self::AddressNotAllowed => "connections from there are not allowed",
             Self::TooManyFailures => "too many attempts to log on have failed",
@@ -337,6 +402,11 @@ impl fmt::Display for Refusal {
 }
 
 impl Event {
+    /// Why a peer that has shown this certificate is not the session's.
+    pub(crate) fn wrong_certificate(shown: Option<&PeerCertificate>) -> String {
+        wrong_certificate(shown.map(|shown| Spki(shown.spki)).as_ref())
+    }
+
     /// The session it is about, if one.
     #[must_use]
     pub fn session(&self) -> Option<SessionId> {
@@ -361,6 +431,7 @@ impl Event {
     fn kind(&self) -> usize {
         match self {
             Self::Listening { .. } => 0,
+            Self::Unprotected { .. } => 21,
             Self::Connected { .. } => 1,
             Self::DialFailed { .. } => 2,
             Self::LoggedOn { .. } => 3,
@@ -385,7 +456,7 @@ impl Event {
     }
 }
 
-const KINDS: usize = 21;
+const KINDS: usize = 22;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.

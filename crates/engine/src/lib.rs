@@ -46,6 +46,8 @@ pub mod schedule;
 pub mod settings;
 pub mod store;
 mod throttle;
+pub mod tls;
+pub mod transport;
 mod turn;
 
 pub use fixwire_protocol as protocol;

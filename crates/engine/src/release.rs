@@ -317,7 +317,7 @@ fn write(host: &mut impl Host, conn: ConnId, bytes: &[u8]) -> Result<usize, Endi
     match host.write(conn, bytes) {
         Ok(count) => Ok(count),
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(0),
-        Err(error) => Err(Ending::Io(error.kind())),
+        Err(error) => Err(Ending::of(&error)),
     }
 }
 

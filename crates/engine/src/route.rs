@@ -9,6 +9,7 @@ use crate::access::Target;
 use crate::config::Access;
 use crate::host::ListenerId;
 use crate::passwords::{Question, Secret, same};
+use crate::tls::Pin;
 
 /// A session or template that takes connections.
 pub(crate) struct Route {
@@ -20,6 +21,8 @@ pub(crate) struct Route {
     pub(crate) access: Access,
     pub(crate) username: Vec<u8>,
     pub(crate) password: Vec<u8>,
+    /// Certificates of which the peer must show one, if there are any.
+    pub(crate) certificates: Vec<Pin>,
 }
 
 /// What a Logon says of its password.

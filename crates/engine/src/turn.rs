@@ -21,6 +21,7 @@ use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::Kind;
 use crate::throttle::Pass;
+use crate::tls;
 
 impl<A: Application, H: Host> Engine<A, H> {
     /// One turn that sleeps at most `wait` when nothing is ready.
@@ -178,7 +179,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             Ok(count) if count > 0 => self.process(now, session)?,
             Ok(_) => self.disconnect(now, session, Ending::ClosedByPeer)?,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(0),
-            Err(error) => self.disconnect(now, session, Ending::Io(error.kind()))?,
+            Err(error) => self.disconnect(now, session, Ending::of(&error))?,
         }
         Ok(1)
     }
@@ -499,8 +500,8 @@ impl<A: Application, H: Host> Engine<A, H> {
         };
         match dialler.state() {
             State::Waiting(at) if dialler.due().is_some() && at <= now.mono => {
-                let (host, port) = dialler.host();
-                match self.host.dial(host, port) {
+                let options = &self.core.lines[session].options;
+                match self.host.dial(&dialler.next(now.mono, options)) {
                     Ok(conn) => {
                         dialler.dialling(now.mono, conn);
                         self.set_owner(conn, Owner::Dialling(session));
@@ -509,9 +510,8 @@ impl<A: Application, H: Host> Engine<A, H> {
                 }
             }
             State::Dialling(conn, until) if until <= now.mono => {
-                self.host.close(conn);
-                self.set_owner(conn, Owner::Nobody);
-                self.dial_failed(now, session, "no answer in time");
+                let error = "no connection in time, TLS and proxy included";
+                self.drop_dialled(now, session, conn, error);
             }
             _ => {}
         }
@@ -532,6 +532,12 @@ impl<A: Application, H: Host> Engine<A, H> {
                     return Ok(());
                 }
                 if let Some(dialler) = &mut self.diallers[session] {
+                    let shown = self.host.peer(conn).certificate;
+                    if !tls::allowed(&dialler.transport().certificates, shown) {
+                        let error = Event::wrong_certificate(shown);
+                        self.drop_dialled(now, session, conn, &error);
+                        return Ok(());
+                    }
                     dialler.connected();
                 }
                 self.attach(now, session, conn, peer)?;
@@ -539,12 +545,16 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
             Err(error) => {
-                self.host.close(conn);
-                self.set_owner(conn, Owner::Nobody);
-                self.dial_failed(now, session, &error.to_string());
+                self.drop_dialled(now, session, conn, &error.to_string());
                 Ok(())
             }
         }
+    }
+
+    fn drop_dialled(&mut self, now: Now, session: usize, conn: ConnId, error: &str) {
+        self.host.close(conn);
+        self.set_owner(conn, Owner::Nobody);
+        self.dial_failed(now, session, error);
     }
 
     fn dial_failed(&mut self, now: Now, session: usize, error: &str) {

@@ -1,6 +1,9 @@
 // QuickFIX C++ as the peer that ../README.md describes.
+#define HAVE_SSL 1
 #include <quickfix/Application.h>
 #include <quickfix/FileStore.h>
+#include <quickfix/ThreadedSSLSocketAcceptor.h>
+#include <quickfix/ThreadedSSLSocketInitiator.h>
 #include <quickfix/Session.h>
 #include <quickfix/SessionSettings.h>
 #include <quickfix/SocketAcceptor.h>
@@ -164,19 +167,37 @@ void obey(Peer &peer, const FIX::SessionID &id) {
   }
 }
 
+std::string tls(const std::string &folder) {
+  std::string text = "CertificationAuthoritiesFile=" + folder + "/ca.pem\nCertificateVerifyLevel=2\n";
+  for (const char *side : {"Server", "Client"}) {
+    text += std::string(side) + "CertificateFile=" + folder + "/peer.pem\n";
+    text += std::string(side) + "CertificateKeyFile=" + folder + "/peer.key\n";
+  }
+  return text;
+}
+
+template <typename Connector> void run(Connector *connector, Peer &peer, const FIX::SessionID &id) {
+  std::unique_ptr<Connector> owned(connector);
+  owned->start();
+  obey(peer, id);
+  owned->stop();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 6) {
-    std::fprintf(stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY\n");
+  if (argc < 6 || argc > 7) {
+    std::fprintf(stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY [CERTIFICATES]\n");
     return 2;
   }
   const std::string role = argv[1], port = argv[2], sender = argv[3], target = argv[4];
+  const std::string certificates = argc == 7 ? argv[6] : "";
   std::stringstream text;
   text << "[DEFAULT]\nConnectionType=" << role << "\nStartTime=00:00:00\nEndTime=00:00:00\n"
        << "HeartBtInt=30\nReconnectInterval=1\nSocketNodelay=Y\nSocketReuseAddress=Y\n"
        << "SocketAcceptPort=" << port << "\nSocketConnectHost=127.0.0.1\nSocketConnectPort=" << port << "\n"
        << "FileStorePath=store\nUseDataDictionary=Y\nDataDictionary=" << argv[5] << "\n"
+       << (certificates.empty() ? "" : tls(certificates))
        << "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=" << sender << "\nTargetCompID=" << target << "\n";
   try {
     FIX::SessionSettings settings(text);
@@ -184,16 +205,15 @@ int main(int argc, char **argv) {
     Peer peer(id);
     // The memory store answers a resend that begins at a number left out as if nothing followed.
     FIX::FileStoreFactory store(settings);
+    // With TLS the one without threads stands still once a connection closes before its handshake.
     if (role == "acceptor") {
-      FIX::SocketAcceptor acceptor(peer, store, settings);
-      acceptor.start();
-      obey(peer, id);
-      acceptor.stop();
+      run(certificates.empty() ? static_cast<FIX::Acceptor *>(new FIX::SocketAcceptor(peer, store, settings))
+                               : new FIX::ThreadedSSLSocketAcceptor(peer, store, settings),
+          peer, id);
     } else {
-      FIX::SocketInitiator initiator(peer, store, settings);
-      initiator.start();
-      obey(peer, id);
-      initiator.stop();
+      run(certificates.empty() ? static_cast<FIX::Initiator *>(new FIX::SocketInitiator(peer, store, settings))
+                               : new FIX::ThreadedSSLSocketInitiator(peer, store, settings),
+          peer, id);
     }
   } catch (const std::exception &e) {
     std::fprintf(stderr, "peer: %s\n", e.what());

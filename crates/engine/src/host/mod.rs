@@ -4,19 +4,21 @@
 //! Everything is non-blocking but [`Host::poll`], which may sleep.
 
 mod os;
-mod resolve;
 pub mod sim;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fixwire_protocol::{Nanos, Now};
 
-pub use os::Os;
+pub use os::{AnnounceFault, Os};
 
 use crate::config::EngineConfig;
 use crate::journal::{Disk, JournalError};
+use crate::tls::PeerCertificate;
+use crate::transport::Transport;
 
 /// A connection of the host: an index, given again after [`Host::close`].
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -40,14 +42,76 @@ pub enum Ready {
 }
 
 /// What a session wants of its socket.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SocketOptions {
     /// TCP_NODELAY.
     pub nodelay: bool,
-    /// SO_SNDBUF, bytes; `None` leaves it to the system.
+    /// SO_SNDBUF, bytes; `None` leaves it to the system, as below.
     pub send_buffer: Option<usize>,
-    /// SO_RCVBUF, bytes; `None` leaves it to the system.
+    /// SO_RCVBUF, bytes.
     pub receive_buffer: Option<usize>,
+    /// SO_KEEPALIVE.
+    pub keep_alive: Option<bool>,
+    /// SO_OOBINLINE.
+    pub oob_inline: Option<bool>,
+    /// SO_LINGER.
+    pub linger: Option<Duration>,
+    /// IP_TOS or IPV6_TCLASS.
+    pub traffic_class: Option<u8>,
+}
+
+impl SocketOptions {
+    /// Sets all but TCP_NODELAY, which belongs to a connection that stands.
+    fn set(&self, socket: &socket2::Socket) -> io::Result<()> {
+        if let Some(bytes) = self.send_buffer {
+            socket.set_send_buffer_size(bytes)?;
+        }
+        if let Some(bytes) = self.receive_buffer {
+            socket.set_recv_buffer_size(bytes)?;
+        }
+        if let Some(on) = self.keep_alive {
+            socket.set_keepalive(on)?;
+        }
+        if let Some(on) = self.oob_inline {
+            socket.set_out_of_band_inline(on)?;
+        }
+        if let Some(time) = self.linger {
+            socket.set_linger(Some(time))?;
+        }
+        if let Some(class) = self.traffic_class {
+            if socket.domain()? == socket2::Domain::IPV6 {
+                socket.set_tclass_v6(u32::from(class))?;
+            } else {
+                socket.set_tos_v4(u32::from(class))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where to connect to, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Dial<'a> {
+    /// A host name or address.
+    pub host: &'a str,
+    /// Its port.
+    pub port: u16,
+    /// The address to connect from; `None` leaves it to the system.
+    pub local: Option<SocketAddr>,
+    /// Proxy and TLS.
+    pub transport: &'a Transport,
+    /// Options of the socket.
+    pub options: &'a SocketOptions,
+}
+
+/// What is known of the other end of a connection beside the address it came from.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Peer<'a> {
+    /// The client that a balancer has told of, if it named one; the outer `None` while its PROXY
+    /// header has not come.
+    pub announced: Option<Option<SocketAddr>>,
+    /// Its certificate, once TLS has verified it.
+    pub certificate: Option<&'a PeerCertificate>,
 }
 
 /// Wakes an engine that sleeps in [`Host::poll`]; called from other threads.
@@ -68,12 +132,17 @@ pub trait Host {
     /// The two clocks.
     fn now(&mut self) -> Now;
 
-    /// Listens at an address; returns the address with the port that was chosen for port 0.
+    /// Listens at an address; returns the address with the port that was chosen for port 0. TLS and
+    /// PROXY headers of the transport are carried out behind [`read`](Host::read).
     ///
     /// # Errors
     ///
     /// The system's: address in use, not ours, not permitted.
-    fn listen(&mut self, at: SocketAddr) -> io::Result<(ListenerId, SocketAddr)>;
+    fn listen(
+        &mut self,
+        at: SocketAddr,
+        transport: &Transport,
+    ) -> io::Result<(ListenerId, SocketAddr)>;
 
     /// Takes one waiting connection; `None` when nobody waits.
     ///
@@ -82,12 +151,13 @@ pub trait Host {
     /// The system's, for example too many open files. The listener stays usable.
     fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>>;
 
-    /// Starts to connect to a host name or address; [`Ready::Dialled`] follows.
+    /// Starts to connect; [`Ready::Dialled`] follows when the way to the peer stands, proxy and TLS
+    /// included.
     ///
     /// # Errors
     ///
     /// When it cannot even start.
-    fn dial(&mut self, host: &str, port: u16) -> io::Result<ConnId>;
+    fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId>;
 
     /// What became of [`dial`](Host::dial): the peer's address. After an error the connection must
     /// still be closed.
@@ -96,6 +166,16 @@ pub trait Host {
     ///
     /// Why there is no connection; `WouldBlock` when that is not yet known.
     fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr>;
+
+    /// What is known of the other end beside the address that [`accept`](Host::accept) or
+    /// [`dialled`](Host::dialled) gave.
+    fn peer(&self, conn: ConnId) -> Peer<'_> {
+        let _ = conn;
+        Peer {
+            announced: Some(None),
+            certificate: None,
+        }
+    }
 
     /// Sets the options of a connection.
     ///

@@ -5,8 +5,14 @@
 //! not even know these connections, which saves its work for each packet; it is asked every
 //! [`DIRECT_TURNS`] turns for new connections. Otherwise one poll a turn tells who is ready.
 
+mod announce;
+mod dial;
+mod guarded;
+mod resolve;
+mod tunnel;
+
 use std::io::{self, ErrorKind, Read};
-use std::net::{IpAddr, Shutdown, SocketAddr};
+use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -15,12 +21,17 @@ use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
-use socket2::SockRef;
+use socket2::{Domain, Protocol, SockRef, Type};
 
-use super::resolve::Resolver;
-use super::{ConnId, Host, ListenerId, Ready, SocketOptions, WakeUp};
+pub use self::announce::AnnounceFault;
+use self::dial::Plan;
+use self::guarded::{Before, Guarded};
+use self::resolve::Resolver;
+use super::{ConnId, Dial, Host, ListenerId, Peer, Ready, SocketOptions, WakeUp};
 use crate::config::{Durability, EngineConfig, Wait};
 use crate::journal::{Directory, JournalError, Memory, OsDisk};
+use crate::tls::Tls;
+use crate::transport::Transport;
 
 /// Connections that are read without asking the poller first.
 const DIRECT_CONNECTIONS: usize = 8;
@@ -35,6 +46,9 @@ const MEMORY_SEGMENTS: usize = 4;
 /// Nanoseconds for which one reading of the wall clock serves: a clock that is set is noticed after
 /// this, and a turn that spins reads one clock instead of two.
 const SYNC_CLOCKS: u64 = 500_000;
+
+/// Connections that the system completes while the engine is busy.
+const BACKLOG: i32 = 1024;
 
 const WAKE: Token = Token(usize::MAX);
 /// Tokens from here on are listeners, below it connections.
@@ -69,6 +83,9 @@ pub struct Os {
 struct Listener {
     socket: TcpListener,
     ready: bool,
+    tls: Option<Tls>,
+    /// Connections begin with a PROXY header.
+    announced: bool,
 }
 
 struct Socket {
@@ -83,17 +100,36 @@ struct Socket {
     blocked: bool,
     /// The poller knows it.
     watched: bool,
+    /// The client's address, when it is not that of the connection.
+    client: Option<SocketAddr>,
 }
 
+/// How far a connection is. Plain TCP is [`Link::Open`] and pays for nothing else.
 enum Link {
-    Resolving,
+    Resolving(Box<Plan>),
     Connecting {
         stream: TcpStream,
         to: SocketAddr,
         others: Vec<SocketAddr>,
+        plan: Box<Plan>,
     },
+    /// A dialled connection on its way through a proxy or a handshake; true when it is there.
+    Settling(Box<Guarded>, SocketAddr, bool),
     Open(TcpStream),
+    /// Open, with a PROXY header to come or with TLS.
+    Guarded(Box<Guarded>),
     Failed(Option<io::Error>),
+}
+
+impl Link {
+    /// The stream of an open connection.
+    fn stream(&mut self) -> Option<&mut TcpStream> {
+        match self {
+            Self::Open(stream) => Some(stream),
+            Self::Guarded(guarded) => Some(&mut guarded.stream),
+            _ => None,
+        }
+    }
 }
 
 impl Os {
@@ -142,6 +178,7 @@ impl Os {
             ending: false,
             blocked: false,
             watched: false,
+            client: None,
         };
         match self.free.pop() {
             Some(index) => {
@@ -178,7 +215,7 @@ impl Os {
         let Self { poll, sockets, .. } = self;
         if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)
             && !socket.watched
-            && let Link::Open(stream) = &mut socket.link
+            && let Some(stream) = socket.link.stream()
         {
             register(poll, conn, stream)?;
             socket.watched = true;
@@ -190,7 +227,7 @@ impl Os {
         let Self { poll, sockets, .. } = self;
         if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)
             && std::mem::replace(&mut socket.watched, false)
-            && let Link::Open(stream) = &mut socket.link
+            && let Some(stream) = socket.link.stream()
         {
             poll.registry().deregister(stream)?;
         }
@@ -208,7 +245,8 @@ impl Os {
         for conn in open {
             if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)
                 && !socket.watched
-                && std::mem::replace(&mut socket.blocked, false)
+                && socket.blocked
+                && socket.flushes()
             {
                 unblocked.push(*conn);
             }
@@ -222,61 +260,6 @@ impl Os {
         {
             socket.readable = true;
             self.hot.push(conn);
-        }
-    }
-
-    /// Tries the addresses in turn until one lets us start.
-    fn connect(&mut self, conn: ConnId, mut addresses: Vec<SocketAddr>, mut last: io::Error) {
-        addresses.reverse();
-        let link = loop {
-            let Some(to) = addresses.pop() else {
-                self.outcomes.push(conn);
-                break Link::Failed(Some(last));
-            };
-            let started = TcpStream::connect(to).and_then(|mut stream| {
-                register(&self.poll, conn, &mut stream)?;
-                Ok(stream)
-            });
-            match started {
-                Ok(stream) => {
-                    addresses.reverse();
-                    break Link::Connecting {
-                        stream,
-                        to,
-                        others: addresses,
-                    };
-                }
-                Err(error) => last = error,
-            }
-        };
-        if let Some(socket) = self.socket(conn) {
-            socket.watched = matches!(link, Link::Connecting { .. });
-            socket.link = link;
-        }
-    }
-
-    /// The poller has news of a connection that was being made.
-    fn connecting(&mut self, conn: ConnId) {
-        let Some(socket) = self.socket(conn) else {
-            return;
-        };
-        let Link::Connecting { stream, others, .. } = &mut socket.link else {
-            return;
-        };
-        let failure = match stream.take_error() {
-            Ok(None) => match stream.peer_addr() {
-                Ok(_) => None,
-                Err(error) if error.kind() == ErrorKind::NotConnected => return,
-                Err(error) => Some(error),
-            },
-            Ok(Some(error)) | Err(error) => Some(error),
-        };
-        match failure {
-            None => self.outcomes.push(conn),
-            Some(error) => {
-                let others = std::mem::take(others);
-                self.connect(conn, others, error);
-            }
         }
     }
 
@@ -302,12 +285,12 @@ impl Os {
             let Some(socket) = self.socket(conn) else {
                 continue;
             };
-            if !matches!(socket.link, Link::Open(_)) {
+            if !matches!(socket.link, Link::Open(_) | Link::Guarded(_)) {
                 self.connecting(conn);
                 continue;
             }
             socket.ending |= event.is_read_closed() || event.is_error();
-            if event.is_writable() && std::mem::replace(&mut socket.blocked, false) {
+            if event.is_writable() && socket.blocked && socket.flushes() {
                 self.unblocked.push(conn);
             }
             if event.is_readable() || event.is_read_closed() || event.is_error() {
@@ -317,27 +300,18 @@ impl Os {
         self.events = events;
         Ok(())
     }
+}
 
-    fn take_answers(&mut self) {
-        while let Some(answer) = self.resolver.answer() {
-            let conn = ConnId(answer.key as u32);
-            let generation = (answer.key >> 32) as u32;
-            let Some(socket) = self.socket(conn) else {
-                continue;
-            };
-            if socket.generation != generation || !matches!(socket.link, Link::Resolving) {
-                continue;
-            }
-            match answer.addresses {
-                Ok(addresses) => {
-                    self.connect(conn, addresses, io::Error::from(ErrorKind::NotFound));
-                }
-                Err(error) => {
-                    socket.link = Link::Failed(Some(error));
-                    self.outcomes.push(conn);
-                }
-            }
+impl Socket {
+    /// A write that was cut short can go on: what was accepted before has been taken.
+    fn flushes(&mut self) -> bool {
+        if let Link::Guarded(guarded) = &mut self.link
+            && !guarded.flush()
+        {
+            return false;
         }
+        self.blocked = false;
+        true
     }
 }
 
@@ -380,8 +354,18 @@ impl Host for Os {
         self.synced
     }
 
-    fn listen(&mut self, at: SocketAddr) -> io::Result<(ListenerId, SocketAddr)> {
-        let mut socket = TcpListener::bind(at)?;
+    fn listen(
+        &mut self,
+        at: SocketAddr,
+        transport: &Transport,
+    ) -> io::Result<(ListenerId, SocketAddr)> {
+        let socket =
+            socket2::Socket::new(Domain::for_address(at), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        socket.set_reuse_address(transport.reuse_address)?;
+        socket.bind(&at.into())?;
+        socket.listen(BACKLOG)?;
+        let mut socket = TcpListener::from_std(socket.into());
         let at = socket.local_addr()?;
         let index = self.listeners.len();
         let token = Token(LISTENERS + index);
@@ -391,6 +375,8 @@ impl Host for Os {
         self.listeners.push(Listener {
             socket,
             ready: true,
+            tls: transport.tls.clone(),
+            announced: !transport.balancers.is_empty(),
         });
         Ok((ListenerId(index as u32), at))
     }
@@ -404,7 +390,18 @@ impl Host for Os {
         listener.ready = accepted.is_ok();
         match accepted {
             Ok((stream, from)) => {
-                let conn = self.insert(Link::Open(stream));
+                let link = match (&listener.tls, listener.announced) {
+                    (None, false) => Link::Open(stream),
+                    (tls, announced) => {
+                        let tls = tls.as_ref().map(Tls::accept).transpose()?;
+                        let before = match announced {
+                            true => Before::Announcement,
+                            false => Before::Nothing,
+                        };
+                        Link::Guarded(Box::new(Guarded::new(stream, before, tls.map(Box::new))))
+                    }
+                };
+                let conn = self.insert(link);
                 self.opened(conn).inspect_err(|_| self.close(conn))?;
                 Ok(Some((conn, from)))
             }
@@ -413,58 +410,36 @@ impl Host for Os {
         }
     }
 
-    fn dial(&mut self, host: &str, port: u16) -> io::Result<ConnId> {
-        let conn = self.insert(Link::Resolving);
-        if let Ok(address) = host.parse::<IpAddr>() {
-            let nowhere = io::Error::from(ErrorKind::NotFound);
-            self.connect(conn, vec![SocketAddr::new(address, port)], nowhere);
-            return Ok(conn);
-        }
-        let key = u64::from(self.generation) << 32 | u64::from(conn.0);
-        let wake = self.wake_up();
-        self.resolver
-            .ask(key, host, port, wake)
-            .inspect_err(|_| self.close(conn))?;
-        Ok(conn)
+    fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId> {
+        self.start(to)
     }
 
     fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
-        let Some(socket) = self.socket(conn) else {
-            return Err(io::Error::from(ErrorKind::NotConnected));
-        };
-        match std::mem::replace(&mut socket.link, Link::Failed(None)) {
-            Link::Connecting { stream, to, .. } if stream.peer_addr().is_ok() => {
-                socket.link = Link::Open(stream);
-                self.opened(conn)?;
-                Ok(to)
-            }
-            Link::Failed(error) => {
-                Err(error.unwrap_or_else(|| io::Error::from(ErrorKind::NotConnected)))
-            }
-            undecided => {
-                socket.link = undecided;
-                Err(io::Error::from(ErrorKind::WouldBlock))
-            }
+        self.outcome(conn)
+    }
+
+    fn peer(&self, conn: ConnId) -> Peer<'_> {
+        let socket = self.sockets.get(conn.0 as usize);
+        match socket {
+            Some(Some(socket)) => match &socket.link {
+                Link::Guarded(guarded) | Link::Settling(guarded, ..) => Peer {
+                    announced: guarded.client().ok(),
+                    certificate: guarded.certificate(),
+                },
+                _ => Peer {
+                    announced: Some(socket.client),
+                    certificate: None,
+                },
+            },
+            _ => Peer::default(),
         }
     }
 
     fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()> {
-        let Some(Socket {
-            link: Link::Open(stream),
-            ..
-        }) = self.socket(conn)
-        else {
-            return Err(io::Error::from(ErrorKind::NotConnected));
-        };
+        let stream = self.socket(conn).and_then(|socket| socket.link.stream());
+        let stream = stream.ok_or(ErrorKind::NotConnected)?;
         stream.set_nodelay(options.nodelay)?;
-        let socket = SockRef::from(&*stream);
-        if let Some(bytes) = options.send_buffer {
-            socket.set_send_buffer_size(bytes)?;
-        }
-        if let Some(bytes) = options.receive_buffer {
-            socket.set_recv_buffer_size(bytes)?;
-        }
-        Ok(())
+        options.set(&SockRef::from(&*stream))
     }
 
     fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
@@ -472,7 +447,7 @@ impl Host for Os {
             return Err(io::Error::from(ErrorKind::NotConnected));
         };
         let Link::Open(stream) = &mut socket.link else {
-            return Err(io::Error::from(ErrorKind::NotConnected));
+            return self.read_guarded(conn, into);
         };
         // A bare system call: the C library's would look for a cancelled thread each time.
         let result = loop {
@@ -495,7 +470,7 @@ impl Host for Os {
             return Err(io::Error::from(ErrorKind::NotConnected));
         };
         let Link::Open(stream) = &mut socket.link else {
-            return Err(io::Error::from(ErrorKind::NotConnected));
+            return self.write_guarded(conn, bytes);
         };
         let result = loop {
             match send(&*stream, bytes, SendFlags::NOSIGNAL) {
@@ -519,7 +494,12 @@ impl Host for Os {
         self.open.retain(|open| *open != conn);
         self.hot.retain(|hot| *hot != conn);
         self.outcomes.retain(|outcome| *outcome != conn);
-        if let Link::Open(mut stream) = socket.link {
+        let stream = match socket.link {
+            Link::Open(stream) => Some(stream),
+            Link::Guarded(guarded) | Link::Settling(guarded, ..) => Some(guarded.close()),
+            Link::Resolving(_) | Link::Connecting { .. } | Link::Failed(_) => None,
+        };
+        if let Some(mut stream) = stream {
             // Unread bytes would turn the close into a reset, and the peer might lose our last
             // words. Errors do not matter any more.
             let _ = stream.shutdown(Shutdown::Write);

@@ -15,10 +15,11 @@ use std::sync::Arc;
 
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
 
-use super::{ConnId, Host, ListenerId, Ready, SocketOptions, WakeUp};
+use super::{ConnId, Dial, Host, ListenerId, Ready, SocketOptions, WakeUp};
 use crate::config::EngineConfig;
 use crate::journal::JournalError;
 use crate::journal::sim::SimDisk;
+use crate::transport::Transport;
 
 /// 2026-03-02 08:00:00 UTC, when each world begins.
 const BEGIN: i64 = 1_772_438_400_000_000_000;
@@ -414,7 +415,11 @@ impl Host for SimHost {
         self.net.now()
     }
 
-    fn listen(&mut self, at: SocketAddr) -> io::Result<(ListenerId, SocketAddr)> {
+    fn listen(
+        &mut self,
+        at: SocketAddr,
+        _transport: &Transport,
+    ) -> io::Result<(ListenerId, SocketAddr)> {
         Ok((self.net.listen(self.node, at), at))
     }
 
@@ -424,9 +429,9 @@ impl Host for SimHost {
         Ok(conn.map(|conn| (conn, SocketAddr::from((ADDRESS, 40_000)))))
     }
 
-    fn dial(&mut self, _host: &str, port: u16) -> io::Result<ConnId> {
+    fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId> {
         self.step()?;
-        let conn = self.net.connect(self.node, port)?;
+        let conn = self.net.connect(self.node, to.port)?;
         self.net.state().end(conn)?.dialling = true;
         Ok(conn)
     }

@@ -29,9 +29,10 @@ impl Settings {
     /// themselves make no engine.
     pub fn to_config(&self) -> Result<EngineConfig, LoadError> {
         let mut shelf = Shelf::default();
+        let mut tls = super::transport::Made::default();
         let (mut sessions, mut templates) = (Vec::with_capacity(self.sessions.len()), Vec::new());
         for session in &self.sessions {
-            let config = session_config(self, session, &mut shelf)?;
+            let config = session_config(self, session, &mut shelf, &mut tls)?;
             safety::sort(session, config, &mut sessions, &mut templates);
         }
         let Some(first) = self.sessions.first() else {
@@ -144,6 +145,7 @@ fn session_config(
     settings: &Settings,
     from: &SessionSettings,
     shelf: &mut Shelf,
+    tls: &mut super::transport::Made,
 ) -> Result<SessionConfig, LoadError> {
     let text = |id| from.text(id).unwrap_or_default();
     let bytes = |id| from.text(id).unwrap_or_default().as_bytes().to_vec();
@@ -262,6 +264,7 @@ fn session_config(
         schedule,
         access: safety::access(settings, from)?,
         flow: safety::flow(from),
+        transport: super::transport::transport(settings, from, tls)?,
         custom,
     })
 }

@@ -147,6 +147,27 @@ const EXCESSES: Kind = Kind::Word(&[
 ]);
 const WAITS: Kind = Kind::Word(&[("spin", "spin"), ("yield", "yield"), ("block", "block")]);
 
+const POLICIES: Kind = Kind::Word(&[
+    ("ROUNDROBIN", "ROUNDROBIN"),
+    ("ROUND_ROBIN", "ROUNDROBIN"),
+    ("PRIORITY", "PRIORITY"),
+]);
+const PROXIES: Kind = Kind::Word(&[("http", "http"), ("socks", "socks")]);
+const PROXY_VERSIONS: Kind = Kind::Word(&[
+    ("1.0", "1.0"),
+    ("1.1", "1.1"),
+    ("4", "4"),
+    ("4a", "4a"),
+    ("5", "5"),
+]);
+const TLS_VERSIONS: Kind = Kind::Word(&[
+    ("TLS12", "TLS12"),
+    ("TLS13", "TLS13"),
+    ("TLS11", "TLS12"),
+    ("TLS10", "TLS12"),
+    ("SSL30", "TLS12"),
+]);
+
 keys! {
     /// The FIX version of the session. With `FIXT.1.1` the version of its application messages is
     /// `DefaultApplVerID`.
@@ -236,6 +257,121 @@ keys! {
     SocketSendBufferSize ["SocketSendBufferSize": "CJN"], bytes(0, GB), Some("0"), Session;
     /// SO_RCVBUF of the socket; 0 leaves it to the system.
     SocketReceiveBufferSize ["SocketReceiveBufferSize": "CJN"], bytes(0, GB), Some("0"), Session;
+
+    /// Which host is tried next: with `ROUNDROBIN` the one after, and one that worked again first; with
+    /// `PRIORITY` the first one before all others.
+    HostSelectionPolicy ["HostSelectionPolicy": "C"], POLICIES, Some("ROUNDROBIN"), Session;
+    /// With `HostSelectionPolicy=PRIORITY`: how long after its last attempt the first host is tried
+    /// before others again.
+    HostSelectionPolicyPriorityStartOverInterval ["HostSelectionPolicyPriorityStartOverInterval": "C"],
+        time(0, DAY), Some("120"), Session;
+    /// Local address of an initiator's connections. With a number behind it, for the
+    /// `SocketConnectHost` of that number.
+    SocketLocalHost ["SocketLocalHost": "J", "SocketConnectSourceHost": "C"], Kind::Ip, None, Numbered;
+    /// Local port of an initiator's connections; see `SocketLocalHost`. Absent: the system chooses.
+    SocketLocalPort ["SocketLocalPort": "J", "SocketConnectSourcePort": "C"], Kind::Port, None, Numbered;
+    /// SO_REUSEADDR of the port that is listened on: it can be had again at once after a restart.
+    SocketReuseAddress ["SocketReuseAddress": "CJ"], Kind::Bool, Some("Y"), Session;
+    /// SO_KEEPALIVE of the socket. Absent: the system's.
+    SocketKeepAlive ["SocketKeepAlive": "J"], Kind::Bool, None, Session;
+    /// SO_OOBINLINE of the socket. Absent: the system's.
+    SocketOobInline ["SocketOobInline": "J"], Kind::Bool, None, Session;
+    /// SO_LINGER of the socket: how long closing waits for what is unsent. Absent: the system's.
+    SocketLinger ["SocketLinger": "J"], Kind::Int { min: 0, max: 65_535, unit: "seconds" }, None, Session;
+    /// IP_TOS or IPV6_TCLASS of the socket: a number, or `IPTOS_LOWCOST`, `IPTOS_RELIABILITY`,
+    /// `IPTOS_THROUGHPUT`, `IPTOS_LOWDELAY` with `|` between. Absent: the system's.
+    SocketTrafficClass ["SocketTrafficClass": "J"], Kind::Text, None, Session;
+    /// Connections come through load balancers and begin with a PROXY header, version 1 or 2, that tells
+    /// the client's address. Needs `TrustedBalancers`.
+    UseTCPProxy ["UseTCPProxy": "G"], Kind::Bool, Some("N"), Session;
+    /// The load balancers of `UseTCPProxy`: addresses or ranges as `10.0.0.0/8`, with commas between.
+    /// Connections from elsewhere are closed.
+    TrustedBalancers [], Kind::Text, None, Session;
+
+    /// What the proxy of an initiator speaks: `http` (CONNECT) or `socks`.
+    ProxyType ["ProxyType": "JG"], PROXIES, Some("http"), Session;
+    /// Version of what the proxy speaks: `1.0` or `1.1` of HTTP, `4`, `4a` or `5` of SOCKS. Absent: the
+    /// newest.
+    ProxyVersion ["ProxyVersion": "J"], PROXY_VERSIONS, None, Session;
+    /// Host of the proxy that an initiator connects through. Except with SOCKS 4 the proxy looks the
+    /// peer's name up.
+    ProxyHost ["ProxyHost": "JG"], Kind::Host, None, Session;
+    /// Port of the proxy.
+    ProxyPort ["ProxyPort": "JG"], Kind::Port, None, Session;
+    /// Who we are to the proxy.
+    ProxyUser ["ProxyUser": "JG"], Kind::Text, None, Session;
+    /// The password of `ProxyUser`. Never shown.
+    ProxyPassword ["ProxyPassword": "JG"], Kind::Secret, None, Session;
+
+    /// Connections are encrypted, TLS 1.2 or 1.3. Absent: they are when a certificate is named in a PEM
+    /// file or, for an initiator, authorities. [More](tls.md).
+    SocketUseSSL ["SocketUseSSL": "JG", "SSLEnable": "N"], Kind::Bool, None, Session;
+    /// Our certificate, with those between it and its authority behind it (PEM).
+    SocketCertificateFile ["SocketCertificateFile": "G"], Kind::Path, None, Session;
+    /// Private key of `SocketCertificateFile` (PEM, not encrypted). Absent: it stands in the same file.
+    SocketPrivateKeyFile ["SocketPrivateKeyFile": "G"], Kind::Path, None, Session;
+    /// `SocketCertificateFile` of an acceptor.
+    ServerCertificateFile ["ServerCertificateFile": "C"], Kind::Path, None, Session;
+    /// `SocketPrivateKeyFile` of an acceptor.
+    ServerCertificateKeyFile ["ServerCertificateKeyFile": "C"], Kind::Path, None, Session;
+    /// `SocketCertificateFile` of an initiator.
+    ClientCertificateFile ["ClientCertificateFile": "C"], Kind::Path, None, Session;
+    /// `SocketPrivateKeyFile` of an initiator.
+    ClientCertificateKeyFile ["ClientCertificateKeyFile": "C"], Kind::Path, None, Session;
+    /// Our certificate and its private key as a PKCS#12 file. A Java key store (JKS) has to be converted;
+    /// the sample one of QuickFIX/J is refused.
+    SocketKeyStore ["SocketKeyStore": "J", "SSLCertificate": "N"], Kind::Path, None, Session;
+    /// Password of `SocketKeyStore`. Never shown.
+    SocketKeyStorePassword ["SocketKeyStorePassword": "J", "SSLCertificatePassword": "N"],
+        Kind::Secret, None, Session;
+    /// Authorities that may have issued the peer's certificate (PEM). An initiator without any trusts
+    /// those of the system; an acceptor with some asks its peers for certificates.
+    SocketCAFile ["SocketCAFile": "G", "CertificationAuthoritiesFile": "C", "SSLCACertificate": "N"],
+        Kind::Path, None, Session;
+    /// Folder of PEM files with further authorities.
+    CertificationAuthoritiesDirectory ["CertificationAuthoritiesDirectory": "C"], Kind::Path, None, Session;
+    /// Authorities as a PKCS#12 file. An acceptor uses it with `NeedClientAuth=Y`.
+    SocketTrustStore ["SocketTrustStore": "J"], Kind::Path, None, Session;
+    /// Password of `SocketTrustStore`. Never shown.
+    SocketTrustStorePassword ["SocketTrustStorePassword": "J"], Kind::Secret, None, Session;
+    /// Revocation lists (PEM or DER), read when the engine starts. With any, every certificate of the
+    /// peer's chain has to be covered by one.
+    CertificateRevocationListFile ["CertificateRevocationListFile": "C"], Kind::Path, None, Session;
+    /// Folder of revocation lists.
+    CertificateRevocationListDirectory ["CertificateRevocationListDirectory": "C"], Kind::Path, None, Session;
+    /// An acceptor's peers have to show a certificate. Absent: they have to when `SocketCAFile` or
+    /// `PeerCertificates` is there.
+    NeedClientAuth ["NeedClientAuth": "J", "SSLRequireClientCertificate": "N"], Kind::Bool, None, Session;
+    /// As `NeedClientAuth`, when that is not there: 0 asks for none, 1 takes one or none, 2 needs one.
+    CertificateVerifyLevel ["CertificateVerifyLevel": "C"], Kind::Int { min: 0, max: 3, unit: "level" },
+        None, Session;
+    /// The peer's certificates, of which it has to show one to be this session: `sha256:` and the
+    /// fingerprint of its public key, `dns:` or `uri:` and a name in it, with commas between.
+    /// [More](tls.md).
+    PeerCertificates [], Kind::Text, None, Session;
+    /// TLS versions, in the manner of any engine: `TLSv1.2,TLSv1.3`, `Tls12`, `all -TLSv1_2`. Older
+    /// ones are not spoken.
+    EnabledProtocols ["EnabledProtocols": "J", "SSLProtocols": "N", "SSLProtocol": "C"], Kind::Text,
+        None, Session;
+    /// The oldest TLS version: `TLS12` or `TLS13`; older ones mean `TLS12`.
+    SocketMinimumTLSVersion ["SocketMinimumTLSVersion": "G"], TLS_VERSIONS, Some("TLS12"), Session;
+    /// Cipher suites by IANA or OpenSSL names. Absent: all that there are, which have forward secrecy and
+    /// authenticated encryption. [List](tls.md).
+    CipherSuites ["CipherSuites": "J"], Kind::Text, None, Session;
+    /// Cipher suites of TLS 1.2, when `CipherSuites` is not there.
+    SSLCipherSuite ["SSLCipherSuite": "C"], Kind::Text, None, Session;
+    /// Cipher suites of TLS 1.3, when `CipherSuites` is not there.
+    TLSCipherSuites ["TLSCipherSuites": "C"], Kind::Text, None, Session;
+    /// The name in the peer's certificate, which an initiator also asks for (server name indication).
+    /// Absent: the `SocketConnectHost`.
+    SocketServerName ["SocketServerName": "G", "SSLServerName": "N", "SNIHostName": "J"], Kind::Host,
+        None, Session;
+    /// An initiator says which name it asks for.
+    UseSNI ["UseSNI": "J"], Kind::Bool, Some("Y"), Session;
+    /// An initiator takes any certificate. Only sensible with `PeerCertificates`.
+    SocketInsecureSkipVerify ["SocketInsecureSkipVerify": "G"], Kind::Bool, Some("N"), Session;
+    /// `N` means `SocketInsecureSkipVerify=Y`.
+    SSLValidateCertificates ["SSLValidateCertificates": "N"], Kind::Bool, Some("Y"), Session;
 
     /// Time from our Logon to the peer's answer, and from a connection to its Logon.
     LogonTimeout ["LogonTimeout": "CJGN"], time(1, 3600), Some("10"), Session;

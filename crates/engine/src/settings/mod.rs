@@ -27,6 +27,7 @@ mod safety;
 mod schedule;
 mod section;
 mod toml;
+mod transport;
 pub mod value;
 pub mod variables;
 

@@ -222,7 +222,10 @@ mod tests {
         assert!(matches!(find("x-anything"), Some(Known::Custom)));
         assert!(find("X-").is_none());
         assert!(find("é").is_none());
-        assert!(matches!(find("SSLEnable"), Some(Known::Elsewhere(_))));
+        assert!(matches!(find("KeyStoreType"), Some(Known::Elsewhere(_))));
+        assert!(
+            matches!(find("SSLEnable"), Some(Known::Used(key, None)) if key.id == Id::SocketUseSSL)
+        );
     }
 
     #[test]

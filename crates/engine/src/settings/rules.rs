@@ -62,6 +62,7 @@ pub fn check_session(
     check_hosts(session, problems);
     check_schedule(session, given, problems);
     check_dictionaries(session, problems);
+    super::transport::check(session, problems);
 }
 
 /// Every host has a port of the same number.

@@ -108,7 +108,8 @@ fn secrets_are_kept_and_never_shown() {
     for secret in [
         "Password=x\u{1}hunter2",
         "LogonTag=554=hunter2\u{1}",
-        "SocketKeyStorePassword=hunter2",
+        "SocketKeyStorePassword=hunter2\nNoSuchKey=1",
+        "ProxyPassword=hunter2\nNoSuchKey=1",
         "LogonTag=554=hunter2\nLogonTag=925=hunter2",
         "JdbcPassword=hunter2\nNoSuchKey=1",
         "MyPassword=hunter2",
@@ -126,13 +127,13 @@ fn secrets_are_kept_and_never_shown() {
 #[test]
 fn every_error_of_a_file_is_reported_at_its_line() {
     let found = errors(
-        "[DEFAULT]\nHeartbeatInt=30\nLogonTimeout=ten # seconds\nSocketUseSSL=Y\nnonsense\n\
+        "[DEFAULT]\nHeartbeatInt=30\nLogonTimeout=ten # seconds\nFileStoreSync=Y\nnonsense\n\
          [SESSION]\nBeginString=FIX.4.9\nSenderCompID=A\nSenderCompID=B\nFlurbl=1\n",
     );
     let expected = "\
 x.cfg:2: unknown key `HeartbeatInt` (did you mean `HeartBtInt`?)
 x.cfg:3: `ten # seconds` is not valid for LogonTimeout: expected a time of 1 s to 3600 s: seconds, or a number with ms, s or m behind it (a comment needs a line of its own)
-x.cfg:4: `SocketUseSSL` is not supported yet (TLS is not there yet: end it in front of fixwire, or remove the key)
+x.cfg:4: `FileStoreSync` is not supported yet (say Durability=disk to have every message synced before it is sent)
 x.cfg:5: `nonsense` is neither a section nor `Key=value` (write `Key=value`; a comment starts with `#` in the first column)
 x.cfg:6: `TargetCompID` is missing (a session is named by BeginString, SenderCompID and TargetCompID)
 x.cfg:6: `ConnectionType` is missing (say ConnectionType=acceptor or ConnectionType=initiator)

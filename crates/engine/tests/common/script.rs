@@ -5,9 +5,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fixwire::host::{ConnId, ListenerId, Ready, SocketOptions, WakeUp};
+use fixwire::host::{ConnId, Dial, ListenerId, Ready, SocketOptions, WakeUp};
 use fixwire::journal::{Directory, JournalError, Memory, OsDisk};
 use fixwire::protocol::{Mono, Nanos, Now, Timestamp, frame};
+use fixwire::transport::Transport;
 use fixwire::{Durability, EngineConfig, Host};
 
 /// 2026-08-21T13:30:00Z
@@ -92,7 +93,7 @@ impl Host for Script {
         }
     }
 
-    fn listen(&mut self, at: SocketAddr) -> io::Result<(ListenerId, SocketAddr)> {
+    fn listen(&mut self, at: SocketAddr, _: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
         Ok((ListenerId(0), at))
     }
 
@@ -104,7 +105,7 @@ impl Host for Script {
         Ok(Some((PEER, SocketAddr::from(([127, 0, 0, 1], 9)))))
     }
 
-    fn dial(&mut self, _: &str, _: u16) -> io::Result<ConnId> {
+    fn dial(&mut self, _: &Dial<'_>) -> io::Result<ConnId> {
         Err(ErrorKind::Unsupported.into())
     }
 

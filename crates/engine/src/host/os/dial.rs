@@ -1,0 +1,265 @@
+//! Connecting: a name is looked up, its addresses are tried, a proxy and a handshake follow.
+//!
+//! ```text
+//! Resolving --> Connecting --> [ Settling: proxy, TLS ] --> Open or Guarded
+//!                   |  ^                 |
+//!                   +--+ next address    +--> Failed
+//! ```
+
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, SocketAddr};
+
+use mio::net::TcpStream;
+use rustix::io::Errno;
+use socket2::{Domain, Protocol, Socket as Raw, Type};
+
+use super::guarded::{Before, Guarded};
+use super::tunnel::Tunnel;
+use super::{Link, Os, register};
+use crate::host::{ConnId, Dial, Host, SocketOptions};
+use crate::tls::Stream;
+
+/// What a connection that is being made needs on its way.
+#[derive(Debug)]
+pub struct Plan {
+    local: Option<SocketAddr>,
+    options: SocketOptions,
+    tunnel: Option<Box<Tunnel>>,
+    tls: Option<Box<Stream>>,
+}
+
+impl Plan {
+    /// Starts to connect to an address.
+    fn begin(&self, to: SocketAddr) -> io::Result<TcpStream> {
+        let socket = Raw::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        // Buffers count when the connection is made, and the rest does no harm.
+        self.options.set(&socket)?;
+        if let Some(local) = self.local {
+            // The port of a connection that has just ended may be used again.
+            socket.set_reuse_address(true)?;
+            socket.bind(&local.into()).map_err(|error| {
+                io::Error::new(
+                    error.kind(),
+                    format!("cannot use the local address {local}: {error}"),
+                )
+            })?;
+        }
+        match socket.connect(&to.into()) {
+            Ok(()) => {}
+            Err(error) if error.raw_os_error() == Some(Errno::INPROGRESS.raw_os_error()) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(TcpStream::from_std(socket.into()))
+    }
+}
+
+impl Os {
+    /// Starts to connect.
+    pub(super) fn start(&mut self, to: &Dial<'_>) -> io::Result<ConnId> {
+        let tls = to.transport.tls.as_ref();
+        let tls = tls.map(|tls| tls.connect(to.host)).transpose()?;
+        let proxy = to.transport.proxy.as_ref();
+        let tunnel = proxy.map(|proxy| Tunnel::new(proxy, to.host, to.port));
+        let tunnel = tunnel.transpose()?.map(Box::new);
+        let (host, port) = tunnel
+            .as_ref()
+            .map_or((to.host, to.port), |tunnel| tunnel.proxy());
+        let (host, address) = (host.to_owned(), host.parse::<IpAddr>());
+        let plan = Box::new(Plan {
+            local: to.local,
+            options: *to.options,
+            tunnel,
+            tls: tls.map(Box::new),
+        });
+        let conn = self.insert(Link::Resolving(plan));
+        if let Ok(address) = address {
+            let nowhere = io::Error::from(ErrorKind::NotFound);
+            self.connect(conn, vec![SocketAddr::new(address, port)], nowhere);
+            return Ok(conn);
+        }
+        let key = u64::from(self.generation) << 32 | u64::from(conn.0);
+        let wake = self.wake_up();
+        self.resolver
+            .ask(key, &host, port, wake)
+            .inspect_err(|_| self.close(conn))?;
+        Ok(conn)
+    }
+
+    /// Tries the addresses in turn until one lets us start.
+    fn connect(&mut self, conn: ConnId, mut addresses: Vec<SocketAddr>, mut last: io::Error) {
+        let Self { sockets, poll, .. } = self;
+        let Some(Some(socket)) = sockets.get_mut(conn.0 as usize) else {
+            return;
+        };
+        let (Link::Resolving(plan) | Link::Connecting { plan, .. }) =
+            std::mem::replace(&mut socket.link, Link::Failed(None))
+        else {
+            return;
+        };
+        addresses.reverse();
+        socket.watched = false;
+        socket.link = loop {
+            let Some(to) = addresses.pop() else {
+                break Link::Failed(Some(last));
+            };
+            let started = plan.begin(to).and_then(|mut stream| {
+                register(poll, conn, &mut stream)?;
+                Ok(stream)
+            });
+            match started {
+                Ok(stream) => {
+                    addresses.reverse();
+                    socket.watched = true;
+                    break Link::Connecting {
+                        stream,
+                        to,
+                        others: addresses,
+                        plan,
+                    };
+                }
+                Err(error) => last = error,
+            }
+        };
+        if matches!(socket.link, Link::Failed(_)) {
+            self.outcomes.push(conn);
+        }
+    }
+
+    /// The poller has news of a connection that is being made.
+    pub(super) fn connecting(&mut self, conn: ConnId) {
+        let Some(socket) = self.socket(conn) else {
+            return;
+        };
+        let failure = match &mut socket.link {
+            Link::Connecting { stream, .. } => match stream.take_error() {
+                Ok(None) => match stream.peer_addr() {
+                    Ok(_) => None,
+                    Err(error) if error.kind() == ErrorKind::NotConnected => return,
+                    Err(error) => Some(error),
+                },
+                Ok(Some(error)) | Err(error) => Some(error),
+            },
+            Link::Settling(..) => return self.settle(conn),
+            _ => return,
+        };
+        if let (Link::Connecting { others, .. }, Some(error)) = (&mut socket.link, failure) {
+            let others = std::mem::take(others);
+            return self.connect(conn, others, error);
+        }
+        if let Link::Connecting {
+            stream, to, plan, ..
+        } = std::mem::replace(&mut socket.link, Link::Failed(None))
+        {
+            let Plan { tunnel, tls, .. } = *plan;
+            let before = tunnel.map_or(Before::Nothing, Before::Tunnel);
+            let guarded = Guarded::new(stream, before, tls);
+            socket.link = Link::Settling(Box::new(guarded), to, false);
+            self.settle(conn);
+        }
+    }
+
+    /// Goes on with the talk with a proxy and the handshake.
+    fn settle(&mut self, conn: ConnId) {
+        let Some(socket) = self.socket(conn) else {
+            return;
+        };
+        let Link::Settling(guarded, _, settled) = &mut socket.link else {
+            return;
+        };
+        if *settled {
+            return;
+        }
+        match guarded.settle() {
+            Ok(false) => return,
+            Ok(true) => *settled = true,
+            Err(error) => socket.link = Link::Failed(Some(error)),
+        }
+        self.outcomes.push(conn);
+    }
+
+    /// What became of it.
+    pub(super) fn outcome(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
+        let Some(socket) = self.socket(conn) else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        match std::mem::replace(&mut socket.link, Link::Failed(None)) {
+            Link::Settling(guarded, to, true) => {
+                socket.link = match guarded.is_plain() {
+                    true => Link::Open(guarded.close()),
+                    false => Link::Guarded(guarded),
+                };
+                self.opened(conn)?;
+                Ok(to)
+            }
+            Link::Failed(error) => {
+                Err(error.unwrap_or_else(|| io::Error::from(ErrorKind::NotConnected)))
+            }
+            undecided => {
+                socket.link = undecided;
+                Err(io::Error::from(ErrorKind::WouldBlock))
+            }
+        }
+    }
+
+    /// Takes the answers of name servers.
+    pub(super) fn take_answers(&mut self) {
+        while let Some(answer) = self.resolver.answer() {
+            let conn = ConnId(answer.key as u32);
+            let generation = (answer.key >> 32) as u32;
+            let Some(socket) = self.socket(conn) else {
+                continue;
+            };
+            if socket.generation != generation || !matches!(socket.link, Link::Resolving(_)) {
+                continue;
+            }
+            match answer.addresses {
+                Ok(addresses) => {
+                    self.connect(conn, addresses, io::Error::from(ErrorKind::NotFound));
+                }
+                Err(error) => {
+                    socket.link = Link::Failed(Some(error));
+                    self.outcomes.push(conn);
+                }
+            }
+        }
+    }
+
+    /// Reads from a connection that is not plain, or not yet.
+    #[cold]
+    pub(super) fn read_guarded(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        let Some(socket) = self.socket(conn) else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        let Link::Guarded(guarded) = &mut socket.link else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        let taken = guarded.read(into);
+        socket.readable = taken.more;
+        if guarded.is_plain() {
+            socket.client = guarded.client().unwrap_or_default();
+            if let Link::Guarded(guarded) = std::mem::replace(&mut socket.link, Link::Failed(None))
+            {
+                socket.link = Link::Open(guarded.close());
+            }
+        }
+        taken.result
+    }
+
+    /// Writes to a connection that is not plain.
+    #[cold]
+    pub(super) fn write_guarded(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        let Some(socket) = self.socket(conn) else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        let Link::Guarded(guarded) = &mut socket.link else {
+            return Err(io::Error::from(ErrorKind::NotConnected));
+        };
+        let result = guarded.write(bytes);
+        socket.blocked = match &result {
+            Ok((count, all)) => !all || *count < bytes.len(),
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        };
+        result.map(|(count, _)| count)
+    }
+}

@@ -1,0 +1,208 @@
+//! A connection with something before or around its messages: a PROXY header, a proxy, TLS.
+//!
+//! ```text
+//! accepted:  [ PROXY header ]  [ TLS handshake ]  messages
+//! dialled:   [ talk with a proxy ]  [ TLS handshake ]  messages
+//! ```
+//!
+//! What comes before TLS is looked at before it is taken, so that nothing of what follows is taken
+//! with it. How long all of it may take is the engine's to say.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+
+use mio::net::TcpStream;
+
+use super::announce::{self, AnnounceFault, Announced};
+use super::tunnel::{self, Answer, Tunnel};
+use crate::tls::{PeerCertificate, Stream, Taken};
+
+/// A connection that is not only a stream.
+#[derive(Debug)]
+pub struct Guarded {
+    /// The stream.
+    pub stream: TcpStream,
+    before: Before,
+    /// What has arrived of the talk before TLS.
+    held: Vec<u8>,
+    tls: Option<Box<Stream>>,
+    /// The client's address, when a balancer has told it.
+    client: Option<SocketAddr>,
+}
+
+/// What comes before TLS or messages.
+#[derive(Debug)]
+pub enum Before {
+    /// Nothing, or nothing any more.
+    Nothing,
+    /// The PROXY header of a balancer.
+    Announcement,
+    /// The talk with a proxy.
+    Tunnel(Box<Tunnel>),
+}
+
+impl Guarded {
+    /// A connection whose stream stands.
+    pub fn new(stream: TcpStream, before: Before, tls: Option<Box<Stream>>) -> Self {
+        Self {
+            stream,
+            before,
+            held: Vec::new(),
+            tls,
+            client: None,
+        }
+    }
+
+    /// Nothing but messages will come, and nothing is around them.
+    pub fn is_plain(&self) -> bool {
+        self.tls.is_none() && matches!(self.before, Before::Nothing)
+    }
+
+    /// The client's address that a balancer has told. `Err` while it has not.
+    pub fn client(&self) -> Result<Option<SocketAddr>, ()> {
+        match self.before {
+            Before::Announcement => Err(()),
+            _ => Ok(self.client),
+        }
+    }
+
+    /// The peer's certificate, once it has been verified.
+    pub fn certificate(&self) -> Option<&PeerCertificate> {
+        self.tls.as_ref()?.certificate()
+    }
+
+    /// Goes on with what comes before the messages: whether they may come now.
+    pub fn settle(&mut self) -> io::Result<bool> {
+        match self.begin() {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+            result => result?,
+        }
+        match &mut self.tls {
+            Some(tls) => tls.settle(&mut self.stream),
+            None => Ok(true),
+        }
+    }
+
+    /// Reads messages.
+    pub fn read(&mut self, into: &mut [u8]) -> Taken {
+        if let Err(error) = self.begin() {
+            return Taken {
+                result: Err(error),
+                more: false,
+            };
+        }
+        match &mut self.tls {
+            Some(tls) => tls.read(&mut self.stream, into),
+            None => {
+                let result = self.stream.read(into);
+                let more = result.is_ok();
+                Taken { result, more }
+            }
+        }
+    }
+
+    /// Writes a first part of the bytes: how many, and whether the stream has taken them all.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<(usize, bool)> {
+        match &mut self.tls {
+            Some(tls) => tls.write(&mut self.stream, bytes),
+            None => {
+                let count = self.stream.write(bytes)?;
+                Ok((count, count == bytes.len()))
+            }
+        }
+    }
+
+    /// Writes what was accepted before: whether nothing waits any more. An error shows with the next
+    /// read or write.
+    pub fn flush(&mut self) -> bool {
+        let Self { tls, stream, .. } = self;
+        tls.as_mut()
+            .is_none_or(|tls| tls.flush(stream).unwrap_or(true))
+    }
+
+    /// Says goodbye.
+    pub fn close(mut self) -> TcpStream {
+        if let (Some(tls), Before::Nothing) = (&mut self.tls, &self.before) {
+            tls.close(&mut self.stream);
+        }
+        self.stream
+    }
+
+    /// What comes before TLS.
+    fn begin(&mut self) -> io::Result<()> {
+        let Self {
+            stream,
+            before,
+            held,
+            client,
+            ..
+        } = self;
+        loop {
+            match before {
+                Before::Nothing => return Ok(()),
+                Before::Announcement => {
+                    let there = held.len();
+                    look(stream, held, announce::LONGEST, || {
+                        AnnounceFault::CutShort.into()
+                    })?;
+                    match announce::parse(held)? {
+                        Announced::More => take(stream, held.len() - there)?,
+                        Announced::Client(length, address) => {
+                            take(stream, length - there)?;
+                            *client = address;
+                            *before = Before::Nothing;
+                        }
+                    }
+                }
+                Before::Tunnel(tunnel) => {
+                    let say = tunnel.unsaid();
+                    while !say.is_empty() {
+                        let count = stream.write(say)?;
+                        say.drain(..count);
+                    }
+                    let there = held.len();
+                    look(stream, held, tunnel::LONGEST, || {
+                        let note = "the proxy closed the connection";
+                        io::Error::new(ErrorKind::ConnectionReset, note)
+                    })?;
+                    let (length, through) = match tunnel.hear(held)? {
+                        Answer::More => {
+                            take(stream, held.len() - there)?;
+                            continue;
+                        }
+                        Answer::Next(length) => (length, false),
+                        Answer::Through(length) => (length, true),
+                    };
+                    take(stream, length - there)?;
+                    held.clear();
+                    if through {
+                        *before = Before::Nothing;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Adds what has arrived to `held`, without taking it from the stream.
+fn look(
+    stream: &TcpStream,
+    held: &mut Vec<u8>,
+    most: usize,
+    ended: impl Fn() -> io::Error,
+) -> io::Result<()> {
+    let there = held.len();
+    held.resize(most, 0);
+    let result = stream.peek(&mut held[there..]);
+    held.truncate(there + *result.as_ref().unwrap_or(&0));
+    match result? {
+        0 => Err(ended()),
+        _ => Ok(()),
+    }
+}
+
+/// Takes from the stream what was looked at.
+fn take(stream: &mut TcpStream, count: usize) -> io::Result<()> {
+    let mut bytes = vec![0; count];
+    stream.read_exact(&mut bytes)
+}

@@ -1,0 +1,74 @@
+//! A build without TLS: nothing can be made, so nothing is ever used.
+
+use std::convert::Infallible;
+use std::io::{self, Read, Write};
+
+use super::failure::TlsFailure;
+use super::options::{TlsError, TlsOptions, TlsPart};
+use super::pin::PeerCertificate;
+
+/// Cannot be made.
+#[derive(Debug)]
+pub struct Context(Infallible);
+
+/// Cannot be made.
+#[derive(Debug)]
+pub struct Stream(Infallible);
+
+/// What came of reading.
+pub struct Taken {
+    /// Bytes, or why not.
+    pub result: io::Result<usize>,
+    /// There may be more at once.
+    pub more: bool,
+}
+
+impl Context {
+    pub fn acceptor(_: &TlsOptions) -> Result<Self, TlsError> {
+        Err(TlsError::new(
+            TlsPart::Tls,
+            TlsFailure::NotBuilt.to_string(),
+        ))
+    }
+
+    pub fn initiator(_: &TlsOptions) -> Result<Self, TlsError> {
+        Err(TlsError::new(
+            TlsPart::Tls,
+            TlsFailure::NotBuilt.to_string(),
+        ))
+    }
+
+    pub fn accept(&self) -> Result<Stream, TlsFailure> {
+        match self.0 {}
+    }
+
+    pub fn connect(&self, _: &str) -> Result<Stream, TlsFailure> {
+        match self.0 {}
+    }
+}
+
+impl Stream {
+    pub fn certificate(&self) -> Option<&PeerCertificate> {
+        match self.0 {}
+    }
+
+    pub fn read(&mut self, _: &mut (impl Read + Write), _: &mut [u8]) -> Taken {
+        match self.0 {}
+    }
+
+    pub fn settle(&mut self, _: &mut (impl Read + Write)) -> io::Result<bool> {
+        match self.0 {}
+    }
+
+    pub fn write(&mut self, _: &mut impl Write, _: &[u8]) -> io::Result<(usize, bool)> {
+        match self.0 {}
+    }
+
+    pub fn flush(&mut self, _: &mut impl Write) -> io::Result<bool> {
+        match self.0 {}
+    }
+
+    pub fn close(&mut self, _: &mut impl Write) {
+        match self.0 {}
+    }
+}

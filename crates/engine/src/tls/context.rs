@@ -1,0 +1,253 @@
+//! TLS as the library wants it: what may be negotiated, who is believed.
+
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
+use rustls::{
+    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore,
+    ServerConfig, ServerConnection, SignatureScheme, SupportedProtocolVersion, version,
+};
+
+use super::failure::TlsFailure;
+use super::load;
+use super::options::{Authority, ClientCertificates, TlsError, TlsOptions, TlsPart};
+use super::stream::Stream;
+
+/// One side of TLS, ready to be used by any number of connections.
+#[derive(Debug)]
+pub enum Context {
+    Acceptor(Arc<ServerConfig>),
+    Initiator(Arc<ClientConfig>),
+}
+
+impl Context {
+    /// Without tickets, so that every connection shows its certificate; without early data,
+    /// renegotiation or compression, which the library does not have.
+    pub fn acceptor(options: &TlsOptions) -> Result<Self, TlsError> {
+        let Some(identity) = &options.identity else {
+            let note = "an acceptor with TLS shows a certificate: name it and its key";
+            return Err(TlsError::new(TlsPart::Identity, note));
+        };
+        let (chain, key) = load::identity(identity)?;
+        let provider = provider(options)?;
+        let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&versions(options))
+            .map_err(suites)?;
+        let verifier = match options.client_certificates {
+            ClientCertificates::NotAsked => WebPkiClientVerifier::no_client_auth(),
+            wanted => {
+                let roots = roots(&options.authorities)?;
+                let lists = load::revocation_lists(&options.revocation_lists)?;
+                let verifier =
+                    WebPkiClientVerifier::builder_with_provider(roots, provider).with_crls(lists);
+                let verifier = match wanted {
+                    ClientCertificates::Optional => verifier.allow_unauthenticated(),
+                    _ => verifier,
+                };
+                verifier.build().map_err(verifier_error)?
+            }
+        };
+        let mut config = builder
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(chain, key)
+            .map_err(identity_error)?;
+        config.send_tls13_tickets = 0;
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        Ok(Self::Acceptor(Arc::new(config)))
+    }
+
+    /// As the acceptor: nothing is resumed.
+    pub fn initiator(options: &TlsOptions) -> Result<Self, TlsError> {
+        let provider = provider(options)?;
+        let chain = match options.check_chain {
+            false => None,
+            true => {
+                let system = [Authority::System];
+                let named = match options.authorities.is_empty() {
+                    true => &system[..],
+                    false => &options.authorities,
+                };
+                let roots = roots(named)?;
+                let lists = load::revocation_lists(&options.revocation_lists)?;
+                let verifier =
+                    WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider))
+                        .with_crls(lists)
+                        .build()
+                        .map_err(verifier_error)?;
+                Some(verifier)
+            }
+        };
+        let verifier = Arc::new(Verifier {
+            chain,
+            check_name: options.check_name,
+            provider: Arc::clone(&provider),
+        });
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_protocol_versions(&versions(options))
+            .map_err(suites)?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier);
+        let mut config = match &options.identity {
+            None => builder.with_no_client_auth(),
+            Some(identity) => {
+                let (chain, key) = load::identity(identity)?;
+                let built = builder.with_client_auth_cert(chain, key);
+                built.map_err(identity_error)?
+            }
+        };
+        config.resumption = Resumption::disabled();
+        config.enable_sni = options.send_name;
+        Ok(Self::Initiator(Arc::new(config)))
+    }
+
+    /// A connection that was accepted.
+    pub fn accept(&self) -> Result<Stream, TlsFailure> {
+        let Self::Acceptor(config) = self else {
+            return Err(TlsFailure::Protocol);
+        };
+        let tls = ServerConnection::new(Arc::clone(config)).map_err(|_| TlsFailure::Protocol)?;
+        Ok(Stream::new(tls.into()))
+    }
+
+    /// A connection to a host of this name.
+    pub fn connect(&self, name: &str) -> Result<Stream, TlsFailure> {
+        let Self::Initiator(config) = self else {
+            return Err(TlsFailure::Protocol);
+        };
+        let name = ServerName::try_from(name.to_owned()).map_err(|_| TlsFailure::Name)?;
+        let tls =
+            ClientConnection::new(Arc::clone(config), name).map_err(|_| TlsFailure::Protocol)?;
+        Ok(Stream::new(tls.into()))
+    }
+}
+
+fn provider(options: &TlsOptions) -> Result<Arc<CryptoProvider>, TlsError> {
+    let mut provider = ring::default_provider();
+    if !options.suites.is_empty() {
+        provider.cipher_suites.retain(|suite| {
+            // The library writes TLS13_ before the names of TLS 1.3.
+            let name = format!("{:?}", suite.suite()).replace("TLS13_", "TLS_");
+            options.suites.iter().any(|wanted| wanted.name == name)
+        });
+    }
+    if provider.cipher_suites.is_empty() || !(options.tls12 || options.tls13) {
+        let note = "no TLS version or cipher suite is left";
+        return Err(TlsError::new(TlsPart::Suites, note));
+    }
+    Ok(Arc::new(provider))
+}
+
+fn versions(options: &TlsOptions) -> Vec<&'static SupportedProtocolVersion> {
+    let known = [
+        (options.tls13, &version::TLS13),
+        (options.tls12, &version::TLS12),
+    ];
+    known
+        .into_iter()
+        .filter(|(on, _)| *on)
+        .map(|(_, version)| version)
+        .collect()
+}
+
+fn roots(from: &[Authority]) -> Result<Arc<RootCertStore>, TlsError> {
+    let mut roots = RootCertStore::empty();
+    let (added, ignored) = roots.add_parsable_certificates(load::authorities(from)?);
+    if added == 0 {
+        let note = match (from, ignored) {
+            ([], _) => "no authority is named that may have issued the peer's certificate",
+            ([Authority::System], _) => {
+                "the system trusts no authority: name those of the peer's certificate"
+            }
+            (_, 0) => "no certificate of an authority was found",
+            _ => "none of the certificates can be read",
+        };
+        return Err(TlsError::new(TlsPart::Authorities, note));
+    }
+    Ok(Arc::new(roots))
+}
+
+fn suites(error: Error) -> TlsError {
+    TlsError::new(
+        TlsPart::Suites,
+        format!("no cipher suite is left for the TLS versions: {error}"),
+    )
+}
+
+fn identity_error(error: Error) -> TlsError {
+    let note = match error {
+        Error::InconsistentKeys(_) => "the private key is not the certificate's".to_owned(),
+        error => format!("the certificate or its key cannot be used: {error}"),
+    };
+    TlsError::new(TlsPart::Identity, note)
+}
+
+fn verifier_error(error: rustls::server::VerifierBuilderError) -> TlsError {
+    match error {
+        rustls::server::VerifierBuilderError::InvalidCrl(error) => TlsError::new(
+            TlsPart::RevocationLists,
+            format!("a revocation list cannot be used: {error:?}"),
+        ),
+        error => TlsError::new(TlsPart::Authorities, error.to_string()),
+    }
+}
+
+/// What an initiator checks of an acceptor.
+#[derive(Debug)]
+struct Verifier {
+    /// `None`: any certificate.
+    chain: Option<Arc<WebPkiServerVerifier>>,
+    check_name: bool,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        above: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(chain) = &self.chain else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        // The name is the last thing that is checked.
+        match chain.verify_server_cert(certificate, above, name, ocsp, now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) if !self.check_name => Ok(ServerCertVerified::assertion()),
+            result => result,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
+    }
+}

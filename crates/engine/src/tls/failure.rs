@@ -1,0 +1,116 @@
+//! Why a TLS connection failed: facts, with a sentence that says what can be done.
+
+use std::fmt;
+use std::io::{self, ErrorKind};
+
+/// Why there is no TLS connection, or no longer one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum TlsFailure {
+    /// The peer's bytes are no TLS.
+    NotTls,
+    /// The peer has no version of TLS that we allow.
+    Version,
+    /// The peer has no cipher suite, key exchange or signature that we allow.
+    Suites,
+    /// The peer showed no certificate.
+    NoCertificate,
+    /// The peer's certificate, or one above it, has expired.
+    Expired,
+    /// The peer's certificate, or one above it, is not valid yet.
+    NotYetValid,
+    /// No authority that we trust has issued the peer's certificate.
+    UnknownAuthority,
+    /// The peer's certificate, or one above it, is revoked.
+    Revoked,
+    /// There are revocation lists, and none is of the certificate's issuer.
+    NoRevocationList,
+    /// The peer's certificate is not for this side of a connection (ExtendedKeyUsage).
+    Purpose,
+    /// The certificate is not for the host that we connected to.
+    Name,
+    /// The certificate cannot be read, or a signature is wrong.
+    BadCertificate,
+    /// The peer ended the connection with this alert (RFC 8446 section 6).
+    Alert(u8),
+    /// The peer closed the connection during the handshake.
+    Closed,
+    /// The handshake is larger than any handshake.
+    TooLarge,
+    /// The peer broke the rules of TLS.
+    Protocol,
+    /// This build has no TLS.
+    NotBuilt,
+}
+
+impl fmt::Display for TlsFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotTls => "TLS: the peer does not speak TLS; is one side without it?",
+            Self::Version => "TLS: the peer has no version that is allowed here (1.2, 1.3)",
+            Self::Suites => "TLS: the peer has no cipher suite that is allowed here",
+            Self::NoCertificate => "TLS: the peer showed no certificate",
+            Self::Expired => "TLS: the peer's certificate has expired",
+            Self::NotYetValid => "TLS: the peer's certificate is not valid yet; compare the clocks",
+            Self::UnknownAuthority => {
+                "TLS: the peer's certificate was issued by no authority of SocketCAFile"
+            }
+            Self::Revoked => "TLS: the peer's certificate is revoked",
+            Self::NoRevocationList => {
+                "TLS: no revocation list is of an issuer of the peer's certificate"
+            }
+            Self::Purpose => {
+                "TLS: the peer's certificate is not for this side (its ExtendedKeyUsage)"
+            }
+            Self::Name => {
+                "TLS: the peer's certificate is for another host; SocketServerName says the name to expect"
+            }
+            Self::BadCertificate => "TLS: the peer's certificate or its signature is wrong",
+            Self::Alert(code) => {
+                return write!(f, "TLS: the peer refused: {}", Alert(*code));
+            }
+            Self::Closed => "TLS: the peer closed the connection during the handshake",
+            Self::TooLarge => "TLS: the peer's handshake is too large",
+            Self::Protocol => "TLS: the peer broke the protocol",
+            Self::NotBuilt => "TLS: this build has none (feature `tls`)",
+        })
+    }
+}
+
+/// An alert's number and name.
+struct Alert(u8);
+
+impl fmt::Display for Alert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.0 {
+            40 => "no common cipher suite or signature (handshake_failure)",
+            42 => "our certificate is bad (bad_certificate)",
+            43 => "our certificate is of a kind it does not take (unsupported_certificate)",
+            44 => "our certificate is revoked (certificate_revoked)",
+            45 => "our certificate has expired (certificate_expired)",
+            46 => "our certificate is not acceptable (certificate_unknown)",
+            48 => "it does not trust the issuer of our certificate (unknown_ca)",
+            49 => "our certificate has no access (access_denied)",
+            70 => "no common TLS version (protocol_version)",
+            112 => "it does not know the name we asked for (unrecognized_name)",
+            116 => "it wants a certificate of ours (certificate_required)",
+            code => return write!(f, "alert {code}"),
+        };
+        f.write_str(name)
+    }
+}
+
+impl std::error::Error for TlsFailure {}
+
+impl From<TlsFailure> for io::Error {
+    fn from(failure: TlsFailure) -> Self {
+        Self::new(ErrorKind::InvalidData, failure)
+    }
+}
+
+impl TlsFailure {
+    /// The failure that an error of a host carries, if it is one of TLS.
+    pub(crate) fn of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref::<Self>().copied()
+    }
+}

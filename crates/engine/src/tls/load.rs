@@ -1,0 +1,280 @@
+//! Certificates, keys and revocation lists from files.
+//!
+//! PEM and PKCS#12 are read; a Java key store is named as one, with the command that converts it.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+
+use super::options::{Authority, Identity, TlsError, TlsPart};
+
+/// The largest file that is read.
+const LARGEST: u64 = 64 << 20;
+/// The most files of a folder.
+const MOST_FILES: usize = 10_000;
+
+/// Public keys that everybody has the private key of: SHA-256 of the SubjectPublicKeyInfo. One is of
+/// the sample key store in QuickFIX/J.
+const KNOWN_KEYS: [[u8; 32]; 1] = [[
+    0xc7, 0x81, 0x29, 0x93, 0x70, 0xa4, 0xe9, 0x4a, 0x8e, 0x96, 0x67, 0xb9, 0xb2, 0x6b, 0x95,
+    0x9d, //
+    0x3c, 0xa1, 0x8d, 0x75, 0x6c, 0x37, 0xad, 0xe8, 0xb1, 0x80, 0xe5, 0xdc, 0x23, 0xde, 0x93, 0x8d,
+]];
+/// SHA-256 of the sample key store itself.
+const KNOWN_STORE: [u8; 32] = [
+    0xeb, 0x3a, 0x63, 0xc9, 0x73, 0x58, 0xa3, 0x36, 0xa3, 0xea, 0xef, 0xb8, 0x70, 0x99, 0xef,
+    0x6e, //
+    0x5d, 0x60, 0x7e, 0x6b, 0xad, 0x8c, 0x6e, 0x8c, 0x6d, 0x20, 0xe6, 0xd1, 0xab, 0xf7, 0xa9, 0xde,
+];
+const KNOWN: &str = "this is the sample key of QuickFIX/J, whose private key everybody has: have a \
+                     certificate of your own issued";
+
+type Chain = Vec<CertificateDer<'static>>;
+
+/// A certificate chain and its key.
+pub(super) fn identity(from: &Identity) -> Result<(Chain, PrivateKeyDer<'static>), TlsError> {
+    let part = TlsPart::Identity;
+    let (chain, key, file) = match from {
+        Identity::Pem { chain, key } => {
+            let certificates = pem_certificates(chain, part)?;
+            (certificates, pem_key(key)?, chain)
+        }
+        Identity::KeyStore { file, password } => {
+            let bytes = read(file, part)?;
+            refuse_java(&bytes, file, part)?;
+            let (chain, key) = key_store::identity(&bytes, password.reveal())
+                .map_err(|note| TlsError::of_file(part, file, note))?;
+            (chain, key, file)
+        }
+    };
+    let known = chain.iter().any(|certificate| {
+        super::peer_certificate(certificate)
+            .is_some_and(|certificate| KNOWN_KEYS.contains(&certificate.spki))
+    });
+    if known {
+        return Err(TlsError::of_file(part, file, KNOWN));
+    }
+    Ok((chain, key))
+}
+
+/// The certificates of authorities; `System` ones that cannot be read are left out.
+pub(super) fn authorities(from: &[Authority]) -> Result<Chain, TlsError> {
+    let part = TlsPart::Authorities;
+    let mut all = Vec::new();
+    for authority in from {
+        match authority {
+            Authority::Pem(path) => {
+                for file in files(path, part)? {
+                    match pem_certificates(&file, part) {
+                        Ok(found) => all.extend(found),
+                        // A folder may hold other things.
+                        Err(_) if file != *path => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+            Authority::KeyStore { file, password } => {
+                let bytes = read(file, part)?;
+                refuse_java(&bytes, file, part)?;
+                let found = key_store::certificates(&bytes, password.reveal())
+                    .map_err(|note| TlsError::of_file(part, file, note))?;
+                all.extend(found);
+            }
+            Authority::System => all.extend(rustls_native_certs::load_native_certs().certs),
+        }
+    }
+    Ok(all)
+}
+
+/// Revocation lists of files and folders.
+pub(super) fn revocation_lists(
+    from: &[PathBuf],
+) -> Result<Vec<CertificateRevocationListDer<'static>>, TlsError> {
+    let part = TlsPart::RevocationLists;
+    let mut all = Vec::new();
+    for path in from {
+        let before = all.len();
+        for file in files(path, part)? {
+            let bytes = read(&file, part)?;
+            let pem = CertificateRevocationListDer::pem_slice_iter(&bytes);
+            let found: Vec<_> = pem.filter_map(Result::ok).collect();
+            if !found.is_empty() {
+                all.extend(found);
+            } else if bytes.first() == Some(&DER_SEQUENCE) {
+                all.push(CertificateRevocationListDer::from(bytes));
+            } else if file == *path {
+                let note = "holds no revocation list (PEM or DER)";
+                return Err(TlsError::of_file(part, path, note));
+            }
+        }
+        if all.len() == before {
+            return Err(TlsError::of_file(part, path, "holds no revocation list"));
+        }
+    }
+    Ok(all)
+}
+
+const DER_SEQUENCE: u8 = 0x30;
+
+fn pem_certificates(file: &Path, part: TlsPart) -> Result<Chain, TlsError> {
+    let bytes = read(file, part)?;
+    refuse_java(&bytes, file, part)?;
+    let found: Result<Chain, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(_) if bytes.first() == Some(&DER_SEQUENCE) => Ok(vec![CertificateDer::from(bytes)]),
+        Ok(_) => Err(TlsError::of_file(part, file, "holds no certificate (PEM)")),
+        Err(error) => Err(TlsError::of_file(
+            part,
+            file,
+            format!("is no PEM file: {error}"),
+        )),
+    }
+}
+
+fn pem_key(file: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
+    let part = TlsPart::Identity;
+    let bytes = zeroize::Zeroizing::new(read(file, part)?);
+    refuse_java(&bytes, file, part)?;
+    PrivateKeyDer::from_pem_slice(&bytes).map_err(|_| {
+        let encrypted = bytes.windows(9).any(|part| part == b"ENCRYPTED");
+        let note = if encrypted {
+            "the private key is encrypted: decrypt it with `openssl pkey -in KEY -out NEW`, or put \
+             certificate and key in a PKCS#12 file, which has a password"
+        } else {
+            "holds no private key (PEM: PKCS#8, PKCS#1 or SEC1)"
+        };
+        TlsError::of_file(part, file, note)
+    })
+}
+
+/// A file, or the files of a folder in the order of their names.
+fn files(path: &Path, part: TlsPart) -> Result<Vec<PathBuf>, TlsError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let cannot = |error| TlsError::of_file(part, path, format!("cannot be read: {error}"));
+    let mut found = Vec::new();
+    for entry in fs::read_dir(path).map_err(cannot)? {
+        let path = entry.map_err(cannot)?.path();
+        if path.is_file() {
+            found.push(path);
+        }
+        if found.len() > MOST_FILES {
+            let note = format!("holds more than {MOST_FILES} files");
+            return Err(TlsError::of_file(part, &path_of(&found), note));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn path_of(found: &[PathBuf]) -> PathBuf {
+    let folder = found.first().and_then(|file| file.parent());
+    folder.unwrap_or(Path::new("")).to_owned()
+}
+
+fn read(file: &Path, part: TlsPart) -> Result<Vec<u8>, TlsError> {
+    let cannot = |error| TlsError::of_file(part, file, format!("cannot be read: {error}"));
+    let mut bytes = Vec::new();
+    let opened = File::open(file).map_err(cannot)?;
+    opened
+        .take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(cannot)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(TlsError::of_file(part, file, "is larger than 64 MiB"));
+    }
+    Ok(bytes)
+}
+
+/// Names a key store in Java's own format, and the sample one of QuickFIX/J.
+fn refuse_java(bytes: &[u8], file: &Path, part: TlsPart) -> Result<(), TlsError> {
+    if super::sha256(bytes) == KNOWN_STORE {
+        return Err(TlsError::of_file(part, file, KNOWN));
+    }
+    let kind = match bytes.get(..4) {
+        Some([0xFE, 0xED, 0xFE, 0xED]) => "JKS",
+        Some([0xCE, 0xCE, 0xCE, 0xCE]) => "JCEKS",
+        _ => return Ok(()),
+    };
+    let name = file.display();
+    let note = format!(
+        "is a Java key store ({kind}), which only Java reads; convert it: keytool -importkeystore \
+         -srckeystore {name} -destkeystore {name}.p12 -deststoretype PKCS12"
+    );
+    Err(TlsError::of_file(part, file, note))
+}
+
+/// PKCS#12.
+#[cfg(feature = "pkcs12")]
+mod key_store {
+    use p12_keystore::{KeyStore, KeyStoreEntry, Pkcs12Archive, Pkcs12ImportPolicy};
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+
+    use super::Chain;
+
+    fn reason(error: &p12_keystore::error::Error) -> String {
+        match error {
+            p12_keystore::error::Error::MacError(_) => "the password is wrong".to_owned(),
+            error => format!("is no PKCS#12 file that can be read with this password: {error}"),
+        }
+    }
+
+    pub fn identity(
+        bytes: &[u8],
+        password: &str,
+    ) -> Result<(Chain, PrivateKeyDer<'static>), String> {
+        let store = KeyStore::from_pkcs12(bytes, password, Pkcs12ImportPolicy::Relaxed)
+            .map_err(|error| reason(&error))?;
+        let mut keys = store.entries().filter_map(|(_, entry)| match entry {
+            KeyStoreEntry::PrivateKeyChain(chain) => Some(chain),
+            _ => None,
+        });
+        let chain = keys.next().ok_or("holds no private key")?;
+        if keys.next().is_some() {
+            return Err("holds more than one private key: keep the one to be used".into());
+        }
+        if chain.certs().is_empty() {
+            return Err("holds no certificate of its private key".into());
+        }
+        let certificates = chain.certs().iter();
+        let certificates = certificates.map(|it| CertificateDer::from(it.as_der().to_vec()));
+        let key = PrivatePkcs8KeyDer::from(chain.key().as_der().to_vec());
+        Ok((certificates.collect(), key.into()))
+    }
+
+    pub fn certificates(bytes: &[u8], password: &str) -> Result<Chain, String> {
+        let archive =
+            Pkcs12Archive::from_pkcs12(bytes, password).map_err(|error| reason(&error))?;
+        let certificates = archive.certs.iter();
+        let certificates: Chain = certificates
+            .map(|bag| CertificateDer::from(bag.cert.as_der().to_vec()))
+            .collect();
+        if certificates.is_empty() {
+            return Err("holds no certificate".into());
+        }
+        Ok(certificates)
+    }
+}
+
+/// A build without PKCS#12.
+#[cfg(not(feature = "pkcs12"))]
+mod key_store {
+    use rustls::pki_types::PrivateKeyDer;
+
+    use super::Chain;
+
+    const NOTE: &str = "this build does not read PKCS#12 files (feature `pkcs12`): use PEM";
+
+    pub fn identity(_: &[u8], _: &str) -> Result<(Chain, PrivateKeyDer<'static>), String> {
+        Err(NOTE.into())
+    }
+
+    pub fn certificates(_: &[u8], _: &str) -> Result<Chain, String> {
+        Err(NOTE.into())
+    }
+}

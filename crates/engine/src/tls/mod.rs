@@ -1,0 +1,122 @@
+//! TLS 1.2 and 1.3 for sessions: what is wanted, what is believed, one connection.
+//!
+//! ```text
+//! TlsOptions --load--> certificates, keys, lists --context--> Tls        at the start, once
+//! Tls --> Stream: bytes of the socket <--> bytes of messages            for each connection
+//! ```
+//!
+//! Only suites with forward secrecy and authenticated encryption exist here; there is no resumption,
+//! so every connection shows its certificate, and no renegotiation, compression or early data.
+//! Certificates, keys and revocation lists are read when the engine starts.
+
+mod failure;
+mod options;
+mod pin;
+
+#[cfg(feature = "tls")]
+mod context;
+#[cfg(feature = "tls")]
+mod load;
+#[cfg(feature = "tls")]
+mod stream;
+
+#[cfg(not(feature = "tls"))]
+mod absent;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use failure::TlsFailure;
+pub use options::{Authority, ClientCertificates, Identity, Suite, TlsError, TlsOptions, TlsPart};
+pub(crate) use pin::allowed;
+pub use pin::{PeerCertificate, Pin, Spki};
+
+#[cfg(not(feature = "tls"))]
+use absent::Context;
+#[cfg(not(feature = "tls"))]
+pub(crate) use absent::{Stream, Taken};
+#[cfg(feature = "tls")]
+use context::Context;
+#[cfg(feature = "tls")]
+pub(crate) use stream::{Stream, Taken};
+
+/// One side of TLS, its files read. Clones share it.
+#[derive(Clone)]
+pub struct Tls {
+    options: Arc<TlsOptions>,
+    context: Arc<Context>,
+}
+
+impl Tls {
+    /// For sessions whose peers connect to us.
+    ///
+    /// # Errors
+    ///
+    /// [`TlsError`]: a file that cannot be read or used, or a build without TLS.
+    pub fn acceptor(options: TlsOptions) -> Result<Self, TlsError> {
+        let context = Arc::new(Context::acceptor(&options)?);
+        let options = Arc::new(options);
+        Ok(Self { options, context })
+    }
+
+    /// For sessions that connect to their peers.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tls::acceptor`].
+    pub fn initiator(options: TlsOptions) -> Result<Self, TlsError> {
+        let context = Arc::new(Context::initiator(&options)?);
+        let options = Arc::new(options);
+        Ok(Self { options, context })
+    }
+
+    /// What it was made of.
+    #[must_use]
+    pub fn options(&self) -> &TlsOptions {
+        &self.options
+    }
+
+    /// A connection that was accepted.
+    pub(crate) fn accept(&self) -> Result<Stream, TlsFailure> {
+        self.context.accept()
+    }
+
+    /// A connection to this host.
+    pub(crate) fn connect(&self, host: &str) -> Result<Stream, TlsFailure> {
+        let name = self.options.server_name.as_deref().unwrap_or(host);
+        self.context.connect(name)
+    }
+}
+
+impl PartialEq for Tls {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.context, &other.context) || self.options == other.options
+    }
+}
+
+impl Eq for Tls {}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.options.fmt(f)
+    }
+}
+
+#[cfg(feature = "tls")]
+fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    let mut sum = [0; 32];
+    sum.copy_from_slice(digest.as_ref());
+    sum
+}
+
+/// What a certificate says; `None` when it cannot be read.
+#[cfg(feature = "tls")]
+fn peer_certificate(der: &rustls::pki_types::CertificateDer<'_>) -> Option<PeerCertificate> {
+    let certificate = webpki::EndEntityCert::try_from(der).ok()?;
+    Some(PeerCertificate {
+        spki: sha256(certificate.subject_public_key_info().as_ref()),
+        dns: certificate.valid_dns_names().map(str::to_owned).collect(),
+        uris: certificate.valid_uri_names().map(str::to_owned).collect(),
+    })
+}

@@ -1,0 +1,276 @@
+//! What is wanted of TLS, as plain values.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::transport::Password;
+
+/// What one side of TLS connections needs.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TlsOptions {
+    /// Our certificate and its key. An acceptor needs one; an initiator shows it when asked.
+    pub identity: Option<Identity>,
+    /// Who may have issued the peer's certificate.
+    pub authorities: Vec<Authority>,
+    /// Files, or folders of files, with revocation lists (PEM or DER). With any, every certificate of
+    /// the peer's chain must be covered by one.
+    pub revocation_lists: Vec<PathBuf>,
+    /// What an acceptor wants of its peers.
+    pub client_certificates: ClientCertificates,
+    /// TLS 1.2 may be used.
+    pub tls12: bool,
+    /// TLS 1.3 may be used.
+    pub tls13: bool,
+    /// Cipher suites by their IANA names; see [`Suite`]. Empty: every one of [`Suite::ALL`].
+    pub suites: Vec<Suite>,
+    /// The name an initiator expects in the peer's certificate and asks for (server name indication);
+    /// `None` is the host that it connects to.
+    pub server_name: Option<String>,
+    /// An initiator says the name it asks for.
+    pub send_name: bool,
+    /// The peer's certificate must be for the name. Switch it off only where
+    /// [`Transport::certificates`](crate::transport::Transport) says which one it must be.
+    pub check_name: bool,
+    /// The peer's certificate must have been issued by an authority, be valid and not revoked.
+    pub check_chain: bool,
+}
+
+impl Default for TlsOptions {
+    fn default() -> Self {
+        Self {
+            identity: None,
+            authorities: Vec::new(),
+            revocation_lists: Vec::new(),
+            client_certificates: ClientCertificates::NotAsked,
+            tls12: true,
+            tls13: true,
+            suites: Vec::new(),
+            server_name: None,
+            send_name: true,
+            check_name: true,
+            check_chain: true,
+        }
+    }
+}
+
+/// A certificate with the certificates between it and its authority, and its private key.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Identity {
+    /// PEM files, or one that holds both.
+    Pem {
+        /// The certificate first, then those above it.
+        chain: PathBuf,
+        /// The key: PKCS#8, PKCS#1 or SEC1, not encrypted.
+        key: PathBuf,
+    },
+    /// A PKCS#12 file with one private key.
+    KeyStore {
+        /// The file.
+        file: PathBuf,
+        /// Its password.
+        password: Password,
+    },
+}
+
+/// Where certificates of authorities are.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Authority {
+    /// A PEM file, or a folder of them.
+    Pem(PathBuf),
+    /// The certificates of a PKCS#12 file.
+    KeyStore {
+        /// The file.
+        file: PathBuf,
+        /// Its password.
+        password: Password,
+    },
+    /// Those that the system trusts.
+    System,
+}
+
+/// What an acceptor wants of its peers.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ClientCertificates {
+    /// No certificate.
+    #[default]
+    NotAsked,
+    /// A certificate that holds, or none.
+    Optional,
+    /// A certificate that holds.
+    Required,
+}
+
+/// A cipher suite that can be used: each has forward secrecy and authenticated encryption.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Suite {
+    /// Its IANA name.
+    pub name: &'static str,
+    /// How OpenSSL calls it.
+    pub openssl: &'static str,
+    /// It is one of TLS 1.3.
+    pub tls13: bool,
+}
+
+const fn suite(name: &'static str, openssl: &'static str, tls13: bool) -> Suite {
+    Suite {
+        name,
+        openssl,
+        tls13,
+    }
+}
+
+impl Suite {
+    /// Every one there is.
+    pub const ALL: [Self; 9] = [
+        suite("TLS_AES_256_GCM_SHA384", "TLS_AES_256_GCM_SHA384", true),
+        suite("TLS_AES_128_GCM_SHA256", "TLS_AES_128_GCM_SHA256", true),
+        suite(
+            "TLS_CHACHA20_POLY1305_SHA256",
+            "TLS_CHACHA20_POLY1305_SHA256",
+            true,
+        ),
+        suite(
+            "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+            "ECDHE-ECDSA-AES256-GCM-SHA384",
+            false,
+        ),
+        suite(
+            "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+            "ECDHE-ECDSA-AES128-GCM-SHA256",
+            false,
+        ),
+        suite(
+            "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+            "ECDHE-ECDSA-CHACHA20-POLY1305",
+            false,
+        ),
+        suite(
+            "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+            "ECDHE-RSA-AES256-GCM-SHA384",
+            false,
+        ),
+        suite(
+            "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+            "ECDHE-RSA-AES128-GCM-SHA256",
+            false,
+        ),
+        suite(
+            "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+            "ECDHE-RSA-CHACHA20-POLY1305",
+            false,
+        ),
+    ];
+
+    /// The suites that a list of names selects: IANA or OpenSSL names, between `:`, `,` or spaces.
+    /// OpenSSL's groups (`HIGH`, `ALL`, `ECDHE`) stand for every suite, `!` and `-` take a suite away;
+    /// names of suites that we never use select nothing.
+    #[must_use]
+    pub fn select(text: &str) -> Vec<Self> {
+        const GROUPS: [&str; 8] = [
+            "ALL", "DEFAULT", "HIGH", "SECURE", "ECDHE", "EECDH", "AESGCM", "AEAD",
+        ];
+        let names = text
+            .split([':', ',', ' ', ';'])
+            .filter(|name| !name.is_empty());
+        let (mut chosen, mut taken_away) = (Vec::new(), Vec::new());
+        for name in names {
+            let (removes, name) = match name.strip_prefix(['!', '-']) {
+                Some(name) => (true, name),
+                None => (false, name.trim_start_matches('+')),
+            };
+            let named = Self::ALL.into_iter().filter(|suite| {
+                suite.name.eq_ignore_ascii_case(name)
+                    || suite.openssl.eq_ignore_ascii_case(name)
+                    || (!removes
+                        && (GROUPS.iter().any(|group| group.eq_ignore_ascii_case(name))
+                            || name.split('+').any(|part| part == "HIGH")))
+            });
+            if removes {
+                taken_away.extend(named);
+            } else {
+                chosen.extend(named);
+            }
+        }
+        let selected = |suite: &Self| chosen.contains(suite) && !taken_away.contains(suite);
+        Self::ALL.into_iter().filter(selected).collect()
+    }
+}
+
+/// What cannot be used, and why.
+#[derive(Debug)]
+pub struct TlsError {
+    /// Which of the options.
+    pub part: TlsPart,
+    /// The file, if it is about one.
+    pub file: Option<PathBuf>,
+    /// What is wrong, and what to do.
+    pub note: String,
+}
+
+/// A part of [`TlsOptions`].
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum TlsPart {
+    /// The certificate or key.
+    Identity,
+    /// The authorities.
+    Authorities,
+    /// The revocation lists.
+    RevocationLists,
+    /// Versions and suites.
+    Suites,
+    /// TLS as such.
+    Tls,
+}
+
+impl TlsError {
+    pub(super) fn new(part: TlsPart, note: impl Into<String>) -> Self {
+        Self {
+            part,
+            file: None,
+            note: note.into(),
+        }
+    }
+
+    #[cfg(feature = "tls")]
+    pub(super) fn of_file(part: TlsPart, file: &std::path::Path, note: impl Into<String>) -> Self {
+        Self {
+            part,
+            file: Some(file.into()),
+            note: note.into(),
+        }
+    }
+}
+
+impl fmt::Display for TlsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some(file) => write!(f, "{}: {}", file.display(), self.note),
+            None => f.write_str(&self.note),
+        }
+    }
+}
+
+impl std::error::Error for TlsError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suites_are_selected_by_either_name() {
+        let names = |text| -> Vec<&str> {
+            Suite::select(text)
+                .iter()
+                .map(|suite| suite.openssl)
+                .collect()
+        };
+        assert_eq!(
+            names("TLS_AES_128_GCM_SHA256,ECDHE-RSA-AES128-GCM-SHA256"),
+            ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256"]
+        );
+        assert_eq!(Suite::select("HIGH:!RC4").len(), 9);
+        assert_eq!(Suite::select("ALL:!ECDHE-RSA-AES128-GCM-SHA256").len(), 8);
+        assert!(names("TLS_RSA_WITH_AES_128_CBC_SHA:RC4-SHA:NULL").is_empty());
+        assert!(names("").is_empty());
+    }
+}

@@ -1,0 +1,146 @@
+//! Which certificates belong to a session.
+//!
+//! A peer is known by its public key or by a name that an authority has put in its certificate, never
+//! by the subject's common name.
+
+use std::fmt;
+
+/// What a peer's certificate says of the peer. It has been verified.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct PeerCertificate {
+    /// SHA-256 of its SubjectPublicKeyInfo.
+    pub spki: [u8; 32],
+    /// Its DNS names.
+    pub dns: Vec<String>,
+    /// Its URIs.
+    pub uris: Vec<String>,
+}
+
+/// A property that a certificate must have.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Pin {
+    /// `sha256:` and 64 hexadecimal digits: of its SubjectPublicKeyInfo. Survives a renewal with the
+    /// same key.
+    Spki([u8; 32]),
+    /// `dns:` and a name among its SubjectAltNames, in any case. Wildcards have no meaning.
+    Dns(String),
+    /// `uri:` and a URI among its SubjectAltNames, byte for byte.
+    Uri(String),
+}
+
+impl Pin {
+    /// What [`parse`](Self::parse) takes, as in "expected …".
+    pub const EXPECTED: &str = "certificates as sha256:…, dns:… or uri:…, with commas between";
+
+    /// Reads a list with commas between.
+    #[must_use]
+    pub fn parse_list(text: &str) -> Option<Vec<Self>> {
+        text.split(',')
+            .map(|part| Self::parse(part.trim()))
+            .collect()
+    }
+
+    /// Reads one.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (kind, value) = text.split_once(':')?;
+        if value.is_empty() {
+            return None;
+        }
+        match kind.to_ascii_lowercase().as_str() {
+            "sha256" => {
+                let digits: Vec<u8> = value.bytes().filter(|byte| *byte != b':').collect();
+                if digits.len() != 64 {
+                    return None;
+                }
+                let mut spki = [0; 32];
+                for (byte, pair) in spki.iter_mut().zip(digits.chunks(2)) {
+                    let digit = |digit: u8| char::from(digit).to_digit(16);
+                    *byte = (digit(pair[0])? * 16 + digit(pair[1])?) as u8;
+                }
+                Some(Self::Spki(spki))
+            }
+            "dns" => Some(Self::Dns(value.to_ascii_lowercase())),
+            "uri" => Some(Self::Uri(value.to_owned())),
+            _ => None,
+        }
+    }
+
+    /// Whether a certificate has it.
+    #[must_use]
+    pub fn fits(&self, certificate: &PeerCertificate) -> bool {
+        match self {
+            Self::Spki(spki) => certificate.spki == *spki,
+            Self::Dns(name) => certificate
+                .dns
+                .iter()
+                .any(|dns| dns.eq_ignore_ascii_case(name)),
+            Self::Uri(uri) => certificate.uris.contains(uri),
+        }
+    }
+}
+
+/// Whether a peer may be a session's: it has shown one of the session's certificates, if the session
+/// names any.
+pub(crate) fn allowed(pins: &[Pin], shown: Option<&PeerCertificate>) -> bool {
+    pins.is_empty() || shown.is_some_and(|shown| pins.iter().any(|pin| pin.fits(shown)))
+}
+
+/// The public key of a certificate as [`Pin`] reads it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Spki(pub [u8; 32]);
+
+impl fmt::Display for Spki {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("sha256:")?;
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pins_are_read_and_compared() {
+        let certificate = PeerCertificate {
+            spki: [0xAB; 32],
+            dns: vec!["Fix.Broker.example".into()],
+            uris: vec!["spiffe://broker/fix".into()],
+        };
+        let text = format!(
+            "{}, dns:fix.broker.EXAMPLE,uri:spiffe://broker/fix",
+            Spki([0xAB; 32])
+        );
+        let pins = Pin::parse_list(&text).unwrap();
+        assert_eq!(pins.len(), 3);
+        assert!(pins.iter().all(|pin| pin.fits(&certificate)));
+        let others =
+            "sha256:".to_owned() + &"00".repeat(32) + ",dns:broker.example,uri:spiffe://broker";
+        assert!(
+            !Pin::parse_list(&others)
+                .unwrap()
+                .iter()
+                .any(|pin| pin.fits(&certificate))
+        );
+        let spaced = "sha256:".to_owned() + &["ab"; 32].join(":");
+        assert_eq!(Pin::parse(&spaced), Some(Pin::Spki([0xAB; 32])));
+        for wrong in [
+            "",
+            "sha256:",
+            "sha256:abc",
+            "sha1:ab",
+            "dns:",
+            "CN=broker",
+            "uri:a,,",
+        ] {
+            assert_eq!(Pin::parse_list(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_session_with_pins_needs_a_certificate() {
+        assert!(allowed(&[], None));
+        assert!(!allowed(&[Pin::Dns("a".into())], None));
+    }
+}

@@ -1,0 +1,205 @@
+//! One TLS connection over a non-blocking stream.
+//!
+//! Reads and writes are those of a [`Host`](crate::Host): they do what can be done now. What the
+//! peer has sent is read in few steps at a time, so that one connection does not keep the others
+//! waiting, and a handshake has a largest size.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use rustls::{
+    AlertDescription, CertificateError, Connection, Error, InvalidMessage, PeerIncompatible,
+};
+
+use super::failure::TlsFailure;
+use super::pin::PeerCertificate;
+
+/// Reads from the stream in one call of [`Stream::read`].
+const READS: usize = 8;
+/// Bytes that a handshake may have, certificates and all.
+const LONGEST_HANDSHAKE: usize = 128 << 10;
+
+/// A TLS connection without its stream.
+#[derive(Debug)]
+pub struct Stream {
+    tls: Connection,
+    certificate: Option<PeerCertificate>,
+    handshake_bytes: usize,
+}
+
+/// What came of reading.
+pub struct Taken {
+    /// Bytes, 0 at the end of the stream, or why not.
+    pub result: io::Result<usize>,
+    /// There may be more at once.
+    pub more: bool,
+}
+
+impl Stream {
+    pub(super) fn new(tls: Connection) -> Self {
+        Self {
+            tls,
+            certificate: None,
+            handshake_bytes: 0,
+        }
+    }
+
+    /// The peer's certificate, once the handshake is complete.
+    pub fn certificate(&self) -> Option<&PeerCertificate> {
+        self.certificate.as_ref()
+    }
+
+    /// Reads what the peer has written.
+    pub fn read(&mut self, stream: &mut (impl Read + Write), into: &mut [u8]) -> Taken {
+        let end = |result, more| Taken { result, more };
+        for _ in 0..READS {
+            match self.tls.reader().read(into) {
+                Ok(count) => return end(Ok(count), count > 0),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                // Closed without a goodbye; messages say by themselves where they end.
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => return end(Ok(0), false),
+                Err(error) => return end(Err(error), false),
+            }
+            match self.take(stream) {
+                Ok(()) => {}
+                Err(error) => return end(Err(error), false),
+            }
+        }
+        end(Err(ErrorKind::WouldBlock.into()), true)
+    }
+
+    /// Goes on with the handshake as far as possible: whether it is complete.
+    pub fn settle(&mut self, stream: &mut (impl Read + Write)) -> io::Result<bool> {
+        self.flush(stream)?;
+        while self.tls.is_handshaking() {
+            match self.take(stream) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        // Our last words of the handshake.
+        self.flush(stream)
+    }
+
+    /// Reads once from the stream, decrypts, and answers what must be answered.
+    fn take(&mut self, stream: &mut (impl Read + Write)) -> io::Result<()> {
+        let shaking = self.tls.is_handshaking();
+        let count = match self.tls.read_tls(stream) {
+            Ok(0) if shaking => return Err(TlsFailure::Closed.into()),
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+            Err(error) => {
+                if error.kind() == ErrorKind::WouldBlock {
+                    self.flush(stream)?;
+                }
+                return Err(error);
+            }
+        };
+        let processed = self.tls.process_new_packets();
+        let flushed = self.flush(stream);
+        if let Err(error) = processed {
+            // The alert that tells the peer why has been sent, as far as possible.
+            return Err(reason(&error).into());
+        }
+        flushed?;
+        if shaking {
+            self.handshake_bytes += count;
+            if self.handshake_bytes > LONGEST_HANDSHAKE {
+                return Err(TlsFailure::TooLarge.into());
+            }
+            if !self.tls.is_handshaking() {
+                let shown = self.tls.peer_certificates().and_then(|all| all.first());
+                self.certificate = shown.and_then(super::peer_certificate);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a first part of the bytes: how many, and whether the stream has taken all of them.
+    /// Nothing is accepted while it has not taken what was accepted before.
+    pub fn write(&mut self, stream: &mut impl Write, bytes: &[u8]) -> io::Result<(usize, bool)> {
+        if !self.flush(stream)? {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let mut taken = 0;
+        while taken < bytes.len() {
+            let count = self.tls.writer().write(&bytes[taken..])?;
+            taken += count;
+            if !self.flush(stream)? {
+                return Ok((taken, false));
+            }
+            if count == 0 {
+                break;
+            }
+        }
+        Ok((taken, true))
+    }
+
+    /// Writes what is encrypted and waits: whether nothing waits any more.
+    pub fn flush(&mut self, stream: &mut impl Write) -> io::Result<bool> {
+        while self.tls.wants_write() {
+            match self.tls.write_tls(stream) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(_) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Says goodbye, as far as the stream takes it.
+    pub fn close(&mut self, stream: &mut impl Write) {
+        self.tls.send_close_notify();
+        // The connection ends either way.
+        let _ = self.flush(stream);
+    }
+}
+
+/// What an error of the library means for the operator.
+fn reason(error: &Error) -> TlsFailure {
+    match error {
+        Error::InvalidMessage(
+            InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
+        ) => TlsFailure::NotTls,
+        Error::NoCertificatesPresented => TlsFailure::NoCertificate,
+        Error::AlertReceived(alert) => TlsFailure::Alert(code(*alert)),
+        Error::InvalidCertificate(error) => certificate(error),
+        Error::PeerIncompatible(
+            PeerIncompatible::Tls12NotOffered
+            | PeerIncompatible::Tls12NotOfferedOrEnabled
+            | PeerIncompatible::ServerDoesNotSupportTls12Or13
+            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
+            | PeerIncompatible::SupportedVersionsExtensionRequired
+            // Clients of TLS 1.0 and 1.1 have no such extension.
+            | PeerIncompatible::SignatureAlgorithmsExtensionRequired,
+        ) => TlsFailure::Version,
+        Error::PeerIncompatible(_) => TlsFailure::Suites,
+        Error::PeerSentOversizedRecord => TlsFailure::TooLarge,
+        _ => TlsFailure::Protocol,
+    }
+}
+
+fn code(alert: AlertDescription) -> u8 {
+    u8::from(alert)
+}
+
+fn certificate(error: &CertificateError) -> TlsFailure {
+    match error {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => TlsFailure::Expired,
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            TlsFailure::NotYetValid
+        }
+        CertificateError::Revoked => TlsFailure::Revoked,
+        CertificateError::UnknownIssuer => TlsFailure::UnknownAuthority,
+        CertificateError::UnknownRevocationStatus => TlsFailure::NoRevocationList,
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            TlsFailure::Purpose
+        }
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+            TlsFailure::Name
+        }
+        _ => TlsFailure::BadCertificate,
+    }
+}

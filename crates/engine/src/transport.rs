@@ -1,0 +1,213 @@
+//! How bytes travel between a session and its peer: TLS, proxies, local addresses, socket options.
+//!
+//! Plain values, made in code or by the settings reader. [`Transport::default`] is a plain TCP
+//! connection with the system's socket options.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use zeroize::Zeroizing;
+
+use crate::tls::{Pin, Tls};
+
+/// Everything about a session's connections that is not its peer's address.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Transport {
+    /// TLS, made by [`Tls::acceptor`] or [`Tls::initiator`]; `None` sends and takes plain text.
+    pub tls: Option<Tls>,
+    /// Certificates of which the peer must show one. Empty takes any that `tls` accepts.
+    pub certificates: Vec<Pin>,
+    /// Load balancers in front of an acceptor. With any, every connection has to come from one of
+    /// them and begin with a PROXY header, version 1 or 2, that tells the client's address.
+    pub balancers: Vec<Network>,
+    /// What an initiator connects through.
+    pub proxy: Option<Proxy>,
+    /// The local address of an initiator, for each of its hosts; port 0 lets the system choose. Hosts
+    /// beyond the end have the last one. Empty leaves it to the system.
+    pub local: Vec<Option<SocketAddr>>,
+    /// Which host an initiator tries next.
+    pub policy: HostPolicy,
+    /// SO_REUSEADDR of a listener: its port can be had again at once after a restart.
+    pub reuse_address: bool,
+    /// SO_KEEPALIVE; `None` leaves it to the system.
+    pub keep_alive: Option<bool>,
+    /// SO_OOBINLINE; `None` leaves it to the system.
+    pub oob_inline: Option<bool>,
+    /// SO_LINGER, whole seconds: how long closing waits for what is unsent; `None` leaves it to the
+    /// system.
+    pub linger: Option<Duration>,
+    /// IP_TOS or IPV6_TCLASS; `None` leaves it to the system.
+    pub traffic_class: Option<u8>,
+}
+
+impl Default for Transport {
+    fn default() -> Self {
+        Self {
+            tls: None,
+            certificates: Vec::new(),
+            balancers: Vec::new(),
+            proxy: None,
+            local: Vec::new(),
+            policy: HostPolicy::RoundRobin,
+            reuse_address: true,
+            keep_alive: None,
+            oob_inline: None,
+            linger: None,
+            traffic_class: None,
+        }
+    }
+}
+
+impl Transport {
+    /// Whether a listener can serve both: what happens before the Logon is the same.
+    pub(crate) fn shares_listener(&self, other: &Self) -> bool {
+        self.tls == other.tls
+            && self.balancers == other.balancers
+            && self.reuse_address == other.reuse_address
+    }
+
+    /// The local address for an initiator's host.
+    pub(crate) fn local(&self, host: usize) -> Option<SocketAddr> {
+        self.local
+            .get(host)
+            .or(self.local.last())
+            .copied()
+            .flatten()
+    }
+}
+
+/// Which host an initiator tries after one failed or ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum HostPolicy {
+    /// The next one, after the last the first. One that worked is tried again first.
+    RoundRobin,
+    /// The first one before all: others are tried in order while it fails, and once this much time
+    /// has passed since it was last tried, the next attempt is the first host's again.
+    Priority {
+        /// How long the first host is left alone.
+        start_over: Duration,
+    },
+}
+
+/// A range of addresses: `10.0.0.0/8`, `::1`.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Network {
+    base: IpAddr,
+    bits: u8,
+}
+
+impl Network {
+    /// Reads an address, or an address and the number of its leading bits that count.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (base, bits) = match text.split_once('/') {
+            Some((base, bits)) => (base, Some(bits.parse::<u8>().ok()?)),
+            None => (text, None),
+        };
+        let base = base.trim().parse::<IpAddr>().ok()?.to_canonical();
+        let most = if base.is_ipv4() { 32 } else { 128 };
+        let bits = bits.unwrap_or(most);
+        (bits <= most).then_some(Self { base, bits })
+    }
+
+    /// Whether an address is in the range. An IPv4 address that came through an IPv6 socket is the
+    /// same address.
+    #[must_use]
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let differ = match (self.base, address.to_canonical()) {
+            (IpAddr::V4(a), IpAddr::V4(b)) => (u128::from(u32::from(a) ^ u32::from(b))) << 96,
+            (IpAddr::V6(a), IpAddr::V6(b)) => u128::from(a) ^ u128::from(b),
+            _ => return false,
+        };
+        differ.leading_zeros() >= u32::from(self.bits)
+    }
+}
+
+/// A proxy between an initiator and its peer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Proxy {
+    /// What it speaks.
+    pub kind: ProxyKind,
+    /// Its host name or address.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// Who we are to it; empty says nothing.
+    pub user: String,
+    /// The password of `user`.
+    pub password: Password,
+}
+
+/// What a proxy speaks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ProxyKind {
+    /// `CONNECT` of HTTP 1.0, with Basic credentials.
+    Http10,
+    /// `CONNECT` of HTTP 1.1, with Basic credentials.
+    Http11,
+    /// SOCKS 4: the peer is an IPv4 address.
+    Socks4,
+    /// SOCKS 4a: the proxy looks the peer's name up.
+    Socks4a,
+    /// SOCKS 5 (RFC 1928), with a name and password (RFC 1929); the proxy looks names up.
+    Socks5,
+}
+
+/// A password: never shown, and its memory is overwritten when it is no longer needed.
+#[derive(Clone, Default, Eq, PartialEq)]
+pub struct Password(Zeroizing<String>);
+
+impl Password {
+    /// A password.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        Self(Zeroizing::new(text.to_owned()))
+    }
+
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Password {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("******")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_network_holds_its_addresses_and_no_other() {
+        let holds = |network: &str, address: &str| {
+            Network::parse(network)
+                .unwrap()
+                .contains(address.parse().unwrap())
+        };
+        assert!(holds("10.1.0.0/16", "10.1.255.3"));
+        assert!(!holds("10.1.0.0/16", "10.2.0.0"));
+        assert!(holds("10.1.2.3", "::ffff:10.1.2.3"));
+        assert!(!holds("10.1.2.3", "10.1.2.4"));
+        assert!(holds("0.0.0.0/0", "203.0.113.9"));
+        assert!(!holds("0.0.0.0/0", "2001:db8::1"));
+        assert!(holds("2001:db8::/32", "2001:db8:ffff::1"));
+        for wrong in ["", "10.1.2.3/33", "::1/129", "10.1.2", "a/8", "10.0.0.0/"] {
+            assert_eq!(Network::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let proxy = Proxy {
+            kind: ProxyKind::Socks5,
+            host: "proxy".into(),
+            port: 1080,
+            user: "me".into(),
+            password: Password::new("canary"),
+        };
+        assert!(!format!("{proxy:?}").contains("canary"));
+    }
+}

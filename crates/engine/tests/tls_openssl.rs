@@ -1,0 +1,319 @@
+//! TLS against OpenSSL: which versions and cipher suites are taken, and a certificate for each of
+//! twenty sessions that is nobody else's.
+#![cfg(feature = "tls")]
+
+#[path = "common/certificates.rs"]
+mod certificates;
+mod common;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+use certificates::*;
+use common::*;
+use fixwire::event::Refusal;
+use fixwire::protocol::session::{BeginString, Config, Role};
+use fixwire::tls::{Identity, Pin, Tls, TlsFailure, TlsOptions};
+use fixwire::{Connection, Event, SessionConfig};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+/// Whether there is an `openssl`; says so when there is none.
+fn has_openssl() -> bool {
+    let found = Command::new("openssl").arg("version").output().is_ok();
+    if !found {
+        println!("skipped: no openssl here (apt-get install openssl)");
+    }
+    found
+}
+
+/// An RSA certificate, which the library for test certificates cannot make.
+fn rsa(folder: &Path) -> Identity {
+    let (chain, key) = (folder.join("rsa.pem"), folder.join("rsa.key"));
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=fix.test",
+        ])
+        .arg("-keyout")
+        .arg(&key)
+        .arg("-out")
+        .arg(&chain)
+        .output()
+        .unwrap();
+    assert!(
+        made.status.success(),
+        "{}",
+        String::from_utf8_lossy(&made.stderr)
+    );
+    Identity::Pem { chain, key }
+}
+
+/// Lets OpenSSL's client log on; what it received.
+fn log_on(to: SocketAddr, options: &[&str]) -> String {
+    let mut client = Command::new("openssl")
+        .args(["s_client", "-quiet", "-connect", &to.to_string()])
+        .args(options)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let logon = message("A", 1, "BENCH", "EXEC", "98=0|108=30|141=Y|");
+    // A client whose handshake failed is gone already.
+    let _ = client.stdin.as_mut().unwrap().write_all(&logon);
+    let mut output = client.stdout.take().unwrap();
+    let (mut received, mut bytes) = (Vec::new(), [0; 4096]);
+    while let Ok(count @ 1..) = output.read(&mut bytes) {
+        received.extend_from_slice(&bytes[..count]);
+        if received.ends_with(b"\x01") {
+            break;
+        }
+    }
+    let _ = client.kill();
+    let _ = client.wait();
+    String::from_utf8_lossy(&received).replace('\x01', "|")
+}
+
+#[test]
+fn openssl_logs_on_with_the_versions_and_suites_that_are_safe_and_with_no_other() {
+    if !has_openssl() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let ca = Ca::new(folder.path(), "ca");
+    let ecdsa = identity(&ca.issue("fix.test", 1, |_| {})).unwrap();
+    let modern = [
+        "TLS_AES_128_GCM_SHA256",
+        "TLS_AES_256_GCM_SHA384",
+        "TLS_CHACHA20_POLY1305_SHA256",
+    ];
+    let good: Vec<Vec<String>> = modern
+        .iter()
+        .map(|suite| vec!["-tls1_3".into(), "-ciphersuites".into(), (*suite).into()])
+        .collect();
+    let old = |version: &str, suite: &str| -> Vec<String> {
+        let cipher = format!("{suite}:@SECLEVEL=0");
+        vec![format!("-{version}"), "-cipher".into(), cipher]
+    };
+    for (own, kind) in [(rsa(folder.path()), "RSA"), (ecdsa, "ECDSA")] {
+        let mut session = acceptor_session("127.0.0.1:0");
+        let options = TlsOptions {
+            identity: Some(own),
+            ..TlsOptions::default()
+        };
+        session.transport.tls = Some(Tls::acceptor(options).unwrap());
+        let engine = Running::start(config(&folder.path().join(kind), session));
+        let mut good = good.clone();
+        for suite in [
+            "AES128-GCM-SHA256",
+            "AES256-GCM-SHA384",
+            "CHACHA20-POLY1305",
+        ] {
+            good.push(old("tls1_2", &format!("ECDHE-{kind}-{suite}")));
+        }
+        let mut bad = vec![old("tls1", "ALL"), old("tls1_1", "ALL")];
+        for suite in ["AES128-SHA", "AES256-SHA256", "ECDHE"] {
+            let suite = suite.replace("ECDHE", &format!("ECDHE-{kind}-AES128-SHA256"));
+            bad.push(old("tls1_2", &suite));
+        }
+        for suite in [
+            "AES128-GCM-SHA256",
+            "DHE-RSA-AES128-GCM-SHA256",
+            "ADH-AES128-GCM-SHA256",
+        ] {
+            bad.push(old("tls1_2", suite));
+        }
+        let mut before = 0;
+        for (wanted, all) in [(true, good), (false, bad)] {
+            for options in all {
+                let options: Vec<&str> = options.iter().map(String::as_str).collect();
+                let answer = log_on(engine.address(), &options);
+                assert_eq!(
+                    answer.contains("|35=A|"),
+                    wanted,
+                    "{kind} {options:?}: {answer}"
+                );
+                if wanted {
+                    before += 1;
+                    // The session is free for the next one.
+                    let ended = || {
+                        let events = engine.events.lock().unwrap();
+                        let is_end = |event: &&Event| matches!(event, Event::Disconnected { .. });
+                        events.iter().filter(is_end).count()
+                    };
+                    wait_until(|| ended() == before, || format!("{options:?}"));
+                }
+            }
+        }
+        let refused = |why| {
+            engine.wait_event(
+                |event| matches!(event, Event::Refused { why: said, .. } if *said == why),
+            );
+        };
+        refused(Refusal::Tls(TlsFailure::Version));
+        refused(Refusal::Tls(TlsFailure::Suites));
+        engine.stop();
+    }
+}
+
+#[test]
+fn a_key_store_made_by_openssl_is_read() {
+    if !has_openssl() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let ca = Ca::new(folder.path(), "ca");
+    let own = ca.issue("fix.test", 1, |_| {});
+    for legacy in [false, true] {
+        let file = folder.path().join(format!("{legacy}.p12"));
+        let mut openssl = Command::new("openssl");
+        openssl.args([
+            "pkcs12",
+            "-export",
+            "-passout",
+            "pass:changeit",
+            "-name",
+            "own",
+        ]);
+        if legacy {
+            openssl.args([
+                "-certpbe",
+                "PBE-SHA1-3DES",
+                "-keypbe",
+                "PBE-SHA1-3DES",
+                "-macalg",
+                "sha1",
+            ]);
+        }
+        openssl
+            .arg("-in")
+            .arg(&own.chain)
+            .arg("-inkey")
+            .arg(&own.key);
+        openssl
+            .arg("-certfile")
+            .arg(&ca.file)
+            .arg("-out")
+            .arg(&file);
+        let made = openssl.output().unwrap();
+        assert!(
+            made.status.success(),
+            "{}",
+            String::from_utf8_lossy(&made.stderr)
+        );
+        let read = |password| {
+            Tls::acceptor(TlsOptions {
+                identity: Some(Identity::KeyStore {
+                    file: file.clone(),
+                    password: fixwire::transport::Password::new(password),
+                }),
+                ..TlsOptions::default()
+            })
+        };
+        let wrong = read("wrong").unwrap_err().to_string();
+        assert!(
+            wrong.contains("password") && !wrong.contains("changeit"),
+            "{wrong}"
+        );
+        let mut session = acceptor_session("127.0.0.1:0");
+        session.transport.tls = Some(read("changeit").unwrap());
+        let engine = Running::start(config(&folder.path().join(format!("{legacy}")), session));
+        let ca = ca.file.to_str().unwrap();
+        let options = [
+            "-CAfile",
+            ca,
+            "-verify_return_error",
+            "-verify_hostname",
+            "fix.test",
+        ];
+        let answer = log_on(engine.address(), &options);
+        assert!(answer.contains("|35=A|"), "{answer}");
+        engine.stop();
+    }
+}
+
+const SESSIONS: usize = 20;
+
+/// Each of twenty peers may be itself and none of the other nineteen.
+#[test]
+fn a_certificate_is_good_for_its_own_session_and_for_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let ca = Ca::new(folder.path(), "ca");
+    let server = ca.issue("fix.test", 1, |_| {});
+    let tls = Tls::acceptor(acceptor_tls(&server, &ca)).unwrap();
+    let name = |index: usize| format!("PEER{index}");
+    let issued: Vec<Issued> = (0..SESSIONS)
+        .map(|index| ca.issue(&format!("peer{index}.test"), 100 + index as u64, |_| {}))
+        .collect();
+    let sessions = (0..SESSIONS).map(|index| {
+        let peer = name(index);
+        let session = Config::new(BeginString::Fix42, Role::Acceptor, b"EXEC", peer.as_bytes());
+        let listen = "127.0.0.1:0".parse().unwrap();
+        let mut session = SessionConfig::new(&peer, session, Connection::Acceptor { listen });
+        session.transport.tls = Some(tls.clone());
+        // Half of them by key, half by name.
+        session.transport.certificates = vec![match index % 2 {
+            0 => Pin::parse(&issued[index].pin).unwrap(),
+            _ => Pin::Dns(format!("peer{index}.test")),
+        }];
+        session
+    });
+    let mut settings = config(
+        &folder.path().join("store"),
+        acceptor_session("127.0.0.1:0"),
+    );
+    settings.sessions = sessions.collect();
+    settings.read_buffer = settings.max_message;
+    settings.limits.events_per_second = 1000;
+    let engine = Running::start(settings);
+    for (shown, certificate) in issued.iter().enumerate() {
+        let client = client(certificate, &ca);
+        for wanted in 0..SESSIONS {
+            let stream = TcpStream::connect(engine.address()).unwrap();
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            let server = ServerName::try_from("fix.test").unwrap();
+            let tls = ClientConnection::new(Arc::clone(&client), server).unwrap();
+            let mut stream = StreamOwned::new(tls, stream);
+            let logon = message("A", 1, &name(wanted), "EXEC", "98=0|108=30|");
+            stream.write_all(&logon).unwrap();
+            let mut answer = [0; 512];
+            let count = stream.read(&mut answer).unwrap_or(0);
+            assert_eq!(count > 0, shown == wanted, "{shown} as {wanted}");
+        }
+    }
+    let numbers = engine.stop();
+    // One Logon each way, and the Logout when the engine stopped or the peer was gone.
+    assert!(
+        numbers.iter().all(|(next_in, _)| *next_in == 2),
+        "{numbers:?}"
+    );
+}
+
+fn client(own: &Issued, ca: &Ca) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    let root = CertificateDer::from_pem_slice(&fs::read(&ca.file).unwrap()).unwrap();
+    roots.add(root).unwrap();
+    let chain = CertificateDer::from_pem_slice(&fs::read(&own.chain).unwrap()).unwrap();
+    let key = PrivateKeyDer::from_pem_slice(&fs::read(&own.key).unwrap()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_client_auth_cert(vec![chain], key)
+        .unwrap();
+    Arc::new(config)
+}
