@@ -12,7 +12,7 @@ use fixwire_protocol::{
 use crate::canary::{self, Fault};
 use crate::event::Ending;
 use crate::host::Host;
-use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, JournalId, Kind};
+use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, Kind};
 use crate::journal::{Replay, Stored};
 use crate::line::{Line, gate};
 use crate::redact::Redactor;
