@@ -10,8 +10,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fixwire::config::EngineConfig;
-use fixwire::host::{ConnId, Host, ListenerId, Ready, SocketOptions, WakeUp};
+use fixwire::host::{ConnId, Dial, Host, ListenerId, Ready, SocketOptions, WakeUp};
 use fixwire::journal::{JournalError, Memory};
+use fixwire::transport::Transport;
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
 
 /// 2026-03-02 08:00:00 UTC, when the world begins.
@@ -156,7 +157,11 @@ impl Host for Crowd {
         Self::now(self)
     }
 
-    fn listen(&mut self, at: SocketAddr) -> io::Result<(ListenerId, SocketAddr)> {
+    fn listen(
+        &mut self,
+        at: SocketAddr,
+        _transport: &Transport,
+    ) -> io::Result<(ListenerId, SocketAddr)> {
         Ok((ListenerId(0), at))
     }
 
@@ -169,7 +174,7 @@ impl Host for Crowd {
         Ok(next)
     }
 
-    fn dial(&mut self, _host: &str, _port: u16) -> io::Result<ConnId> {
+    fn dial(&mut self, _to: &Dial<'_>) -> io::Result<ConnId> {
         Err(io::ErrorKind::ConnectionRefused.into())
     }
 

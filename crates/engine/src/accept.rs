@@ -2,10 +2,10 @@
 //!
 //! Nothing is answered and nothing of a session is touched before a Logon for it is complete and has
 //! passed every check. The time for that counts from the first moment, not from the last byte. The
-//! order of checks: address, rate, place, size, form, Logon, CompIDs, address again, lock, password,
-//! not already on.
+//! order of checks: address, rate, place, TLS, size, form, Logon, CompIDs, address again, certificate,
+//! lock, password, not already on.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
 
 use fixwire_protocol::session::identify;
@@ -21,7 +21,7 @@ use crate::host::{ConnId, Host, ListenerId, WakeUp};
 use crate::passwords::{Answer, Checker};
 use crate::route::{Password, Route, find, has_password};
 use crate::tls::{self, Spki};
-use crate::transport::Network;
+use crate::transport::Transport;
 
 /// Connections taken from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
@@ -51,10 +51,8 @@ struct Listening {
     /// As it was configured; sessions with port 0 and one address share a port.
     asked: SocketAddr,
     at: SocketAddr,
-    /// Nothing protects what is said here.
-    unprotected: bool,
-    /// Whom connections must come from, if there are any.
-    balancers: Vec<Network>,
+    /// What happens to a connection here before its Logon.
+    transport: Transport,
     /// After a failure nothing is accepted before this.
     not_before: Mono,
 }
@@ -109,6 +107,10 @@ impl Lobby {
             .iter()
             .find(|listening| listening.asked == listen);
         let listener = match known {
+            Some(listening) if !listening.transport.shares_listener(&config.transport) => {
+                let source = io::Error::other("it is open already, with other TLS or balancers");
+                return Err(EngineError::Listen { at: listen, source });
+            }
             Some(listening) => listening.id,
             None => {
                 let result = host.listen(listen, &config.transport);
@@ -118,8 +120,7 @@ impl Lobby {
                     id,
                     asked: listen,
                     at,
-                    unprotected: config.transport.tls.is_none() && !at.ip().is_loopback(),
-                    balancers: config.transport.balancers.clone(),
+                    transport: config.transport.clone(),
                     not_before: Mono(0),
                 });
                 id
@@ -173,10 +174,9 @@ impl Lobby {
 
     /// Where other machines may connect without TLS.
     pub(crate) fn unprotected(&self) -> impl Iterator<Item = SocketAddr> {
-        let open = self
-            .listeners
-            .iter()
-            .filter(|listening| listening.unprotected);
+        let open = self.listeners.iter().filter(|listening| {
+            listening.transport.tls.is_none() && !listening.at.ip().is_loopback()
+        });
         open.map(|listening| listening.at)
     }
 
@@ -205,9 +205,8 @@ impl Lobby {
 
     fn admit(&mut self, now: Now, guest: Guest) -> Result<usize, Refusal> {
         let ip = guest.from.ip();
-        let is_balancer = |networks: &[Network]| networks.iter().any(|one| one.contains(ip));
         let listening = self.listening(guest.listener);
-        if listening.is_some_and(|at| !at.balancers.is_empty() && !is_balancer(&at.balancers)) {
+        if listening.is_some_and(|at| !allows(&at.transport.balancers, ip)) {
             return Err(Refusal::NotABalancer);
         }
         if !guest.unannounced {
@@ -353,8 +352,8 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-            Err(_) => {
-                self.refuse(now, slot, Refusal::Gone);
+            Err(error) => {
+                self.refuse(now, slot, Refusal::of(&error));
                 return Ok(());
             }
         }

@@ -1,7 +1,6 @@
 //! Numbers, the journal and the wire: what is written gets its number, one record holds it with its
 //! cause, and only then does it leave.
 
-use std::net::IpAddr;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,17 +10,14 @@ use fixwire_protocol::{
 };
 
 use crate::canary::{self, Fault};
-use crate::config::SessionConfig;
-use crate::counters::Counters;
-use crate::engine::NEVER;
 use crate::event::Ending;
-use crate::host::{ConnId, Host, SocketOptions};
-use crate::hours::Hours;
-use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, JournalId, Kind};
+use crate::host::Host;
+use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, Kind};
 use crate::journal::{Replay, Stored};
+use crate::line::{Line, gate};
 use crate::redact::Redactor;
-use crate::release::{Gate, Output};
-use crate::throttle::{Inbound, Pacer};
+use crate::release::Gate;
+use crate::throttle::Pacer;
 
 /// The inbound message among those that were copied without secrets.
 const INBOUND: usize = usize::MAX;
@@ -66,100 +62,6 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) stall_time: Nanos,
     pub(crate) lag_bytes: u64,
     pub(crate) replay_per_turn: usize,
-}
-
-/// What the engine keeps of a session beside the session itself.
-pub(crate) struct Line {
-    pub(crate) name: String,
-    pub(crate) journal: JournalId,
-    pub(crate) conn: Option<ConnId>,
-    pub(crate) output: Output,
-    pub(crate) resending: Option<Resending>,
-    pub(crate) options: SocketOptions,
-    pub(crate) validate_checksum: bool,
-    /// The application knows that the session is logged on.
-    pub(crate) logged_on: bool,
-    /// The session ended before this flush: what was committed until then still leaves, its Logout
-    /// last.
-    pub(crate) ended_before: Option<u64>,
-    /// The session has ended, and its last messages wait for the socket.
-    pub(crate) leaving: Option<Leaving>,
-    /// A panic of the application is answered instead of ending the process.
-    pub(crate) answer_panics: bool,
-    /// Messages that were numbered while there was no connection, since the last one.
-    pub(crate) waiting: u64,
-    /// Stands in [`Core::busy`].
-    pub(crate) is_busy: bool,
-    /// Its schedule, if it has one.
-    pub(crate) hours: Option<Box<Hours>>,
-    /// No period of its schedule runs: what is written for it now would be lost when the next begins.
-    pub(crate) shut: bool,
-    /// It is no session any more; its place is kept for its return.
-    pub(crate) removed: bool,
-    /// Where the peer of an acceptor has connected from.
-    pub(crate) peer: Option<IpAddr>,
-    pub(crate) throttle: Option<Inbound>,
-    pub(crate) pacer: Option<Pacer>,
-    /// When something of throttle, pacer or a stalled peer is due.
-    pub(crate) wake: Mono,
-    /// The operator was told that the peer reads slowly.
-    pub(crate) is_slow: bool,
-    pub(crate) counters: Counters,
-}
-
-impl Line {
-    /// Nobody is there, and nobody will be in this period.
-    #[inline]
-    fn is_out_of_hours(&self) -> bool {
-        self.shut && self.conn.is_none()
-    }
-
-    /// A session without a connection; `room` is the most bytes that one flush leaves for it.
-    pub(crate) fn new(config: &SessionConfig, journal: JournalId, room: usize) -> Self {
-        Self {
-            name: config.name.clone(),
-            journal,
-            conn: None,
-            output: Output::new(room),
-            resending: None,
-            options: SocketOptions {
-                nodelay: config.nodelay,
-                send_buffer: config.send_buffer,
-                receive_buffer: config.receive_buffer,
-                keep_alive: config.transport.keep_alive,
-                oob_inline: config.transport.oob_inline,
-                linger: config.transport.linger,
-                traffic_class: config.transport.traffic_class,
-            },
-            validate_checksum: config.validate_checksum,
-            logged_on: false,
-            ended_before: None,
-            leaving: None,
-            answer_panics: config.answer_panics,
-            waiting: 0,
-            is_busy: false,
-            hours: config
-                .schedule
-                .clone()
-                .map(|schedule| Box::new(Hours::new(schedule))),
-            shut: false,
-            removed: false,
-            peer: None,
-            throttle: config.flow.inbound.map(Inbound::new),
-            pacer: config.flow.outbound.map(Pacer::new),
-            wake: NEVER,
-            is_slow: false,
-            counters: Counters::default(),
-        }
-    }
-}
-
-/// A connection that is closed as soon as the socket has taken everything.
-#[derive(Clone, Copy)]
-pub(crate) struct Leaving {
-    pub(crate) why: Ending,
-    /// When it is closed anyway.
-    pub(crate) until: Mono,
 }
 
 /// Stored messages being read for a resend.
@@ -594,26 +496,4 @@ fn guarded(
         }
         Err(Refusal::NotAvailable)
     })
-}
-
-impl Line {
-    /// What of it may be written now: everything that was committed before it ended.
-    fn gate(&self, session: &Session) -> Gate {
-        match self.leaving {
-            Some(_) => Gate::Open,
-            None => gate(session),
-        }
-    }
-}
-
-/// What of a session may be written now.
-#[inline]
-fn gate(session: &Session) -> Gate {
-    if !session.is_logged_on() {
-        Gate::Admin
-    } else if let Some(end) = session.replay_end() {
-        Gate::Repeats(end)
-    } else {
-        Gate::Open
-    }
 }

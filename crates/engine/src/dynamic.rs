@@ -12,7 +12,6 @@ use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 use crate::accept::Lobby;
 use crate::access::Target;
 use crate::canary::{self, Fault};
-use crate::commit::Line;
 use crate::config::{ConfigError, Connection, LONGEST_ID, SessionConfig, Template};
 use crate::connect::Dialler;
 use crate::connection::Input;
@@ -20,6 +19,7 @@ use crate::engine::{Engine, EngineError};
 use crate::event::{Event, Refusal};
 use crate::host::Host;
 use crate::journal::{Disk, Journal, JournalError};
+use crate::line::Line;
 
 /// Why a session was not added.
 #[derive(Debug)]

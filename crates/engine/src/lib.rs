@@ -35,6 +35,7 @@ pub mod event;
 pub mod host;
 mod hours;
 pub mod journal;
+mod line;
 pub mod log;
 pub mod messages;
 mod obey;

@@ -48,7 +48,8 @@ pub(crate) enum Gate {
     /// Only those of the session itself: the Logons are not exchanged.
     Admin,
     /// Repeated ones, new ones up to this number and a Logon: a resend up to it runs, and later
-    /// messages wait behind it. Those up to it must go first, or the peer would see them after their repetition.
+    /// messages wait behind it. Those up to it must go first, or the peer would see them after
+    /// their repetition.
     Repeats(u64),
 }
 

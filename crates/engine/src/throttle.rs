@@ -14,12 +14,12 @@ use fixwire_protocol::session::is_admin;
 use fixwire_protocol::{Application, Message, Mono, Now, Number, Outbox, Refusal, tag};
 
 use crate::bucket::{Bucket, Rate};
-use crate::commit::Line;
 use crate::config::{Excess, Throttle};
 use crate::engine::{Engine, EngineError, NEVER};
 use crate::event::Ending;
 use crate::host::{ConnId, Host};
 use crate::journal::Kind;
+use crate::line::Line;
 use crate::release::Gate;
 
 /// What a peer may send.

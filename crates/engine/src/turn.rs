@@ -14,12 +14,12 @@ use std::net::SocketAddr;
 use fixwire_protocol::session::{Reason, Verdict};
 use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, Parting, SessionId, frame};
 
-use crate::commit::Leaving;
 use crate::connect::State;
 use crate::engine::{Engine, EngineError, NEVER, Owner, Stopping};
 use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::Kind;
+use crate::line::Leaving;
 use crate::throttle::Pass;
 use crate::tls;
 

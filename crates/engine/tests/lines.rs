@@ -206,14 +206,16 @@ fn every_session_gets_its_logout_however_many_there_are() {
     }
 }
 
+/// One session that begins at 1 after each connection.
+fn resetting() -> Vec<SessionConfig> {
+    let mut session = session(0, Role::Acceptor);
+    session.session.reset_on.disconnect = true;
+    vec![session]
+}
+
 #[test]
 fn a_crash_ends_a_connection_too() {
     let (net, disk) = (net(), SimDisk::new());
-    let resetting = || {
-        let mut session = session(0, Role::Acceptor);
-        session.session.reset_on.disconnect = true;
-        vec![session]
-    };
     let mut before = engine(&net, &disk, Durability::Process, resetting());
     let conn = net.connect(OTHERS, PORT).unwrap();
     turns(&mut before);
@@ -235,11 +237,6 @@ fn a_crash_ends_a_connection_too() {
 #[test]
 fn what_was_sent_since_a_disconnect_outlives_a_crash() {
     let (net, disk) = (net(), SimDisk::new());
-    let resetting = || {
-        let mut session = session(0, Role::Acceptor);
-        session.session.reset_on.disconnect = true;
-        vec![session]
-    };
     let mut before = engine(&net, &disk, Durability::Process, resetting());
     let mut handle = before.handle();
     handle.send_fields(SessionId(0), b"D", b"11=A\x01").unwrap();

@@ -10,7 +10,8 @@ use std::time::Duration;
 use common::*;
 use fixwire::event::Refusal;
 use fixwire::host::AnnounceFault;
-use fixwire::transport::{HostPolicy, Network, Password, Proxy, ProxyKind};
+use fixwire::Network;
+use fixwire::transport::{HostPolicy, Password, Proxy, ProxyKind};
 use fixwire::{Connection, Event, SessionConfig};
 
 /// A proxy that reads what a client must say, byte for byte, answers, and then connects to `to`.
@@ -224,7 +225,7 @@ fn v2(body: &[u8]) -> Vec<u8> {
 
 fn balanced(networks: &[&str]) -> (Running, tempfile::TempDir) {
     acceptor(|session| {
-        let networks = networks.iter().map(|text| Network::parse(text).unwrap());
+        let networks = networks.iter().map(|text| text.parse::<Network>().unwrap());
         session.transport.balancers = networks.collect();
     })
 }
@@ -290,7 +291,7 @@ fn a_header_that_is_cut_too_long_absent_or_from_a_stranger_is_refused() {
 fn connections_through_a_balancer_are_counted_by_their_clients() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = acceptor_session("127.0.0.1:0");
-    session.transport.balancers = vec![Network::parse("127.0.0.1").unwrap()];
+    session.transport.balancers = vec!["127.0.0.1".parse().unwrap()];
     let mut settings = config(&folder.path().join("store"), session);
     settings.limits.pending_per_address = 2;
     let engine = Running::start(settings);

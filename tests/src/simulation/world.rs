@@ -127,7 +127,7 @@ impl World {
         let steps_clock = random.below(8) == 0;
         let dials = random.below(2) == 0;
         let mut config = config(durability, dials, steps_clock);
-        // Nothing can be retired, for there is no reset: every recovery proves the checkpoints.
+        // Recovery begins with a checkpoint once a reset has retired the segments before it.
         config.retention = (random.below(2) == 0).then(Retention::default);
         Self {
             peer: Peer::new(dials, &net),

@@ -20,10 +20,13 @@ const SUFFIX: &str = ".fwj";
 /// How it ends until it is whole: such a file is no part of the journal.
 const UNFINISHED: &str = ".new";
 
-/// Bytes of a new segment that are brought into memory at a time: about twenty microseconds.
+/// Bytes of a new segment that are brought into memory at a time: about twenty microseconds, but over
+/// a hundred on a virtual machine whose host has to find the memory first.
 const STEP: usize = 64 << 10;
-/// The longest rest after a step, and the rest while it is unknown how long segments last.
-const REST: (Duration, Duration) = (Duration::from_millis(1), Duration::from_micros(100));
+/// The longest rest after a step.
+const LONGEST_REST: Duration = Duration::from_millis(1);
+/// The rest while it is unknown how long segments last.
+const FIRST_REST: Duration = Duration::from_micros(100);
 /// How a name ends that says: segments from this number on are no part of the journal yet.
 const PENDING: &str = ".import";
 
@@ -343,12 +346,12 @@ fn make(
     let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
     // The first store to a page that is not in memory takes the engine's thread several microseconds,
     // and ten times as long where the machine is virtual and its host has to find the memory first.
-    for at in (HEADER..len).step_by(STEP) {
+    for step in (0..len).step_by(STEP) {
         static ZEROS: [u8; STEP] = [0; STEP];
-        let upto = (at / STEP * STEP + STEP).min(len);
-        file.write_all_at(&ZEROS[..upto - at], at as u64)
+        let (from, upto) = (step.max(HEADER), (step + STEP).min(len));
+        file.write_all_at(&ZEROS[..upto - from], from as u64)
             .map_err(JournalError::io("write", &name))?;
-        map.prefault(at, upto - at);
+        map.prefault(step, upto - step);
         rest();
     }
     Ok(map)
@@ -393,7 +396,8 @@ impl Maker {
                     // Done in a quarter of the time that the segment before has lasted.
                     let lasts = last.replace(Instant::now()).map(|last| last.elapsed());
                     let steps = job.len.div_ceil(STEP) as u32;
-                    let nap = lasts.map_or(REST.1, |lasts| (lasts / 4 / steps).min(REST.0));
+                    let nap =
+                        lasts.map_or(FIRST_REST, |lasts| (lasts / 4 / steps).min(LONGEST_REST));
                     let result = make(&path, job.number, job.len, &job.header, || {
                         if !hurried.load(Ordering::Relaxed) {
                             thread::sleep(nap);

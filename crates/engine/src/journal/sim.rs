@@ -248,6 +248,14 @@ impl SimDisk {
         }
     }
 
+    /// A copy that recovery reads from the first segment on, although some are retired.
+    #[must_use]
+    pub fn copy_unretired(&self) -> Self {
+        let copy = self.copy();
+        copy.state().base = [None; 2];
+        copy
+    }
+
     fn stopped(&self, number: u32) -> JournalError {
         JournalError::io("use", self.name(number))(io::Error::other("the machine has stopped"))
     }

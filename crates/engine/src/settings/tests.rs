@@ -362,7 +362,7 @@ fn a_file_of_holidays_is_read_with_the_others() {
 #[test]
 fn harmless_keys_warn_and_settings_that_ask_for_nothing_are_silent() {
     let settings = read(&session(
-        "FileLogBackupPath=log\nSocketUseSSL=N\nTimeZone=UTC",
+        "FileLogBackupPath=log\nSocketUseSSL=N\nTimeZone=UTC\nWait=block",
     ))
     .unwrap();
     let said = settings.report.to_string();

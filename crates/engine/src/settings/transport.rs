@@ -12,7 +12,8 @@ use super::{Id, Setting, Value};
 use crate::tls::{
     Authority, ClientCertificates, Identity, Pin, Suite, Tls, TlsError, TlsOptions, TlsPart,
 };
-use crate::transport::{HostPolicy, Network, Password, Proxy, ProxyKind, Transport};
+use crate::access::Network;
+use crate::transport::{HostPolicy, Password, Proxy, ProxyKind, Transport};
 
 /// TLS that was made for a session of the file; true for an acceptor's.
 pub type Made = Vec<(bool, Tls)>;
@@ -403,7 +404,7 @@ fn chosen(id: Id, text: &str, of: impl Fn(&Suite) -> bool) -> Result<Vec<Suite>,
 
 fn networks(text: &str) -> Option<Vec<Network>> {
     text.split(',')
-        .map(|part| Network::parse(part.trim()))
+        .map(|part| part.trim().parse().ok())
         .collect()
 }
 

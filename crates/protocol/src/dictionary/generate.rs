@@ -69,6 +69,7 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
         );
         let _ = writeln!(text, "pub mod {module} {{");
         text.push_str("use fixwire_protocol::outbox::{Body, BodyError};\n");
+        // The types of its fields decide which of these a module uses.
         text.push_str(
             "#[allow(unused_imports)]\nuse fixwire_protocol::typed::{Fields, Shape, read};\n",
         );

@@ -38,6 +38,7 @@ pub(super) fn module(dictionary: &Dictionary, messages: &[&MessageDef], text: &m
     if components.is_empty() {
         return;
     }
+    // Here too the types of the fields decide which of the imports are used.
     text.push_str(
         "/// Parts that several messages have: each message above gives a view of its own.\n\
          pub mod components {\n\

@@ -1,0 +1,130 @@
+//! What the engine keeps of a session beside the session itself.
+
+use std::net::IpAddr;
+
+use fixwire_protocol::{Mono, Session};
+
+use crate::commit::Resending;
+use crate::config::SessionConfig;
+use crate::counters::Counters;
+use crate::engine::NEVER;
+use crate::event::Ending;
+use crate::host::{ConnId, SocketOptions};
+use crate::hours::Hours;
+use crate::journal::JournalId;
+use crate::release::{Gate, Output};
+use crate::throttle::{Inbound, Pacer};
+
+/// One session's connection, and what waits for it.
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) journal: JournalId,
+    pub(crate) conn: Option<ConnId>,
+    pub(crate) output: Output,
+    pub(crate) resending: Option<Resending>,
+    pub(crate) options: SocketOptions,
+    pub(crate) validate_checksum: bool,
+    /// The application knows that the session is logged on.
+    pub(crate) logged_on: bool,
+    /// The session ended before this flush: what was committed until then still leaves, its Logout
+    /// last.
+    pub(crate) ended_before: Option<u64>,
+    /// The session has ended, and its last messages wait for the socket.
+    pub(crate) leaving: Option<Leaving>,
+    /// A panic of the application is answered instead of ending the process.
+    pub(crate) answer_panics: bool,
+    /// Messages that were numbered while there was no connection, since the last one.
+    pub(crate) waiting: u64,
+    /// Stands in [`Core::busy`](crate::commit::Core).
+    pub(crate) is_busy: bool,
+    /// Its schedule, if it has one.
+    pub(crate) hours: Option<Box<Hours>>,
+    /// No period of its schedule runs: what is written for it now would be lost when the next begins.
+    pub(crate) shut: bool,
+    /// It is no session any more; its place is kept for its return.
+    pub(crate) removed: bool,
+    /// Where the peer of an acceptor has connected from.
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) throttle: Option<Inbound>,
+    pub(crate) pacer: Option<Pacer>,
+    /// When something of throttle, pacer or a stalled peer is due.
+    pub(crate) wake: Mono,
+    /// The operator was told that the peer reads slowly.
+    pub(crate) is_slow: bool,
+    pub(crate) counters: Counters,
+}
+
+impl Line {
+    /// Nobody is there, and nobody will be in this period.
+    #[inline]
+    pub(crate) fn is_out_of_hours(&self) -> bool {
+        self.shut && self.conn.is_none()
+    }
+
+    /// A session without a connection; `room` is the most bytes that one flush leaves for it.
+    pub(crate) fn new(config: &SessionConfig, journal: JournalId, room: usize) -> Self {
+        Self {
+            name: config.name.clone(),
+            journal,
+            conn: None,
+            output: Output::new(room),
+            resending: None,
+            options: SocketOptions {
+                nodelay: config.nodelay,
+                send_buffer: config.send_buffer,
+                receive_buffer: config.receive_buffer,
+                keep_alive: config.transport.keep_alive,
+                oob_inline: config.transport.oob_inline,
+                linger: config.transport.linger,
+                traffic_class: config.transport.traffic_class,
+            },
+            validate_checksum: config.validate_checksum,
+            logged_on: false,
+            ended_before: None,
+            leaving: None,
+            answer_panics: config.answer_panics,
+            waiting: 0,
+            is_busy: false,
+            hours: config
+                .schedule
+                .clone()
+                .map(|schedule| Box::new(Hours::new(schedule))),
+            shut: false,
+            removed: false,
+            peer: None,
+            throttle: config.flow.inbound.map(Inbound::new),
+            pacer: config.flow.outbound.map(Pacer::new),
+            wake: NEVER,
+            is_slow: false,
+            counters: Counters::default(),
+        }
+    }
+
+    /// What of it may be written now: everything that was committed before it ended.
+    pub(crate) fn gate(&self, session: &Session) -> Gate {
+        match self.leaving {
+            Some(_) => Gate::Open,
+            None => gate(session),
+        }
+    }
+}
+
+/// A connection that is closed as soon as the socket has taken everything.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaving {
+    pub(crate) why: Ending,
+    /// When it is closed anyway.
+    pub(crate) until: Mono,
+}
+
+/// What of a session may be written now.
+#[inline]
+pub(crate) fn gate(session: &Session) -> Gate {
+    if !session.is_logged_on() {
+        Gate::Admin
+    } else if let Some(end) = session.replay_end() {
+        Gate::Repeats(end)
+    } else {
+        Gate::Open
+    }
+}
