@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use common::*;
+use fixwire::Network;
 use fixwire::event::Refusal;
 use fixwire::host::AnnounceFault;
-use fixwire::Network;
 use fixwire::transport::{HostPolicy, Password, Proxy, ProxyKind};
 use fixwire::{Connection, Event, SessionConfig};
 

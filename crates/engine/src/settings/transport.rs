@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::problem::{Fault, LoadError, Problem};
 use super::resolve::{SessionSettings, Settings};
 use super::{Id, Setting, Value};
+use crate::access::Network;
 use crate::tls::{
     Authority, ClientCertificates, Identity, Pin, Suite, Tls, TlsError, TlsOptions, TlsPart,
 };
-use crate::access::Network;
 use crate::transport::{HostPolicy, Password, Proxy, ProxyKind, Transport};
 
 /// TLS that was made for a session of the file; true for an acceptor's.
