@@ -278,6 +278,9 @@ fn a_certificate_is_good_for_its_own_session_and_for_no_other() {
     settings.sessions = sessions.collect();
     settings.read_buffer = settings.max_message;
     settings.limits.events_per_second = 1000;
+    // 380 attempts from one address fail.
+    settings.limits.logons.failures_per_minute = 1000;
+    settings.limits.logons.failures_per_minute_and_address = 1000;
     let engine = Running::start(settings);
     for (shown, certificate) in issued.iter().enumerate() {
         let client = client(certificate, &ca);
