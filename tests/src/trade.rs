@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How long either side may take for one step.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Between a logout and the next logon.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Something that one side saw.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -256,6 +258,8 @@ impl Pair {
     }
 
     /// The initiator ends the session. (An engine may also report attempts to connect that failed.)
+    /// Then both have a moment: QuickFIX/J tells of a logout before it is ready for the next logon, and
+    /// never again is when one comes in between.
     fn log_out(&mut self) -> Result<(), String> {
         self.initiator.drain();
         self.acceptor.drain();
@@ -267,7 +271,9 @@ impl Pair {
         self.initiator
             .wait("logout", |side| side.count("logout") > before.0)?;
         self.acceptor
-            .wait("logout", |side| side.count("logout") > before.1)
+            .wait("logout", |side| side.count("logout") > before.1)?;
+        std::thread::sleep(PAUSE);
+        Ok(())
     }
 
     /// The next Logon begins both numbers anew.
