@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How long either side may take for one step.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Between a logout and the next logon.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Something that one side saw.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -272,6 +274,8 @@ impl Pair {
     }
 
     /// The initiator ends the session. (An engine may also report attempts to connect that failed.)
+    /// Then both have a moment: QuickFIX/J tells of a logout before it is ready for the next logon, and
+    /// never again is when one comes in between.
     fn log_out(&mut self) -> Result<(), String> {
         self.initiator.drain();
         self.acceptor.drain();
@@ -283,7 +287,9 @@ impl Pair {
         self.initiator
             .wait("logout", |side| side.count("logout") > before.0)?;
         self.acceptor
-            .wait("logout", |side| side.count("logout") > before.1)
+            .wait("logout", |side| side.count("logout") > before.1)?;
+        std::thread::sleep(PAUSE);
+        Ok(())
     }
 
     /// The next Logon begins both numbers anew.
@@ -292,8 +298,12 @@ impl Pair {
         self.log_out()?;
         self.initiator.tell("logon")?;
         self.both(|side| side.wait("logon", |side| side.count("logon") == 3))?;
-        if self.proxy.resets(Way::ToAcceptor) != 1 || self.proxy.resets(Way::ToInitiator) != 1 {
-            return Err("the Logons do not both say ResetSeqNumFlag=Y".to_owned());
+        // An acceptor that is not done with the last connection refuses the first attempt.
+        let told = [Way::ToAcceptor, Way::ToInitiator].map(|way| self.proxy.resets(way));
+        if told[0] == 0 || told[1] != 1 {
+            return Err(format!(
+                "Logons with ResetSeqNumFlag=Y to and from: {told:?}"
+            ));
         }
         // From here on numbers stand for other messages.
         self.both(|side| {

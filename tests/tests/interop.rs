@@ -6,10 +6,15 @@ use fixwire_rigs::server::{free_port, scratch, wait_for_listener};
 use fixwire_rigs::trade::{Pair, Side};
 use fixwire_rigs::{certificates, embedded};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Orders that each side sends at once.
 const ORDERS: usize = 10_000;
+
+/// Held by the pair that trades. QuickFIX as an acceptor that is kept waiting in a logout may forget
+/// that the session has ended, and then takes no Logon any more.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 /// The peers with each other: what the rig expects is what others do.
 #[test]
@@ -24,6 +29,7 @@ fn the_peers_trade_with_each_other() -> Result<(), String> {
             Role::Initiator => connects.start(role, port, own, peer),
             Role::Acceptor => listens.start(role, port, own, peer),
         };
+        let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         pair(start)?.trade(1_000)?;
         let mut fresh = pair(start)?;
         fresh.move_counters(Way::ToAcceptor)?;
@@ -104,6 +110,7 @@ fn with_us_over_tls(peer: Engine, ours: Role) -> Result<(), String> {
 
 /// Trades with a peer in the given role of ours; then the peer moves its counters.
 fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder =
         scratch(&format!("interop-{peer:?}-we-are-{ours:?}")).map_err(|error| error.to_string())?;
     let start = |journal: &'static str| {

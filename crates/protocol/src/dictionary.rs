@@ -2,7 +2,7 @@
 //!
 //! A [`Dictionary`] is made once, at start, and then only read. [`delta`] changes one, [`validate`] holds
 //! messages against it, [`json`] writes them with its names, [`generate`] writes typed Rust views from
-//! it, [`write`] writes it as XML again.
+//! it, [`mod@write`] writes it as XML again.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;

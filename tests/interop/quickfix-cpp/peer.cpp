@@ -76,7 +76,7 @@ public:
 
   void toAdmin(FIX::Message &m, const FIX::SessionID &) override {
     const std::string kind = text(m.getHeader(), 35);
-    if (kind == "A" && resetNext.exchange(false)) m.setField(FIX::ResetSeqNumFlag(true));
+    if (kind == "A" && resetNext) m.setField(FIX::ResetSeqNumFlag(true));
     if (kind == "2") asked("asks", m);
     if (kind == "3") event("rejected", ",\"text\":" + json("sent: " + m.toString()));
   }
@@ -84,7 +84,10 @@ public:
   void fromAdmin(const FIX::Message &m, const FIX::SessionID &)
       EXCEPT(FIX::FieldNotFound, FIX::IncorrectDataFormat, FIX::IncorrectTagValue, FIX::RejectLogon) override {
     const std::string kind = text(m.getHeader(), 35);
-    if (kind == "A" && text(m, 141) == "Y") event("reset");
+    if (kind == "A" && text(m, 141) == "Y") {
+      resetNext = false;
+      event("reset");
+    }
     if (kind == "2") asked("asked", m);
     if (kind == "3") event("rejected", ",\"text\":" + json(m.toString()));
   }

@@ -60,7 +60,7 @@ func (p *peer) OnLogout(quickfix.SessionID) { event("logout", nil) }
 func (p *peer) ToAdmin(m *quickfix.Message, _ quickfix.SessionID) {
 	switch text(&m.Header.FieldMap, 35) {
 	case "A":
-		if p.resetNext.Swap(false) {
+		if p.resetNext.Load() {
 			m.Body.SetBool(141, true)
 		}
 	case "2":
@@ -74,6 +74,7 @@ func (p *peer) FromAdmin(m *quickfix.Message, _ quickfix.SessionID) quickfix.Mes
 	switch text(&m.Header.FieldMap, 35) {
 	case "A":
 		if text(&m.Body.FieldMap, 141) == "Y" {
+			p.resetNext.Store(false)
 			event("reset", nil)
 		}
 	case "2":

@@ -140,7 +140,6 @@ public final class Peer implements Application {
         switch (text(message.getHeader(), 35)) {
             case "A" -> {
                 if (resetNext) {
-                    resetNext = false;
                     message.setString(141, "Y");
                 }
             }
@@ -155,6 +154,7 @@ public final class Peer implements Application {
         switch (text(message.getHeader(), 35)) {
             case "A" -> {
                 if (text(message, 141).equals("Y")) {
+                    resetNext = false;
                     event("reset", "");
                 }
             }
