@@ -90,6 +90,7 @@ fn we_connect_to_quickfix_j_over_tls() -> Result<(), String> {
 
 /// Trades over TLS with certificates on both sides, gaps and cuts included.
 fn with_us_over_tls(peer: Engine, ours: Role) -> Result<(), String> {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = scratch(&format!("interop-tls-{peer:?}-we-are-{ours:?}"))
         .map_err(|error| error.to_string())?;
     let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
