@@ -5,7 +5,6 @@ use crate::trade::{Event, Side};
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::session::{self, BeginString, ResetOn};
 use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
-use fixwire::transport::Transport;
 use fixwire::{Connection, Engine, EngineConfig, EngineError, Handle, SendError, SessionConfig};
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -30,10 +29,10 @@ pub fn start(
     target: &str,
     folder: &Path,
 ) -> Result<Side, String> {
-    start_with(role, port, sender, target, folder, Transport::default())
+    start_with(role, port, sender, target, folder, |_| ())
 }
 
-/// The same with TLS, for example.
+/// The same with changes to the session: TLS, for example.
 ///
 /// # Errors
 ///
@@ -44,11 +43,11 @@ pub fn start_with(
     sender: &str,
     target: &str,
     folder: &Path,
-    transport: Transport,
+    change: impl FnOnce(&mut SessionConfig),
 ) -> Result<Side, String> {
     let (events, received) = channel();
     let mut config = config(role, port, sender, target, folder);
-    config.sessions[0].transport = transport;
+    change(&mut config.sessions[0]);
     let mut embedded = Embedded {
         config,
         events,

@@ -3,6 +3,7 @@
 use crate::packages::{folder, workspace};
 use crate::server::scratch;
 use crate::trade::{Event, Side};
+use fixwire::schedule::{Days, Edge, Hours, Schedule, TimeZone, clock};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -30,6 +31,37 @@ pub enum Role {
     Acceptor,
 }
 
+/// How a session runs that is not as usual.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// A folder that [`certificates::make`](crate::certificates::make) has filled, for TLS; else empty.
+    pub certificates: PathBuf,
+    /// From when to when the session is open, each day, UTC: `HH:MM:SS`; twice the same is the whole day.
+    pub hours: [String; 2],
+}
+
+impl Default for Terms {
+    /// All day, without TLS.
+    fn default() -> Self {
+        Self {
+            certificates: PathBuf::new(),
+            hours: ["00:00:00".to_owned(), "00:00:00".to_owned()],
+        }
+    }
+}
+
+impl Terms {
+    /// The same hours for our side.
+    pub fn schedule(&self) -> Schedule {
+        let [start, end] = self.hours.each_ref().map(|text| Edge {
+            time: clock(text).expect("HH:MM:SS").time,
+            zone: TimeZone::UTC,
+        });
+        let days = Days::all();
+        Schedule::new(Hours { days, start, end })
+    }
+}
+
 impl Engine {
     /// Builds the peer when its sources have changed; the command that runs it.
     fn build(self) -> Result<Vec<String>, String> {
@@ -44,24 +76,17 @@ impl Engine {
     }
 
     /// Starts it in one role on this port, with a new store.
-    pub fn start(self, role: Role, port: u16, sender: &str, target: &str) -> Result<Side, String> {
-        self.start_with(role, port, sender, target, None)
-    }
-
-    /// The same over TLS, with the certificates of a folder that
-    /// [`certificates::make`](crate::certificates::make) has filled.
-    pub fn start_with(
+    pub fn start(
         self,
         role: Role,
         port: u16,
         sender: &str,
         target: &str,
-        certificates: Option<&Path>,
+        terms: &Terms,
     ) -> Result<Side, String> {
-        let way = certificates.map_or("", |_| "-tls");
-        let store = scratch(&format!("interop-{self:?}-{role:?}{way}"));
+        let store = scratch(&format!("interop-{self:?}-{role:?}"));
         let store = store.map_err(|error| error.to_string())?;
-        self.start_in(&store, role, port, sender, target, certificates)
+        self.start_in(&store, role, port, sender, target, terms)
     }
 
     /// Starts it in one role on this port, with the file store in `store` of this folder.
@@ -72,9 +97,9 @@ impl Engine {
         port: u16,
         sender: &str,
         target: &str,
-        certificates: Option<&Path>,
+        terms: &Terms,
     ) -> Result<Side, String> {
-        let (mut running, received) = self.run(role, port, sender, target, folder, certificates)?;
+        let (mut running, received) = self.run(role, port, sender, target, folder, terms)?;
         Ok(Side::new(sender, move |line| running.tell(line), received))
     }
 
@@ -86,7 +111,7 @@ impl Engine {
         sender: &str,
         target: &str,
         store: &Path,
-        certificates: Option<&Path>,
+        terms: &Terms,
     ) -> Result<(Running, Receiver<Event>), String> {
         let command = self.build()?;
         let dictionary = match self {
@@ -102,7 +127,8 @@ impl Engine {
             .args(&command[1..])
             .args([role, &port.to_string(), sender, target])
             .arg(dictionary)
-            .args(certificates)
+            .arg(&terms.certificates)
+            .args(&terms.hours)
             .current_dir(store)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -193,6 +193,29 @@ impl Pair {
         self.both(judge)
     }
 
+    /// Orders each way until the session ends by the clock, and again when it has begun anew: then both
+    /// count from 1.
+    pub fn over_the_end(&mut self, orders: usize) -> Result<(), String> {
+        self.both(|side| side.wait("logon", |side| side.count("logon") == 1))?;
+        self.exchange(orders)?;
+        self.both(|side| side.wait("logout", |side| side.count("logout") >= 1))?;
+        self.both(|side| side.wait("logon", |side| side.count("logon") == 2))?;
+        self.forget_numbers()?;
+        self.exchange(1)?;
+        self.both(|side| {
+            let mut orders = side.seen.iter().filter(|event| event.name == "order");
+            match orders.find(|order| order.seq > 3) {
+                Some(order) => Err(format!(
+                    "{}: the numbers did not restart: {order:?}",
+                    side.name
+                )),
+                None => Ok(()),
+            }
+        })?;
+        self.log_out()?;
+        self.both(judge)
+    }
+
     /// What only an engine can do that lets its counters be set: leave out numbers that are then
     /// filled without content, and ask for messages that it already has. Comes before the reset.
     pub fn move_counters(&mut self, way: Way) -> Result<(), String> {
@@ -305,7 +328,11 @@ impl Pair {
                 "Logons with ResetSeqNumFlag=Y to and from: {told:?}"
             ));
         }
-        // From here on numbers stand for other messages.
+        self.forget_numbers()
+    }
+
+    /// From here on numbers stand for other messages.
+    fn forget_numbers(&mut self) -> Result<(), String> {
         self.both(|side| {
             side.seen.iter_mut().for_each(|event| event.seq = 0);
             Ok(())

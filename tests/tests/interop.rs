@@ -1,9 +1,10 @@
 //! Do engines of others trade with ours, in both roles?
 
-use fixwire_rigs::peers::{Engine, Role};
+use fixwire_rigs::peers::{Engine, Role, Terms};
 use fixwire_rigs::proxy::{Proxy, Way};
 use fixwire_rigs::server::{free_port, scratch, wait_for_listener};
 use fixwire_rigs::trade::{Pair, Side};
+use fixwire_rigs::wire::timestamp;
 use fixwire_rigs::{certificates, embedded};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
@@ -26,8 +27,8 @@ fn the_peers_trade_with_each_other() -> Result<(), String> {
     ] {
         println!("{connects:?} connects to {listens:?}");
         let start = |role, port, own: &str, peer: &str| match role {
-            Role::Initiator => connects.start(role, port, own, peer),
-            Role::Acceptor => listens.start(role, port, own, peer),
+            Role::Initiator => connects.start(role, port, own, peer, &Terms::default()),
+            Role::Acceptor => listens.start(role, port, own, peer, &Terms::default()),
         };
         let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         pair(start)?.trade(1_000)?;
@@ -88,6 +89,31 @@ fn we_connect_to_quickfix_j_over_tls() -> Result<(), String> {
     with_us_over_tls(Engine::QuickfixJ, Role::Initiator)
 }
 
+#[test]
+fn quickfix_go_connects_to_us_over_tls() -> Result<(), String> {
+    with_us_over_tls(Engine::QuickfixGo, Role::Acceptor)
+}
+
+#[test]
+fn we_connect_to_quickfix_go_over_tls() -> Result<(), String> {
+    with_us_over_tls(Engine::QuickfixGo, Role::Initiator)
+}
+
+#[test]
+fn sessions_with_quickfix_cpp_end_and_begin_by_the_clock() -> Result<(), String> {
+    over_the_end(Engine::QuickfixCpp)
+}
+
+#[test]
+fn sessions_with_quickfix_j_end_and_begin_by_the_clock() -> Result<(), String> {
+    over_the_end(Engine::QuickfixJ)
+}
+
+#[test]
+fn sessions_with_quickfix_go_end_and_begin_by_the_clock() -> Result<(), String> {
+    over_the_end(Engine::QuickfixGo)
+}
+
 /// Trades over TLS with certificates on both sides, gaps and cuts included.
 fn with_us_over_tls(peer: Engine, ours: Role) -> Result<(), String> {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,18 +121,20 @@ fn with_us_over_tls(peer: Engine, ours: Role) -> Result<(), String> {
         .map_err(|error| error.to_string())?;
     let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
     certificates::make(&folder)?;
-    let start = |journal: &'static str| {
-        let folder = folder.clone();
-        move |role, port, own: &str, other: &str| match role == ours {
-            true => {
-                let transport = certificates::transport(&folder, role)?;
-                embedded::start_with(role, port, own, other, &folder.join(journal), transport)
-            }
-            false => peer.start_with(role, port, own, other, Some(&folder)),
-        }
+    let terms = Terms {
+        certificates: folder.clone(),
+        ..Terms::default()
     };
-    let proxy = Proxy::start_sealed;
-    pair_through(start("trade"), proxy)?.trade_sealed(ORDERS)
+    let start = |role, port, own: &str, other: &str| match role == ours {
+        true => {
+            let transport = certificates::transport(&folder, role)?;
+            embedded::start_with(role, port, own, other, &folder.join("trade"), |session| {
+                session.transport = transport;
+            })
+        }
+        false => peer.start(role, port, own, other, &terms),
+    };
+    pair_through(start, Proxy::start_sealed)?.trade_sealed(ORDERS)
 }
 
 /// Trades with a peer in the given role of ours; then the peer moves its counters.
@@ -118,7 +146,7 @@ fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
         let folder = folder.join(journal);
         move |role, port, own: &str, other: &str| match role == ours {
             true => embedded::start(role, port, own, other, &folder),
-            false => peer.start(role, port, own, other),
+            false => peer.start(role, port, own, other, &Terms::default()),
         }
     };
     pair(start("trade"))?.trade(ORDERS)?;
@@ -127,6 +155,36 @@ fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
         Role::Initiator => Way::ToInitiator,
     };
     pair(start("counters"))?.move_counters(from_peer)
+}
+
+/// Trades with a peer, in both roles, until the hours of the session end, and again when the next begin.
+fn over_the_end(peer: Engine) -> Result<(), String> {
+    /// Until the end, for both to start and trade.
+    const OPEN: i64 = 10;
+    /// Until the next beginning.
+    const CLOSED: i64 = 4;
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    for ours in [Role::Acceptor, Role::Initiator] {
+        let folder = scratch(&format!("interop-end-{peer:?}-we-are-{ours:?}"))
+            .map_err(|error| error.to_string())?;
+        let terms = Terms {
+            hours: [OPEN + CLOSED, OPEN].map(|seconds| time_of_day(timestamp(seconds, false))),
+            ..Terms::default()
+        };
+        let start = |role, port, own: &str, other: &str| match role == ours {
+            true => embedded::start_with(role, port, own, other, &folder, |session| {
+                session.schedule = Some(terms.schedule());
+            }),
+            false => peer.start(role, port, own, other, &terms),
+        };
+        pair(start)?.over_the_end(100)?;
+    }
+    Ok(())
+}
+
+/// `HH:MM:SS` of a `UTCTimestamp`.
+fn time_of_day(timestamp: String) -> String {
+    timestamp[9..].to_owned()
 }
 
 /// Two sides with a proxy between them.

@@ -10,7 +10,7 @@
 //!
 //! `INTEROP_KILLS` says how many for each engine and role (50), `FIXWIRE_SEED` repeats the moments.
 
-use fixwire_rigs::peers::{Engine, Role, Running};
+use fixwire_rigs::peers::{Engine, Role, Running, Terms};
 use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Launch, Server, binary, free_port, scratch};
 use fixwire_rigs::trade::Event;
@@ -132,9 +132,14 @@ impl Match {
     }
 
     fn start_theirs(&mut self) -> Result<(), String> {
-        let (mut running, events) =
-            self.engine
-                .run(self.role, self.port, THEIRS, OURS, &self.store, None)?;
+        let (mut running, events) = self.engine.run(
+            self.role,
+            self.port,
+            THEIRS,
+            OURS,
+            &self.store,
+            &Terms::default(),
+        )?;
         running.tell(&format!("from {}", self.asked))?;
         self.their_side = Some((running, events));
         Ok(())

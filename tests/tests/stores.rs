@@ -1,7 +1,7 @@
 //! Do sessions of other engines move in with their file stores, and back, with nothing lost?
 
 use fixwire_rigs::embedded;
-use fixwire_rigs::peers::{Engine, Role};
+use fixwire_rigs::peers::{Engine, Role, Terms};
 use fixwire_rigs::server::{binary, free_port, scratch, wait_for_listener};
 use fixwire_rigs::trade::Side;
 use std::fs;
@@ -36,7 +36,14 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     let (before, after, peer) = (place("before")?, place("after")?, place("peer")?);
     let port = free_port().map_err(|error| error.to_string())?;
     let old = |folder: &Path| {
-        engine.start_in(folder, Role::Initiator, port, "INITIATOR", "ACCEPTOR", None)
+        engine.start_in(
+            folder,
+            Role::Initiator,
+            port,
+            "INITIATOR",
+            "ACCEPTOR",
+            &Terms::default(),
+        )
     };
 
     // Nobody listens: everything is stored.
@@ -70,8 +77,14 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
     assert!(refused.contains("has session"), "{refused}");
 
     // The peer has nothing of it: one gap, and all of it is served.
-    let mut acceptor =
-        engine.start_in(&peer, Role::Acceptor, port, "ACCEPTOR", "INITIATOR", None)?;
+    let mut acceptor = engine.start_in(
+        &peer,
+        Role::Acceptor,
+        port,
+        "ACCEPTOR",
+        "INITIATOR",
+        &Terms::default(),
+    )?;
     let listens = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     wait_for_listener(listens, Duration::from_secs(30))?;
     let mut ours = embedded::start(Role::Initiator, port, "INITIATOR", "ACCEPTOR", &home)?;

@@ -189,14 +189,14 @@ template <typename Connector> void run(Connector *connector, Peer &peer, const F
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 6 || argc > 7) {
-    std::fprintf(stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY [CERTIFICATES]\n");
+  if (argc != 9) {
+    std::fprintf(stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY CERTIFICATES START END\n");
     return 2;
   }
   const std::string role = argv[1], port = argv[2], sender = argv[3], target = argv[4];
-  const std::string certificates = argc == 7 ? argv[6] : "";
+  const std::string certificates = argv[6];
   std::stringstream text;
-  text << "[DEFAULT]\nConnectionType=" << role << "\nStartTime=00:00:00\nEndTime=00:00:00\n"
+  text << "[DEFAULT]\nConnectionType=" << role << "\nStartTime=" << argv[7] << "\nEndTime=" << argv[8] << "\n"
        << "HeartBtInt=30\nReconnectInterval=1\nSocketNodelay=Y\nSocketReuseAddress=Y\n"
        << "SocketAcceptPort=" << port << "\nSocketConnectHost=127.0.0.1\nSocketConnectPort=" << port << "\n"
        << "FileStorePath=store\nUseDataDictionary=Y\nDataDictionary=" << argv[5] << "\n"

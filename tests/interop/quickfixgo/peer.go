@@ -210,8 +210,8 @@ func (p *peer) obey(role string, settings *quickfix.Settings) {
 }
 
 func main() {
-	if len(os.Args) != 6 {
-		fmt.Fprintln(os.Stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY")
+	if len(os.Args) != 9 {
+		fmt.Fprintln(os.Stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY CERTIFICATES START END")
 		os.Exit(2)
 	}
 	role, port, sender, target := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
@@ -219,8 +219,14 @@ func main() {
 		"[DEFAULT]", "HeartBtInt=30", "ReconnectInterval=1", "FileStorePath=store", "FileStoreSync=N",
 		"SocketAcceptHost=127.0.0.1", "SocketAcceptPort=" + port,
 		"SocketConnectHost=127.0.0.1", "SocketConnectPort=" + port, "DataDictionary=" + os.Args[5],
-		"[SESSION]", "BeginString=FIX.4.2", "SenderCompID=" + sender, "TargetCompID=" + target, "",
+		"StartTime=" + os.Args[7], "EndTime=" + os.Args[8],
 	}
+	if folder := os.Args[6]; folder != "" {
+		lines = append(lines, "SocketUseSSL=Y", "SocketServerName=fixwire.test", "SocketCAFile="+folder+"/ca.pem",
+			"SocketCertificateFile="+folder+"/peer.pem", "SocketPrivateKeyFile="+folder+"/peer.key")
+	}
+	lines = append(lines,
+		"[SESSION]", "BeginString=FIX.4.2", "SenderCompID="+sender, "TargetCompID="+target, "")
 	settings, err := quickfix.ParseSettings(strings.NewReader(strings.Join(lines, "\n")))
 	check(err)
 	p := &peer{

@@ -33,18 +33,18 @@ public final class Peer implements Application {
     }
 
     public static void main(String[] args) throws Exception {
-        if (args.length < 5 || args.length > 6) {
-            System.err.println("usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY [CERTIFICATES]");
+        if (args.length != 8) {
+            System.err.println("usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY CERTIFICATES START END");
             System.exit(2);
         }
         String role = args[0], port = args[1], sender = args[2], target = args[3];
-        String tls = args.length < 6 ? "" : String.join("\n",
+        String tls = args[5].isEmpty() ? "" : String.join("\n",
             "SocketUseSSL=Y", "NeedClientAuth=Y", "EnabledProtocols=TLSv1.2,TLSv1.3",
             "KeyStoreType=PKCS12", "SocketKeyStore=" + args[5] + "/peer.p12", "SocketKeyStorePassword=changeit",
             "TrustStoreType=PKCS12", "SocketTrustStore=" + args[5] + "/trust.p12",
             "SocketTrustStorePassword=changeit");
         String text = String.join("\n",
-            "[DEFAULT]", tls, "ConnectionType=" + role, "StartTime=00:00:00", "EndTime=00:00:00",
+            "[DEFAULT]", tls, "ConnectionType=" + role, "StartTime=" + args[6], "EndTime=" + args[7],
             "HeartBtInt=30", "ReconnectInterval=1", "SocketTcpNoDelay=Y", "SocketReuseAddress=Y",
             "SocketAcceptPort=" + port, "SocketConnectHost=127.0.0.1", "SocketConnectPort=" + port,
             "FileStorePath=store", "UseDataDictionary=Y", "DataDictionary=" + args[4],
