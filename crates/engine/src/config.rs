@@ -3,8 +3,9 @@
 //! Plain values, made in code or by the settings reader. [`EngineConfig::check`] answers with the
 //! first thing that cannot work.
 
+mod error;
+
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use crate::log::FileLog;
 use crate::passwords::Users;
 use crate::schedule::Schedule;
 use crate::transport::Transport;
+
+pub use error::ConfigError;
 
 /// Longest CompID, SubID or LocationID, bytes.
 pub(crate) const LONGEST_ID: usize = 128;
@@ -521,91 +524,3 @@ pub enum Connection {
         timeout: Duration,
     },
 }
-
-/// Why an [`EngineConfig`] cannot work.
-#[derive(Clone, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// There is no session.
-    NoSession,
-    /// Logs are made from the journal, and there is none to make them from.
-    LogWithoutJournal,
-    /// Two sessions have this name.
-    NameTwice(String),
-    /// Two acceptor sessions cannot be told apart by their Logon.
-    IdentityTwice(String, String),
-    /// Two sessions share a port and differ in TLS, load balancers or SO_REUSEADDR.
-    TransportDiffers(String, String),
-    /// A session is configured as one role and connects as the other.
-    Role(String),
-    /// An initiator without a host to connect to.
-    NoHost(String),
-    /// A rate of this session lets nothing through, or more than one message in a nanosecond.
-    Rate(String),
-    /// A CompID, SubID or LocationID of this session is too long or has other characters than printable
-    /// ASCII.
-    Id(String),
-    /// A size or count is outside its range.
-    OutOfRange {
-        /// The field of the configuration.
-        what: &'static str,
-        /// What it is.
-        value: u64,
-        /// The least it may be.
-        least: u64,
-        /// The most it may be.
-        most: u64,
-    },
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoSession => f.write_str("no session is configured"),
-            Self::LogWithoutJournal => f.write_str(
-                "message logs are made from the journal, which durability `memory` does not have",
-            ),
-            Self::NameTwice(name) => write!(f, "two sessions are named {name}"),
-            Self::IdentityTwice(a, b) => {
-                write!(
-                    f,
-                    "sessions {a} and {b} have the same BeginString, CompIDs and port"
-                )
-            }
-            Self::TransportDiffers(a, b) => {
-                write!(
-                    f,
-                    "sessions {a} and {b} share a port, so they need the same TLS settings, load \
-                     balancers and SocketReuseAddress"
-                )
-            }
-            Self::Role(name) => {
-                write!(
-                    f,
-                    "session {name} is an acceptor in one place and an initiator in another"
-                )
-            }
-            Self::NoHost(name) => write!(f, "session {name} has no host to connect to"),
-            Self::Rate(name) => write!(
-                f,
-                "session {name} has a rate that is zero, or more than one message in a nanosecond"
-            ),
-            Self::Id(name) => write!(
-                f,
-                "session {} has a CompID, SubID or LocationID that is longer than {LONGEST_ID} bytes or not \
-                 printable ASCII",
-                name.escape_debug()
-            ),
-            Self::OutOfRange {
-                what,
-                value,
-                least,
-                most,
-            } => {
-                write!(f, "{what} is {value}, but must be {least} to {most}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {}

@@ -234,10 +234,12 @@ fn a_refused_client_hears_why() {
         acceptor.address(),
         Some(initiator_tls(None, &ca)),
     );
-    const CERTIFICATE_REQUIRED: u8 = 116;
-    initiator.wait_event(|event| {
-        let wanted = Ending::Tls(TlsFailure::Alert(CERTIFICATE_REQUIRED));
-        matches!(event, Event::Disconnected { why, .. } if *why == wanted)
+    const CERTIFICATE_REQUIRED: TlsFailure = TlsFailure::Alert(116);
+    initiator.wait_event(|event| match event {
+        Event::DialFailed { error, .. } => *error == CERTIFICATE_REQUIRED.to_string(),
+        // It took its time.
+        Event::Disconnected { why, .. } => *why == Ending::Tls(CERTIFICATE_REQUIRED),
+        _ => false,
     });
     initiator.stop();
     acceptor.stop();

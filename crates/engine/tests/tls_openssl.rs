@@ -8,7 +8,7 @@ mod common;
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -19,18 +19,13 @@ use fixwire::event::Refusal;
 use fixwire::protocol::session::{BeginString, Config, Role};
 use fixwire::tls::{Identity, Pin, Tls, TlsFailure, TlsOptions};
 use fixwire::{Connection, Event, SessionConfig};
+use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-
-/// Whether there is an `openssl`; says so when there is none.
-fn has_openssl() -> bool {
-    let found = Command::new("openssl").arg("version").output().is_ok();
-    if !found {
-        println!("skipped: no openssl here (apt-get install openssl)");
-    }
-    found
-}
+use rustls::version::TLS13;
+use rustls::{
+    ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
+};
 
 /// An RSA certificate, which the library for test certificates cannot make.
 fn rsa(folder: &Path) -> Identity {
@@ -52,7 +47,7 @@ fn rsa(folder: &Path) -> Identity {
         .arg("-out")
         .arg(&chain)
         .output()
-        .unwrap();
+        .expect("openssl is needed: apt-get install openssl");
     assert!(
         made.status.success(),
         "{}",
@@ -89,9 +84,6 @@ fn log_on(to: SocketAddr, options: &[&str]) -> String {
 
 #[test]
 fn openssl_logs_on_with_the_versions_and_suites_that_are_safe_and_with_no_other() {
-    if !has_openssl() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let ca = Ca::new(folder.path(), "ca");
     let ecdsa = identity(&ca.issue("fix.test", 1, |_| {})).unwrap();
@@ -171,9 +163,6 @@ fn openssl_logs_on_with_the_versions_and_suites_that_are_safe_and_with_no_other(
 
 #[test]
 fn a_key_store_made_by_openssl_is_read() {
-    if !has_openssl() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let ca = Ca::new(folder.path(), "ca");
     let own = ca.issue("fix.test", 1, |_| {});
@@ -243,6 +232,58 @@ fn a_key_store_made_by_openssl_is_read() {
         assert!(answer.contains("|35=A|"), "{answer}");
         engine.stop();
     }
+}
+
+/// A peer that reads our last words of the handshake finds nothing else with them: what arrives with
+/// them stays unread in QuickFIX/J until more comes.
+#[test]
+fn the_logon_waits_until_the_peer_has_ended_the_handshake() {
+    let folder = tempfile::tempdir().unwrap();
+    let ca = Ca::new(folder.path(), "ca");
+    let issued = ca.issue("fix.test", 1, |_| {});
+    let chain = CertificateDer::pem_file_iter(&issued.chain).unwrap();
+    let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
+    let key = PrivateKeyDer::from_pem_file(&issued.key).unwrap();
+    let server = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_protocol_versions(&[&TLS13])
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut session = initiator_session(listener.local_addr().unwrap());
+    session.transport.tls = Some(initiator_tls(None, &ca));
+    let engine = Running::start(config(&folder.path().join("store"), session));
+    let (mut stream, _) = listener.accept().unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut tls = ServerConnection::new(Arc::new(server)).unwrap();
+    // The ClientHello is read and answered, and the client's Finished arrives while we are busy.
+    tls.read_tls(&mut stream).unwrap();
+    tls.process_new_packets().unwrap();
+    while tls.wants_write() {
+        tls.write_tls(&mut stream).unwrap();
+    }
+    std::thread::sleep(std::time::Duration::from_millis(30));
+    let mut arrived = [0; 4096];
+    let count = stream.read(&mut arrived).unwrap();
+    let mut rest = &arrived[..count];
+    while !rest.is_empty() {
+        tls.read_tls(&mut rest).unwrap();
+        let state = tls.process_new_packets().unwrap();
+        assert_eq!(
+            state.plaintext_bytes_to_read(),
+            0,
+            "the Logon came too early"
+        );
+    }
+    assert!(!tls.is_handshaking());
+    // Our session tickets leave with the next write; the Logon follows them.
+    let mut peer = StreamOwned::new(tls, stream);
+    let mut logon = [0; 512];
+    let count = peer.read(&mut logon).unwrap();
+    let logon = String::from_utf8_lossy(&logon[..count]);
+    assert!(logon.contains("\u{1}35=A\u{1}"), "{logon}");
+    engine.stop();
 }
 
 const SESSIONS: usize = 20;

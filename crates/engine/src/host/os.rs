@@ -74,6 +74,8 @@ pub struct Os {
     unblocked: Vec<ConnId>,
     /// Dialled connections whose outcome is not told yet.
     outcomes: Vec<ConnId>,
+    /// Dialled connections that wait until their peers have ended the handshake, and how long at most.
+    pausing: Vec<(ConnId, Instant)>,
     listeners: Vec<Listener>,
     resolver: Resolver,
     /// Tells a connection from an earlier one with its index.
@@ -158,6 +160,7 @@ impl Os {
             hot: Vec::new(),
             unblocked: Vec::new(),
             outcomes: Vec::new(),
+            pausing: Vec::new(),
             listeners: Vec::new(),
             resolver: Resolver::new(),
             generation: 0,
@@ -494,6 +497,7 @@ impl Host for Os {
         self.open.retain(|open| *open != conn);
         self.hot.retain(|hot| *hot != conn);
         self.outcomes.retain(|outcome| *outcome != conn);
+        self.pausing.retain(|(pausing, _)| *pausing != conn);
         let stream = match socket.link {
             Link::Open(stream) => Some(stream),
             Link::Guarded(guarded) | Link::Settling(guarded, ..) => Some(guarded.close()),
@@ -529,10 +533,15 @@ impl Host for Os {
                 .as_ref()
                 .is_some_and(|socket| socket.readable)
         });
+        self.end_pauses();
         let waiting = !self.hot.is_empty()
             || !self.outcomes.is_empty()
             || self.listeners.iter().any(|listener| listener.ready);
-        self.ask_poller(if waiting || direct { Nanos(0) } else { wait })?;
+        let wait = match waiting || direct {
+            true => Nanos(0),
+            false => self.sleep_at_most(wait),
+        };
+        self.ask_poller(wait)?;
         self.take_answers();
         self.unblock_unwatched();
         if !direct {

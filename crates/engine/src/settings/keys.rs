@@ -3,6 +3,7 @@
 //! To change a default, a bound or a text, change it here and run the tests with `UPDATE=1`, which
 //! writes `docs/settings.md` anew.
 
+use super::kinds::*;
 use super::registry::{Key, Name, Scope};
 use super::value::Kind;
 
@@ -53,120 +54,6 @@ macro_rules! numbered {
         false
     };
 }
-
-const fn time(min: u64, max: u64) -> Kind {
-    Kind::Time {
-        min: min * 1000,
-        max: max * 1000,
-    }
-}
-
-const fn bytes(min: u64, max: u64) -> Kind {
-    Kind::Bytes { min, max }
-}
-
-const KB: u64 = 1 << 10;
-const MB: u64 = 1 << 20;
-const GB: u64 = 1 << 30;
-const DAY: u64 = 86_400;
-
-const BEGIN_STRINGS: Kind = Kind::Word(&[
-    ("FIX.4.0", "FIX.4.0"),
-    ("FIX.4.1", "FIX.4.1"),
-    ("FIX.4.2", "FIX.4.2"),
-    ("FIX.4.3", "FIX.4.3"),
-    ("FIX.4.4", "FIX.4.4"),
-    ("FIXT.1.1", "FIXT.1.1"),
-]);
-
-pub(super) const APPL_VERSIONS: Kind = Kind::Word(&[
-    ("FIX.5.0", "FIX.5.0"),
-    ("FIX50", "FIX.5.0"),
-    ("7", "FIX.5.0"),
-    ("FIX.5.0SP1", "FIX.5.0SP1"),
-    ("FIX50SP1", "FIX.5.0SP1"),
-    ("8", "FIX.5.0SP1"),
-    ("FIX.5.0SP2", "FIX.5.0SP2"),
-    ("FIX50SP2", "FIX.5.0SP2"),
-    ("9", "FIX.5.0SP2"),
-    ("FIX.4.0", "FIX.4.0"),
-    ("FIX40", "FIX.4.0"),
-    ("2", "FIX.4.0"),
-    ("FIX.4.1", "FIX.4.1"),
-    ("FIX41", "FIX.4.1"),
-    ("3", "FIX.4.1"),
-    ("FIX.4.2", "FIX.4.2"),
-    ("FIX42", "FIX.4.2"),
-    ("4", "FIX.4.2"),
-    ("FIX.4.3", "FIX.4.3"),
-    ("FIX43", "FIX.4.3"),
-    ("5", "FIX.4.3"),
-    ("FIX.4.4", "FIX.4.4"),
-    ("FIX44", "FIX.4.4"),
-    ("6", "FIX.4.4"),
-]);
-
-const PRECISIONS: Kind = Kind::Word(&[
-    ("SECONDS", "SECONDS"),
-    ("SECOND", "SECONDS"),
-    ("0", "SECONDS"),
-    ("MILLIS", "MILLIS"),
-    ("MILLISECOND", "MILLIS"),
-    ("3", "MILLIS"),
-    ("MICROS", "MICROS"),
-    ("MICROSECOND", "MICROS"),
-    ("6", "MICROS"),
-    ("NANOS", "NANOS"),
-    ("NANOSECOND", "NANOS"),
-    ("9", "NANOS"),
-]);
-
-const ROLES: Kind = Kind::Word(&[("acceptor", "acceptor"), ("initiator", "initiator")]);
-const DURABILITIES: Kind = Kind::Word(&[
-    ("memory", "memory"),
-    ("process", "process"),
-    ("disk", "disk"),
-]);
-const LAYOUTS: Kind = Kind::Word(&[
-    ("quickfix", "quickfix"),
-    ("quickfixj", "quickfixj"),
-    ("quickfixgo", "quickfixgo"),
-    ("quickfixn", "quickfixn"),
-]);
-const DIALECTS: Kind = Kind::Word(&[
-    ("fixwire", "fixwire"),
-    ("quickfix", "quickfix"),
-    ("quickfixj", "quickfixj"),
-    ("quickfixgo", "quickfixgo"),
-    ("quickfixn", "quickfixn"),
-]);
-const EXCESSES: Kind = Kind::Word(&[
-    ("reject", "reject"),
-    ("delay", "delay"),
-    ("disconnect", "disconnect"),
-]);
-const WAITS: Kind = Kind::Word(&[("spin", "spin"), ("yield", "yield"), ("block", "block")]);
-
-const POLICIES: Kind = Kind::Word(&[
-    ("ROUNDROBIN", "ROUNDROBIN"),
-    ("ROUND_ROBIN", "ROUNDROBIN"),
-    ("PRIORITY", "PRIORITY"),
-]);
-const PROXIES: Kind = Kind::Word(&[("http", "http"), ("socks", "socks")]);
-const PROXY_VERSIONS: Kind = Kind::Word(&[
-    ("1.0", "1.0"),
-    ("1.1", "1.1"),
-    ("4", "4"),
-    ("4a", "4a"),
-    ("5", "5"),
-]);
-const TLS_VERSIONS: Kind = Kind::Word(&[
-    ("TLS12", "TLS12"),
-    ("TLS13", "TLS13"),
-    ("TLS11", "TLS12"),
-    ("TLS10", "TLS12"),
-    ("SSL30", "TLS12"),
-]);
 
 keys! {
     /// The FIX version of the session. With `FIXT.1.1` the version of its application messages is

@@ -19,6 +19,7 @@ pub mod elsewhere;
 pub mod family;
 pub mod ini;
 pub mod keys;
+mod kinds;
 pub mod problem;
 pub mod registry;
 pub mod resolve;

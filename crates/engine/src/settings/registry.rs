@@ -1,7 +1,8 @@
 //! What a key is: its names, what its value may be, what it means.
 
 use super::elsewhere;
-use super::keys::{APPL_VERSIONS, Id, KEYS};
+use super::keys::{Id, KEYS};
+use super::kinds::APPL_VERSIONS;
 use super::value::Kind;
 
 /// One setting, defined once: the reader, `check`, and `docs/settings.md` all come from it.

@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use rustls::{
     AlertDescription, CertificateError, Connection, Error, InvalidMessage, PeerIncompatible,
+    ProtocolVersion,
 };
 
 use super::failure::TlsFailure;
@@ -24,6 +25,8 @@ pub struct Stream {
     tls: Connection,
     certificate: Option<PeerCertificate>,
     handshake_bytes: usize,
+    /// The peer has said something since the handshake.
+    heard: bool,
 }
 
 /// What came of reading.
@@ -40,6 +43,7 @@ impl Stream {
             tls,
             certificate: None,
             handshake_bytes: 0,
+            heard: false,
         }
     }
 
@@ -81,6 +85,22 @@ impl Stream {
         self.flush(stream)
     }
 
+    /// After the last words of the handshake, which are ours, the peer may still say something of its own
+    /// accord (session tickets); whether it has not yet.
+    pub fn may_hear_tickets(&self) -> bool {
+        let is_ours = matches!(self.tls, Connection::Client(_))
+            && self.tls.protocol_version() == Some(ProtocolVersion::TLSv1_3);
+        is_ours && !self.heard
+    }
+
+    /// Listens once to what the peer says after the handshake.
+    pub fn listen(&mut self, stream: &mut (impl Read + Write)) -> io::Result<()> {
+        match self.take(stream) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+            result => result,
+        }
+    }
+
     /// Reads once from the stream, decrypts, and answers what must be answered.
     fn take(&mut self, stream: &mut (impl Read + Write)) -> io::Result<()> {
         let shaking = self.tls.is_handshaking();
@@ -95,6 +115,7 @@ impl Stream {
                 return Err(error);
             }
         };
+        self.heard |= !shaking;
         let processed = self.tls.process_new_packets();
         let flushed = self.flush(stream);
         if let Err(error) = processed {

@@ -8,6 +8,9 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
+use std::time::{Duration, Instant};
+
+use fixwire_protocol::Nanos;
 
 use mio::net::TcpStream;
 use rustix::io::Errno;
@@ -18,6 +21,11 @@ use super::tunnel::Tunnel;
 use super::{Link, Os, register};
 use crate::host::{ConnId, Dial, Host, SocketOptions};
 use crate::tls::Stream;
+
+/// How long a peer may take to end a handshake of TLS 1.3 before our first message follows. A message that
+/// arrives in one piece with our last words of the handshake stays unread in QuickFIX/J until more comes.
+/// Most peers tell by a session ticket when they are there.
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// What a connection that is being made needs on its way.
 #[derive(Debug)]
@@ -170,12 +178,59 @@ impl Os {
         if *settled {
             return;
         }
-        match guarded.settle() {
+        let busy = match guarded.settle() {
             Ok(false) => return,
-            Ok(true) => *settled = true,
+            Ok(true) => guarded.may_be_busy(),
+            Err(error) => Err(error),
+        };
+        match busy {
+            Ok(true) => {
+                if !self.pausing.iter().any(|(other, _)| *other == conn) {
+                    self.pausing.push((conn, Instant::now() + PAUSE));
+                }
+                return;
+            }
+            Ok(false) => *settled = true,
             Err(error) => socket.link = Link::Failed(Some(error)),
         }
+        self.pausing.retain(|(other, _)| *other != conn);
         self.outcomes.push(conn);
+    }
+
+    /// Connections whose peer has had time enough to end its handshake.
+    pub(super) fn end_pauses(&mut self) {
+        if self.pausing.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        let Self {
+            pausing,
+            sockets,
+            outcomes,
+            ..
+        } = self;
+        pausing.retain(|(conn, until)| {
+            if *until > now {
+                return true;
+            }
+            if let Some(Some(socket)) = sockets.get_mut(conn.0 as usize)
+                && let Link::Settling(_, _, settled) = &mut socket.link
+                && !std::mem::replace(settled, true)
+            {
+                outcomes.push(*conn);
+            }
+            false
+        });
+    }
+
+    /// How long the poller may sleep.
+    pub(super) fn sleep_at_most(&self, wait: Nanos) -> Nanos {
+        let now = Instant::now();
+        let ends = self.pausing.iter().map(|(_, until)| *until).min();
+        ends.map_or(wait, |until| {
+            let left = until.saturating_duration_since(now).as_nanos() as u64;
+            Nanos(wait.0.min(left))
+        })
     }
 
     /// What became of it.

@@ -83,6 +83,19 @@ impl Guarded {
         }
     }
 
+    /// The way to the peer stands; whether the peer may still be busy with the end of the handshake, for
+    /// it has not said a word since.
+    pub fn may_be_busy(&mut self) -> io::Result<bool> {
+        let Self { tls, stream, .. } = self;
+        match tls {
+            Some(tls) if tls.may_hear_tickets() => {
+                tls.listen(stream)?;
+                Ok(tls.may_hear_tickets())
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// Reads messages.
     pub fn read(&mut self, into: &mut [u8]) -> Taken {
         if let Err(error) = self.begin() {

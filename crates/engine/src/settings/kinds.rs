@@ -1,0 +1,118 @@
+//! The forms of values that several keys share, and the words that a value may be.
+
+use super::value::Kind;
+
+pub(super) const fn time(min: u64, max: u64) -> Kind {
+    Kind::Time {
+        min: min * 1000,
+        max: max * 1000,
+    }
+}
+
+pub(super) const fn bytes(min: u64, max: u64) -> Kind {
+    Kind::Bytes { min, max }
+}
+
+pub(super) const KB: u64 = 1 << 10;
+pub(super) const MB: u64 = 1 << 20;
+pub(super) const GB: u64 = 1 << 30;
+pub(super) const DAY: u64 = 86_400;
+
+pub(super) const BEGIN_STRINGS: Kind = Kind::Word(&[
+    ("FIX.4.0", "FIX.4.0"),
+    ("FIX.4.1", "FIX.4.1"),
+    ("FIX.4.2", "FIX.4.2"),
+    ("FIX.4.3", "FIX.4.3"),
+    ("FIX.4.4", "FIX.4.4"),
+    ("FIXT.1.1", "FIXT.1.1"),
+]);
+
+pub(super) const APPL_VERSIONS: Kind = Kind::Word(&[
+    ("FIX.5.0", "FIX.5.0"),
+    ("FIX50", "FIX.5.0"),
+    ("7", "FIX.5.0"),
+    ("FIX.5.0SP1", "FIX.5.0SP1"),
+    ("FIX50SP1", "FIX.5.0SP1"),
+    ("8", "FIX.5.0SP1"),
+    ("FIX.5.0SP2", "FIX.5.0SP2"),
+    ("FIX50SP2", "FIX.5.0SP2"),
+    ("9", "FIX.5.0SP2"),
+    ("FIX.4.0", "FIX.4.0"),
+    ("FIX40", "FIX.4.0"),
+    ("2", "FIX.4.0"),
+    ("FIX.4.1", "FIX.4.1"),
+    ("FIX41", "FIX.4.1"),
+    ("3", "FIX.4.1"),
+    ("FIX.4.2", "FIX.4.2"),
+    ("FIX42", "FIX.4.2"),
+    ("4", "FIX.4.2"),
+    ("FIX.4.3", "FIX.4.3"),
+    ("FIX43", "FIX.4.3"),
+    ("5", "FIX.4.3"),
+    ("FIX.4.4", "FIX.4.4"),
+    ("FIX44", "FIX.4.4"),
+    ("6", "FIX.4.4"),
+]);
+
+pub(super) const PRECISIONS: Kind = Kind::Word(&[
+    ("SECONDS", "SECONDS"),
+    ("SECOND", "SECONDS"),
+    ("0", "SECONDS"),
+    ("MILLIS", "MILLIS"),
+    ("MILLISECOND", "MILLIS"),
+    ("3", "MILLIS"),
+    ("MICROS", "MICROS"),
+    ("MICROSECOND", "MICROS"),
+    ("6", "MICROS"),
+    ("NANOS", "NANOS"),
+    ("NANOSECOND", "NANOS"),
+    ("9", "NANOS"),
+]);
+
+pub(super) const ROLES: Kind = Kind::Word(&[("acceptor", "acceptor"), ("initiator", "initiator")]);
+pub(super) const DURABILITIES: Kind = Kind::Word(&[
+    ("memory", "memory"),
+    ("process", "process"),
+    ("disk", "disk"),
+]);
+pub(super) const LAYOUTS: Kind = Kind::Word(&[
+    ("quickfix", "quickfix"),
+    ("quickfixj", "quickfixj"),
+    ("quickfixgo", "quickfixgo"),
+    ("quickfixn", "quickfixn"),
+]);
+pub(super) const DIALECTS: Kind = Kind::Word(&[
+    ("fixwire", "fixwire"),
+    ("quickfix", "quickfix"),
+    ("quickfixj", "quickfixj"),
+    ("quickfixgo", "quickfixgo"),
+    ("quickfixn", "quickfixn"),
+]);
+pub(super) const EXCESSES: Kind = Kind::Word(&[
+    ("reject", "reject"),
+    ("delay", "delay"),
+    ("disconnect", "disconnect"),
+]);
+pub(super) const WAITS: Kind =
+    Kind::Word(&[("spin", "spin"), ("yield", "yield"), ("block", "block")]);
+
+pub(super) const POLICIES: Kind = Kind::Word(&[
+    ("ROUNDROBIN", "ROUNDROBIN"),
+    ("ROUND_ROBIN", "ROUNDROBIN"),
+    ("PRIORITY", "PRIORITY"),
+]);
+pub(super) const PROXIES: Kind = Kind::Word(&[("http", "http"), ("socks", "socks")]);
+pub(super) const PROXY_VERSIONS: Kind = Kind::Word(&[
+    ("1.0", "1.0"),
+    ("1.1", "1.1"),
+    ("4", "4"),
+    ("4a", "4a"),
+    ("5", "5"),
+]);
+pub(super) const TLS_VERSIONS: Kind = Kind::Word(&[
+    ("TLS12", "TLS12"),
+    ("TLS13", "TLS13"),
+    ("TLS11", "TLS12"),
+    ("TLS10", "TLS12"),
+    ("SSL30", "TLS12"),
+]);
