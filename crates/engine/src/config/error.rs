@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::LONGEST_ID;
 
-/// Why an [`EngineConfig`] cannot work.
+/// Why an [`EngineConfig`](super::EngineConfig) cannot work.
 #[derive(Clone, Debug, Eq, PartialEq)]
 #[non_exhaustive]
 pub enum ConfigError {
