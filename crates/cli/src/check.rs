@@ -124,7 +124,7 @@ fn table(settings: &Settings, config: &EngineConfig, out: &mut impl Write) -> io
 }
 
 /// Whose file it is, and how that became known.
-fn read_as(settings: &Settings) -> String {
+pub fn read_as(settings: &Settings) -> String {
     let dialect = settings.dialect;
     match settings.told {
         Told::ByCaller => format!("Read as a file of {dialect}, as --dialect says."),

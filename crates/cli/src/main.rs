@@ -3,6 +3,7 @@
 
 mod app;
 mod check;
+mod config;
 mod dictionary;
 mod failure;
 mod generate;
@@ -28,6 +29,8 @@ use failure::Failure;
     after_help = "Examples:
   fixwire bench echo                    how fast is it on this machine?
   fixwire check broker.cfg              what would run, and where does each value come from?
+  fixwire config convert broker.cfg broker.toml
+                                        the same settings as a file of our own
   fixwire run broker.cfg                run the sessions of a file, print what arrives
   fixwire run --app echo broker.cfg     answer each order with an execution report
   fixwire journal verify store          is the journal whole?
@@ -55,6 +58,9 @@ enum Command {
     Run(run::RunArgs),
     /// Checks a settings file; prints each session's values and where they come from
     Check(check::CheckArgs),
+    /// Writes settings files in another form
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
     /// Reads a journal; moves sessions in and out
     #[command(subcommand)]
     Journal(journal::JournalCommand),
@@ -74,6 +80,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Config(command) => config::run(&command),
         Command::Journal(command) => journal::run(&command),
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(args) => generate::run(&args),

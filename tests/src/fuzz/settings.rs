@@ -1,8 +1,9 @@
 //! Any text is a configuration or errors with places, whichever engine it was written for, and saying so
-//! never panics.
+//! never panics. A configuration can be said in TOML.
 //!
 //! Input: the text of a `.cfg` file, which is read as a `.toml` file too, UTF-8 or made so.
 
+use fixwire::settings::convert::{ConvertError, to_toml};
 use fixwire::settings::variables::{FileText, Values, VariableFault};
 use fixwire::settings::{Dialect, LoadError, Options, Report, Settings, Source};
 
@@ -76,6 +77,10 @@ pub fn check(
             let secret = hides_canary(&source) && setting.text.contains(CANARY);
             hold!(!secret, "{} shows the password", setting.key.name);
         }
+    }
+    match to_toml(&settings, &Nowhere) {
+        Ok(_) | Err(ConvertError::Variable { .. } | ConvertError::TooLarge) => {}
+        Err(error) => return Err(format!("no TOML for it: {error}")),
     }
     let chosen = data.len().is_multiple_of(ONE_OF) && settings.sessions.len() <= FEW;
     if !chosen || names_files(&source.text) {
@@ -194,6 +199,7 @@ mod tests {
     fn the_reader_passes() {
         run(GOOD);
         run(b"[SESSION]\nNonsense=1\n");
+        run(&[GOOD, b"SocketNodelay=yes\nMy.key=${env:A}\"\n"].concat());
         assert!(
             Settings::read(&source(GOOD)).is_ok(),
             "the input is a configuration"

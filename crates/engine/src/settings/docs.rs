@@ -229,6 +229,13 @@ variable in quotes. An array gives the key without a number, with 1, with 2 and 
 replaces the whole array of `[default]`. What stands in `application` is the application's, whatever it is
 called; keys that start with `X-` are as well. Errors name line and column.
 
+`fixwire config convert broker.cfg broker.toml` writes this form of a file of any engine. Each session has the
+values that it had: what stands in `[DEFAULT]` goes to `[default]`, defaults of the file's engine are written
+out where fixwire has others, and the result is read again and compared before it is kept. Variables stay
+variables. Comments and keys without effect are not kept; the command names the latter. The new file can be
+read by its owner alone, since secrets of the file move along, and never replaces one that is there; `-`
+instead of a name prints it with its secrets hidden.
+
 ## Files of other engines
 
 Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Say whose file it is

@@ -5,12 +5,14 @@
 //!      --section--> known keys, variables replaced, checked values
 //!      --resolve--> for each session: every key, its value, where the value comes from
 //!      --config--> EngineConfig
+//!      --convert--> the text of a `.toml` file
 //! ```
 //!
 //! Every key that is used is defined once, in [`keys`]; what the engines of the QuickFIX family have
 //! stands in [`family`]. `docs/settings.md` is generated from both.
 
 pub mod config;
+pub mod convert;
 pub mod dialect;
 mod dictionaries;
 mod differences;

@@ -3,7 +3,7 @@
 use super::elsewhere;
 use super::keys::{Id, KEYS};
 use super::kinds::APPL_VERSIONS;
-use super::value::Kind;
+use super::value::{Kind, Value};
 
 /// One setting, defined once: the reader, `check`, and `docs/settings.md` all come from it.
 #[derive(Debug)]
@@ -86,6 +86,21 @@ pub fn find(text: &str) -> Option<Known> {
         return Some(Known::Used(key, Some(number)));
     }
     elsewhere::find(text).map(Known::Elsewhere)
+}
+
+/// A key as a file has it, with the number that belongs to it: the inverse of [`find`].
+pub fn name(key: &Key, number: Option<u16>) -> String {
+    match number {
+        None => key.name.to_owned(),
+        Some(number) if key.id == Id::AppDataDictionary => {
+            let version = APPL_VERSIONS.parse(&number.to_string());
+            match version {
+                Ok(Value::Word(version)) => format!("{}.{version}", key.name),
+                _ => format!("{}.{number}", key.name),
+            }
+        }
+        Some(number) => format!("{}{number}", key.name),
+    }
 }
 
 /// The number of ApplVerID(1128) by what may stand behind `AppDataDictionary.`.
@@ -219,6 +234,16 @@ mod tests {
             Some(Known::Used(_, Some(12)))
         ));
         assert!(find("SocketConnectHost99999").is_none());
+        for text in [
+            "SocketConnectHost12",
+            "AppDataDictionary.FIX.5.0SP2",
+            "LogonTag",
+        ] {
+            let Some(Known::Used(key, number)) = find(text) else {
+                panic!("{text} is not found");
+            };
+            assert_eq!(name(key, number), text);
+        }
         assert!(find("HeartBtInt1").is_none());
         assert!(matches!(find("x-anything"), Some(Known::Custom)));
         assert!(find("X-").is_none());

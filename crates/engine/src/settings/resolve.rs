@@ -29,6 +29,8 @@ pub struct Settings {
     pub told: Told,
     /// Its sessions, in its order; at least one.
     pub sessions: Vec<SessionSettings>,
+    /// The variables that were replaced.
+    pub(super) form: Form,
 }
 
 /// How to read a file.
@@ -326,6 +328,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         dialect,
         told,
         sessions,
+        form: reading.form,
     })
 }
 

@@ -21,7 +21,7 @@ use super::registry::{self, Key, Known};
 use super::value::Kind;
 
 /// Most values of one array.
-const MAX_ARRAY: usize = 1000;
+pub const MAX_ARRAY: usize = 1000;
 
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`";

@@ -288,7 +288,8 @@ fn pauses(text: &str) -> Option<Vec<Duration>> {
     Some(all)
 }
 
-fn thousandths(value: u64) -> String {
+/// A number of thousandths with the decimals that it has.
+pub fn thousandths(value: u64) -> String {
     let text = format!("{}.{:03}", value / 1000, value % 1000);
     text.trim_end_matches('0').trim_end_matches('.').into()
 }

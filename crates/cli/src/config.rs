@@ -1,0 +1,117 @@
+//! `fixwire config`: settings files in another form.
+
+use std::fs;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use fixwire::settings::Settings;
+use fixwire::settings::convert;
+use fixwire::settings::variables::OfTheProcess;
+
+use crate::check::{Reading, read_as};
+use crate::failure::{Failure, show, tell};
+use crate::readable::Escaped;
+
+/// What to do with a settings file.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Writes the settings of any file as a TOML file of fixwire's own
+    Convert(ConvertArgs),
+}
+
+/// What to convert.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire config convert broker.cfg broker.toml
+  fixwire config convert --dialect quickfixj broker.cfg broker.toml
+  fixwire config convert broker.cfg -            look at it first; secrets are shown as ******
+
+Each session of the new file has the values that it has now: defaults of the engine that the file was
+written for, where fixwire has others, are written out. The new file is read again before it is kept, and
+compared. Variables stay variables, as ${env:NAME} and ${file:PATH}. Comments of the file are not kept, and
+keys without effect are left out; `fixwire check` and this command name them.
+
+OUT.toml holds the secrets that stand in FILE: only its owner can read it. A file that is there is not
+overwritten.")]
+pub struct ConvertArgs {
+    /// The settings file
+    file: PathBuf,
+    /// The file to write, ending in .toml; - prints it without its secrets
+    #[arg(value_name = "OUT.toml")]
+    out: PathBuf,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+/// Runs the command.
+pub fn run(command: &ConfigCommand) -> Result<ExitCode, Failure> {
+    let ConfigCommand::Convert(args) = command;
+    let shown = args.out == Path::new("-");
+    if !shown {
+        check_name(&args.out)?;
+    }
+    let settings = args.reading.load(&args.file)?;
+    show(&settings.report);
+    let failed = |error| Failure::Text(format!("{}: {error}", args.file.display()));
+    let text = convert::to_toml(&settings, &OfTheProcess).map_err(failed)?;
+    if shown {
+        let text = convert::to_toml_without_secrets(&settings).map_err(failed)?;
+        // What the terminal might act on stands in quotes as an escape already.
+        io::stdout().lock().write_all(text.as_bytes())?;
+        tell(
+            "note",
+            "secrets are shown as ******: this is to look at, and no file to run",
+        );
+        return Ok(ExitCode::SUCCESS);
+    }
+    write(&args.out, &text)
+        .map_err(|error| Failure::Text(format!("{}: {}", args.out.display(), why(&error))))?;
+    say(&settings, &args.out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A name that the new file can be read by again.
+fn check_name(out: &Path) -> Result<(), Failure> {
+    let extension = out.extension();
+    if extension.is_some_and(|name| name.eq_ignore_ascii_case("toml")) {
+        return Ok(());
+    }
+    let out = out.display();
+    Err(Failure::Text(format!(
+        "{out}: the name of the new file has to end in .toml, which is how fixwire knows its form"
+    )))
+}
+
+/// Makes a file that only its owner can read, whole or not at all.
+fn write(out: &Path, text: &str) -> io::Result<()> {
+    let folder = match out.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    // Mode 0600; removed unless it gets its name.
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist_noclobber(out)?;
+    fs::File::open(folder)?.sync_all()
+}
+
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::AlreadyExists => {
+            "it is there already, and is not overwritten: name another file".into()
+        }
+        _ => format!("cannot be written: {error}"),
+    }
+}
+
+fn say(settings: &Settings, out: &Path) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{}", read_as(settings))?;
+    let out = out.display().to_string();
+    let sessions = settings.sessions.len();
+    let noun = if sessions == 1 { "session" } else { "sessions" };
+    writeln!(stdout, "{}: {sessions} {noun}.", Escaped(out.as_bytes()))
+}
