@@ -27,6 +27,7 @@ use crate::readable::Escaped;
 
   fixwire check broker.toml                        the same settings in TOML
   fixwire check --dialect quickfixj broker.cfg     as the file of QuickFIX/J that it is
+  fixwire check fixengine.properties               as a file of FIX Antenna
 
 Each line of the table says where its value comes from: a line of the file, a line of its [DEFAULT]
 section, the default of the engine that the file was written for, or the built-in default; and what that
@@ -67,8 +68,9 @@ impl Reading {
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::find(name)
-        .ok_or_else(|| "expected quickfix, quickfixj, quickfixgo, quickfixn or fixwire".to_owned())
+    Dialect::find(name).ok_or_else(|| {
+        "expected quickfix, quickfixj, quickfixgo, quickfixn, antenna or fixwire".to_owned()
+    })
 }
 
 /// Runs the command.
@@ -134,6 +136,9 @@ pub fn read_as(settings: &Settings) -> String {
              sure of it, or Dialect=fixwire.",
             dialect.name()
         ),
+        Told::ByItsName if dialect == Dialect::Antenna => {
+            format!("Read as a file of {dialect}, as its name says.")
+        }
         Told::ByItsName => "Read as a TOML file, which is fixwire's own.".to_owned(),
         Told::Nowhere => {
             "Read as fixwire's own file. If it was written for another engine, say which: \

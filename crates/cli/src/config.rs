@@ -26,6 +26,7 @@ pub enum ConfigCommand {
 #[command(after_help = "Examples:
   fixwire config convert broker.cfg broker.toml
   fixwire config convert --dialect quickfixj broker.cfg broker.toml
+  fixwire config convert fixengine.properties broker.toml
   fixwire config convert broker.cfg -            look at it first; secrets are shown as ******
 
 Each session of the new file has the values that it has now: defaults of the engine that the file was

@@ -92,10 +92,16 @@ fn check_says_what_it_said() {
         "quickfixgo",
         "quickfixn",
         "fixwire",
+        "fixengine",
     ] {
         // Away from the rights of the working copy.
         let away = tempfile::tempdir().unwrap();
-        let file = format!("{name}.cfg");
+        let kind = if name == "fixengine" {
+            "properties"
+        } else {
+            "cfg"
+        };
+        let file = format!("{name}.{kind}");
         fs::copy(folder("plain").join(&file), away.path().join(&file)).unwrap();
         let mine = fs::Permissions::from_mode(0o600);
         fs::set_permissions(away.path().join(&file), mine).unwrap();

@@ -1,7 +1,8 @@
 //! Any text is a configuration or errors with places, whichever engine it was written for, and saying so
 //! never panics. A configuration can be said in TOML.
 //!
-//! Input: the text of a `.cfg` file, which is read as a `.toml` file too, UTF-8 or made so.
+//! Input: the text of a `.cfg` file, which is read as a `.toml` and a `.properties` file too, UTF-8 or made
+//! so.
 
 use fixwire::settings::convert::{ConvertError, to_toml};
 use fixwire::settings::variables::{FileText, Values, VariableFault};
@@ -27,7 +28,9 @@ pub fn run(data: &[u8]) {
     }
     let (dialect, values) = (None, &Nowhere);
     let read = |source: &Source| Settings::read_with(source, &Options { dialect, values });
-    check(data, "fuzz.toml", read).unwrap_or_else(|what| panic!("TOML: {what}"));
+    for name in ["fuzz.toml", "fuzz.properties"] {
+        check(data, name, read).unwrap_or_else(|what| panic!("{name}: {what}"));
+    }
 }
 
 /// No environment and no files: what a text names must not be opened.
@@ -162,7 +165,8 @@ fn is_shown(source: &Source, report: &Report) -> Result<(), String> {
 }
 
 /// The canary stands once, as the value of a password. In a TOML file it does as soon as that is a line
-/// of its own in a text without strings of several lines, in which a line is no key.
+/// of its own in a text without strings of several lines, in which a line is no key; in a `.properties`
+/// file when no line goes on in the next.
 fn hides_canary(source: &Source) -> bool {
     let line = match source.is_toml() {
         true => format!("Password = \"{CANARY}\""),
@@ -172,6 +176,7 @@ fn hides_canary(source: &Source) -> bool {
         && ["\"\"\"", "'''"]
             .iter()
             .any(|open| source.text.contains(open));
+    let several = several || (source.is_properties() && source.text.contains('\\'));
     let once = source.text.matches(CANARY).count() == 1;
     once && !several && source.text.split('\n').any(|text| text == line)
 }
@@ -199,6 +204,7 @@ mod tests {
     fn the_reader_passes() {
         run(GOOD);
         run(b"[SESSION]\nNonsense=1\n");
+        run(b"sessionIDs=a\nport=1\nsenderCompID=A\ntargetCompID=B\npassword=c4n4ry-7f3a\nX-a=${b}\\\n c\n");
         run(&[GOOD, b"SocketNodelay=yes\nMy.key=${env:A}\"\n"].concat());
         assert!(
             Settings::read(&source(GOOD)).is_ok(),

@@ -20,6 +20,8 @@ pub enum Dialect {
     QuickFixGo,
     /// QuickFIX/n.
     QuickFixN,
+    /// FIX Antenna, whose files are Java properties; [`super::antenna`] reads them.
+    Antenna,
 }
 
 /// How the dialect of a file became known.
@@ -31,7 +33,7 @@ pub enum Told {
     ByKey,
     /// By keys that one engine has and the others have not.
     ByItsKeys,
-    /// By its name: a `.toml` file is fixwire's own.
+    /// By its name: a `.toml` file is fixwire's own, a `.properties` file FIX Antenna's.
     ByItsName,
     /// Not at all: the file is read as fixwire's own.
     Nowhere,
@@ -54,21 +56,25 @@ impl Dialect {
             Self::QuickFixJ => "quickfixj",
             Self::QuickFixGo => "quickfixgo",
             Self::QuickFixN => "quickfixn",
+            Self::Antenna => "antenna",
         }
     }
 
     /// The engine with this name, in any case.
     pub fn find(name: &str) -> Option<Self> {
-        [Self::Fixwire]
+        if name.eq_ignore_ascii_case("fixantenna") {
+            return Some(Self::Antenna);
+        }
+        [Self::Fixwire, Self::Antenna]
             .into_iter()
             .chain(Self::FAMILY)
             .find(|dialect| dialect.name().eq_ignore_ascii_case(name))
     }
 
-    /// Its letter in the registry; fixwire has none.
+    /// Its letter in the registry; only the QuickFIX family has them.
     pub fn letter(self) -> Option<char> {
         match self {
-            Self::Fixwire => None,
+            Self::Fixwire | Self::Antenna => None,
             Self::QuickFix => Some('C'),
             Self::QuickFixJ => Some('J'),
             Self::QuickFixGo => Some('G'),
@@ -127,6 +133,7 @@ impl fmt::Display for Dialect {
             Self::QuickFixJ => "QuickFIX/J",
             Self::QuickFixGo => "QuickFIX/Go",
             Self::QuickFixN => "QuickFIX/n",
+            Self::Antenna => "FIX Antenna",
         })
     }
 }
@@ -187,6 +194,7 @@ mod tests {
             assert_eq!(Dialect::find(&dialect.name().to_uppercase()), Some(dialect));
         }
         assert_eq!(Dialect::find("fixwire"), Some(Dialect::Fixwire));
+        assert_eq!(Dialect::find("FixAntenna"), Some(Dialect::Antenna));
         assert_eq!(Dialect::find("artio"), None);
     }
 }

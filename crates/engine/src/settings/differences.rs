@@ -2,6 +2,9 @@
 //!
 //! Each answer is a predicate: "… has no `SocketTcpNoDelay`: its default N holds there".
 
+use std::borrow::Cow;
+
+use super::antenna;
 use super::dialect::Dialect;
 use super::family;
 use super::keys::Id;
@@ -10,8 +13,12 @@ use super::resolve::SessionSettings;
 use super::value::{Kind, Value};
 
 /// The default that the engine has for a key of ours, whichever name it gives it.
-pub fn default_there(key: &Key, dialect: Dialect) -> Option<&'static str> {
-    there(key, dialect).and_then(|found| found.default(dialect))
+pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {
+    if dialect == Dialect::Antenna {
+        return antenna::properties::default(key.id).map(Cow::Owned);
+    }
+    let found = there(key, dialect)?;
+    found.default(dialect).map(Cow::Borrowed)
 }
 
 /// A key of ours as the engine has it.
@@ -24,7 +31,7 @@ fn there(key: &Key, dialect: Dialect) -> Option<&'static family::FamilyKey> {
 
 /// Whether the engine finds the key under the name that the file has it under.
 pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
-    if dialect == Dialect::Fixwire || key.names.is_empty() {
+    if dialect.letter().is_none() || key.names.is_empty() {
         return None;
     }
     if family::is_read(name, dialect) {
@@ -50,7 +57,7 @@ pub fn of_the_name(name: &str, key: &Key, dialect: Dialect) -> Option<String> {
 
 /// Whether the engine finds a key that fixwire does not use under the name that the file has it under.
 pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
-    if dialect == Dialect::Fixwire || family::is_read(name, dialect) {
+    if dialect.letter().is_none() || family::is_read(name, dialect) {
         return None;
     }
     let found = family::find(name)?;
@@ -69,9 +76,7 @@ pub fn of_a_name_not_used(name: &str, dialect: Dialect) -> Option<String> {
 
 /// Whether the engine takes a value that fixwire takes.
 pub fn of_the_value(key: &Key, text: &str, dialect: Dialect) -> Option<String> {
-    if dialect == Dialect::Fixwire {
-        return None;
-    }
+    dialect.letter()?;
     match (key.kind, key.id) {
         (Kind::Bool, _) if text.len() > 1 => Some("takes Y and N only".into()),
         (_, Id::HeartBtInt) if text == "0" && dialect != Dialect::QuickFixN => {
@@ -99,7 +104,8 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
             missing(wanted).then(|| "has no built-in dictionaries and does not start".into())
         }
         Id::NonStopSession
-            if !matches!(dialect, Dialect::Fixwire | Dialect::QuickFixGo)
+            if dialect.letter().is_some()
+                && dialect != Dialect::QuickFixGo
                 && missing(Id::StartTime)
                 && session
                     .find(id)
@@ -114,6 +120,9 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
 /// Defaults that an engine has by what else the file says.
 pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &'static str)> {
     let mut found = Vec::new();
+    if dialect == Dialect::Antenna {
+        return implied_by_antenna(session);
+    }
     if dialect != Dialect::QuickFixGo {
         return found;
     }
@@ -135,6 +144,35 @@ pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &
     ];
     if !has(Id::UseDataDictionary) && !dictionaries.into_iter().any(has) {
         found.push((Id::UseDataDictionary, Value::Bool(false), "N"));
+    }
+    found
+}
+
+/// FIX Antenna's defaults of keys that have none here.
+fn implied_by_antenna(session: &SessionSettings) -> Vec<(Id, Value, &'static str)> {
+    let mut found = Vec::new();
+    let has = |id: Id| session.find(id).is_some();
+    let connects = match session.text(Id::ConnectionType) {
+        Some(role) => role == "initiator",
+        // There such a session may be either.
+        None if has(Id::SocketConnectHost) => {
+            found.push((Id::ConnectionType, Value::Word("initiator"), "initiator"));
+            true
+        }
+        None => {
+            found.push((Id::ConnectionType, Value::Word("acceptor"), "acceptor"));
+            false
+        }
+    };
+    if !has(Id::BeginString) {
+        found.push((Id::BeginString, Value::Word("FIX.4.2"), "FIX.4.2"));
+    }
+    if connects && !has(Id::HeartBtInt) {
+        found.push((Id::HeartBtInt, Value::Int(30), "30"));
+    }
+    // Certificates alone do not switch TLS on.
+    if !has(Id::SocketUseSSL) && has(Id::SocketCAFile) {
+        found.push((Id::SocketUseSSL, Value::Bool(false), "N"));
     }
     found
 }

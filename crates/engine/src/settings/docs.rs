@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::antenna::properties::{PROPERTIES, described};
 use super::dialect::Dialect;
 use super::elsewhere::GROUPS;
 use super::family::{FAMILY, FamilyKey, Suffix};
@@ -43,6 +44,19 @@ pub fn markdown() -> String {
             group.note,
             keys.join(", ")
         );
+    }
+    out.push_str(ANTENNA);
+    for property in PROPERTIES {
+        let suffix = match property.name.ends_with(['.', '_']) {
+            true => "…",
+            false => "",
+        };
+        let name = code(&format!("{}{suffix}", property.name));
+        let default = match property.default {
+            "" => String::new(),
+            default => code(default),
+        };
+        let _ = writeln!(out, "| {name} | {default} | {} |", described(property));
     }
     out
 }
@@ -257,6 +271,9 @@ What the engine would not have done is done here, with a warning: a key in anoth
 engine's name or with a blank before its `=` counts, although that deployment ran on the default; a file
 of QuickFIX is read on behind a line of more than 1023 bytes.
 
+Files of FIX Antenna, whose names end in `.properties`, have properties instead of keys:
+[what becomes of each](#properties-of-fix-antenna).
+
 ## Variables and secrets
 
 `${env:NAME}` in a value is replaced by an environment variable, `${file:PATH}` by the text of a file of at
@@ -292,6 +309,42 @@ Where leaving a key out of account would weaken security, lose data or change wh
 it is an error; where it only chooses a log or a detail, a warning.
 
 | answer | why | keys |
+| --- | --- | --- |
+";
+
+const ANTENNA: &str = "
+## Properties of FIX Antenna
+
+A file whose name ends in `.properties`, or that is read with `--dialect antenna`, is one of FIX Antenna,
+for Java or .NET. `fixwire check fixengine.properties` tells what it comes to, and
+`fixwire config convert fixengine.properties broker.toml` makes a file of fixwire's own.
+
+```properties
+validation = true
+sessions.default.fixVersion = FIX.4.4
+sessionIDs = venue
+sessions.venue.senderCompID = BROKER
+sessions.venue.targetCompID = VENUE
+sessions.venue.host = fix.example.com
+sessions.venue.port = 5001
+```
+
+The sessions are those that `sessionIDs` names. A property that begins with `sessions.` and the session's name
+is the session's own; `sessions.default.` and no such beginning stand for all, and the former wins. Names are
+read in any case, lines as Java reads them: `=`, `:` or a blank behind the name, `#` and `!` before comments, `\\`
+at the end of a line that goes on and before characters that stand for others. FIX Antenna for .NET takes a
+`\\` as it stands; the command names such lines. `;` and `'` begin comments too, and quotes around a value are
+taken off, as .NET does.
+
+`${name}` is another property that stands for all sessions, unless it is secret, or an environment variable. Environment
+variables that override properties there (`FANET_…`) are not looked at: write them into the file.
+
+Without `sessionType` a session is an initiator when it has a `host`. A property that nobody has is an error,
+unless it starts with `X-`; a value that is empty says nothing. An error names what cannot be left out of
+account; take it out or say it otherwise in the converted file. `tradePeriodBegin` and `tradePeriodEnd` keep the
+hours of a session whose numbers go on; numbers that restart with the hours want `StartTime` and `EndTime`.
+
+| property | default there | here |
 | --- | --- | --- |
 ";
 

@@ -104,6 +104,12 @@ impl Source {
         extension.is_some_and(|name| name.eq_ignore_ascii_case("toml"))
     }
 
+    /// Whether it is a file of FIX Antenna, by its name.
+    pub fn is_properties(&self) -> bool {
+        let extension = self.path.extension();
+        extension.is_some_and(|name| name.eq_ignore_ascii_case("properties"))
+    }
+
     /// The text of a place.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.start..span.end).unwrap_or("")

@@ -1,7 +1,8 @@
-//! Settings of an engine and its sessions, from a `.cfg` file in the style of QuickFIX or a `.toml` file.
+//! Settings of an engine and its sessions, from a `.cfg` file in the style of QuickFIX, a `.toml` file or
+//! the `.properties` of FIX Antenna.
 //!
 //! ```text
-//! text --ini, toml--> sections of entries, each with its place, as the file's own engine would read them
+//! text --ini, toml, antenna--> sections of entries, each with its place, as the file's own engine would read them
 //!      --section--> known keys, variables replaced, checked values
 //!      --resolve--> for each session: every key, its value, where the value comes from
 //!      --config--> EngineConfig
@@ -11,6 +12,7 @@
 //! Every key that is used is defined once, in [`keys`]; what the engines of the QuickFIX family have
 //! stands in [`family`]. `docs/settings.md` is generated from both.
 
+pub mod antenna;
 pub mod config;
 pub mod convert;
 pub mod dialect;

@@ -163,7 +163,8 @@ impl Fault {
                 Some("write `Key=value`; a comment starts with `#` in the first column".into())
             }
             Self::NoSession => {
-                Some("add `[SESSION]` with BeginString, SenderCompID and TargetCompID".into())
+                let cfg = "add `[SESSION]` with BeginString, SenderCompID and TargetCompID";
+                Some(format!("{cfg}; in a file of FIX Antenna, `sessionIDs`"))
             }
             Self::UnknownKey {
                 nearest: Some(nearest),

@@ -127,18 +127,23 @@ fn used(text: &str) -> Option<&'static Key> {
     })
 }
 
-/// The known key that an operator most likely meant: at most a third of its letters differ.
+/// The known key that an operator most likely meant.
 pub fn nearest(text: &str) -> Option<&'static str> {
+    let used = KEYS
+        .iter()
+        .flat_map(|key| std::iter::once(key.name).chain(key.names.iter().map(|other| other.name)));
+    nearest_of(text, used.chain(elsewhere::names()))
+}
+
+/// The name that is most like a text: at most a third of its letters differ.
+pub fn nearest_of(text: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     const LONGEST: usize = 64;
     if text.len() > LONGEST {
         return None;
     }
     let wanted = text.to_ascii_lowercase();
-    let used = KEYS
-        .iter()
-        .flat_map(|key| std::iter::once(key.name).chain(key.names.iter().map(|other| other.name)));
     let (length, allowed) = (wanted.chars().count(), |name: &str| name.len().max(3) / 3);
-    used.chain(elsewhere::names())
+    names
         .filter(|name| name.len().abs_diff(length) <= allowed(name))
         .map(|name| {
             (

@@ -16,7 +16,7 @@ use super::section::{self, Checked, Reading};
 use super::toml::{self, Document};
 use super::value::Value;
 use super::variables::{Form, OfTheProcess, Values, others_may_read};
-use super::{differences, rules};
+use super::{antenna, differences, rules};
 
 /// A file's sessions, checked.
 #[derive(Clone, Debug)]
@@ -267,6 +267,12 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         let document = toml::parse(source, &mut problems);
         only_our_own(&document.sections, options, &mut problems);
         (document, Dialect::Fixwire, Told::ByItsName)
+    } else if let Some(told) = antennas(source, options) {
+        (
+            antenna::parse(source, &mut problems),
+            Dialect::Antenna,
+            told,
+        )
     } else {
         // Whose file it is decides how its lines are read, and its lines tell whose it is.
         let first_look = ini::parse(source, Dialect::Fixwire, &mut Vec::new());
@@ -332,6 +338,14 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
     })
 }
 
+/// Whether a file is FIX Antenna's, and how that is known.
+fn antennas(source: &Source, options: &Options<'_>) -> Option<Told> {
+    match options.dialect {
+        Some(dialect) => (dialect == Dialect::Antenna).then_some(Told::ByCaller),
+        None => source.is_properties().then_some(Told::ByItsName),
+    }
+}
+
 /// The engine that a file was written for.
 fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, Told) {
     if let Some(dialect) = options.dialect {
@@ -339,7 +353,8 @@ fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, Told) {
     }
     let entries = || sections.iter().flat_map(|section| &section.entries);
     let mut said = entries().filter(|entry| is(&entry.name, Id::Dialect));
-    if let Some(dialect) = said.find_map(|entry| Dialect::find(&entry.text)) {
+    let family = |dialect: &Dialect| *dialect != Dialect::Antenna;
+    if let Some(dialect) = said.find_map(|entry| Dialect::find(&entry.text).filter(family)) {
         return (dialect, Told::ByKey);
     }
     let ours = |name: &str| match registry::find(name) {
@@ -443,10 +458,10 @@ fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
         };
         let adopted = theirs
             .filter(|_| !KEPT.contains(&key.id))
-            .and_then(|text| Some((text, key.kind.parse(text).ok()?)));
+            .and_then(|text| Some((text.clone(), key.kind.parse(&text).ok()?)));
         session.settings.push(match adopted {
             Some((text, theirs)) if theirs != value => {
-                Setting::by_default(key, theirs, text, Origin::Dialect(dialect))
+                Setting::by_default(key, theirs, &text, Origin::Dialect(dialect))
             }
             _ => Setting::by_default(key, value, ours, Origin::BuiltIn),
         });

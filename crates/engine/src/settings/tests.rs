@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::*;
 
+mod antenna;
 mod convert;
 mod dialects;
 mod toml;

@@ -107,7 +107,7 @@ pub enum Form {
     /// None.
     Own,
     /// `${name}`, unless a `\` stands before it: QuickFIX/J. There it is a Java system property, here an
-    /// environment variable of the same name.
+    /// environment variable of the same name. FIX Antenna: what is no property of the file.
     Braces,
     /// `$name`, `${name}` and `$(name)`: QuickFIX (C++) when its program asks for it.
     Dollar,
@@ -118,7 +118,7 @@ impl Form {
     pub fn of(dialect: Dialect, asked: bool) -> Self {
         match (dialect, asked) {
             (_, true) => Self::Dollar,
-            (Dialect::QuickFixJ, false) => Self::Braces,
+            (Dialect::QuickFixJ | Dialect::Antenna, false) => Self::Braces,
             _ => Self::Own,
         }
     }

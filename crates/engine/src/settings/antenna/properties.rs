@@ -1,0 +1,479 @@
+//! Every property of FIX Antenna and what becomes of it, each defined once.
+//!
+//! Names and defaults are those of FIX Antenna's code and manual. The table in `docs/settings.md` is made
+//! from this one.
+
+use super::super::keys::{Id, KEYS};
+
+/// A property of FIX Antenna.
+#[derive(Debug)]
+pub struct Property {
+    /// Its name; with a `.` or `_` at the end, what every name that begins so has in common.
+    pub name: &'static str,
+    /// Its default there, in the form of its files; empty when there is none.
+    pub default: &'static str,
+    /// What becomes of it.
+    pub becomes: Becomes,
+}
+
+/// What becomes of a property.
+#[derive(Debug)]
+pub enum Becomes {
+    /// A key of ours.
+    Key(Id, Form),
+    /// Something that the reader makes of it, as in "…".
+    Read(Special, &'static str),
+    /// Nothing.
+    Nothing {
+        /// Whether a file with it is refused.
+        refused: bool,
+        /// The value that asks for what fixwire does anyway: no answer at all.
+        unless: &'static str,
+        /// Why, and what to do instead.
+        note: &'static str,
+    },
+}
+
+/// How a value there is one here.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// As it is.
+    Same,
+    /// As it is, and this value is none.
+    Unless(&'static str),
+    /// Milliseconds.
+    Millis,
+    /// `true` is `N`.
+    Not,
+    /// One of these words, or of class names that end in one; each with the value that it stands for.
+    Word(&'static [(&'static str, &'static str)]),
+}
+
+/// A property that is not read alone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Special {
+    /// The sessions.
+    Sessions,
+    /// The port of either role.
+    Port,
+    /// The parts of `ResetSeqTime`.
+    ResetTime,
+    /// The parts of `LogonTime` and `LogoutTime`.
+    Hours,
+    /// The first backup of this key.
+    Backup(Id),
+    /// `host:port` of a further backup.
+    Address,
+    /// Read when another one is.
+    Aside,
+}
+
+impl Form {
+    /// The value here; empty for none.
+    ///
+    /// # Errors
+    ///
+    /// What was expected, as in "expected …".
+    pub fn convert(self, text: &str) -> Result<String, String> {
+        match self {
+            Self::Same => Ok(text.to_owned()),
+            Self::Unless(none) if text.eq_ignore_ascii_case(none) => Ok(String::new()),
+            Self::Unless(_) => Ok(text.to_owned()),
+            Self::Millis => Ok(format!("{text}ms")),
+            Self::Not => match text.to_ascii_lowercase().as_str() {
+                "true" => Ok("N".to_owned()),
+                "false" => Ok("Y".to_owned()),
+                _ => Err("true or false".to_owned()),
+            },
+            Self::Word(words) => {
+                let last = text.rsplit('.').next().unwrap_or(text);
+                let found = words
+                    .iter()
+                    .find(|(word, _)| word.eq_ignore_ascii_case(last));
+                found.map(|(_, value)| (*value).to_owned()).ok_or_else(|| {
+                    let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+                    words.join(" or ")
+                })
+            }
+        }
+    }
+}
+
+/// Finds a property in any case.
+pub fn find(name: &str) -> Option<&'static Property> {
+    let is = |property: &&Property| match property.name.ends_with(['.', '_']) {
+        true => name
+            .get(..property.name.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(property.name)),
+        false => property.name.eq_ignore_ascii_case(name),
+    };
+    PROPERTIES.iter().find(is)
+}
+
+/// The default there of a key of ours that has one here too, in our form; `None` when it has none, and
+/// for the folder of messages, in which FIX Antenna keeps other files.
+pub fn default(id: Id) -> Option<String> {
+    let of_key = |property: &&Property| match property.becomes {
+        Becomes::Key(key, _) => key == id && !property.default.is_empty(),
+        _ => false,
+    };
+    let found = PROPERTIES.iter().find(of_key)?;
+    match found.becomes {
+        Becomes::Key(key, form) if key != Id::FileStorePath => form
+            .convert(found.default)
+            .ok()
+            .filter(|text| !text.is_empty()),
+        _ => None,
+    }
+}
+
+/// What becomes of a property, for a table.
+pub fn described(property: &Property) -> String {
+    match property.becomes {
+        Becomes::Key(id, form) => {
+            let name = KEYS[id as usize].name;
+            let form = match form {
+                Form::Same | Form::Unless(_) => String::new(),
+                Form::Millis => ", milliseconds".to_owned(),
+                Form::Not => ", the other way round".to_owned(),
+                Form::Word(words) => {
+                    let words: Vec<String> = words
+                        .iter()
+                        .map(|(there, here)| format!("`{there}` is `{here}`"))
+                        .collect();
+                    format!(": {}", words.join(", "))
+                }
+            };
+            format!("`{name}`{form}")
+        }
+        Becomes::Read(_, what) => what.to_owned(),
+        Becomes::Nothing {
+            refused,
+            unless,
+            note,
+        } => {
+            let answer = if refused { "error" } else { "warning" };
+            match unless {
+                "" => format!("{answer}: {note}"),
+                _ => format!("{answer} unless `{unless}`: {note}"),
+            }
+        }
+    }
+}
+
+const fn key(name: &'static str, default: &'static str, id: Id, form: Form) -> Property {
+    Property {
+        name,
+        default,
+        becomes: Becomes::Key(id, form),
+    }
+}
+
+const fn same(name: &'static str, default: &'static str, id: Id) -> Property {
+    key(name, default, id, Form::Same)
+}
+
+const fn read(
+    name: &'static str,
+    default: &'static str,
+    special: Special,
+    what: &'static str,
+) -> Property {
+    Property {
+        name,
+        default,
+        becomes: Becomes::Read(special, what),
+    }
+}
+
+/// A property whose default is what fixwire does; any other value is refused.
+const fn refused(name: &'static str, default: &'static str, note: &'static str) -> Property {
+    Property {
+        name,
+        default,
+        becomes: Becomes::Nothing {
+            refused: true,
+            unless: default,
+            note,
+        },
+    }
+}
+
+/// A property whose default is what fixwire does, or as good; any other value gets a warning.
+const fn warned(name: &'static str, default: &'static str, note: &'static str) -> Property {
+    Property {
+        name,
+        default,
+        becomes: Becomes::Nothing {
+            refused: false,
+            unless: default,
+            note,
+        },
+    }
+}
+
+/// A property of which another value than its default is what fixwire does.
+const fn warned_unless(
+    name: &'static str,
+    default: &'static str,
+    unless: &'static str,
+    note: &'static str,
+) -> Property {
+    Property {
+        name,
+        default,
+        becomes: Becomes::Nothing {
+            refused: false,
+            unless,
+            note,
+        },
+    }
+}
+
+/// A property that gets a warning whatever its value.
+const fn idle(name: &'static str, default: &'static str, note: &'static str) -> Property {
+    Property {
+        name,
+        default,
+        becomes: Becomes::Nothing {
+            refused: false,
+            unless: "",
+            note,
+        },
+    }
+}
+
+const STORES: Form = Form::Word(&[
+    ("FilesystemStorageFactory", "process"),
+    ("SlicedFileStorageFactory", "process"),
+    ("MmfStorageFactory", "process"),
+    ("InMemoryStorageFactory", "memory"),
+]);
+const RESETS: Form = Form::Word(&[("Never", "N"), ("Always", "Y")]);
+const PRECISIONS: Form = Form::Word(&[
+    ("Second", "SECONDS"),
+    ("Milli", "MILLIS"),
+    ("Micro", "MICROS"),
+    ("Nano", "NANOS"),
+]);
+
+const OTHERWISE: &str =
+    "the session would behave differently than the file says: remove it, or set its default";
+const FILES: &str = "the journal in FileStorePath is store, queue and log";
+const ALWAYS: &str = "fixwire always does this";
+const DETAIL: &str = "a detail of FIX Antenna";
+const NUMBERS: &str =
+    "a session goes on with the numbers of its journal; ResetOnLogon=Y begins at 1";
+const OWN_CLASS: &str = "classes of FIX Antenna do not run here: write it in the Application";
+const LOGON: &str = "say LogonTag=tag=value for each field of the Logon";
+const CORE: &str = "one thread runs all sessions: say Core to pin it";
+const CIPHER: &str = "encryption inside FIX messages is not spoken: use TLS, requireSSL=true";
+
+/// Every property, in the order of FIX Antenna's manual.
+#[rustfmt::skip]
+pub static PROPERTIES: &[Property] = &[
+    // Sessions.
+    read("sessionIDs", "", Special::Sessions, "the sessions, one table each"),
+    same("sessionType", "", Id::ConnectionType),
+    same("senderCompID", "", Id::SenderCompID),
+    same("senderSubID", "", Id::SenderSubID),
+    same("senderLocationID", "", Id::SenderLocationID),
+    same("targetCompID", "", Id::TargetCompID),
+    same("targetSubID", "", Id::TargetSubID),
+    same("targetLocationID", "", Id::TargetLocationID),
+    same("sessionQualifier", "", Id::SessionQualifier),
+    same("fixVersion", "FIX.4.2", Id::BeginString),
+    same("appVersion", "", Id::DefaultApplVerID),
+    same("heartbeatInterval", "30", Id::HeartBtInt),
+    same("host", "", Id::SocketConnectHost),
+    read("port", "", Special::Port, "`SocketConnectPort` of an initiator, `SocketAcceptPort` of an acceptor"),
+    read("backupHost", "", Special::Backup(Id::SocketConnectHost), "`SocketConnectHost1`"),
+    read("backupPort", "", Special::Backup(Id::SocketConnectPort), "`SocketConnectPort1`"),
+    read("socketConnectAddress_", "", Special::Address, "`SocketConnectHost` and `SocketConnectPort` of that number and one"),
+    same("username", "", Id::Username),
+    same("password", "", Id::Password),
+    warned("sessionID", "", "a session is named by its FIX version and ids"),
+    refused("incomingSequenceNumber", "0", NUMBERS),
+    refused("outgoingSequenceNumber", "0", NUMBERS),
+    refused("processedIncomingSequenceNumber", "0", NUMBERS),
+    refused("inSeqNumsForNextConnect", "0", NUMBERS),
+    refused("outSeqNumsForNextConnect", "0", NUMBERS),
+    idle("lastSeqNumResetTimestamp", "", "the journal knows when the session began"),
+    refused("fixMessage", "", "fields of every message are the application's to write"),
+    refused("incomingLoginFixMessage", "", "the fields that a Logon needs are Username and Password, or the application's to check"),
+    refused("outgoingLoginFixMessage", "", LOGON),
+    read("suppressSessionQualifierTagInLogonMessage", "false", Special::Aside, "a qualifier is never sent: unless `true`, a `sessionQualifier` gets a warning"),
+    idle("logonMessageSessionQualifierTag", "9012", "a qualifier is never sent: say LogonTag=9012=… if the peer needs it"),
+    // Connections.
+    warned_unless("autoreconnectAttempts", "-1", "0", "fixwire goes on connecting as long as the schedule of the session lets it"),
+    key("autoreconnectDelayInMs", "1000", Id::ReconnectInterval, Form::Millis),
+    refused("enableAutoSwitchToBackupConnection", "true", "hosts of the file are tried in turn: leave backupHost out"),
+    warned("cyclicSwitchBackupConnection", "true", "hosts are tried in turn: see HostSelectionPolicy"),
+    refused("resetOnSwitchToBackup", "false", OTHERWISE),
+    refused("resetOnSwitchToPrimary", "false", OTHERWISE),
+    key("enableNagle", "true", Id::SocketNodelay, Form::Not),
+    same("tcpSendBufferSize", "0", Id::SocketSendBufferSize),
+    same("tcpReceiveBufferSize", "0", Id::SocketReceiveBufferSize),
+    same("connectAddress", "", Id::SocketLocalHost),
+    refused("bindIP", "", "say connectAddress for the local address of connections"),
+    warned("cpuAffinity", "-1", CORE),
+    warned("recvCpuAffinity", "-1", CORE),
+    warned("sendCpuAffinity", "-1", CORE),
+    same("maxMessageSize", "1Mb", Id::MaxMessageSize),
+    // Store, queue and logs.
+    read("fa.home", ".", Special::Aside, "what `${fa.home}` stands for"),
+    key("storageFactory", "FilesystemStorageFactory", Id::Durability, STORES),
+    same("storageDirectory", "${fa.home}/logs", Id::FileStorePath),
+    same("outgoingStorageIndexed", "true", Id::PersistMessages),
+    idle("incomingStorageIndexed", "false", FILES),
+    idle("maxStorageSliceSize", "100Mb", "files of the journal have JournalSegmentSize"),
+    idle("mmfStorageGrowSize", "100Mb", "files of the journal have JournalSegmentSize"),
+    idle("mmfIndexGrowSize", "20Mb", "files of the journal have JournalSegmentSize"),
+    idle("maxStorageGrowSize", "1Mb", "files of the journal have JournalSegmentSize"),
+    idle("storageGrowSize", "false", "files of the journal have JournalSegmentSize"),
+    warned("storageCleanupMode", "None", "the journal keeps what a peer may ask for; see JournalKeep"),
+    idle("storageBackupDir", "${fa.home}/logs/backup", FILES),
+    idle("storageGroupedBackup", "", FILES),
+    idle("incomingLogFile", "{0}.in", FILES),
+    idle("outgoingLogFile", "{0}.out", FILES),
+    idle("backupIncomingLogFile", "{0}-{3}.in", FILES),
+    idle("backupOutgoingLogFile", "{0}-{3}.out", FILES),
+    idle("backupTimestampsPrecision", "Milli", FILES),
+    idle("sessionInfoFile", "{0}.properties", FILES),
+    idle("outgoingQueueFile", "{0}.outq", FILES),
+    warned("inMemoryQueue", "false", "Durability=memory keeps nothing on disk, neither queue nor store"),
+    idle("memoryMappedQueue", "true", FILES),
+    idle("queueThresholdSize", "0", FILES),
+    idle("maxMessagesToSendInBatch", "10", DETAIL),
+    idle("preferredSendingMode", "sync", DETAIL),
+    idle("waitForMsgQueuingDelay", "1000", DETAIL),
+    warned_unless("resetQueueOnLowSequence", "true", "false", "a message that has a number is never dropped"),
+    refused("enableMessageRejecting", "false", "a message that has a number is never given back: it goes out at the next Logon"),
+    idle("timestampsInLogs", "true", FILES),
+    idle("timestampsPrecisionInLogs", "Milli", FILES),
+    idle("logFilesTimeZone", "", FILES),
+    idle("writeSocketAddressToLog", "false", FILES),
+    idle("enableLoggingOfIncomingMessages", "", FILES),
+    idle("markIncomingMessageTime", "false", DETAIL),
+    idle("enableMessageStatistic", "true", DETAIL),
+    warned("maskedTags", "554,925", "tags 554, 925, 96 and 1402 are always masked; others cannot be named yet"),
+    idle("rawTags", "96,91,213,349,351,353,355,357,359,361,363,365,446,619,622", "the dictionary knows the fields that hold data"),
+    // Checks.
+    same("validateCheckSum", "true", Id::ValidateChecksum),
+    refused("validateGarbledMessage", "true", ALWAYS),
+    same("validation", "false", Id::UseDataDictionary),
+    refused("wellformenessValidation", "true", ALWAYS),
+    key("allowedFieldsValidation", "true", Id::AllowUnknownMsgFields, Form::Not),
+    refused("requiredFieldsValidation", "true", "a dictionary tells which fields are required: change it by a delta"),
+    same("fieldOrderValidation", "true", Id::ValidateFieldsOutOfOrder),
+    refused("duplicateFieldsValidation", "true", ALWAYS),
+    refused("fieldTypeValidation", "true", "a dictionary tells the types of fields: change it by a delta"),
+    refused("groupValidation", "true", "a dictionary tells the groups: change it by a delta, or say ValidateUnorderedGroupFields"),
+    same("conditionalValidation", "true", Id::ValidateConditionalFields),
+    refused("validation.", "", "convert the dictionary to QuickFIX XML, or say what it changes as a delta, and name it in DataDictionary"),
+    same("senderTargetIdConsistencyCheck", "true", Id::CheckCompID),
+    same("checkSendingTimeAccuracy", "true", Id::CheckLatency),
+    key("reasonableDelayInMs", "120000", Id::MaxLatency, Form::Millis),
+    idle("measurementAccuracyInMs", "1", "MaxLatency is exact"),
+    same("origSendingTimeChecking", "true", Id::RequiresOrigSendingTime),
+    refused("ignorePossDupForGapFill", "true", ALWAYS),
+    // Timers.
+    idle("heartbeatReasonableTransmissionTime", "200", "say TestRequestDelayMultiplier, in heartbeat intervals"),
+    warned("testRequestsNumberUponDisconnection", "1", "say HeartBeatTimeoutMultiplier, in heartbeat intervals"),
+    key("loginWaitTimeout", "5000", Id::LogonTimeout, Form::Millis),
+    same("logoutWaitTimeout", "", Id::LogoutTimeout),
+    idle("forcedLogoffTimeout", "2", "LogoutTimeout is for every Logout of ours"),
+    idle("disconnectOnLogonHeartbeatMismatch", "true", "see HeartBtInt and HeartBtIntOverride for whose interval holds"),
+    idle("readingThreadShutdownTimeout", "-1", DETAIL),
+    idle("writingThreadShutdownTimeout", "-1", DETAIL),
+    // Numbers.
+    same("handleSeqNumAtLogon", "false", Id::SendNextExpectedMsgSeqNum),
+    same("includeLastProcessed", "false", Id::EnableLastMsgSeqNumProcessed),
+    key("forceSeqNumReset", "Never", Id::ResetOnLogon, RESETS),
+    same("intraDaySeqNumReset", "false", Id::ResetOnDisconnect),
+    read("performResetSeqNumTime", "false", Special::ResetTime, "with `true` the next two are `ResetSeqTime`"),
+    read("resetSequenceTime", "00:00:00", Special::ResetTime, "`ResetSeqTime`"),
+    read("resetSequenceTimeZone", "UTC", Special::ResetTime, "the zone of `ResetSeqTime`"),
+    refused("resetSeqNumFromFirstLogon", "Never", OTHERWISE),
+    refused("ignoreResetSeqNumFlagOnReset", "false", OTHERWISE),
+    refused("ignoreSeqNumTooLowAtLogon", "false", OTHERWISE),
+    refused("resetThreshold", "0", OTHERWISE),
+    warned("quietLogonMode", "false", "a first message that is no Logon ends the connection without an answer"),
+    refused("seqNumLength", "1", OTHERWISE),
+    // Resending.
+    refused("resendRequestNumberOfMessagesLimit", "0", OTHERWISE),
+    same("maxRequestResendInBlock", "0", Id::ResendRequestChunkSize),
+    idle("maxDelayToSendAfterLogon", "50", "new messages wait until a ResendRequest is answered"),
+    idle("sequenceResendManagerMessageBufferSize", "32", DETAIL),
+    same("allowedCountOfSimilarRR", "3", Id::MaxResendAttempts),
+    refused("advancedResendRequestProcessing", "false", OTHERWISE),
+    same("skipDuplicatedResendRequests", "false", Id::IgnorePossDupResendRequests),
+    key("possDupSmartDelivery", "false", Id::DeliverPossDup, Form::Not),
+    key("switchOffSendingMultipleResendRequests", "false", Id::SendRedundantResendRequests, Form::Not),
+    refused("enhancedCmeResendLogic", "false", OTHERWISE),
+    // Limits.
+    refused("throttleCheckingEnabled", "false", "a limit for one type of message is not kept: say InboundRate and InboundExcess"),
+    idle("throttleCheckingPeriod", "1000", "say InboundRate"),
+    idle("throttleChecking.", "-1", "say InboundRate"),
+    warned("slowConsumerDetectionEnabled", "false", "a slow peer is told by an event; see SlowConsumerTimeout"),
+    idle("slowConsumerWriteDelayThreshold", "10", "see SlowConsumerTimeout"),
+    // Times.
+    key("timestampsPrecisionInTags", "Milli", Id::TimestampPrecision, PRECISIONS),
+    refused("allowedSecondsFractionsForFIX40", "false", OTHERWISE),
+    read("tradePeriodBegin", "", Special::Hours, "`LogonTime` and `LogonDay`, when it is one time a day or a week"),
+    read("tradePeriodEnd", "", Special::Hours, "`LogoutTime` and `LogoutDay`, when it is one time a day or a week"),
+    read("tradePeriodTimeZone", "UTC", Special::Hours, "the zone of `LogonTime` and `LogoutTime`"),
+    // Acceptors.
+    warned_unless("serverAcceptorStrategy", "AllowNonRegisteredAcceptorStrategyHandler", "DenyNonRegisteredAcceptorStrategyHandler", "only sessions of the file log on; DynamicSessions=Y or AcceptorTemplate=Y let others in"),
+    idle("autostart.acceptor.", "", "there is no session for administrators: the Handle and `fixwire` do their work"),
+    warned("sendRejectIfApplicationIsNotAvailable", "true", "an application is always there"),
+    // TLS and encryption.
+    same("requireSSL", "false", Id::SocketUseSSL),
+    same("enableSSL", "false", Id::SocketUseSSL),
+    refused("sslPort", "", "say port, and requireSSL=true"),
+    key("sslProtocol", "None", Id::EnabledProtocols, Form::Unless("None")),
+    same("sslCertificate", "", Id::SocketKeyStore),
+    same("sslCertificatePassword", "", Id::SocketKeyStorePassword),
+    same("sslValidatePeerCertificate", "true", Id::SSLValidateCertificates),
+    warned_unless("sslCheckCertificateRevocation", "true", "false", "no revocation list is fetched: name them in CertificateRevocationListFile"),
+    same("sslCaCertificate", "", Id::SocketCAFile),
+    same("sslServerName", "", Id::SocketServerName),
+    refused("encryptionMode", "None", CIPHER),
+    idle("encryptionConfig", "${fa.home}/encryption/encryption.cfg", CIPHER),
+    refused("logonCustomizationStrategy", "none", LOGON),
+    refused("cmeSecureKeysFile", "", LOGON),
+    // Extensions.
+    refused("customFixVersions", "", "name the dictionary in DataDictionary"),
+    refused("customFixVersion.", "", "name the dictionary in DataDictionary"),
+    refused("sessionSequenceManager", "", OWN_CLASS),
+    refused("system.messagehandler.", "", OWN_CLASS),
+    refused("user.messagehandler.", "", OWN_CLASS),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_that_is_taken_is_a_value() {
+        let mut taken = 0;
+        for key in KEYS {
+            let Some(text) = default(key.id) else {
+                continue;
+            };
+            assert!(key.kind.parse(&text).is_ok(), "{}={text}", key.name);
+            taken += 1;
+        }
+        assert!(taken > 25, "{taken}");
+    }
+
+    #[test]
+    fn no_property_is_defined_twice_or_hidden_by_another() {
+        for property in PROPERTIES {
+            let found = find(&property.name.to_uppercase()).unwrap();
+            assert!(std::ptr::eq(found, property), "{}", property.name);
+        }
+        assert_eq!(find("throttleChecking.D.threshold").unwrap().default, "-1");
+        assert!(find("nonsense").is_none());
+    }
+}
