@@ -18,7 +18,7 @@ use crate::access::Network;
 use crate::bucket::Rate;
 use crate::journal::Retention;
 use crate::journal::record::EFFECT;
-use crate::log::FileLog;
+use crate::log::{FileLog, SqlLog};
 use crate::passwords::Users;
 use crate::schedule::Schedule;
 use crate::transport::Transport;
@@ -58,6 +58,8 @@ pub struct EngineConfig {
     /// Message and event logs beside the journal; needs one that outlives the process. Made by
     /// [`Engine::new`](crate::Engine::new), not in a world of one's own.
     pub file_log: Option<FileLog>,
+    /// The same in tables of a database.
+    pub sql_log: Option<SqlLog>,
     /// The sessions. A session's place here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
     /// What acceptor sessions are made of when a Logon is for none of `sessions`. The first one that
@@ -80,6 +82,7 @@ impl Default for EngineConfig {
             stop_timeout: Duration::from_secs(5),
             retention: None,
             file_log: None,
+            sql_log: None,
             sessions: Vec::new(),
             templates: Vec::new(),
         }
@@ -203,7 +206,11 @@ impl EngineConfig {
                 return Err(ConfigError::TransportDiffers(names.0, names.1));
             }
         }
-        if self.file_log.is_some() && self.durability == Durability::Memory {
+        if let Some(log) = &self.sql_log {
+            log.check().map_err(ConfigError::Log)?;
+        }
+        let logs = self.file_log.is_some() || self.sql_log.is_some();
+        if logs && self.durability == Durability::Memory {
             return Err(ConfigError::LogWithoutJournal);
         }
         for (index, session) in self.sessions.iter().enumerate() {

@@ -168,18 +168,22 @@ impl<A: Application> Engine<A> {
             doing: "poll",
             source,
         })?;
-        let (file_log, folder) = (config.file_log.clone(), config.journal_dir.clone());
+        let (file_log, sql_log) = (config.file_log.clone(), config.sql_log.clone());
+        let folder = config.journal_dir.clone();
         let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
         let mut engine = Self::with_host(config, app, host)?;
-        if let Some(log) = file_log {
-            let journal = &engine.core.journal;
-            let start = log::Start {
-                journal: &folder,
-                end: journal.positions().1,
-                sessions: journal.sessions().map(|known| known.1.into()).collect(),
-                configured,
-            };
-            let feed = Feed::files(log, start).map_err(EngineError::Log)?;
+        let journal = &engine.core.journal;
+        let start = log::Start {
+            journal: &folder,
+            end: journal.positions().1,
+            sessions: journal.sessions().map(|known| known.1.into()).collect(),
+            configured,
+            wake_up: engine.host.wake_up(),
+        };
+        let files = file_log.map(|log| Feed::files(log, start.clone()));
+        let tables = sql_log.map(|log| Feed::sql(log, start));
+        for feed in files.into_iter().chain(tables) {
+            let feed = feed.map_err(EngineError::Log)?;
             engine.events.log(feed.sink());
             engine.feeds.push(feed);
         }

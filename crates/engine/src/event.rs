@@ -160,6 +160,11 @@ pub enum Event {
         /// What went wrong.
         error: String,
     },
+    /// A message or event log that could not be written goes on, with no message left out.
+    LogResumed {
+        /// Which: `files` or `sql`.
+        log: &'static str,
+    },
     /// Events of one kind came faster than [`Limits::events_per_second`](crate::Limits).
     Suppressed {
         /// How many were not told.
@@ -306,6 +311,14 @@ impl fmt::Display for Event {
             }
             Self::JournalFailed { error } => write!(f, "{error}"),
             Self::NotRetired { error } => write!(f, "old segments of the journal stay: {error}"),
+            Self::LogResumed { log } => write!(
+                f,
+                "message log in {}: goes on",
+                match *log {
+                    "sql" => "a database",
+                    other => other,
+                }
+            ),
             Self::LogFailed { error } => write!(f, "message log: {error}"),
             Self::Suppressed { events } => write!(f, "{events} more events of one kind"),
         }
@@ -450,7 +463,7 @@ impl Event {
             Self::NumbersRestarted { .. } => 15,
             Self::SessionAdded { .. } | Self::SessionRemoved { .. } => 16,
             Self::SlowReader { .. } => 17,
-            Self::LogFailed { .. } => 19,
+            Self::LogFailed { .. } | Self::LogResumed { .. } => 19,
             Self::NotRetired { .. } => 20,
         }
     }

@@ -96,9 +96,8 @@ impl<A: Application, H: Host> Engine<A, H> {
             self.finish(now, deadline)?;
         }
         for feed in &self.feeds {
-            if let Some(error) = feed.trouble() {
-                let error = error.to_string();
-                self.events.tell(now, &Event::LogFailed { error });
+            if let Some(event) = feed.report() {
+                self.events.tell(now, &event);
             }
         }
         self.core.journal.idle_work();

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::LONGEST_ID;
+use crate::log::LogError;
 
 /// Why an [`EngineConfig`](super::EngineConfig) cannot work.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -12,6 +13,8 @@ pub enum ConfigError {
     NoSession,
     /// Logs are made from the journal, and there is none to make them from.
     LogWithoutJournal,
+    /// The log in a database cannot be.
+    Log(LogError),
     /// Two sessions have this name.
     NameTwice(String),
     /// Two acceptor sessions cannot be told apart by their Logon.
@@ -47,6 +50,7 @@ impl fmt::Display for ConfigError {
             Self::LogWithoutJournal => f.write_str(
                 "message logs are made from the journal, which durability `memory` does not have",
             ),
+            Self::Log(error) => write!(f, "{error}"),
             Self::NameTwice(name) => write!(f, "two sessions are named {name}"),
             Self::IdentityTwice(a, b) => {
                 write!(

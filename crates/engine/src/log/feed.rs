@@ -1,19 +1,21 @@
 //! The thread that makes a log: it reads the journal and hears the events.
 
+use std::collections::VecDeque;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fixwire_protocol::{SessionId, Timestamp};
 
 use super::files::Files;
-use super::{FileLog, LogError, Target};
+use super::{FileLog, LogError, SqlLog, Target};
 use crate::event::{Event, Sink};
+use crate::host::WakeUp;
 use crate::journal::{Kind, Position, Tail};
 use crate::redact::Redactor;
 
@@ -21,20 +23,29 @@ use crate::redact::Redactor;
 const WAITING: usize = 4096;
 /// How long a line may wait to be written.
 const SOON: Duration = Duration::from_millis(20);
-/// Pause after a failure.
-const AGAIN: Duration = Duration::from_secs(1);
+/// Pause after a failure; each further one is twice as long.
+const AGAIN: Duration = Duration::from_millis(250);
+/// The longest of these pauses.
+const AGAIN_AT_MOST: Duration = Duration::from_secs(30);
+/// How long a log may catch up when the engine ends. The rest is caught up with after its next start.
+const ENDING: Duration = Duration::from_secs(5);
+/// What may wait to be told to the operator.
+const TOLD: usize = 16;
 /// Records between two looks at the events.
 const RECORDS: usize = 1024;
 
-/// One log being made. Dropping it writes what is committed until then.
+/// One log being made. Dropping it writes what is committed until then, as far as that can be done soon.
 pub(crate) struct Feed {
     events: SyncSender<(Timestamp, Event)>,
     ends: Arc<AtomicBool>,
-    trouble: Arc<Mutex<Option<LogError>>>,
+    reports: Arc<Mutex<VecDeque<Event>>>,
+    /// Closed when the thread has ended.
+    ended: Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// What a feed begins with.
+#[derive(Clone)]
 pub(crate) struct Start<'a> {
     /// The journal's folder.
     pub(crate) journal: &'a Path,
@@ -44,6 +55,8 @@ pub(crate) struct Start<'a> {
     pub(crate) sessions: Vec<String>,
     /// The names of the engine's sessions, by theirs.
     pub(crate) configured: Vec<String>,
+    /// Makes the engine hear what the log has to tell.
+    pub(crate) wake_up: WakeUp,
 }
 
 impl Feed {
@@ -57,34 +70,61 @@ impl Feed {
         Self::start(Box::new(target), "files", start)
     }
 
-    fn start(target: Box<dyn Target>, kind: &str, start: Start<'_>) -> Result<Self, LogError> {
+    /// Starts a log in a database.
+    ///
+    /// # Errors
+    ///
+    /// When the log cannot be as it is configured, or there is no thread. That a database is away is
+    /// none.
+    pub(crate) fn sql(log: SqlLog, start: Start<'_>) -> Result<Self, LogError> {
+        let target = log.target(start.journal)?;
+        Self::start(target, "sql", start)
+    }
+
+    fn start(
+        target: Box<dyn Target>,
+        kind: &'static str,
+        start: Start<'_>,
+    ) -> Result<Self, LogError> {
         let (events, heard) = sync_channel(WAITING);
-        let trouble = Arc::default();
+        let (alive, ended) = sync_channel(0);
+        let reports = Arc::default();
         let ends = Arc::default();
         let cursor = start.journal.join(format!("log-{kind}.cursor"));
-        let from = read_cursor(&cursor)
-            .filter(|at| *at <= start.end)
-            .unwrap_or(start.end);
+        let known = read_cursor(&cursor).filter(|at| *at <= start.end);
+        if known.is_none() {
+            // Or what comes before the first line is written would be left out by the next start.
+            write_cursor(&cursor, start.end)?;
+        }
+        let from = known.unwrap_or(start.end);
         let worker = Worker {
             target,
+            kind,
             tail: Tail::new(start.journal, from),
-            from,
+            end: start.end,
+            is_open: false,
+            fault: None,
             cursor,
             heard,
             sessions: start.sessions,
             configured: start.configured,
             redactor: Redactor::new(0, Redactor::FIELDS),
             ends: Arc::clone(&ends),
-            trouble: Arc::clone(&trouble),
+            reports: Arc::clone(&reports),
+            wake_up: start.wake_up,
         };
         let thread = thread::Builder::new()
             .name(format!("log-{kind}"))
-            .spawn(move || worker.run())
+            .spawn(move || {
+                let _alive = alive;
+                worker.run();
+            })
             .map_err(|error| LogError(format!("cannot start the thread of a log: {error}")))?;
         Ok(Self {
             events,
             ends,
-            trouble,
+            reports,
+            ended,
             thread: Some(thread),
         })
     }
@@ -106,10 +146,10 @@ impl Feed {
         })
     }
 
-    /// What went wrong since it was asked last.
-    pub(crate) fn trouble(&self) -> Option<LogError> {
+    /// The next thing that the operator should hear of it.
+    pub(crate) fn report(&self) -> Option<Event> {
         // Never waits: the thread holds it for an instant only.
-        self.trouble.try_lock().ok()?.take()
+        self.reports.try_lock().ok()?.pop_front()
     }
 }
 
@@ -117,6 +157,11 @@ impl Drop for Feed {
     fn drop(&mut self) {
         self.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            if self.ended.recv_timeout(2 * ENDING) == Err(RecvTimeoutError::Timeout) {
+                // A database holds it. What it still does there is done as a whole or not at all.
+                return;
+            }
             // A thread that panicked has said so already.
             let _ = thread.join();
         }
@@ -125,66 +170,96 @@ impl Drop for Feed {
 
 struct Worker {
     target: Box<dyn Target>,
+    kind: &'static str,
     tail: Tail,
-    /// Where it began.
-    from: Position,
+    /// The journal's end when it began.
+    end: Position,
+    /// The target takes what stands behind the tail.
+    is_open: bool,
+    /// What went wrong last, until it goes on.
+    fault: Option<LogError>,
     cursor: PathBuf,
     heard: Receiver<(Timestamp, Event)>,
     sessions: Vec<String>,
     configured: Vec<String>,
     redactor: Redactor,
     ends: Arc<AtomicBool>,
-    trouble: Arc<Mutex<Option<LogError>>>,
+    reports: Arc<Mutex<VecDeque<Event>>>,
+    wake_up: WakeUp,
 }
 
 impl Worker {
     fn run(mut self) {
+        let mut pause = AGAIN;
+        let mut ending: Option<Instant> = None;
         loop {
             let ends = self.ends.load(Ordering::Acquire);
+            if ends && ending.get_or_insert_with(Instant::now).elapsed() > ENDING {
+                return;
+            }
             match self.round() {
-                Ok(true) => {}
-                Ok(false) if ends => return,
-                Ok(false) => {
-                    if let Ok((wall, event)) = self.heard.recv_timeout(SOON)
-                        && let Err(error) = self.event(wall, &event)
-                    {
-                        self.tell(error);
+                Ok(worked) => {
+                    pause = AGAIN;
+                    if self.fault.take().is_some() {
+                        self.tell(Event::LogResumed { log: self.kind });
                     }
-                }
-                Err(error) => {
-                    self.tell(error);
+                    if worked {
+                        continue;
+                    }
                     if ends {
                         return;
                     }
-                    thread::sleep(AGAIN);
-                    self.go_back();
+                    if let Ok((wall, event)) = self.heard.recv_timeout(SOON)
+                        && let Err(error) = self.event(wall, &event)
+                    {
+                        self.fail(error);
+                    }
+                }
+                Err(error) => {
+                    self.fail(error);
+                    if ends {
+                        return;
+                    }
+                    thread::park_timeout(pause);
+                    pause = (pause * 2).min(AGAIN_AT_MOST);
                 }
             }
         }
     }
 
-    /// What was not flushed is read again.
-    fn go_back(&mut self) {
+    /// Goes on behind what the target has. What was not flushed is read again.
+    fn open(&mut self) -> Result<(), LogError> {
         let journal = self.cursor.parent().unwrap_or(Path::new("."));
-        let from = read_cursor(&self.cursor).unwrap_or(self.from);
+        // No log is ahead of its journal, unless the system lost a part of that one.
+        let most = self.end.max(self.tail.position());
+        let from = read_cursor(&self.cursor).map_or(self.end, |at| at.min(most));
+        let from = self.target.open(from)?.min(most);
         self.tail = Tail::new(journal, from);
+        self.is_open = true;
+        Ok(())
     }
 
     /// Logs what is there; whether it was anything.
     fn round(&mut self) -> Result<bool, LogError> {
+        if !self.is_open {
+            self.open()?;
+        }
         let mut worked = false;
-        while let Ok((wall, event)) = self.heard.try_recv() {
+        for _ in 0..WAITING {
+            let Ok((wall, event)) = self.heard.try_recv() else {
+                break;
+            };
             worked = true;
             self.event(wall, &event)?;
         }
         let before = self.tail.position();
         for _ in 0..RECORDS {
-            if !self.record()? {
+            if self.target.is_full() || !self.record()? {
                 break;
             }
         }
-        self.target.flush()?;
         let position = self.tail.position();
+        self.target.flush(position)?;
         if position != before {
             write_cursor(&self.cursor, position)?;
             worked = true;
@@ -233,9 +308,24 @@ impl Worker {
             .event(session.map(String::as_str), wall, &event.to_string())
     }
 
-    fn tell(&self, error: LogError) {
-        let trouble = self.trouble.lock();
-        *trouble.unwrap_or_else(PoisonError::into_inner) = Some(error);
+    /// Tells each fault once, however often it is met.
+    fn fail(&mut self, error: LogError) {
+        self.is_open = false;
+        if self.fault.as_ref() != Some(&error) {
+            self.fault = Some(error.clone());
+            let error = error.to_string();
+            self.tell(Event::LogFailed { error });
+        }
+    }
+
+    fn tell(&self, event: Event) {
+        let reports = self.reports.lock();
+        let mut reports = reports.unwrap_or_else(PoisonError::into_inner);
+        if reports.len() < TOLD {
+            reports.push_back(event);
+        }
+        drop(reports);
+        (self.wake_up)();
     }
 }
 
@@ -307,6 +397,7 @@ mod tests {
                 end: self.journal.positions().1,
                 sessions: vec![NAME.into()],
                 configured: vec![NAME.into()],
+                wake_up: Arc::new(|| {}),
             };
             Feed::files(log, start).unwrap()
         }
@@ -399,16 +490,20 @@ mod tests {
         let feed = world.feed();
         world.trade();
         let error = loop {
-            if let Some(error) = feed.trouble() {
-                break error.to_string();
+            if let Some(event) = feed.report() {
+                break event.to_string();
             }
             thread::yield_now();
         };
         assert!(error.contains("cannot open"), "{error}");
         fs::remove_dir(&blocked).unwrap();
-        while world.read("messages").lines().count() < 2 {
-            thread::yield_now();
-        }
+        let event = loop {
+            match feed.report() {
+                Some(event) => break event,
+                None => thread::yield_now(),
+            }
+        };
+        assert_eq!(event, Event::LogResumed { log: "files" });
         drop(feed);
         assert_eq!(world.read("messages").lines().count(), 2);
     }

@@ -10,6 +10,7 @@ use fixwire_protocol::Timestamp;
 
 use super::line::Lines;
 use super::{FileLog, LogError, Target};
+use crate::journal::Position;
 use crate::store::{Family, SessionName};
 
 /// What belongs to no session is logged under this name.
@@ -55,6 +56,19 @@ impl Files {
         })
     }
 
+    fn write_out(&mut self) -> Result<(), LogError> {
+        for (path, output) in &mut self.open {
+            if !output.waiting.is_empty() {
+                output
+                    .file
+                    .write_all(&output.waiting)
+                    .map_err(failed("write", path))?;
+                output.waiting.clear();
+            }
+        }
+        Ok(())
+    }
+
     fn output(&mut self, session: &str, kind: &str) -> Result<&mut Output, LogError> {
         let current = match self.log.layout {
             Family::QuickfixJ => "",
@@ -95,7 +109,7 @@ impl Target for Files {
         let output = self.output(session, "messages")?;
         output.waiting = text;
         if output.waiting.len() >= FULL {
-            self.flush()?;
+            self.write_out()?;
         }
         Ok(())
     }
@@ -113,22 +127,13 @@ impl Target for Files {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), LogError> {
-        for (path, output) in &mut self.open {
-            if !output.waiting.is_empty() {
-                output
-                    .file
-                    .write_all(&output.waiting)
-                    .map_err(failed("write", path))?;
-                output.waiting.clear();
-            }
-        }
-        Ok(())
+    fn flush(&mut self, _to: Position) -> Result<(), LogError> {
+        self.write_out()
     }
 }
 
 /// Whether MsgType(35) is 0. It is the third field of every message.
-fn is_heartbeat(message: &[u8]) -> bool {
+pub(super) fn is_heartbeat(message: &[u8]) -> bool {
     message.split(|byte| *byte == 1).nth(2) == Some(b"35=0")
 }
 

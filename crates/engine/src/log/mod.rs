@@ -1,26 +1,30 @@
 //! Message and event logs beside the journal, in the layouts that QuickFIX users have tools for.
 //!
 //! ```text
-//! engine thread --journal--> segments --Tail--> feed thread --> files
+//! engine thread --journal--> segments --Tail--> feed thread --> files, or tables of a database
 //!               --events---> bounded channel ----^
 //! ```
 //!
 //! The journal is the truth; a log is made from it, by a thread of its own that reads the journal's
 //! files. So no message waits for a log: when a disk or a database stands still, the log falls behind
-//! and catches up, also after a restart. After a kill the last lines may be there twice.
+//! and catches up, also after a restart. After a kill the last lines of files may be there twice; a
+//! database has each message once.
 
 mod feed;
 mod files;
 mod line;
+mod sql;
 
 use std::fmt;
 use std::path::PathBuf;
 
 use fixwire_protocol::Timestamp;
 
+use crate::journal::Position;
 use crate::store::Family;
 
 pub(crate) use feed::{Feed, Start};
+pub use sql::SqlLog;
 
 /// Logs in files: two for each session, one of messages and one of events.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -52,6 +56,12 @@ impl FileLog {
 
 /// Where a log goes.
 trait Target: Send {
+    /// Makes it ready, at first and after every failure. Where it goes on: behind the last message that
+    /// it has; `from` when it cannot know.
+    fn open(&mut self, from: Position) -> Result<Position, LogError> {
+        Ok(from)
+    }
+
     /// A message that came in or went out.
     fn message(
         &mut self,
@@ -65,8 +75,13 @@ trait Target: Send {
     fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str)
     -> Result<(), LogError>;
 
-    /// Passes on what was given.
-    fn flush(&mut self) -> Result<(), LogError>;
+    /// Whether it wants to pass on what it has before it takes more.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Passes on what was given: of the journal all before `to`.
+    fn flush(&mut self, to: Position) -> Result<(), LogError>;
 }
 
 /// Why a log cannot be written. The journal goes on.

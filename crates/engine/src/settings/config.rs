@@ -11,14 +11,13 @@ use fixwire_protocol::time::Precision;
 use fixwire_protocol::{Nanos, Tag};
 
 use super::dictionaries::{Shelf, appl_dictionaries, dictionary};
+use super::logs;
 use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
 use super::safety;
 use super::{Id, Value};
 use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
 use crate::journal::Retention;
-use crate::log::FileLog;
-use crate::store::Family;
 
 impl Settings {
     /// Reads the dictionaries that the file names and makes the configuration.
@@ -89,14 +88,12 @@ impl Settings {
             },
             stop_timeout: first.time(Id::StopTimeout).unwrap_or(usual.stop_timeout),
             retention: retention(first),
-            file_log: file_log(first),
+            file_log: logs::file(first),
+            sql_log: logs::sql(first),
             sessions,
             templates,
         };
-        if config.file_log.is_some() && config.durability == Durability::Memory {
-            let note = "logs are made from the journal, which Durability=memory does not have";
-            return Err(self.error(first, Id::FileLogPath, note.to_owned()));
-        }
+        logs::check(self, first, &config)?;
         if config.read_buffer < config.max_message {
             let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
             return Err(self.error(first, Id::ReadBufferSize, note));
@@ -121,21 +118,6 @@ fn retention(from: &SessionSettings) -> Option<Retention> {
         compress: from.bool(Id::JournalCompress),
     };
     (retention != Retention::default()).then_some(retention)
-}
-
-fn file_log(from: &SessionSettings) -> Option<FileLog> {
-    Some(FileLog {
-        layout: match from.text(Id::FileLogLayout) {
-            Some("quickfixj") => Family::QuickfixJ,
-            Some("quickfixgo") => Family::QuickfixGo,
-            Some("quickfixn") => Family::QuickfixN,
-            _ => Family::Quickfix,
-        },
-        heartbeats: from.bool(Id::FileLogHeartbeats),
-        milliseconds: from.bool(Id::FileIncludeMilliseconds),
-        stamp_messages: from.bool(Id::FileIncludeTimeStampForMessages),
-        ..FileLog::new(from.text(Id::FileLogPath)?)
-    })
 }
 
 /// Files of the journal are whole pages.

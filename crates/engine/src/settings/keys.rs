@@ -471,6 +471,28 @@ keys! {
     /// Messages in logs have times, with `FileLogLayout=quickfixj`; with the others they always do.
     FileIncludeTimeStampForMessages
         ["FileIncludeTimeStampForMessages": "J"], Kind::Bool, Some("N"), Engine;
+    /// Database of message and event logs, in the tables that tools for QuickFIX read: `sqlite:PATH`, or
+    /// `postgresql://USER@HOST:PORT/DATABASE`. They are made from the journal, beside the path of a message,
+    /// with passwords starred out; each message is there once, also after a kill or while the database was
+    /// away. Tables that do not exist are made. Needs a build with `--features sqlite` or
+    /// `--features postgresql`; see [logs](logs.md). Absent: no such logs, the journal is the log.
+    SqlLog [], Kind::Text, None, Engine;
+    /// Password for the PostgreSQL of `SqlLog`, best as `${env:NAME}` or `${file:PATH}`.
+    SqlLogPassword ["PostgreSQLLogPassword": "C"], Kind::Secret, None, Engine;
+    /// Table of `SqlLog` for messages that came in.
+    SqlLogIncomingTable
+        ["PostgreSQLLogIncomingTable": "C", "JdbcLogIncomingTable": "J"],
+        Kind::Text, Some("messages_log"), Engine;
+    /// Table of `SqlLog` for messages that went out. It may be that of those that came in.
+    SqlLogOutgoingTable
+        ["PostgreSQLLogOutgoingTable": "C", "JdbcLogOutgoingTable": "J"],
+        Kind::Text, Some("messages_log"), Engine;
+    /// Table of `SqlLog` for events.
+    SqlLogEventTable
+        ["PostgreSQLLogEventTable": "C", "JdbcLogEventTable": "J"],
+        Kind::Text, Some("event_log"), Engine;
+    /// Heartbeats are in the message logs of `SqlLog`.
+    SqlLogHeartbeats ["JdbcLogHeartBeats": "J"], Kind::Bool, Some("Y"), Engine;
     /// How long records stay in the journal when no session needs them any more. A session needs what its
     /// peer may ask for: all it sent since its last reset, or since `JournalResendKeep`. Old files are
     /// looked at when a new one is begun; a file goes as a whole. Absent: nothing is removed.

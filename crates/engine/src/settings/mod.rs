@@ -24,6 +24,7 @@ pub mod family;
 pub mod ini;
 pub mod keys;
 mod kinds;
+mod logs;
 pub mod problem;
 pub mod registry;
 pub mod resolve;

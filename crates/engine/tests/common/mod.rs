@@ -1,6 +1,8 @@
 //! What the engine's tests share: an application that answers, and a peer made of a bare socket.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod logged;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;

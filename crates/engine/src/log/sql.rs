@@ -1,0 +1,231 @@
+//! Logs in the tables of a database.
+//!
+//! The tables are those of QuickFIX and QuickFIX/J: `messages_log` and `event_log`. One more,
+//! `fixwire_log_position`, says up to where the journal is written, and changes in the transaction that
+//! writes the rows. So each message is there once, whatever ends when.
+
+#[cfg(feature = "postgresql")]
+mod postgresql;
+#[cfg(any(feature = "postgresql", feature = "sqlite"))]
+mod rows;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+#[cfg(any(feature = "postgresql", feature = "sqlite"))]
+mod table;
+
+use std::path::Path;
+
+use super::{LogError, Target};
+use crate::transport::Password;
+
+/// Logs in tables of a database, in the layout of QuickFIX. Needs a build with the feature `sqlite` or
+/// `postgresql`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SqlLog {
+    /// `sqlite:PATH` or `postgresql://USER@HOST:PORT/DATABASE`, without a password.
+    pub database: String,
+    /// The password for PostgreSQL.
+    pub password: Option<Password>,
+    /// Table of the messages that came in: letters, digits and `_`; for PostgreSQL perhaps behind a
+    /// schema and a dot.
+    pub incoming_table: String,
+    /// Table of the messages that went out; it may be the same one.
+    pub outgoing_table: String,
+    /// Table of the events.
+    pub event_table: String,
+    /// Heartbeats are logged.
+    pub heartbeats: bool,
+}
+
+/// Which database.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Database<'a> {
+    Sqlite(&'a Path),
+    /// The whole address.
+    Postgresql(&'a str),
+}
+
+/// The table that says up to where a journal is written.
+const POSITIONS: &str = "fixwire_log_position";
+/// Longest name of a table or schema: PostgreSQL cuts longer ones.
+const LONGEST_NAME: usize = 63;
+
+impl SqlLog {
+    /// A log with heartbeats in the tables that QuickFIX has when nobody says others.
+    pub fn new(database: impl Into<String>) -> Self {
+        Self {
+            database: database.into(),
+            password: None,
+            incoming_table: "messages_log".into(),
+            outgoing_table: "messages_log".into(),
+            event_table: "event_log".into(),
+            heartbeats: true,
+        }
+    }
+
+    /// Whether this build can make such a log.
+    ///
+    /// # Errors
+    ///
+    /// An address that is none or has a password, a name that no table can have, a feature that is not
+    /// compiled in.
+    pub fn check(&self) -> Result<(), LogError> {
+        let database = self.database()?;
+        for name in [
+            &self.incoming_table,
+            &self.outgoing_table,
+            &self.event_table,
+        ] {
+            check_table(name, matches!(database, Database::Postgresql(_)))?;
+        }
+        let messages = [&self.incoming_table, &self.outgoing_table];
+        if messages
+            .iter()
+            .any(|it| it.eq_ignore_ascii_case(&self.event_table))
+        {
+            return Err(LogError(
+                "messages and events need tables of their own".into(),
+            ));
+        }
+        match database {
+            Database::Sqlite(_) if cfg!(feature = "sqlite") => {}
+            Database::Sqlite(_) => return Err(not_built("SQLite", "sqlite")),
+            Database::Postgresql(_) if cfg!(feature = "postgresql") => {}
+            Database::Postgresql(_) => return Err(not_built("PostgreSQL", "postgresql")),
+        }
+        #[cfg(feature = "postgresql")]
+        if let Database::Postgresql(address) = database {
+            postgresql::config(address, self.password.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Where it goes, for the engine whose journal is in this folder.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SqlLog::check`], and what is wrong with a database that is a file.
+    #[cfg(any(feature = "postgresql", feature = "sqlite"))]
+    pub(super) fn target(self, journal: &Path) -> Result<Box<dyn Target>, LogError> {
+        self.check()?;
+        let tables = table::Tables::new(&self);
+        let backend: Box<dyn rows::Backend> = match self.database()? {
+            #[cfg(feature = "sqlite")]
+            Database::Sqlite(path) => Box::new(sqlite::Sqlite::new(path, tables.clone())?),
+            #[cfg(feature = "postgresql")]
+            Database::Postgresql(address) => {
+                let config = postgresql::config(address, self.password.as_ref())?;
+                Box::new(postgresql::Postgresql::new(config, tables.clone()))
+            }
+            #[cfg(not(all(feature = "postgresql", feature = "sqlite")))]
+            _ => return Err(LogError("this database is not compiled in".into())),
+        };
+        let rows = rows::Rows::new(backend, tables, rows::identity(journal)?, self.heartbeats);
+        Ok(Box::new(rows))
+    }
+
+    /// Nothing is compiled in.
+    #[cfg(not(any(feature = "postgresql", feature = "sqlite")))]
+    pub(super) fn target(self, _journal: &Path) -> Result<Box<dyn Target>, LogError> {
+        self.check()?;
+        Err(LogError("no database is compiled in".into()))
+    }
+
+    fn database(&self) -> Result<Database<'_>, LogError> {
+        let refuse = |why: &str| Err(LogError(format!("the database of the log: {why}")));
+        match self.database.split_once(':') {
+            Some(("sqlite", "" | ":memory:")) => refuse("sqlite: needs the path of a file"),
+            Some(("sqlite", path)) => Ok(Database::Sqlite(Path::new(path))),
+            Some(("postgresql" | "postgres", rest)) if rest.starts_with("//") => {
+                Ok(Database::Postgresql(&self.database))
+            }
+            _ => refuse("expected sqlite:PATH or postgresql://USER@HOST:PORT/DATABASE"),
+        }
+    }
+}
+
+fn not_built(database: &str, feature: &str) -> LogError {
+    LogError(format!(
+        "this build of fixwire has no logs in {database}: build it with --features {feature}"
+    ))
+}
+
+/// Names are written into statements as they are, so that upper and lower case mean what they mean to the
+/// database, as with QuickFIX. So they have nothing but letters, digits and `_`.
+fn check_table(name: &str, with_schema: bool) -> Result<(), LogError> {
+    let is_plain = |part: &str| {
+        let first = part.bytes().next();
+        part.len() <= LONGEST_NAME
+            && first.is_some_and(|c| c.is_ascii_alphabetic() || c == b'_')
+            && part.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
+    };
+    let (schema, table) = match name.split_once('.') {
+        Some((schema, table)) if with_schema => (Some(schema), table),
+        _ => (None, name),
+    };
+    if !schema.is_none_or(is_plain) || !is_plain(table) {
+        return Err(LogError(format!(
+            "{:?} is no name of a log's table: expected letters, digits and '_', at most {LONGEST_NAME}",
+            name
+        )));
+    }
+    if table.eq_ignore_ascii_case(POSITIONS) {
+        return Err(LogError(format!(
+            "{POSITIONS} is a table of the log itself"
+        )));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_and_names_that_cannot_be_are_refused() {
+        for database in [
+            "",
+            "sqlite:",
+            "sqlite::memory:",
+            "mysql://a@b/c",
+            "postgresql:x",
+            "x",
+        ] {
+            let error = SqlLog::new(database).check().unwrap_err().to_string();
+            assert!(error.contains("the database of the log: "), "{error}");
+        }
+        for (name, with_schema) in [
+            ("", false),
+            ("a b", false),
+            ("1a", false),
+            ("a;drop", false),
+            ("a.b", false),
+            (".a", true),
+            ("a.b.c", true),
+            ("fixwire_log_position", false),
+            ("x.FIXWIRE_log_position", true),
+        ] {
+            assert!(check_table(name, with_schema).is_err(), "{name}");
+        }
+        assert!(check_table(&"a".repeat(64), true).is_err());
+        assert_eq!(check_table("fix.Messages_2", true), Ok(()));
+    }
+
+    #[cfg(not(feature = "sqlite"))]
+    #[test]
+    fn what_is_not_compiled_in_is_said() {
+        let error = SqlLog::new("sqlite:a.db").check().unwrap_err().to_string();
+        assert!(error.contains("build it with --features sqlite"), "{error}");
+    }
+
+    #[cfg(not(feature = "postgresql"))]
+    #[test]
+    fn that_postgresql_is_not_compiled_in_is_said() {
+        let error = SqlLog::new("postgresql://me@db/fix").check().unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("build it with --features postgresql"),
+            "{error}"
+        );
+    }
+}

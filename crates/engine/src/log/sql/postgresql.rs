@@ -1,0 +1,343 @@
+//! Tables in a PostgreSQL database.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use postgres::config::SslMode;
+use postgres::error::SqlState;
+use postgres::types::ToSql;
+use postgres::{Client, Config, Error, NoTls};
+
+use super::super::LogError;
+use super::POSITIONS;
+use super::rows::{Backend, Row};
+use super::table::{self, Column, SESSION, Tables};
+use crate::journal::Position;
+use crate::transport::Password;
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(5);
+/// How long the server's machine may be silent before the connection counts as gone.
+const SILENT: Duration = Duration::from_secs(15);
+/// How long a statement or a lock may take, and whose time zone rows are in. What takes longer is tried again.
+const OPTIONS: &str =
+    "-c statement_timeout=15000 -c lock_timeout=5000 -c timezone=UTC -c synchronous_commit=on";
+
+/// One database.
+pub(super) struct Postgresql {
+    config: Config,
+    /// Who and where, for errors.
+    name: String,
+    tables: Tables,
+    open: Option<Open>,
+}
+
+struct Open {
+    client: Client,
+    /// How rows are inserted into each table, and which columns of the session it has.
+    inserts: Vec<(String, Vec<usize>)>,
+}
+
+enum Fault {
+    Sql(Error),
+    Wrong(LogError),
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+/// How to connect.
+///
+/// # Errors
+///
+/// When the address is none, has a password, or asks for TLS.
+pub(super) fn config(address: &str, password: Option<&Password>) -> Result<Config, LogError> {
+    let refuse = |why: String| LogError(format!("the database of the log: {why}"));
+    let mut config: Config = address
+        .parse()
+        // The library's text has a part of the address at most, but that may be the password.
+        .map_err(|_| refuse("this is no address of a PostgreSQL database".into()))?;
+    if config.get_password().is_some() {
+        return Err(refuse("its password belongs into SqlLogPassword".into()));
+    }
+    if config.get_ssl_mode() == SslMode::Require {
+        let why = "sslmode=require is not supported: use a socket of the same machine or a tunnel";
+        return Err(refuse(why.into()));
+    }
+    if config.get_dbname().is_none() {
+        return Err(refuse("the address names no database".into()));
+    }
+    if config.get_options().is_some() {
+        return Err(refuse("the address cannot have options".into()));
+    }
+    if let Some(password) = password {
+        config.password(password.reveal());
+    }
+    config
+        .ssl_mode(SslMode::Disable)
+        .application_name("fixwire")
+        .options(OPTIONS)
+        .connect_timeout(CONNECT)
+        .tcp_user_timeout(SILENT)
+        .keepalives_idle(SILENT / 3)
+        .keepalives_interval(SILENT / 3)
+        .keepalives_retries(2);
+    Ok(config)
+}
+
+impl Postgresql {
+    pub(super) fn new(config: Config, tables: Tables) -> Self {
+        let name = format!(
+            "PostgreSQL database {} at {}",
+            config.get_dbname().unwrap_or_default(),
+            shown_hosts(&config)
+        );
+        Self {
+            config,
+            name,
+            tables,
+            open: None,
+        }
+    }
+
+    fn connect(&self) -> Result<Open, Fault> {
+        let mut client = self.config.connect(NoTls)?;
+        let mut change = client.transaction()?;
+        let wanted: Vec<(&str, String)> = self
+            .tables
+            .names
+            .iter()
+            .map(|name| {
+                (
+                    &name[..],
+                    table::create(name, "BIGSERIAL PRIMARY KEY", "TIMESTAMP"),
+                )
+            })
+            .chain([(POSITIONS, table::create_positions())])
+            .collect();
+        for (name, create) in &wanted {
+            let there = change.query_one("SELECT to_regclass($1) IS NOT NULL", &[name])?;
+            // One who may write a table need not be one who may make it.
+            if !there.get::<_, bool>(0) {
+                change.batch_execute(create)?;
+            }
+        }
+        let mut inserts = Vec::with_capacity(self.tables.names.len());
+        for name in &self.tables.names {
+            let (columns, time) = columns(&mut change, name)?;
+            let found = table::shape(name, &columns)
+                .and_then(|found| Ok((found, time?)))
+                .map_err(|error| Fault::Wrong(self.error(&error.to_string())))?;
+            inserts.push((insert(name, &found.0), found.0));
+        }
+        change.commit()?;
+        Ok(Open { client, inserts })
+    }
+
+    fn error(&self, why: &str) -> LogError {
+        LogError(format!("{}: {why}", self.name))
+    }
+
+    fn say(&self, fault: Fault) -> LogError {
+        match fault {
+            Fault::Wrong(error) => error,
+            Fault::Sql(error) => self.error(&reason(&error)),
+        }
+    }
+
+    fn try_open(&mut self, journal: &str, from: Position) -> Result<Position, Fault> {
+        let mut open = match self.open.take().filter(|open| !open.client.is_closed()) {
+            Some(open) => open,
+            None => self.connect()?,
+        };
+        let bits = from.bits().cast_signed();
+        let first = format!(
+            "INSERT INTO {POSITIONS} (journal, position) VALUES ($1, $2) ON CONFLICT DO NOTHING"
+        );
+        open.client.execute(&first, &[&journal, &bits])?;
+        let known = format!("SELECT position FROM {POSITIONS} WHERE journal = $1");
+        let bits: i64 = open.client.query_one(&known, &[&journal])?.get(0);
+        self.open = Some(open);
+        Ok(Position::from_bits(bits.cast_unsigned()))
+    }
+
+    fn try_write(
+        &mut self,
+        rows: &[Row],
+        journal: &str,
+        from: Position,
+        to: Position,
+    ) -> Result<(), Fault> {
+        let Some(open) = &mut self.open else {
+            return Err(Fault::Wrong(LogError("the database is not open".into())));
+        };
+        let mut change = open.client.transaction()?;
+        for (table, (statement, found)) in open.inserts.iter().enumerate() {
+            let rows: Vec<&Row> = rows.iter().filter(|row| row.table == table).collect();
+            if rows.is_empty() {
+                continue;
+            }
+            // One statement, so one round trip, for all rows of a table.
+            let times: Vec<SystemTime> = rows.iter().map(|row| moment(row.wall.0)).collect();
+            let texts: Vec<&str> = rows.iter().map(|row| &row.text[..]).collect();
+            let column = |at: &usize| -> Vec<&str> {
+                rows.iter().map(|row| &row.session[*at][..]).collect()
+            };
+            let session: Vec<Vec<&str>> = found.iter().map(column).collect();
+            let mut values: Vec<&(dyn ToSql + Sync)> = vec![&times, &texts];
+            values.extend(session.iter().map(|it| it as &(dyn ToSql + Sync)));
+            change.execute(statement, &values)?;
+        }
+        let moved =
+            format!("UPDATE {POSITIONS} SET position = $1 WHERE journal = $2 AND position = $3");
+        let (to, from) = (to.bits().cast_signed(), from.bits().cast_signed());
+        if change.execute(&moved, &[&to, &journal, &from])? != 1 {
+            let why = "its position of this journal was changed by somebody else";
+            return Err(Fault::Wrong(LogError(why.into())));
+        }
+        Ok(change.commit()?)
+    }
+}
+
+impl Backend for Postgresql {
+    fn open(&mut self, journal: &str, from: Position) -> Result<Position, LogError> {
+        self.try_open(journal, from)
+            .map_err(|fault| self.say(fault))
+    }
+
+    fn write(
+        &mut self,
+        rows: &[Row],
+        journal: &str,
+        from: Position,
+        to: Position,
+    ) -> Result<(), LogError> {
+        self.try_write(rows, journal, from, to).map_err(|fault| {
+            self.open = None;
+            self.say(fault)
+        })
+    }
+}
+
+/// The columns of a table, and whether a time can stand in `time` and text in the others.
+fn columns(
+    database: &mut postgres::Transaction<'_>,
+    table: &str,
+) -> Result<(Vec<Column>, Result<(), LogError>), Error> {
+    let rows = database.query(
+        "SELECT a.attname::text, a.attnotnull AND NOT a.atthasdef AND a.attidentity = '', \
+                t.typcategory::text \
+         FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid \
+         WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped",
+        &[&table],
+    )?;
+    let mut kinds = Ok(());
+    let mut columns = Vec::with_capacity(rows.len());
+    for row in rows {
+        let (name, needed, category): (String, bool, String) = (row.get(0), row.get(1), row.get(2));
+        let wanted = match &name[..] {
+            "time" => "D",
+            "text" => "S",
+            other if SESSION.contains(&other) => "S",
+            _ => &category[..],
+        };
+        if category != wanted {
+            let kind = if wanted == "D" { "timestamp" } else { "text" };
+            kinds = Err(LogError(format!(
+                "column {name} of table {table} is no {kind}"
+            )));
+        }
+        columns.push(Column { name, needed });
+    }
+    Ok((columns, kinds))
+}
+
+fn insert(table: &str, found: &[usize]) -> String {
+    let names: String = found
+        .iter()
+        .map(|at| format!(", {}", SESSION[*at]))
+        .collect();
+    let places: String = (0..found.len())
+        .map(|at| format!(", ${}::text[]", at + 3))
+        .collect();
+    let values: String = (0..found.len()).map(|at| format!(", s{at}")).collect();
+    format!(
+        "INSERT INTO {table} (time, text{names}) SELECT w, t{values} \
+         FROM unnest($1::timestamptz[], $2::text[]{places}) WITH ORDINALITY AS r (w, t{values}, n) \
+         ORDER BY n"
+    )
+}
+
+fn moment(nanos: i64) -> SystemTime {
+    let span = Duration::from_nanos(nanos.unsigned_abs());
+    match nanos {
+        0.. => UNIX_EPOCH + span,
+        _ => UNIX_EPOCH - span,
+    }
+}
+
+/// What went wrong, without the values of a row, which the server's details may show.
+fn reason(error: &Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        let hint = match *error.code() {
+            SqlState::INSUFFICIENT_PRIVILEGE => {
+                " (the log reads and writes its tables, and makes those missing)"
+            }
+            SqlState::STRING_DATA_RIGHT_TRUNCATION => " (make the table's columns wider)",
+            _ => "",
+        };
+        return format!("{}{hint}", error.message());
+    }
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+fn shown_hosts(config: &Config) -> String {
+    use postgres::config::Host;
+    let ports = config.get_ports();
+    let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+    let host = |(at, host): (usize, &Host)| match host {
+        Host::Tcp(host) => format!("{host}:{}", port(at)),
+        Host::Unix(path) => path.display().to_string(),
+    };
+    let hosts: Vec<String> = config.get_hosts().iter().enumerate().map(host).collect();
+    hosts.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_whole_and_has_no_secrets() {
+        let said = |address: &str| match config(address, None) {
+            Ok(config) => shown_hosts(&config),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(said("postgresql://me@db:6543/fix"), "db:6543");
+        assert_eq!(said("postgres://me@db/fix?sslmode=prefer"), "db:5432");
+        assert_eq!(
+            said("postgresql://fix@/fix?host=/run/postgresql"),
+            "/run/postgresql"
+        );
+        for (address, why) in [
+            ("postgresql://me:hunter2@db/fix", "SqlLogPassword"),
+            ("postgresql://me@db/fix?password=hunter2", "SqlLogPassword"),
+            ("postgresql://me@db/fix?sslmode=require", "is not supported"),
+            ("postgresql://me@db", "names no database"),
+            ("postgresql://me@db/fix?options=-c", "cannot have options"),
+            ("postgresql://me@db:hunter2/fix", "no address"),
+        ] {
+            let said = said(address);
+            assert!(said.contains(why), "{address}: {said}");
+            assert!(!said.contains("hunter2"), "{said}");
+        }
+    }
+}

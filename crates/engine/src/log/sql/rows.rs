@@ -1,0 +1,244 @@
+//! Messages and events as rows, gathered for a transaction.
+
+use std::collections::HashMap;
+use std::fs::{self, OpenOptions};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use fixwire_protocol::Timestamp;
+
+use super::super::files::is_heartbeat;
+use super::super::line::write_safe;
+use super::super::{LogError, Target};
+use super::table::{SESSION, Tables};
+use crate::journal::Position;
+use crate::store::SessionName;
+
+/// Bytes that are written at once, about.
+const FULL: usize = 1 << 20;
+/// Events that wait for a database that is away; further ones are counted instead.
+const EVENTS: usize = 4096;
+
+/// A row to be written.
+#[derive(Clone, Debug)]
+pub(super) struct Row {
+    /// Which of [`Tables::names`].
+    pub(super) table: usize,
+    pub(super) wall: Timestamp,
+    pub(super) session: Session,
+    pub(super) text: String,
+}
+
+/// Whose row it is: the values of [`SESSION`].
+pub(super) type Session = Arc<[String; SESSION.len()]>;
+
+/// A database that takes rows.
+pub(super) trait Backend: Send {
+    /// Connects unless it is connected, looks at the tables, makes what is missing, and answers up to
+    /// where this journal is written: `from` when the database does not know.
+    fn open(&mut self, journal: &str, from: Position) -> Result<Position, LogError>;
+
+    /// Writes rows and moves the position, both or neither. An error when the position is not `from`:
+    /// somebody else writes this journal.
+    fn write(
+        &mut self,
+        rows: &[Row],
+        journal: &str,
+        from: Position,
+        to: Position,
+    ) -> Result<(), LogError>;
+}
+
+/// The rows of all sessions.
+pub(super) struct Rows {
+    backend: Box<dyn Backend>,
+    tables: Tables,
+    /// What the journal is called in the database.
+    journal: String,
+    heartbeats: bool,
+    /// Up to where the database has the journal.
+    written: Position,
+    rows: Vec<Row>,
+    bytes: usize,
+    sessions: HashMap<String, Session>,
+}
+
+impl Rows {
+    pub(super) fn new(
+        backend: Box<dyn Backend>,
+        tables: Tables,
+        journal: String,
+        heartbeats: bool,
+    ) -> Self {
+        Self {
+            backend,
+            tables,
+            journal,
+            heartbeats,
+            written: Position::START,
+            rows: Vec::new(),
+            bytes: 0,
+            sessions: HashMap::new(),
+        }
+    }
+
+    fn push(&mut self, table: usize, session: &str, wall: Timestamp, bytes: &[u8], keep_soh: bool) {
+        let mut safe = Vec::with_capacity(bytes.len());
+        write_safe(bytes, keep_soh, &mut safe);
+        // Text without what is no character.
+        let text = String::from_utf8_lossy(&safe).into_owned();
+        self.bytes += text.len();
+        let session = match self.sessions.get(session) {
+            Some(session) => Arc::clone(session),
+            None => {
+                let parts = Arc::new(parts(session));
+                self.sessions.insert(session.to_owned(), Arc::clone(&parts));
+                parts
+            }
+        };
+        self.rows.push(Row {
+            table,
+            wall,
+            session,
+            text,
+        });
+    }
+}
+
+impl Target for Rows {
+    fn open(&mut self, from: Position) -> Result<Position, LogError> {
+        // The messages come again out of the journal, the events do not.
+        let events = self.tables.events;
+        self.rows.retain(|row| row.table == events);
+        self.rows.truncate(EVENTS);
+        self.bytes = self.rows.iter().map(|row| row.text.len()).sum();
+        self.written = self.backend.open(&self.journal, from)?;
+        Ok(self.written)
+    }
+
+    fn message(
+        &mut self,
+        session: &str,
+        wall: Timestamp,
+        incoming: bool,
+        message: &[u8],
+    ) -> Result<(), LogError> {
+        if self.heartbeats || !is_heartbeat(message) {
+            let table = match incoming {
+                true => self.tables.incoming,
+                false => self.tables.outgoing,
+            };
+            self.push(table, session, wall, message, true);
+        }
+        Ok(())
+    }
+
+    fn event(
+        &mut self,
+        session: Option<&str>,
+        wall: Timestamp,
+        text: &str,
+    ) -> Result<(), LogError> {
+        let session = session.unwrap_or_default();
+        self.push(self.tables.events, session, wall, text.as_bytes(), false);
+        Ok(())
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes >= FULL
+    }
+
+    fn flush(&mut self, to: Position) -> Result<(), LogError> {
+        if self.rows.is_empty() && to == self.written {
+            return Ok(());
+        }
+        self.backend
+            .write(&self.rows, &self.journal, self.written, to)?;
+        self.written = to;
+        self.rows.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+}
+
+/// The parts of a session's name; a name that is none stands in SenderCompID as a whole.
+fn parts(name: &str) -> [String; SESSION.len()] {
+    let Ok(session) = SessionName::parse(name) else {
+        let mut parts = <[String; SESSION.len()]>::default();
+        parts[1] = name.chars().filter(|c| !c.is_control()).collect();
+        return parts;
+    };
+    let part = |side: &[String], at: usize| side.get(at).cloned().unwrap_or_default();
+    [
+        session.begin_string.clone(),
+        part(&session.sender, 0),
+        part(&session.sender, 1),
+        part(&session.sender, 2),
+        part(&session.target, 0),
+        part(&session.target, 1),
+        part(&session.target, 2),
+        session.qualifier.clone().unwrap_or_default(),
+    ]
+}
+
+/// What a journal is called in databases: 32 random digits in a file of its folder, made once. A folder's
+/// name would not do, for a journal may be begun anew in the same folder.
+pub(super) fn identity(journal: &Path) -> Result<String, LogError> {
+    let path = journal.join("log-sql.id");
+    let failed = |doing: &str, error: std::io::Error| {
+        LogError(format!("cannot {doing} {}: {error}", path.display()))
+    };
+    match fs::read_to_string(&path) {
+        Ok(text) if text.len() == 32 && text.bytes().all(|c| c.is_ascii_hexdigit()) => {
+            return Ok(text);
+        }
+        // Empty or torn: no position was ever kept under it.
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(failed("read", error)),
+    }
+    // Seeded by the system's random numbers.
+    let random = || RandomState::new().build_hasher().finish();
+    let text = format!("{:016x}{:016x}", random(), random());
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(&path)
+        .and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        })
+        .map_err(|error| failed("write", error))?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_stands_in_its_columns() {
+        let shown = |name: &str| parts(name).join("|");
+        assert_eq!(shown("FIX.4.4:A/S/L->B:Q"), "FIX.4.4|A|S|L|B|||Q");
+        assert_eq!(shown("FIXT.1.1:A->B/T"), "FIXT.1.1|A|||B|T||");
+        assert_eq!(shown("odd\n"), "|odd||||||");
+        assert_eq!(shown(""), "|||||||");
+    }
+
+    #[test]
+    fn a_journal_keeps_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = identity(folder.path()).unwrap();
+        assert_eq!(identity(folder.path()).unwrap(), name);
+        fs::write(folder.path().join("log-sql.id"), "torn").unwrap();
+        assert_ne!(identity(folder.path()).unwrap(), name);
+        let other = tempfile::tempdir().unwrap();
+        assert_ne!(identity(other.path()).unwrap(), name);
+    }
+}

@@ -1,0 +1,143 @@
+//! The tables of a log: what ours are like, and what others may be like.
+
+use super::super::LogError;
+use super::{POSITIONS, SqlLog};
+
+/// Columns that say whose row it is, in the order of [`Session::columns`](super::rows::Session). QuickFIX
+/// has four of them, QuickFIX/J all.
+pub(super) const SESSION: [&str; 8] = [
+    "beginstring",
+    "sendercompid",
+    "sendersubid",
+    "senderlocid",
+    "targetcompid",
+    "targetsubid",
+    "targetlocid",
+    "session_qualifier",
+];
+/// Those of them that a table may lack.
+const OPTIONAL: [&str; 4] = ["sendersubid", "senderlocid", "targetsubid", "targetlocid"];
+
+/// The tables by their names. Messages that come in and go out may share one.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    /// Their names, each once.
+    pub(super) names: Vec<String>,
+    /// Which of them is for messages in, messages out, and events.
+    pub(super) incoming: usize,
+    pub(super) outgoing: usize,
+    pub(super) events: usize,
+}
+
+impl Tables {
+    pub(super) fn new(log: &SqlLog) -> Self {
+        let mut names: Vec<String> = Vec::new();
+        let mut place = |name: &str| {
+            let known = names.iter().position(|it| it.eq_ignore_ascii_case(name));
+            known.unwrap_or_else(|| {
+                names.push(name.to_owned());
+                names.len() - 1
+            })
+        };
+        let (incoming, outgoing) = (place(&log.incoming_table), place(&log.outgoing_table));
+        let events = place(&log.event_table);
+        Self {
+            names,
+            incoming,
+            outgoing,
+            events,
+        }
+    }
+}
+
+/// A column that was found in a table.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    pub(super) name: String,
+    /// A row needs a value for it.
+    pub(super) needed: bool,
+}
+
+/// Which of [`SESSION`] a table has.
+///
+/// # Errors
+///
+/// When it is no table of a log: a column is missing, or there is one more that needs a value.
+pub(super) fn shape(table: &str, columns: &[Column]) -> Result<Vec<usize>, LogError> {
+    let has = |name: &str| columns.iter().any(|it| it.name.eq_ignore_ascii_case(name));
+    let refuse = |why: String| {
+        Err(LogError(format!(
+            "table {table} is no log as QuickFIX has them: {why}; name another table, or none that \
+             exists and it is made"
+        )))
+    };
+    let wanted = SESSION.iter().filter(|it| !OPTIONAL.contains(it));
+    for name in wanted.chain(&["time", "text"]) {
+        if !has(name) {
+            return refuse(format!("it has no column {name}"));
+        }
+    }
+    let known = |name: &str| {
+        SESSION
+            .iter()
+            .chain(&["time", "text"])
+            .any(|it| it.eq_ignore_ascii_case(name))
+    };
+    if let Some(other) = columns.iter().find(|it| it.needed && !known(&it.name)) {
+        return refuse(format!("its column {} needs a value", other.name));
+    }
+    Ok((0..SESSION.len()).filter(|at| has(SESSION[*at])).collect())
+}
+
+/// The statement that makes a table that is not there. `id` is how its first column counts, `time` the
+/// type of a time.
+pub(super) fn create(table: &str, id: &str, time: &str) -> String {
+    let session = SESSION
+        .map(|name| format!("{name} TEXT NOT NULL, "))
+        .concat();
+    format!(
+        "CREATE TABLE IF NOT EXISTS {table} (id {id}, time {time} NOT NULL, {session}text TEXT NOT NULL)"
+    )
+}
+
+/// The statement that makes the table of positions.
+pub(super) fn create_positions() -> String {
+    format!(
+        "CREATE TABLE IF NOT EXISTS {POSITIONS} (journal TEXT PRIMARY KEY, position BIGINT NOT NULL)"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(name: &str, needed: bool) -> Column {
+        let name = name.to_owned();
+        Column { name, needed }
+    }
+
+    #[test]
+    fn the_tables_of_both_engines_are_taken_and_others_are_not() {
+        let quickfix = [
+            "time",
+            "beginstring",
+            "sendercompid",
+            "targetcompid",
+            "SESSION_QUALIFIER",
+            "text",
+        ];
+        let mut columns: Vec<Column> = quickfix.map(|name| column(name, true)).into();
+        columns.push(column("id", false));
+        assert_eq!(shape("t", &columns), Ok(vec![0, 1, 4, 7]));
+        columns.extend(OPTIONAL.map(|name| column(name, true)));
+        assert_eq!(shape("t", &columns), Ok((0..8).collect()));
+        columns.push(column("time_milliseconds", true));
+        let error = shape("t", &columns).unwrap_err().to_string();
+        assert!(
+            error.contains("its column time_milliseconds needs a value"),
+            "{error}"
+        );
+        let error = shape("t", &columns[1..]).unwrap_err().to_string();
+        assert!(error.contains("it has no column time"), "{error}");
+    }
+}

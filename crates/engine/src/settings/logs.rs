@@ -1,0 +1,128 @@
+//! Settings of the logs beside the journal.
+
+use super::Id;
+use super::problem::LoadError;
+use super::resolve::{SessionSettings, Settings};
+use crate::config::{Durability, EngineConfig};
+use crate::log::{FileLog, SqlLog};
+use crate::store::Family;
+use crate::transport::Password;
+
+/// The log in files.
+pub(super) fn file(from: &SessionSettings) -> Option<FileLog> {
+    Some(FileLog {
+        layout: match from.text(Id::FileLogLayout) {
+            Some("quickfixj") => Family::QuickfixJ,
+            Some("quickfixgo") => Family::QuickfixGo,
+            Some("quickfixn") => Family::QuickfixN,
+            _ => Family::Quickfix,
+        },
+        heartbeats: from.bool(Id::FileLogHeartbeats),
+        milliseconds: from.bool(Id::FileIncludeMilliseconds),
+        stamp_messages: from.bool(Id::FileIncludeTimeStampForMessages),
+        ..FileLog::new(from.text(Id::FileLogPath)?)
+    })
+}
+
+/// The log in a database.
+pub(super) fn sql(from: &SessionSettings) -> Option<SqlLog> {
+    let usual = SqlLog::new(from.text(Id::SqlLog)?);
+    let table = |id, usual| from.text(id).map_or(usual, str::to_owned);
+    Some(SqlLog {
+        password: from.text(Id::SqlLogPassword).map(Password::new),
+        incoming_table: table(Id::SqlLogIncomingTable, usual.incoming_table),
+        outgoing_table: table(Id::SqlLogOutgoingTable, usual.outgoing_table),
+        event_table: table(Id::SqlLogEventTable, usual.event_table),
+        heartbeats: from.bool(Id::SqlLogHeartbeats),
+        database: usual.database,
+    })
+}
+
+/// Whether such logs can be.
+pub(super) fn check(
+    settings: &Settings,
+    from: &SessionSettings,
+    config: &EngineConfig,
+) -> Result<(), LoadError> {
+    let logs = [
+        (Id::FileLogPath, config.file_log.is_some()),
+        (Id::SqlLog, config.sql_log.is_some()),
+    ];
+    if let Some((id, _)) = logs.into_iter().find(|log| log.1)
+        && config.durability == Durability::Memory
+    {
+        let note = "logs are made from the journal, which Durability=memory does not have";
+        return Err(settings.error(from, id, note.to_owned()));
+    }
+    match config.sql_log.as_ref().map(SqlLog::check) {
+        Some(Err(error)) => Err(settings.error(from, Id::SqlLog, error.to_string())),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Source;
+
+    #[test]
+    fn a_log_in_a_database_is_as_the_file_says_or_refused() {
+        let with = |lines: &str| {
+            let text = format!(
+                "[DEFAULT]\nSqlLogPassword=hunter2\n{lines}[SESSION]\nBeginString=FIX.4.2\n\
+                 SenderCompID=A\nTargetCompID=B\nConnectionType=acceptor\nSocketAcceptPort=5001\n"
+            );
+            let path = "x.cfg".into();
+            let settings =
+                Settings::read(&Source { path, text }).map_err(|error| error.to_string())?;
+            settings.to_config().map_err(|error| error.to_string())
+        };
+        for (lines, why) in [
+            (
+                "SqlLog=mysql://a@b/c\n",
+                "expected sqlite:PATH or postgresql://",
+            ),
+            (
+                "SqlLog=sqlite:a\nSqlLogEventTable=a b\n",
+                "is no name of a log's table",
+            ),
+            (
+                "SqlLog=sqlite:a\nSqlLogEventTable=messages_log\n",
+                "tables of their own",
+            ),
+            (
+                "SqlLog=sqlite:a\nDurability=memory\n",
+                "logs are made from the journal",
+            ),
+        ] {
+            let error = with(lines).unwrap_err();
+            assert!(error.contains(why) && !error.contains("hunter2"), "{error}");
+        }
+        for (database, feature) in [
+            ("sqlite:log.db", cfg!(feature = "sqlite")),
+            ("postgresql://me@db/fix", cfg!(feature = "postgresql")),
+        ] {
+            let lines = format!("SqlLog={database}\nSqlLogEventTable=e\nSqlLogHeartbeats=N\n");
+            match with(&lines) {
+                Ok(config) => {
+                    assert!(feature, "{database}");
+                    let log = config.sql_log.unwrap();
+                    assert_eq!((&log.database[..], log.heartbeats), (database, false));
+                    assert_eq!(
+                        (&log.event_table[..], &log.incoming_table[..]),
+                        ("e", "messages_log")
+                    );
+                    assert!(!format!("{log:?}").contains("hunter2"));
+                }
+                Err(error) => {
+                    assert!(!feature, "{error}");
+                    let name = database.split(':').next().unwrap();
+                    assert!(
+                        error.contains(&format!("build it with --features {name}")),
+                        "{error}"
+                    );
+                }
+            }
+        }
+    }
+}
