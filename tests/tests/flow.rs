@@ -126,6 +126,43 @@ fn a_session_that_is_added_works_and_one_that_returns_goes_on() {
 }
 
 #[test]
+fn a_session_that_returns_before_its_logout_is_answered_can_be_logged_on() {
+    let mut rig = Rig::new(config(vec![acceptor("A")]));
+    let b = rig.engine.add_session(acceptor("B")).unwrap().unwrap();
+    let peer = Peer::log_on(&mut rig, "B", ROOM);
+    rig.engine.remove_session(b).unwrap();
+    let again = rig.engine.add_session(acceptor("B")).unwrap().unwrap();
+    assert_eq!(again, b, "a name keeps its place");
+    assert!(rig.crowd.is_closed(peer.conn), "nobody reads the old one");
+    let conn = rig.crowd.connect(FRIEND, ROOM);
+    rig.turns(1);
+    let more = format!("98=0|108=0|554={PASSWORD}|");
+    let logon = numbered(&rig.crowd, "A", "B", 2, &more);
+    rig.crowd.send(conn, &logon);
+    rig.turns(2);
+    rig.crowd.leave(peer.conn);
+    rig.turns(2);
+    assert!(rig.is_on(1) && !rig.crowd.is_closed(conn));
+}
+
+#[test]
+fn an_engine_of_templates_alone_takes_messages_for_nobody() {
+    let mut config = config(Vec::new());
+    config.templates = vec![Template {
+        session: acceptor("*"),
+        qualified: false,
+    }];
+    let mut rig = Rig::new(config);
+    let mut handle = rig.engine.handle();
+    handle.send_fields(SessionId(0), b"8", b"11=A\x01").unwrap();
+    rig.turns(2);
+    let told = rig.events.lock().unwrap().clone();
+    assert!(told.contains(&Event::NotSent { messages: 1 }), "{told:?}");
+    Peer::log_on(&mut rig, "NEW", ROOM);
+    assert!(rig.is_on(0));
+}
+
+#[test]
 fn what_cannot_be_added_changes_nothing() {
     let mut config = config(vec![acceptor("A")]);
     config.limits.dynamic_sessions = 1;

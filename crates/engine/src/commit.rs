@@ -223,12 +223,17 @@ impl<D: Disk> Core<D> {
         let Some(first) = self.outbox.entries().get(self.outbox.unsealed().start) else {
             return Ok(());
         };
-        // The record is about the session of the first message that has one.
-        let session = first.session.0 as usize;
-        let session = if session < self.sessions.len() {
-            session
-        } else {
-            0
+        // The record is about the session of the first message, or any when there is no such session.
+        let session = match first.session.0 as usize {
+            session if session < self.sessions.len() => session,
+            _ if self.sessions.is_empty() => {
+                for index in self.outbox.unsealed() {
+                    self.outbox.discard(index);
+                    self.astray += 1;
+                }
+                return Ok(());
+            }
+            _ => 0,
         };
         self.commit(now, session, Kind::Sent, None)
     }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use fixwire_protocol::session::{LogonIdentity, Party};
+use fixwire_protocol::session::{LogonIdentity, Party, Reason};
 use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 
 use crate::accept::Lobby;
@@ -16,7 +16,7 @@ use crate::config::{ConfigError, Connection, LONGEST_ID, SessionConfig, Template
 use crate::connect::Dialler;
 use crate::connection::Input;
 use crate::engine::{Engine, EngineError};
-use crate::event::{Event, Refusal};
+use crate::event::{Ending, Event, Refusal};
 use crate::host::Host;
 use crate::journal::{Disk, Journal, JournalError};
 use crate::line::Line;
@@ -220,6 +220,10 @@ impl<A: Application, H: Host> Engine<A, H> {
         let is_new = index == self.core.lines.len();
         if is_new && self.added >= self.most_added {
             return Ok(Err(AddError::TooMany));
+        }
+        if !is_new && self.core.lines[index].conn.is_some() {
+            // It was removed, and its Logout is not answered yet.
+            self.disconnect(now, index, Ending::Session(Reason::LoggedOut))?;
         }
         // Nothing of what is written may wait for a header that has grown.
         self.core.commit_sent(now)?;

@@ -334,3 +334,31 @@ fn a_beginning_that_is_lost_or_damaged_is_refused() {
     fs::write(&first, segment).unwrap();
     drop(open(&path, KEEP));
 }
+
+/// Wherever in a segment a session is registered, and so also where it begins the next one.
+#[test]
+fn a_session_that_begins_a_segment_is_read_again() {
+    let mut began = 0;
+    for pad in (0..1200).step_by(8) {
+        let disk = SimDisk::new();
+        let (mut journal, _) = Journal::open(disk.clone(), config(KEEP)).unwrap();
+        let first = journal.register(Timestamp(0), "A").unwrap();
+        for second in 0..12 {
+            send(&mut journal, first, second).unwrap();
+        }
+        let wall = Timestamp(12 * SECOND);
+        journal.note(wall, first, &"x".repeat(pad)).unwrap();
+        let before = journal.end().segment();
+        let second = journal.register(wall, "B").unwrap();
+        began += u32::from(journal.end().segment() != before);
+        send(&mut journal, second, 13).unwrap();
+        drop(journal);
+        disk.end_process();
+        let (again, _) = Journal::open(disk, config(KEEP)).unwrap();
+        let names: Vec<&str> = again.sessions().map(|(_, name, _)| name).collect();
+        assert_eq!(names, ["A", "B"], "with {pad} bytes before");
+        serves_all(&again, first);
+        serves_all(&again, second);
+    }
+    assert!(began > 0, "no registration began a segment");
+}

@@ -233,6 +233,8 @@ impl<D: Disk> Journal<D> {
                 limit: self.config.sessions,
             });
         }
+        // A new segment begins with a checkpoint of those that are registered, and this one is not yet.
+        self.make_room(wall, RECORD + padded(name.len()))?;
         let id = JournalId(self.sessions.len() as u32);
         self.sessions
             .push(Known::new(name.to_owned(), wall, &self.config));

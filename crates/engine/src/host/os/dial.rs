@@ -283,7 +283,8 @@ impl Os {
     /// Reads from a connection that is not plain, or not yet.
     #[cold]
     pub(super) fn read_guarded(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
-        let Some(socket) = self.socket(conn) else {
+        let Self { sockets, hot, .. } = self;
+        let Some(Some(socket)) = sockets.get_mut(conn.0 as usize) else {
             return Err(io::Error::from(ErrorKind::NotConnected));
         };
         let Link::Guarded(guarded) = &mut socket.link else {
@@ -291,6 +292,11 @@ impl Os {
         };
         let taken = guarded.read(into);
         socket.readable = taken.more;
+        // What is held decrypted, no poller tells of. A connection that was read without asking may not
+        // be listed.
+        if taken.more && !hot.contains(&conn) {
+            hot.push(conn);
+        }
         if guarded.is_plain() {
             socket.client = guarded.client().unwrap_or_default();
             if let Link::Guarded(guarded) = std::mem::replace(&mut socket.link, Link::Failed(None))

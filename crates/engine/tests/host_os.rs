@@ -1,0 +1,70 @@
+//! The operating system as a host: nobody who has something to say is passed over.
+
+use std::io::{ErrorKind, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+use fixwire::Wait;
+use fixwire::host::{ConnId, Host, ListenerId, Os, Ready};
+use fixwire::protocol::Nanos;
+use fixwire::transport::Transport;
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Polls until something is ready.
+fn wait_for(host: &mut Os, wanted: Ready) {
+    let (mut ready, since) = (Vec::new(), Instant::now());
+    while since.elapsed() < PATIENCE {
+        host.poll(Nanos(1_000_000), &mut ready).unwrap();
+        if ready.contains(&wanted) {
+            return;
+        }
+    }
+    panic!("{wanted:?} never came");
+}
+
+fn accept(host: &mut Os, listener: ListenerId, at: SocketAddr) -> (TcpStream, ConnId) {
+    let stream = TcpStream::connect(at).unwrap();
+    wait_for(host, Ready::Accept(listener));
+    let (conn, _) = host.accept(listener).unwrap().unwrap();
+    (stream, conn)
+}
+
+/// A host that never sleeps reads a few connections without asking the poller; with one more it asks.
+#[test]
+fn a_connection_that_spoke_before_there_were_many_is_still_heard() {
+    let mut host = Os::new(Wait::Spin).unwrap();
+    let transport = Transport {
+        balancers: vec!["127.0.0.1".parse().unwrap()],
+        ..Transport::default()
+    };
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let (listener, at) = host.listen(any, &transport).unwrap();
+    let mut peers: Vec<_> = (0..8).map(|_| accept(&mut host, listener, at)).collect();
+    let (mut into, mut ready) = ([0; 64], Vec::new());
+    for (_, conn) in &peers {
+        let nothing = host.read(*conn, &mut into).unwrap_err();
+        assert_eq!(nothing.kind(), ErrorKind::WouldBlock);
+    }
+    // The poller has been asked since: nobody is known to be readable.
+    for _ in 0..200 {
+        host.poll(Nanos(0), &mut ready).unwrap();
+    }
+    let (stream, conn) = &mut peers[0];
+    let conn = *conn;
+    stream
+        .write_all(b"PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\none")
+        .unwrap();
+    let since = Instant::now();
+    let count = loop {
+        match host.read(conn, &mut into) {
+            Ok(count) => break count,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+        }
+        assert!(since.elapsed() < PATIENCE);
+    };
+    assert_eq!(&into[..count], b"one");
+    let _ninth = accept(&mut host, listener, at);
+    peers[0].0.write_all(b"two").unwrap();
+    wait_for(&mut host, Ready::Read(conn));
+}
