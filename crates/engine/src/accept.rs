@@ -3,7 +3,7 @@
 //! Nothing is answered and nothing of a session is touched before a Logon for it is complete and has
 //! passed every check. The time for that counts from the first moment, not from the last byte. The
 //! order of checks: address, rate, place, TLS, size, form, Logon, CompIDs, address again, certificate,
-//! lock, password, not already on.
+//! lock, password, not already on. A new password is stored last of all, and before the Logon is answered.
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, SocketAddr};
@@ -15,12 +15,12 @@ use crate::access::{Doorman, Target, allows};
 use crate::config::{Limits, SessionConfig};
 use crate::connect::nanos;
 use crate::connection::Input;
-use crate::engine::{Engine, EngineError, Owner};
+use crate::engine::{Engine, EngineError, NEVER, Owner};
 use crate::event::{Event, Refusal};
 use crate::host::{ConnId, Host, ListenerId, WakeUp};
-use crate::passwords::{Answer, Checker};
-use crate::route::{Password, Route, find, has_password};
-use crate::tls::{self, Spki};
+use crate::passwords::{Answer, Checker, Question};
+use crate::route::{Password, Route, find, has_certificate, has_password};
+use crate::tls::Spki;
 use crate::transport::Transport;
 
 /// Connections taken from one listener in a turn.
@@ -70,6 +70,8 @@ struct Guest {
     deadline: Mono,
     /// The ticket of its password, while that is compared.
     asked: Option<u64>,
+    /// The session that nobody else may enter, while a new password for its Logon is stored.
+    enters: Option<usize>,
     /// `from` is a load balancer, and the client is not known yet.
     unannounced: bool,
 }
@@ -167,6 +169,26 @@ impl Lobby {
         None
     }
 
+    /// Stores a new password; false when too many wait already. Nothing else keeps the guest from
+    /// entering then: its time does not run any more, and nobody overtakes it.
+    fn store(&mut self, slot: usize, session: usize, mut question: Question) -> bool {
+        let (Some(guest), Some(checker)) = (&mut self.slots[slot].guest, &mut self.checker) else {
+            return false;
+        };
+        self.tickets += 1;
+        question.ticket = self.tickets;
+        (guest.asked, guest.enters, guest.deadline) = (Some(self.tickets), Some(session), NEVER);
+        checker.ask(question)
+    }
+
+    /// Whether somebody else is about to enter a session.
+    fn is_kept(&self, session: usize, from: usize) -> bool {
+        let mut slots = self.slots.iter().enumerate();
+        slots.any(|(index, Slot { guest, .. })| {
+            index != from && guest.is_some_and(|guest| guest.enters == Some(session))
+        })
+    }
+
     /// Where connections are taken.
     pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
         self.listeners.iter().map(|listening| listening.at)
@@ -257,11 +279,6 @@ impl Lobby {
     }
 }
 
-/// Whether the peer has shown a certificate of the session.
-fn has_certificate(host: &impl Host, conn: ConnId, route: &Route) -> bool {
-    route.certificates.is_empty() || tls::allowed(&route.certificates, host.peer(conn).certificate)
-}
-
 /// An IPv4 address that came through an IPv6 socket is the same address.
 fn address(ip: IpAddr) -> IpAddr {
     ip.to_canonical()
@@ -307,6 +324,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             listener,
             deadline,
             asked: None,
+            enters: None,
             unannounced: self.host.peer(conn).announced.is_none(),
         };
         let admitted = if self.is_stopping() {
@@ -410,7 +428,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 Refusal::LockedOut
             }
             Some(Some(route)) => match has_password(route, &message) {
-                Password::Right => return self.enter(now, slot),
+                Password::Right => return self.enter(now, slot, None),
                 Password::Wrong => {
                     doorman.failed(now.mono, ip, route.target);
                     Refusal::Credentials
@@ -438,7 +456,8 @@ impl<A: Application, H: Host> Engine<A, H> {
         while let Some((slot, answer)) = self.lobby.compared() {
             count += 1;
             match answer {
-                Answer::Right => self.enter(now, slot)?,
+                Answer::Right => self.enter(now, slot, None)?,
+                Answer::Renews(question) => self.enter(now, slot, Some(question))?,
                 Answer::Wrong => {
                     if let Some((target, ip)) = self.target(slot) {
                         self.lobby.doorman.failed(now.mono, ip, target);
@@ -464,8 +483,14 @@ impl<A: Application, H: Host> Engine<A, H> {
         Some((route.target, guest.from.ip()))
     }
 
-    /// The Logon in a place has passed every check but the last: nobody else may be on.
-    fn enter(&mut self, now: Now, slot: usize) -> Result<(), EngineError> {
+    /// The Logon in a place has passed every check but the last: nobody else may be on. When that holds,
+    /// its new password is stored first, and it comes here again.
+    fn enter(
+        &mut self,
+        now: Now,
+        slot: usize,
+        renewal: Option<Question>,
+    ) -> Result<(), EngineError> {
         let found = match self.target(slot) {
             Some((Target::Session(session), _)) => Ok(session),
             Some((Target::Template(template), _)) => {
@@ -477,18 +502,22 @@ impl<A: Application, H: Host> Engine<A, H> {
         match found {
             Ok(session) => {
                 let line = &self.core.lines[session];
-                match (line.conn, line.leaving) {
-                    (None, _) => self.welcome(now, slot, session),
-                    // Who comes anew does not wait for the rest of the old connection.
-                    (Some(_), Some(leaving)) => {
-                        self.disconnect(now, session, leaving.why)?;
-                        self.welcome(now, slot, session)
-                    }
-                    (Some(_), None) => {
-                        self.refuse(now, slot, Refusal::AlreadyConnected);
-                        Ok(())
-                    }
+                let is_on = line.conn.is_some() && line.leaving.is_none();
+                if is_on || self.lobby.is_kept(session, slot) {
+                    self.refuse(now, slot, Refusal::AlreadyConnected);
+                    return Ok(());
                 }
+                if let Some(question) = renewal {
+                    if !self.lobby.store(slot, session, question) {
+                        self.refuse(now, slot, Refusal::TooManyPending);
+                    }
+                    return Ok(());
+                }
+                // Who comes anew does not wait for the rest of the old connection.
+                if let Some(leaving) = line.leaving {
+                    self.disconnect(now, session, leaving.why)?;
+                }
+                self.welcome(now, slot, session)
             }
             Err(why) => {
                 self.refuse(now, slot, why);

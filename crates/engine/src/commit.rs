@@ -385,10 +385,11 @@ impl<D: Disk> Core<D> {
             return Ok(false);
         }
         if let Some(leaving) = line.leaving {
-            if !line.output.has_backlog() {
+            let waits = line.output.has_backlog() || !host.is_flushed(conn);
+            if !waits {
                 self.failed.push((session, leaving.why));
             }
-            return Ok(line.output.has_backlog());
+            return Ok(waits);
         }
         line.spend(self.clock, before - line.output.waiting());
         if !line.output.has_backlog() {

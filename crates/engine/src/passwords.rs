@@ -110,7 +110,8 @@ impl Users {
         })
     }
 
-    /// The users of a file. A NewPassword(925) of a Logon is written back to it.
+    /// The users of a file. A NewPassword(925) of a Logon is written back to it, whatever stands there then:
+    /// sessions with one file share one of these.
     ///
     /// # Errors
     ///
@@ -171,9 +172,9 @@ impl Users {
         matches & known
     }
 
-    /// Gives a user a new password: first in the file, then here. The file is replaced as a whole.
-    fn change(&self, name: &[u8], password: &[u8]) -> io::Result<()> {
-        let hash = hash(password)?;
+    /// Gives a user the hash of a new password: first in the file, then here. The file is replaced as a
+    /// whole.
+    fn change(&self, name: &[u8], hash: String) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Err(io::ErrorKind::Unsupported.into());
         };
@@ -274,27 +275,61 @@ impl Drop for Secret {
     }
 }
 
-/// One comparison to make.
+/// Something to do for a user, elsewhere.
 pub(crate) struct Question {
     /// Whose answer it is.
     pub(crate) ticket: u64,
     pub(crate) users: Arc<Users>,
     pub(crate) name: Vec<u8>,
-    pub(crate) password: Secret,
-    /// NewPassword(925).
-    pub(crate) new: Option<Secret>,
+    pub(crate) task: Task,
+}
+
+/// What is to be done. Comparing changes nothing: whether the new password is stored is decided when
+/// nothing else keeps the Logon from being accepted.
+pub(crate) enum Task {
+    /// Compares the password; the other is NewPassword(925).
+    Compare(Secret, Option<Secret>),
+    /// Stores the hash of a new password.
+    Store(String),
 }
 
 /// What came of it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
+    /// The password is right, and so is what is stored.
     Right,
     Wrong,
+    /// The password is right, and this stores the new one; the ticket is missing.
+    Renews(Question),
     /// The password is right, but the new one could not be stored.
     NotChanged,
 }
 
-/// The threads that compare.
+impl Question {
+    fn carry_out(self) -> Answer {
+        let Self {
+            users, name, task, ..
+        } = self;
+        match task {
+            Task::Compare(password, _) if !users.check(&name, &password.0) => Answer::Wrong,
+            Task::Compare(_, None) => Answer::Right,
+            Task::Compare(_, Some(new)) => match hash(&new.0) {
+                Ok(hash) => Answer::Renews(Self {
+                    ticket: 0,
+                    users,
+                    name,
+                    task: Task::Store(hash),
+                }),
+                Err(_) => Answer::NotChanged,
+            },
+            Task::Store(hash) => match users.change(&name, hash) {
+                Ok(()) => Answer::Right,
+                Err(_) => Answer::NotChanged,
+            },
+        }
+    }
+}
+
+/// The threads that compare, and store.
 pub(crate) struct Checker {
     questions: SyncSender<Question>,
     answers: Receiver<(u64, Answer)>,
@@ -344,18 +379,8 @@ fn compare(queue: &Mutex<Receiver<Question>>, answers: &Sender<(u64, Answer)>, w
     loop {
         let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(question) = next else { return };
-        let right = question.users.check(&question.name, &question.password.0);
-        let answer = match (right, &question.new) {
-            (false, _) => Answer::Wrong,
-            (true, None) => Answer::Right,
-            (true, Some(new)) => match question.users.change(&question.name, &new.0) {
-                Ok(()) => Answer::Right,
-                Err(_) => Answer::NotChanged,
-            },
-        };
         let ticket = question.ticket;
-        drop(question);
-        if answers.send((ticket, answer)).is_err() {
+        if answers.send((ticket, question.carry_out())).is_err() {
             return;
         }
         wake_up();
@@ -444,17 +469,34 @@ mod tests {
         let old = hash(b"tiger").unwrap();
         fs::write(&path, format!("a:{old}\nb:{old}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        let users = Users::read(&path).unwrap();
-        users.change(b"a", b"lion").unwrap();
-        assert!(users.change(b"nobody", b"lion").is_err());
-        for users in [users, Users::read(&path).unwrap()] {
+        let users = Arc::new(Users::read(&path).unwrap());
+        let compare = |users: &Arc<Users>, name: &[u8], password: &[u8], new: &[u8]| Question {
+            ticket: 0,
+            users: Arc::clone(users),
+            name: name.to_vec(),
+            task: Task::Compare(Secret::new(password), Some(Secret::new(new))),
+        };
+        let wrong = compare(&users, b"a", b"lion", b"lion").carry_out();
+        assert!(matches!(wrong, Answer::Wrong));
+        let empty = compare(&users, b"a", b"tiger", b"").carry_out();
+        assert!(matches!(empty, Answer::NotChanged));
+        let Answer::Renews(store) = compare(&users, b"a", b"tiger", b"lion").carry_out() else {
+            panic!("the password is right");
+        };
+        for users in [&*users, &Users::read(&path).unwrap()] {
+            assert!(users.check(b"a", b"tiger"), "comparing changes nothing");
+        }
+        assert!(matches!(store.carry_out(), Answer::Right));
+        assert!(users.change(b"nobody", old.clone()).is_err());
+        for users in [&*users, &Users::read(&path).unwrap()] {
             assert!(users.check(b"a", b"lion") && !users.check(b"a", b"tiger"));
             assert!(users.check(b"b", b"tiger"));
         }
         assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
         let names: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
         assert_eq!(names.len(), 1, "nothing is left beside it");
-        assert!(Users::one(b"a", &old).unwrap().change(b"a", b"x").is_err());
+        let one = Users::one(b"a", &old).unwrap();
+        assert!(one.change(b"a", old).is_err(), "it has no file");
     }
 
     /// T6: an unknown user burns the same work as a known one: both verify one hash of the same cost.
@@ -489,8 +531,7 @@ mod tests {
             ticket,
             users: Arc::clone(&users),
             name: b"me".to_vec(),
-            password: Secret::new(password),
-            new: None,
+            task: Task::Compare(Secret::new(password), None),
         };
         let mut asked = 0;
         while checker.ask(question(asked, if asked == 0 { b"tiger" } else { b"lion" })) {
@@ -502,8 +543,8 @@ mod tests {
         while (answers.len() as u64) < asked && begin.elapsed() < Duration::from_secs(60) {
             answers.extend(checker.answer());
         }
-        assert_eq!(answers[&0], Answer::Right);
-        assert!((1..asked).all(|ticket| answers[&ticket] == Answer::Wrong));
+        assert!(matches!(answers[&0], Answer::Right));
+        assert!((1..asked).all(|ticket| matches!(answers[&ticket], Answer::Wrong)));
         assert!(checker.answer().is_none());
     }
 

@@ -1,4 +1,4 @@
-//! Which session or template a first Logon is for, and whether it has the password.
+//! Which session or template a first Logon is for, and whether it has its password and certificate.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use fixwire_protocol::{Message, tag};
 
 use crate::access::Target;
 use crate::config::Access;
-use crate::host::ListenerId;
-use crate::passwords::{Question, Secret, same};
-use crate::tls::Pin;
+use crate::host::{ConnId, Host, ListenerId};
+use crate::passwords::{Question, Secret, Task, same};
+use crate::tls::{self, Pin};
 
 /// A session or template that takes connections.
 pub(crate) struct Route {
@@ -33,6 +33,11 @@ pub(crate) enum Password {
     Compare(Question),
 }
 
+/// Whether the peer has shown a certificate of the session.
+pub(crate) fn has_certificate(host: &impl Host, conn: ConnId, route: &Route) -> bool {
+    route.certificates.is_empty() || tls::allowed(&route.certificates, host.peer(conn).certificate)
+}
+
 pub(crate) fn has_password(route: &Route, message: &Message<'_>) -> Password {
     let demands = |demanded: &[u8], tag| {
         demanded.is_empty() || same(demanded, message.get(tag).unwrap_or_default())
@@ -49,8 +54,10 @@ pub(crate) fn has_password(route: &Route, message: &Message<'_>) -> Password {
         ticket: 0,
         users: Arc::clone(users),
         name: value(tag::USERNAME).to_vec(),
-        password: Secret::new(value(tag::PASSWORD)),
-        new: message.get(tag::NEW_PASSWORD).map(Secret::new),
+        task: Task::Compare(
+            Secret::new(value(tag::PASSWORD)),
+            message.get(tag::NEW_PASSWORD).map(Secret::new),
+        ),
     })
 }
 

@@ -385,7 +385,9 @@ impl<A: Application, H: Host> Engine<A, H> {
             if line.leaving.is_some() {
                 return Ok(());
             }
-            if !failed && line.ended_before.is_some() && line.output.has_backlog() {
+            let flushed = line.conn.is_none_or(|conn| self.host.is_flushed(conn));
+            let waits = line.output.has_backlog() || !flushed;
+            if !failed && line.ended_before.is_some() && waits {
                 let until = now.mono + core.sessions[session].config().logout_timeout;
                 line.leaving = Some(Leaving { why, until });
                 core.due = core.due.min(until);

@@ -2,15 +2,18 @@
 
 mod common;
 
+use std::fs::Permissions;
 use std::io::Write;
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use common::*;
 use fixwire::event::{Ending, Refusal};
 use fixwire::protocol::SessionId;
-use fixwire::{Durability, EngineConfig, Event};
+use fixwire::{Durability, EngineConfig, Event, Users};
 
 fn acceptor(change: impl FnOnce(&mut EngineConfig)) -> (Running, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -271,6 +274,51 @@ fn a_second_connection_does_not_touch_the_first() {
     first.send("D", &order(1));
     let report = first.receive().unwrap();
     assert!(report.contains("|35=8|34=2|"), "{report}");
+    engine.stop();
+}
+
+/// NewPassword(925) counts only when the Logon is accepted, or its peer would not know its password.
+#[test]
+fn a_logon_that_is_not_accepted_changes_no_password() {
+    let hash = fixwire::passwords::hash(b"tiger").unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let users = place.path().join("users");
+    std::fs::write(&users, format!("me:{hash}\n")).unwrap();
+    std::fs::set_permissions(&users, Permissions::from_mode(0o600)).unwrap();
+    let (engine, _folder) = acceptor(|settings| {
+        let users = Users::read(&users).expect("a file of users");
+        settings.sessions[0].access.users = Some(Arc::new(users));
+    });
+    let logon = |password: &str, new: &str| {
+        let fields = format!("98=0|108=30|141=Y|553=me|554={password}|{new}");
+        let mut peer = Peer::connect(engine.address());
+        peer.send_bytes(&message("A", 1, "BENCH", "EXEC", &fields));
+        peer
+    };
+    let ended = |count| {
+        let is_end = |event: &&Event| matches!(event, Event::Disconnected { .. });
+        let ends = || engine.events.lock().unwrap().iter().filter(is_end).count();
+        wait_until(|| ends() == count, || format!("{} ends", ends()));
+    };
+    let mut first = logon("tiger", "");
+    assert!(first.receive().unwrap().contains("|35=A|"));
+    assert_eq!(logon("tiger", "925=lion|").receive(), None);
+    refused(&engine, Refusal::AlreadyConnected);
+    drop(first);
+    ended(1);
+    // Of two that want to enter at once, the one that does has changed it.
+    let news = ["925=lion|", "925=bear|"];
+    let mut peers = news.map(|new| logon("tiger", new));
+    let answers = [0, 1].map(|at| peers[at].receive());
+    let [lion, bear] = [0, 1].map(|at| answers[at].is_some());
+    assert!(lion != bear, "one of them: {answers:?}");
+    let stored = std::fs::read_to_string(&users).unwrap();
+    assert!(!stored.contains(&hash), "stored before the answer");
+    drop(peers);
+    ended(2);
+    assert_eq!(logon("tiger", "").receive(), None);
+    let mut peer = logon(if lion { "lion" } else { "bear" }, "");
+    assert!(peer.receive().unwrap().contains("|35=A|"));
     engine.stop();
 }
 

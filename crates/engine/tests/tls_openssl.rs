@@ -12,13 +12,17 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Instant;
 
 use certificates::*;
 use common::*;
 use fixwire::event::Refusal;
 use fixwire::protocol::session::{BeginString, Config, Role};
+use fixwire::protocol::{Application, Message, Now, Outbox, Refusal as Rejection, SessionId, tag};
 use fixwire::tls::{Identity, Pin, Tls, TlsFailure, TlsOptions};
-use fixwire::{Connection, Event, SessionConfig};
+use fixwire::{Connection, Engine, Event, SessionConfig, Wait};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -26,6 +30,7 @@ use rustls::version::TLS13;
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, StreamOwned,
 };
+use socket2::{Domain, Socket, Type};
 
 /// An RSA certificate, which the library for test certificates cannot make.
 fn rsa(folder: &Path) -> Identity {
@@ -284,6 +289,85 @@ fn the_logon_waits_until_the_peer_has_ended_the_handshake() {
     let logon = String::from_utf8_lossy(&logon[..count]);
     assert!(logon.contains("\u{1}35=A\u{1}"), "{logon}");
     engine.stop();
+}
+
+/// Answers an order with a report that is longer than the sockets of a test hold.
+struct Talker(Arc<AtomicBool>);
+
+const LONG: usize = 48 << 10;
+
+impl Application for Talker {
+    fn on_message(
+        &mut self,
+        _now: Now,
+        from: SessionId,
+        _message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Rejection> {
+        let mut report = outbox.begin(from, b"8");
+        report.field(tag::TEXT, &[b'x'; LONG]);
+        report.finish().map_err(|_| Rejection::NotAvailable)?;
+        self.0.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// What TLS has encrypted and the socket has not taken is not lost when the session ends.
+#[test]
+fn the_last_messages_leave_however_slowly_they_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let ca = Ca::new(folder.path(), "ca");
+    let (server, own) = (ca.issue("fix.test", 1, |_| {}), ca.issue("peer", 2, |_| {}));
+    for wait in [Wait::Block, Wait::Spin] {
+        let mut session = acceptor_session("127.0.0.1:0");
+        session.transport.tls = Some(Tls::acceptor(acceptor_tls(&server, &ca)).unwrap());
+        session.send_buffer = Some(4 << 10);
+        let mut settings = config(&folder.path().join(format!("{wait:?}")), session);
+        settings.wait = wait;
+        let answered = Arc::new(AtomicBool::new(false));
+        let mut engine = Engine::new(settings, Talker(Arc::clone(&answered))).unwrap();
+        let address = engine.addresses().next().unwrap();
+        let config = client(&own, &ca);
+        let (begin, may_read) = channel();
+        let peer = std::thread::spawn(move || {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+            socket.set_recv_buffer_size(4 << 10).unwrap();
+            socket.connect(&address.into()).unwrap();
+            socket.set_read_timeout(Some(PATIENCE)).unwrap();
+            let name = ServerName::try_from("fix.test").unwrap();
+            let tls = ClientConnection::new(config, name).unwrap();
+            let mut stream = StreamOwned::new(tls, TcpStream::from(socket));
+            let say = |kind, seq, fields| message(kind, seq, "BENCH", "EXEC", fields);
+            stream.write_all(&say("A", 1, "98=0|108=30|")).unwrap();
+            let mut bytes = [0; 4096];
+            assert!(stream.read(&mut bytes).unwrap() > 0, "a Logon");
+            // One record, so one read, so one write of both answers.
+            let both = [say("D", 2, "11=1|"), say("5", 3, "")].concat();
+            stream.write_all(&both).unwrap();
+            may_read.recv_timeout(PATIENCE).unwrap();
+            let mut heard = Vec::new();
+            while let Ok(count @ 1..) = stream.read(&mut bytes) {
+                heard.extend_from_slice(&bytes[..count]);
+            }
+            heard
+        });
+        let start = Instant::now();
+        while !peer.is_finished() && start.elapsed() < PATIENCE {
+            engine.turn().unwrap();
+            if answered.swap(false, Ordering::SeqCst) {
+                begin.send(()).unwrap();
+            }
+        }
+        let heard = String::from_utf8(peer.join().unwrap()).unwrap();
+        assert!(heard.len() > LONG, "{wait:?}: only {} bytes", heard.len());
+        let end = heard
+            .trim_start_matches(|c| c != 'x')
+            .trim_start_matches('x');
+        assert!(
+            end.contains("\u{1}35=5\u{1}"),
+            "{wait:?}: no Logout: {end:?}"
+        );
+    }
 }
 
 const SESSIONS: usize = 20;

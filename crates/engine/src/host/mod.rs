@@ -198,6 +198,13 @@ pub trait Host {
     /// `WouldBlock` when nothing could be taken; anything else ends the connection.
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize>;
 
+    /// Whether the system has taken everything that [`write`](Host::write) has. When not, as with TLS,
+    /// [`Ready::Write`] follows as soon as it has; a close before that drops the rest.
+    fn is_flushed(&self, conn: ConnId) -> bool {
+        let _ = conn;
+        true
+    }
+
     /// Does not report a connection as readable until this is taken back; what has arrived is reported
     /// then. A host that does so nevertheless only costs time.
     fn hold(&mut self, _conn: ConnId, _held: bool) {}

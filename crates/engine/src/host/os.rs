@@ -488,6 +488,11 @@ impl Host for Os {
         result
     }
 
+    fn is_flushed(&self, conn: ConnId) -> bool {
+        let socket = self.sockets.get(conn.0 as usize).and_then(Option::as_ref);
+        socket.is_none_or(|socket| !socket.blocked)
+    }
+
     fn close(&mut self, conn: ConnId) {
         let Some(slot) = self.sockets.get_mut(conn.0 as usize) else {
             return;

@@ -29,9 +29,10 @@ impl Settings {
     pub fn to_config(&self) -> Result<EngineConfig, LoadError> {
         let mut shelf = Shelf::default();
         let mut tls = super::transport::Made::default();
+        let mut users = safety::Files::default();
         let (mut sessions, mut templates) = (Vec::with_capacity(self.sessions.len()), Vec::new());
         for session in &self.sessions {
-            let config = session_config(self, session, &mut shelf, &mut tls)?;
+            let config = session_config(self, session, &mut shelf, &mut tls, &mut users)?;
             safety::sort(session, config, &mut sessions, &mut templates);
         }
         let Some(first) = self.sessions.first() else {
@@ -128,6 +129,7 @@ fn session_config(
     from: &SessionSettings,
     shelf: &mut Shelf,
     tls: &mut super::transport::Made,
+    users: &mut safety::Files,
 ) -> Result<SessionConfig, LoadError> {
     let text = |id| from.text(id).unwrap_or_default();
     let bytes = |id| from.text(id).unwrap_or_default().as_bytes().to_vec();
@@ -244,7 +246,7 @@ fn session_config(
         send_buffer: buffer(Id::SocketSendBufferSize),
         receive_buffer: buffer(Id::SocketReceiveBufferSize),
         schedule,
-        access: safety::access(settings, from)?,
+        access: safety::access(settings, from, users)?,
         flow: safety::flow(from),
         transport: super::transport::transport(settings, from, tls)?,
         custom,

@@ -1,6 +1,8 @@
 //! Who may log on, how much may pass, and which sessions are templates, from the settings of a file.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,10 +11,18 @@ use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
 use crate::bucket::Rate;
 use crate::config::{Access, Excess, Flow, Limits, LogonLimits, SessionConfig, Template, Throttle};
-use crate::passwords::Users;
+use crate::passwords::{Users, UsersError};
+
+/// The users of each file, by its real path. Sections that name one file share them, or a NewPassword(925)
+/// of one section would not be known to the others, which would write their old ones over it.
+pub(super) type Files = BTreeMap<PathBuf, Arc<Users>>;
 
 /// Who may log on to a session.
-pub(super) fn access(settings: &Settings, from: &SessionSettings) -> Result<Access, LoadError> {
+pub(super) fn access(
+    settings: &Settings,
+    from: &SessionSettings,
+    files: &mut Files,
+) -> Result<Access, LoadError> {
     let mut addresses = Vec::new();
     for text in list(from, Id::AllowedRemoteAddresses) {
         let network = text.parse().map_err(|error| {
@@ -36,9 +46,8 @@ pub(super) fn access(settings: &Settings, from: &SessionSettings) -> Result<Acce
             Some(Arc::new(users.map_err(said)?))
         }
         (None, Some(path)) => {
-            let users = Users::read(Path::new(path));
             let said = |error| settings.error(from, Id::PasswordFile, format!("{path}: {error}"));
-            Some(Arc::new(users.map_err(said)?))
+            Some(users_of(Path::new(path), files).map_err(said)?)
         }
     };
     if users.is_some() {
@@ -55,6 +64,17 @@ pub(super) fn access(settings: &Settings, from: &SessionSettings) -> Result<Acce
         }
     }
     Ok(Access { addresses, users })
+}
+
+fn users_of(path: &Path, files: &mut Files) -> Result<Arc<Users>, UsersError> {
+    // A change replaces the file, not a link to it.
+    let path = fs::canonicalize(path).map_err(|error| UsersError::Io(error.to_string()))?;
+    if let Some(users) = files.get(&path) {
+        return Ok(Arc::clone(users));
+    }
+    let users = Arc::new(Users::read(&path)?);
+    files.insert(path, Arc::clone(&users));
+    Ok(users)
 }
 
 fn list(from: &SessionSettings, id: Id) -> impl Iterator<Item = &str> {
@@ -247,6 +267,32 @@ mod tests {
         }
         set_mode(0o644);
         assert!(config(&file).unwrap_err().contains("chmod 600"));
+    }
+
+    /// Whoever changes a password in one section has changed it in all that name the file, by any path.
+    #[test]
+    fn sections_that_name_one_password_file_share_its_users() {
+        let hash = crate::passwords::hash(b"tiger").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let [path, link, other] = ["users", "link", "other"].map(|name| folder.path().join(name));
+        for path in [&path, &other] {
+            fs::write(path, format!("U:{hash}\n")).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        let mut text = format!("PasswordFile={}\n", path.display());
+        for (peer, path) in [("C", &path), ("D", &link), ("E", &other)] {
+            let path = path.display();
+            text +=
+                &format!("[SESSION]\nBeginString=FIX.4.2\nSenderCompID=A\nTargetCompID={peer}\n");
+            text += "ConnectionType=acceptor\nSocketAcceptPort=5001\n";
+            text += &format!("PasswordFile={path}\n");
+        }
+        let made = config(&text).unwrap();
+        let users = |index: usize| made.sessions[index].access.users.as_ref().unwrap();
+        assert!(Arc::ptr_eq(users(0), users(1)), "the same path");
+        assert!(Arc::ptr_eq(users(0), users(2)), "a link to it");
+        assert!(!Arc::ptr_eq(users(0), users(3)), "another file");
     }
 
     #[test]
