@@ -160,7 +160,18 @@ pub enum Event {
         /// What went wrong.
         error: String,
     },
-    /// A message or event log that could not be written goes on, with no message left out.
+    /// Segments of the journal were removed before a message log had read them to their end: what they
+    /// had is not in the log.
+    LogIncomplete {
+        /// Which: `files` or `sql`.
+        log: &'static str,
+        /// The first of these segments, by number.
+        first: u32,
+        /// The last one.
+        last: u32,
+    },
+    /// A message or event log that could not be written goes on, with no message left out but those of an
+    /// [`Event::LogIncomplete`].
     LogResumed {
         /// Which: `files` or `sql`.
         log: &'static str,
@@ -311,17 +322,23 @@ impl fmt::Display for Event {
             }
             Self::JournalFailed { error } => write!(f, "{error}"),
             Self::NotRetired { error } => write!(f, "old segments of the journal stay: {error}"),
-            Self::LogResumed { log } => write!(
+            Self::LogIncomplete { log, first, last } => write!(
                 f,
-                "message log in {}: goes on",
-                match *log {
-                    "sql" => "a database",
-                    other => other,
-                }
+                "message log in {}: messages are missing, for segments {first} to {last} of the journal were removed \
+                 before they were logged; JournalKeep has to be longer than an outage of the log",
+                log_name(log)
             ),
+            Self::LogResumed { log } => write!(f, "message log in {}: goes on", log_name(log)),
             Self::LogFailed { error } => write!(f, "message log: {error}"),
             Self::Suppressed { events } => write!(f, "{events} more events of one kind"),
         }
+    }
+}
+
+fn log_name(log: &str) -> &str {
+    match log {
+        "sql" => "a database",
+        other => other,
     }
 }
 
@@ -463,7 +480,7 @@ impl Event {
             Self::NumbersRestarted { .. } => 15,
             Self::SessionAdded { .. } | Self::SessionRemoved { .. } => 16,
             Self::SlowReader { .. } => 17,
-            Self::LogFailed { .. } | Self::LogResumed { .. } => 19,
+            Self::LogFailed { .. } | Self::LogIncomplete { .. } | Self::LogResumed { .. } => 19,
             Self::NotRetired { .. } => 20,
         }
     }

@@ -1,5 +1,6 @@
 //! Reads records, one after the other.
 
+use super::checkpoint::Carried;
 use super::record::{EFFECT, Effect, EffectHead, Head, Kind, RECORD, padded, shape_fault};
 use super::segment::{HEADER, Position, word};
 use super::{Counters, Disk, Journal, JournalId, Segment};
@@ -52,6 +53,16 @@ impl<'a> Record<'a> {
             effects: Effects {
                 bytes: &bytes[effects..end],
             },
+        }
+    }
+
+    /// The name of its session, when the record is one that tells it.
+    #[must_use]
+    pub fn session_name(&self) -> Option<&'a str> {
+        match self.kind {
+            Kind::Session => str::from_utf8(self.body).ok(),
+            Kind::Carried => Carried::read(self.body).map(|carried| carried.name),
+            _ => None,
         }
     }
 }

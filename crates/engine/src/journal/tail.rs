@@ -1,11 +1,11 @@
 //! Follows a journal that an engine writes, from another thread or process.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use super::archive::read_base;
+use super::archive::{list_all, read_any, read_base};
 use super::directory::{open_checked, segment_path};
 use super::error::Damage;
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
@@ -15,21 +15,44 @@ use super::{JournalError, read::Record};
 /// Byte of a segment's header where its salt stands.
 const SALT_AT: usize = 24;
 
-/// Reads records as they are committed. Takes no lock, maps nothing, and holds one record in memory.
+/// Reads records as they are committed. Takes no lock, maps nothing, and holds one record in memory; of a
+/// compressed segment all of it.
 #[derive(Debug)]
 pub struct Tail {
     directory: PathBuf,
     at: Position,
     open: Option<Open>,
     bytes: Vec<u8>,
+    missed: Option<(u32, u32)>,
 }
 
 /// The segment that is read.
 #[derive(Debug)]
 struct Open {
-    file: File,
+    bytes: Bytes,
     len: u64,
     salt: u64,
+}
+
+#[derive(Debug)]
+enum Bytes {
+    File(File),
+    /// Of a compressed file.
+    Whole(Vec<u8>),
+}
+
+impl Bytes {
+    fn read_exact_at(&self, into: &mut [u8], at: u64) -> io::Result<()> {
+        match self {
+            Self::File(file) => file.read_exact_at(into, at),
+            Self::Whole(bytes) => {
+                let from = bytes.get(at as usize..).unwrap_or_default();
+                let from = from.get(..into.len()).ok_or(ErrorKind::UnexpectedEof)?;
+                into.copy_from_slice(from);
+                Ok(())
+            }
+        }
+    }
 }
 
 impl Tail {
@@ -42,7 +65,15 @@ impl Tail {
             at: from.max(Position::new(1, HEADER as u32)),
             open: None,
             bytes: Vec::new(),
+            missed: None,
         }
+    }
+
+    /// The first and the last of the segments that were removed before they were read to their end;
+    /// `None` when there are none.
+    #[must_use]
+    pub fn missed(&self) -> Option<(u32, u32)> {
+        self.missed
     }
 
     /// Behind the last record that was read.
@@ -65,13 +96,14 @@ impl Tail {
             if length != 0 {
                 break length;
             }
-            if !self.goes_on()? {
+            let Some(next) = self.next_segment()? else {
                 return Ok(None);
-            }
+            };
             // The next segment has records, so this one gets no more; one may have come just now.
             if self.length()? == 0 {
-                self.at = Position::new(self.at.segment() + 1, HEADER as u32);
-                self.open = None;
+                self.at = next.at;
+                self.open = next.open;
+                self.miss(next.missed);
             }
         };
         let at = self.at.offset() as usize;
@@ -93,7 +125,7 @@ impl Tail {
         }
         self.bytes.resize(length, 0);
         if let Some(open) = &self.open {
-            open.file
+            open.bytes
                 .read_exact_at(&mut self.bytes, at as u64)
                 .map_err(self.failed())?;
         }
@@ -114,29 +146,62 @@ impl Tail {
         Ok(Some(record))
     }
 
-    /// Opens the segment of the position; false when it is not there yet.
+    /// Opens the segment of the position, or when it was removed the first one behind it; false when it is
+    /// not there yet.
     fn open_segment(&mut self) -> Result<bool, JournalError> {
-        let path = segment_path(&self.directory, self.at.segment());
-        let file = match open_checked(&path, false) {
-            Ok(file) => file,
-            Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                // It may have been retired.
-                match read_base(&self.directory)? {
-                    Some(base) if base.first.segment > self.at.segment() => {
-                        self.at = Position::new(base.first.segment, HEADER as u32);
-                        return self.open_segment();
-                    }
-                    _ => return Ok(false),
-                }
+        let (bytes, len) = loop {
+            if let Some(found) = self.find()? {
+                break found;
             }
-            Err(error) => return Err(error),
+            let number = self.at.segment();
+            let base = read_base(&self.directory)?;
+            let Some(base) = base.filter(|base| base.first.segment > number) else {
+                return Ok(false);
+            };
+            // This one is in the list when it was compressed just now.
+            let from = base.oldest.segment.max(number);
+            let first = list_all(&self.directory, from)?.first().copied();
+            let next = first.unwrap_or(base.first.segment);
+            if next > number {
+                self.miss(Some((number, next - 1)));
+                self.at = Position::new(next, HEADER as u32);
+            }
         };
-        let len = file.metadata().map_err(self.failed())?.len();
         let mut header = [0; HEADER];
-        file.read_exact_at(&mut header, 0).map_err(self.failed())?;
+        bytes.read_exact_at(&mut header, 0).map_err(self.failed())?;
         let salt = long(&header, SALT_AT);
-        self.open = Some(Open { file, len, salt });
+        self.open = Some(Open { bytes, len, salt });
         Ok(true)
+    }
+
+    /// The file of the position's segment and the segment's length in bytes.
+    fn find(&self) -> Result<Option<(Bytes, u64)>, JournalError> {
+        let number = self.at.segment();
+        match open_checked(&segment_path(&self.directory, number), false) {
+            Ok(file) => {
+                let len = file.metadata().map_err(self.failed())?.len();
+                return Ok(Some((Bytes::File(file), len)));
+            }
+            Err(error) if is_missing(&error) => {}
+            Err(error) => return Err(error),
+        }
+        // It may have been retired.
+        let mut whole = Vec::new();
+        match read_any(&self.directory, number, &mut whole) {
+            Ok(_) => {
+                let len = whole.len() as u64;
+                Ok(Some((Bytes::Whole(whole), len)))
+            }
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn miss(&mut self, more: Option<(u32, u32)>) {
+        if let Some((first, last)) = more {
+            let first = self.missed.map_or(first, |(first, _)| first);
+            self.missed = Some((first, last));
+        }
     }
 
     /// The length of the record at the position; 0 when there is none.
@@ -149,24 +214,26 @@ impl Tail {
             return Ok(0);
         }
         let mut length = [0; 4];
-        open.file
+        open.bytes
             .read_exact_at(&mut length, at)
             .map_err(self.failed())?;
         Ok(u32::from_le_bytes(length) as usize)
     }
 
-    /// Whether the next segment has a record.
-    fn goes_on(&self) -> Result<bool, JournalError> {
-        let next = Self::new(
-            &self.directory,
-            Position::new(self.at.segment() + 1, HEADER as u32),
-        );
-        let mut next = next;
-        Ok(next.open_segment()? && next.length()? != 0)
+    /// A reader of the next segment, if that has a record.
+    fn next_segment(&self) -> Result<Option<Self>, JournalError> {
+        let from = Position::new(self.at.segment() + 1, HEADER as u32);
+        let mut next = Self::new(&self.directory, from);
+        let goes_on = next.open_segment()? && next.length()? != 0;
+        Ok(goes_on.then_some(next))
     }
 
     fn failed(&self) -> impl FnOnce(io::Error) -> JournalError + use<> {
         let path = segment_path(&self.directory, self.at.segment());
         JournalError::io("read", path.display().to_string())
     }
+}
+
+fn is_missing(error: &JournalError) -> bool {
+    matches!(error, JournalError::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }

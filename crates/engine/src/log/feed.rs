@@ -100,11 +100,14 @@ impl Feed {
         let worker = Worker {
             target,
             kind,
+            journal: start.journal.to_owned(),
             tail: Tail::new(start.journal, from),
             end: start.end,
             is_open: false,
             fault: None,
+            missed: None,
             cursor,
+            kept: from,
             heard,
             sessions: start.sessions,
             configured: start.configured,
@@ -171,6 +174,8 @@ impl Drop for Feed {
 struct Worker {
     target: Box<dyn Target>,
     kind: &'static str,
+    /// The journal's folder.
+    journal: PathBuf,
     tail: Tail,
     /// The journal's end when it began.
     end: Position,
@@ -178,7 +183,11 @@ struct Worker {
     is_open: bool,
     /// What went wrong last, until it goes on.
     fault: Option<LogError>,
+    /// The segments that were gone last time.
+    missed: Option<(u32, u32)>,
     cursor: PathBuf,
+    /// What stands in the cursor's file.
+    kept: Position,
     heard: Receiver<(Timestamp, Event)>,
     sessions: Vec<String>,
     configured: Vec<String>,
@@ -209,10 +218,8 @@ impl Worker {
                     if ends {
                         return;
                     }
-                    if let Ok((wall, event)) = self.heard.recv_timeout(SOON)
-                        && let Err(error) = self.event(wall, &event)
-                    {
-                        self.fail(error);
+                    if let Ok((wall, event)) = self.heard.recv_timeout(SOON) {
+                        self.event(wall, &event);
                     }
                 }
                 Err(error) => {
@@ -227,14 +234,12 @@ impl Worker {
         }
     }
 
-    /// Goes on behind what the target has. What was not flushed is read again.
+    /// Goes on behind what the target has.
     fn open(&mut self) -> Result<(), LogError> {
-        let journal = self.cursor.parent().unwrap_or(Path::new("."));
         // No log is ahead of its journal, unless the system lost a part of that one.
         let most = self.end.max(self.tail.position());
-        let from = read_cursor(&self.cursor).map_or(self.end, |at| at.min(most));
-        let from = self.target.open(from)?.min(most);
-        self.tail = Tail::new(journal, from);
+        let from = self.target.open(self.kept)?.min(most);
+        self.tail = Tail::new(&self.journal, from);
         self.is_open = true;
         Ok(())
     }
@@ -246,25 +251,47 @@ impl Worker {
         }
         let mut worked = false;
         for _ in 0..WAITING {
+            if self.target.is_full() {
+                break;
+            }
             let Ok((wall, event)) = self.heard.try_recv() else {
                 break;
             };
             worked = true;
-            self.event(wall, &event)?;
+            self.event(wall, &event);
         }
-        let before = self.tail.position();
+        // What was read before a fault is passed on too.
+        let read = self.records();
+        self.tell_missed();
+        let position = self.tail.position();
+        self.target.flush(position)?;
+        if position != self.kept {
+            write_cursor(&self.cursor, position)?;
+            self.kept = position;
+            worked = true;
+        }
+        read.map(|()| worked)
+    }
+
+    /// Logs records until there are no more, the target is full or it is time for the events.
+    fn records(&mut self) -> Result<(), LogError> {
         for _ in 0..RECORDS {
             if self.target.is_full() || !self.record()? {
                 break;
             }
         }
-        let position = self.tail.position();
-        self.target.flush(position)?;
-        if position != before {
-            write_cursor(&self.cursor, position)?;
-            worked = true;
+        Ok(())
+    }
+
+    /// Tells once which segments were gone: what is read again after a failure misses them again.
+    fn tell_missed(&mut self) {
+        if let Some((first, last)) = self.tail.missed()
+            && self.missed != Some((first, last))
+        {
+            self.missed = Some((first, last));
+            let log = self.kind;
+            self.tell(Event::LogIncomplete { log, first, last });
         }
-        Ok(worked)
     }
 
     /// Logs the messages of the next record; false when there is none.
@@ -277,35 +304,36 @@ impl Worker {
             return Ok(false);
         };
         let id = record.session.0 as usize;
-        if record.kind == Kind::Session {
+        if let Some(name) = record.session_name() {
             if self.sessions.len() <= id {
                 self.sessions.resize(id + 1, String::new());
             }
-            self.sessions[id] = String::from_utf8_lossy(record.body).into_owned();
+            if self.sessions[id] != name {
+                self.sessions[id] = name.to_owned();
+            }
         }
         let name = |id: usize| self.sessions.get(id).map_or("", String::as_str);
         let mut log = |name: &str, incoming: bool, message: &[u8]| {
             // The journal has no passwords of Logons; here none of any message remain.
             self.redactor.copy_any(0, message);
             let kept = self.redactor.kept(0, message);
-            let logged = self.target.message(name, record.wall, incoming, kept);
+            self.target.message(name, record.wall, incoming, kept);
             self.redactor.clear();
-            logged
         };
         if record.kind == Kind::Message {
-            log(name(id), true, record.body)?;
+            log(name(id), true, record.body);
         }
         for effect in record.effects {
-            log(name(effect.session.0 as usize), false, effect.bytes)?;
+            log(name(effect.session.0 as usize), false, effect.bytes);
         }
         Ok(true)
     }
 
-    fn event(&mut self, wall: Timestamp, event: &Event) -> Result<(), LogError> {
+    fn event(&mut self, wall: Timestamp, event: &Event) {
         let session = event.session().map(|SessionId(id)| id as usize);
         let session = session.and_then(|id| self.configured.get(id));
         self.target
-            .event(session.map(String::as_str), wall, &event.to_string())
+            .event(session.map(String::as_str), wall, &event.to_string());
     }
 
     /// Tells each fault once, however often it is met.
@@ -355,156 +383,4 @@ fn write_cursor(path: &Path, position: Position) -> Result<(), LogError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::journal::{Cause, Config, Directory, Effect, Journal, JournalId};
-    use fixwire_protocol::{Mono, Now};
-    use std::net::SocketAddr;
-    use tempfile::TempDir;
-
-    const WALL: Timestamp = Timestamp(1_787_319_000_123_456_789);
-    const NAME: &str = "FIX.4.2:A->B";
-
-    struct World {
-        root: TempDir,
-        journal: Journal<Directory>,
-        id: JournalId,
-        seq: u64,
-    }
-
-    impl World {
-        fn new() -> Self {
-            let root = TempDir::new().unwrap();
-            let directory = Directory::open(root.path().join("journal")).unwrap();
-            let config = Config {
-                segment_bytes: 4096,
-                ..Config::default()
-            };
-            let (mut journal, _) = Journal::open(directory, config).unwrap();
-            let id = journal.register(WALL, NAME).unwrap();
-            Self {
-                root,
-                journal,
-                id,
-                seq: 0,
-            }
-        }
-
-        fn feed(&self) -> Feed {
-            let log = FileLog::new(self.root.path().join("log"));
-            let start = Start {
-                journal: &self.root.path().join("journal"),
-                end: self.journal.positions().1,
-                sessions: vec![NAME.into()],
-                configured: vec![NAME.into()],
-                wake_up: Arc::new(|| {}),
-            };
-            Feed::files(log, start).unwrap()
-        }
-
-        /// A message in and one out.
-        fn trade(&mut self) {
-            self.seq += 1;
-            let sent = format!(
-                "8=FIX.4.2\x019=5\x0135=8\x0134={}\x01554=tiger\x0110=000\x01",
-                self.seq
-            );
-            let cause = Cause {
-                session: self.id,
-                kind: Kind::Message,
-                inbound: Some(b"8=FIX.4.2\x019=5\x0135=D\x0158=a\nb\x01"),
-                next_in: self.seq + 1,
-                next_out: self.seq + 1,
-                epoch: 0,
-            };
-            let effect = Effect {
-                session: self.id,
-                seq: self.seq,
-                bytes: sent.as_bytes(),
-            };
-            self.journal
-                .append(WALL, cause, [effect].into_iter())
-                .unwrap();
-        }
-
-        fn read(&self, kind: &str) -> String {
-            let name = format!("log/FIX.4.2-A-B.{kind}.current.log");
-            fs::read_to_string(self.root.path().join(name)).unwrap_or_default()
-        }
-    }
-
-    #[test]
-    fn what_is_committed_is_logged_once_over_segments_and_restarts() {
-        let mut world = World::new();
-        world.trade();
-        // A log that never was begins at the end.
-        let feed = world.feed();
-        (0..100).for_each(|_| world.trade());
-        drop(feed);
-        // What nobody logs is caught up with.
-        (0..50).for_each(|_| world.trade());
-        let feed = world.feed();
-        (0..50).for_each(|_| world.trade());
-        drop(feed);
-        assert!(world.journal.positions().1.segment() > 3);
-        let text = world.read("messages");
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines.len(), 400);
-        for (seq, pair) in (2..).zip(lines.chunks(2)) {
-            assert!(pair[0].ends_with("\x0158=a\\x0ab\x01"), "{}", pair[0]);
-            let sent = format!(" : 8=FIX.4.2\x019=5\x0135=8\x0134={seq}\x01554=*****\x0110=");
-            assert!(pair[1].contains(&sent), "{}", pair[1]);
-        }
-    }
-
-    #[test]
-    fn events_are_logged_with_their_session() {
-        let world = World::new();
-        let feed = world.feed();
-        let mut sink = feed.sink();
-        let now = Now {
-            wall: WALL,
-            mono: Mono(0),
-        };
-        let session = SessionId(0);
-        sink(now, &Event::LoggedOn { session });
-        let at: SocketAddr = "127.0.0.1:9".parse().unwrap();
-        sink(now, &Event::Listening { at });
-        drop(feed);
-        assert_eq!(
-            world.read("event"),
-            "20260821-13:30:00.123456789 : logged on\n"
-        );
-        let global = world.root.path().join("log/GLOBAL.event.current.log");
-        let text = fs::read_to_string(global).unwrap();
-        assert!(text.ends_with(" : listening at 127.0.0.1:9\n"), "{text}");
-    }
-
-    #[test]
-    fn a_log_that_cannot_be_written_is_told_and_caught_up_with() {
-        let mut world = World::new();
-        let folder = world.root.path().join("log");
-        fs::create_dir(&folder).unwrap();
-        let blocked = folder.join("FIX.4.2-A-B.messages.current.log");
-        fs::create_dir(&blocked).unwrap();
-        let feed = world.feed();
-        world.trade();
-        let error = loop {
-            if let Some(event) = feed.report() {
-                break event.to_string();
-            }
-            thread::yield_now();
-        };
-        assert!(error.contains("cannot open"), "{error}");
-        fs::remove_dir(&blocked).unwrap();
-        let event = loop {
-            match feed.report() {
-                Some(event) => break event,
-                None => thread::yield_now(),
-            }
-        };
-        assert_eq!(event, Event::LogResumed { log: "files" });
-        drop(feed);
-        assert_eq!(world.read("messages").lines().count(), 2);
-    }
-}
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -15,18 +15,24 @@ use crate::store::{Family, SessionName};
 
 /// What belongs to no session is logged under this name.
 const ENGINE: &str = "GLOBAL";
-/// Bytes that are written at once.
-const FULL: usize = 64 << 10;
+/// Bytes of all files that wait, about; those of a file that cannot be written too.
+const FULL: usize = 1 << 20;
 
 /// The files of all sessions.
 pub(super) struct Files {
     log: FileLog,
     lines: Lines,
-    open: BTreeMap<PathBuf, Output>,
+    outputs: BTreeMap<PathBuf, Output>,
+    /// Bytes that wait in all of them.
+    waiting: usize,
+    /// Up to where it was given the journal; `None` before the first time.
+    given: Option<Position>,
 }
 
+/// A file, opened when there is something for it.
+#[derive(Default)]
 struct Output {
-    file: File,
+    file: Option<File>,
     waiting: Vec<u8>,
 }
 
@@ -52,83 +58,101 @@ impl Files {
         Ok(Self {
             lines: Lines::new(&log),
             log,
-            open: BTreeMap::new(),
+            outputs: BTreeMap::new(),
+            waiting: 0,
+            given: None,
         })
     }
 
-    fn write_out(&mut self) -> Result<(), LogError> {
-        for (path, output) in &mut self.open {
-            if !output.waiting.is_empty() {
-                output
-                    .file
-                    .write_all(&output.waiting)
-                    .map_err(failed("write", path))?;
-                output.waiting.clear();
-            }
-        }
-        Ok(())
-    }
-
-    fn output(&mut self, session: &str, kind: &str) -> Result<&mut Output, LogError> {
+    fn path(&self, session: &str, kind: &str) -> PathBuf {
         let current = match self.log.layout {
             Family::QuickfixJ => "",
             _ => ".current",
         };
         let name = format!("{}.{kind}{current}.log", stem(session, self.log.layout));
-        let path = self.log.folder.join(name);
-        if !self.open.contains_key(&path) {
-            let file = OpenOptions::new()
-                .append(true)
-                .create(true)
-                .mode(0o600)
-                .custom_flags(libc::O_NOFOLLOW)
-                .open(&path)
-                .map_err(failed("open", &path))?;
-            let waiting = Vec::new();
-            self.open.insert(path.clone(), Output { file, waiting });
-        }
-        self.open
-            .get_mut(&path)
-            .ok_or_else(|| LogError("a log file was closed".into()))
+        self.log.folder.join(name)
     }
 }
 
-impl Target for Files {
-    fn message(
-        &mut self,
-        session: &str,
-        wall: Timestamp,
-        _incoming: bool,
-        message: &[u8],
-    ) -> Result<(), LogError> {
-        if !self.log.heartbeats && is_heartbeat(message) {
+impl Output {
+    fn write_out(&mut self, path: &Path) -> Result<(), LogError> {
+        if self.waiting.is_empty() {
             return Ok(());
         }
-        let mut text = std::mem::take(&mut self.output(session, "messages")?.waiting);
-        self.lines.message(wall, message, &mut text);
-        let output = self.output(session, "messages")?;
-        output.waiting = text;
-        if output.waiting.len() >= FULL {
-            self.write_out()?;
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => {
+                let file = OpenOptions::new()
+                    .append(true)
+                    .create(true)
+                    .mode(0o600)
+                    .custom_flags(libc::O_NOFOLLOW)
+                    .open(path)
+                    .map_err(failed("open", path))?;
+                self.file.insert(file)
+            }
+        };
+        drain(&mut self.waiting, file).map_err(failed("write", path))
+    }
+}
+
+/// Writes what waits. After a failure what was not written waits still, be it half a line.
+fn drain(waiting: &mut Vec<u8>, to: &mut impl Write) -> io::Result<()> {
+    let mut written = 0;
+    let result = loop {
+        if written == waiting.len() {
+            break Ok(());
         }
-        Ok(())
+        match to.write(&waiting[written..]) {
+            Ok(0) => break Err(ErrorKind::WriteZero.into()),
+            Ok(bytes) => written += bytes,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => break Err(error),
+        }
+    };
+    waiting.drain(..written);
+    result
+}
+
+impl Target for Files {
+    /// Whatever it was given is in a file or waits, so nothing has to come again.
+    fn open(&mut self, from: Position) -> Result<Position, LogError> {
+        Ok(self.given.unwrap_or(from))
     }
 
-    fn event(
-        &mut self,
-        session: Option<&str>,
-        wall: Timestamp,
-        text: &str,
-    ) -> Result<(), LogError> {
-        let mut line = Vec::new();
-        self.lines.event(wall, text, &mut line);
-        let output = self.output(session.unwrap_or(ENGINE), "event")?;
-        output.waiting.extend_from_slice(&line);
-        Ok(())
+    fn message(&mut self, session: &str, wall: Timestamp, _incoming: bool, message: &[u8]) {
+        if !self.log.heartbeats && is_heartbeat(message) {
+            return;
+        }
+        let path = self.path(session, "messages");
+        let waiting = &mut self.outputs.entry(path).or_default().waiting;
+        let before = waiting.len();
+        self.lines.message(wall, message, waiting);
+        self.waiting += waiting.len() - before;
     }
 
-    fn flush(&mut self, _to: Position) -> Result<(), LogError> {
-        self.write_out()
+    fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str) {
+        let path = self.path(session.unwrap_or(ENGINE), "event");
+        let waiting = &mut self.outputs.entry(path).or_default().waiting;
+        let before = waiting.len();
+        self.lines.event(wall, text, waiting);
+        self.waiting += waiting.len() - before;
+    }
+
+    fn is_full(&self) -> bool {
+        self.waiting >= FULL
+    }
+
+    fn flush(&mut self, to: Position) -> Result<(), LogError> {
+        self.given = Some(to);
+        let mut result = Ok(());
+        self.waiting = 0;
+        for (path, output) in &mut self.outputs {
+            // One that fails holds up no other.
+            result = result.and(output.write_out(path));
+            self.waiting += output.waiting.len();
+        }
+        result
     }
 }
 
@@ -155,4 +179,79 @@ fn stem(session: &str, layout: Family) -> String {
 fn failed(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> LogError {
     let path = path.display().to_string();
     move |error| LogError(format!("cannot {doing} {path}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A disk with room for so many bytes, which takes three at once.
+    struct Disk(usize, Vec<u8>);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let taken = bytes.len().min(3).min(self.0 - self.1.len());
+            self.1.extend_from_slice(&bytes[..taken]);
+            match taken {
+                0 => Err(ErrorKind::StorageFull.into()),
+                _ => Ok(taken),
+            }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_that_a_full_disk_cut_is_ended_later() {
+        let mut waiting = b"first\nsecond\n".to_vec();
+        let mut disk = Disk(8, Vec::new());
+        for _ in 0..2 {
+            let error = drain(&mut waiting, &mut disk).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::StorageFull);
+            assert_eq!(waiting, b"cond\n");
+        }
+        disk.0 = 100;
+        waiting.extend_from_slice(b"third\n");
+        drain(&mut waiting, &mut disk).unwrap();
+        assert!(waiting.is_empty());
+        assert_eq!(disk.1, b"first\nsecond\nthird\n");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_holds_up_and_repeats_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut files = Files::new(FileLog::new(folder.path()), &[]).unwrap();
+        let names = ["FIX.4.2:A->B", "FIX.4.2:A->C", "FIX.4.2:A->D"];
+        let paths = names.map(|name| files.path(name, "messages"));
+        let full = Output {
+            file: Some(OpenOptions::new().write(true).open("/dev/full").unwrap()),
+            waiting: Vec::new(),
+        };
+        files.outputs.insert(paths[1].clone(), full);
+        let lines = |at: usize| {
+            let text = fs::read_to_string(&paths[at]).unwrap_or_default();
+            text.lines().count()
+        };
+        for (round, to) in (1..=3).zip(100..) {
+            for name in names {
+                files.message(name, Timestamp(0), true, b"8=FIX.4.2\x0135=D\x01");
+            }
+            let to = Position::new(1, to);
+            let error = files.flush(to).unwrap_err().to_string();
+            assert!(error.contains("FIX.4.2-A-C.messages"), "{error}");
+            // Nothing comes again.
+            assert_eq!(files.open(Position::START), Ok(to));
+            assert_eq!([lines(0), lines(1), lines(2)], [round, 0, round]);
+        }
+        assert!(!files.is_full());
+        files.message(names[1], Timestamp(0), true, &[b'a'; FULL]);
+        assert!(files.is_full());
+        files.outputs.get_mut(&paths[1]).unwrap().file = None;
+        files.flush(Position::new(1, 200)).unwrap();
+        assert!(!files.is_full());
+        assert_eq!([lines(0), lines(1), lines(2)], [3, 4, 3]);
+    }
 }

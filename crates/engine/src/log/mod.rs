@@ -58,29 +58,19 @@ impl FileLog {
 trait Target: Send {
     /// Makes it ready, at first and after every failure. Where it goes on: behind the last message that
     /// it has; `from` when it cannot know.
-    fn open(&mut self, from: Position) -> Result<Position, LogError> {
-        Ok(from)
-    }
+    fn open(&mut self, from: Position) -> Result<Position, LogError>;
 
-    /// A message that came in or went out.
-    fn message(
-        &mut self,
-        session: &str,
-        wall: Timestamp,
-        incoming: bool,
-        message: &[u8],
-    ) -> Result<(), LogError>;
+    /// Takes a message that came in or went out.
+    fn message(&mut self, session: &str, wall: Timestamp, incoming: bool, message: &[u8]);
 
-    /// Something that happened; of the engine when it has no session.
-    fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str)
-    -> Result<(), LogError>;
+    /// Takes something that happened; of the engine when it has no session.
+    fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str);
 
     /// Whether it wants to pass on what it has before it takes more.
-    fn is_full(&self) -> bool {
-        false
-    }
+    fn is_full(&self) -> bool;
 
-    /// Passes on what was given: of the journal all before `to`.
+    /// Passes on what was given: of the journal all before `to`. What could not be passed on it keeps, or
+    /// forgets and asks for again in [`open`](Self::open).
     fn flush(&mut self, to: Position) -> Result<(), LogError>;
 }
 

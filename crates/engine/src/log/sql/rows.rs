@@ -119,13 +119,7 @@ impl Target for Rows {
         Ok(self.written)
     }
 
-    fn message(
-        &mut self,
-        session: &str,
-        wall: Timestamp,
-        incoming: bool,
-        message: &[u8],
-    ) -> Result<(), LogError> {
+    fn message(&mut self, session: &str, wall: Timestamp, incoming: bool, message: &[u8]) {
         if self.heartbeats || !is_heartbeat(message) {
             let table = match incoming {
                 true => self.tables.incoming,
@@ -133,18 +127,11 @@ impl Target for Rows {
             };
             self.push(table, session, wall, message, true);
         }
-        Ok(())
     }
 
-    fn event(
-        &mut self,
-        session: Option<&str>,
-        wall: Timestamp,
-        text: &str,
-    ) -> Result<(), LogError> {
+    fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str) {
         let session = session.unwrap_or_default();
         self.push(self.tables.events, session, wall, text.as_bytes(), false);
-        Ok(())
     }
 
     fn is_full(&self) -> bool {
