@@ -11,6 +11,7 @@ const WALL: Timestamp = Timestamp(1_787_319_000_123_456_789);
 const NAME: &str = "FIX.4.2:A->B";
 const OTHER: &str = "FIX.4.2:A->C";
 const SECOND: i64 = 1_000_000_000;
+const PATIENCE: Duration = Duration::from_secs(60);
 /// What can be retired is.
 const RETIRE: Retention = Retention {
     keep: Some(Nanos(0)),
@@ -28,12 +29,15 @@ fn open(root: &TempDir, retention: Option<Retention>) -> Journal<Directory> {
     Journal::open(directory, config).unwrap().0
 }
 
+#[track_caller]
 fn wait_report(feed: &Feed) -> Event {
+    let began = Instant::now();
     loop {
         match feed.report() {
             Some(event) => break event,
             None => thread::yield_now(),
         }
+        assert!(began.elapsed() < PATIENCE, "nothing is told");
     }
 }
 
