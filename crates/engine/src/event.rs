@@ -1,17 +1,21 @@
 //! What an engine tells its operator, at a bounded rate.
 
+mod sink;
+
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
 
 use fixwire_protocol::frame::Garbled;
 use fixwire_protocol::session::Reason;
-use fixwire_protocol::{Mono, Nanos, Now, SessionId, Timestamp};
-
-use crate::schedule;
+use fixwire_protocol::{Nanos, SessionId, Timestamp};
 
 use crate::host::AnnounceFault;
+use crate::schedule;
 use crate::tls::{PeerCertificate, Spki, TlsFailure};
+
+pub(crate) use sink::Events;
+pub use sink::Sink;
 
 /// Something happened that an operator may want to know. Facts, not text; [`fmt::Display`] makes the
 /// sentence, without the session's name.
@@ -486,76 +490,9 @@ impl Event {
     }
 }
 
-const KINDS: usize = 22;
-const SECOND: Nanos = Nanos(1_000_000_000);
-
-/// Receives events on the engine's thread.
-pub type Sink = Box<dyn FnMut(Now, &Event) + Send>;
-
-/// Passes events on, so many of each kind a second.
-pub(crate) struct Events {
-    sink: Option<Sink>,
-    /// They hear every event.
-    logs: Vec<Sink>,
-    per_second: u32,
-    since: Mono,
-    told: [u32; KINDS],
-    suppressed: u64,
-}
-
-impl Events {
-    pub(crate) fn new(per_second: u32) -> Self {
-        Self {
-            sink: None,
-            logs: Vec::new(),
-            per_second,
-            since: Mono(0),
-            told: [0; KINDS],
-            suppressed: 0,
-        }
-    }
-
-    pub(crate) fn listen(&mut self, sink: Sink) {
-        self.sink = Some(sink);
-    }
-
-    pub(crate) fn log(&mut self, sink: Sink) {
-        self.logs.push(sink);
-    }
-
-    #[cold]
-    pub(crate) fn tell(&mut self, now: Now, event: &Event) {
-        for log in &mut self.logs {
-            log(now, event);
-        }
-        let Some(sink) = &mut self.sink else { return };
-        if now.mono.0.saturating_sub(self.since.0) >= SECOND.0 {
-            self.since = now.mono;
-            self.told = [0; KINDS];
-            if self.suppressed > 0 {
-                sink(
-                    now,
-                    &Event::Suppressed {
-                        events: self.suppressed,
-                    },
-                );
-                self.suppressed = 0;
-            }
-        }
-        let told = &mut self.told[event.kind()];
-        if *told < self.per_second {
-            *told += 1;
-            sink(now, event);
-        } else {
-            self.suppressed += 1;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::{Arc, Mutex};
 
     /// T16: whatever stands in a text of an event, it is shown as one line of printable characters.
     #[test]
@@ -572,36 +509,5 @@ mod tests {
             assert!(text.chars().all(visible), "{text:?}");
             assert!(!odd.iter().any(|odd| text.contains(*odd)), "{text:?}");
         }
-    }
-
-    #[test]
-    fn a_flood_of_one_kind_is_counted_and_hides_no_other_kind() {
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let mut events = Events::new(2);
-        let sink = Arc::clone(&heard);
-        events.listen(Box::new(move |_, event| {
-            sink.lock().unwrap().push(event.clone())
-        }));
-        let at = |seconds: u64| Now {
-            wall: Timestamp(0),
-            mono: Mono(seconds * SECOND.0),
-        };
-        let refused = Event::Refused {
-            from: "127.0.0.1:9".parse().unwrap(),
-            why: Refusal::Garbled,
-        };
-        for _ in 0..5 {
-            events.tell(at(1), &refused);
-        }
-        let on = Event::LoggedOn {
-            session: SessionId(0),
-        };
-        events.tell(at(1), &on);
-        events.tell(at(2), &on);
-        let suppressed = Event::Suppressed { events: 3 };
-        assert_eq!(
-            *heard.lock().unwrap(),
-            [refused.clone(), refused, on.clone(), suppressed, on]
-        );
     }
 }

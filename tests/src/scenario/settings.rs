@@ -79,6 +79,7 @@ pub(super) fn set(
         }
         "peer-sub-id" => config.peer.sub_id = value.into(),
         "seq-num-jump" => config.limits.seq_num_jump = number()?,
+        "test-req-id-bytes" => config.limits.test_req_id_bytes = number()? as usize,
         "on-behalf-of" => config.allow_on_behalf_of = switch()?,
         "check-comp-id" => config.check_comp_id = switch()?,
         "dictionary" => config.dictionary = switch()?.then(|| dictionary(version)),

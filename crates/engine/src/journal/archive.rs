@@ -140,7 +140,10 @@ pub(super) fn retire(
 
 /// Compresses a file.
 fn pack(from: &Path, to: &mut File) -> io::Result<()> {
-    let info = FrameInfo::new().content_checksum(true);
+    // A flipped bit may be read as another way to say the same: only the checksum of the block tells.
+    let info = FrameInfo::new()
+        .block_checksums(true)
+        .content_checksum(true);
     let mut encoder = FrameEncoder::with_frame_info(info, to);
     io::copy(&mut File::open(from)?, &mut encoder)?;
     encoder.finish().map_err(io::Error::other)?;

@@ -156,7 +156,7 @@ impl Default for Limits {
             resend_patience: Nanos::from_secs(30),
             heart_bt_int_seconds: 3600,
             seq_num_jump: 1_000_000,
-            test_req_id_bytes: 64,
+            test_req_id_bytes: 4096,
         }
     }
 }
