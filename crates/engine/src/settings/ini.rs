@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 use super::dialect::Dialect;
 use super::problem::{Fault, LoadError, Problem};
+use super::registry;
+use super::toml::Document;
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE: u64 = 2 << 20;
@@ -156,12 +158,12 @@ pub struct Entry {
 /// Splits a text into sections, as the engine that it was written for would. What that engine passes
 /// over, or reads otherwise, becomes a warning; what nobody can read becomes an error, and reading goes
 /// on.
-pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> Vec<Section> {
+pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> Document {
     let mut reader = Reader {
         source,
         dialect,
         problems,
-        sections: Vec::new(),
+        document: Document::default(),
         into: Target::Nothing,
     };
     let (mut at, mut stopped) = (0, false);
@@ -180,7 +182,7 @@ pub fn parse(source: &Source, dialect: Dialect, problems: &mut Vec<Problem>) -> 
         }
         at += line.len();
     }
-    reader.sections
+    reader.document
 }
 
 /// Where entries go.
@@ -200,7 +202,7 @@ struct Reader<'a> {
     source: &'a Source,
     dialect: Dialect,
     problems: &'a mut Vec<Problem>,
-    sections: Vec<Section>,
+    document: Document,
     into: Target,
 }
 
@@ -219,15 +221,24 @@ impl Reader<'_> {
             return true;
         }
         if text.starts_with('[') {
-            if self.sections.len() == MAX_SECTIONS {
+            if self.document.sections.len() == MAX_SECTIONS {
                 self.report(span, Fault::TooManySections);
                 return false;
             }
             self.section(span);
         } else if self.into != Target::Skipped {
             self.entry(span, end);
+        } else if let Ok(entry) = entry(&self.source.text, span) {
+            self.hide(&entry);
         }
         true
+    }
+
+    /// An entry that is not used may hold a secret all the same.
+    fn hide(&mut self, entry: &Entry) {
+        if registry::is_secret(&entry.name, &entry.text) {
+            self.document.secrets.push(entry.value);
+        }
     }
 
     fn section(&mut self, span: Span) {
@@ -259,12 +270,12 @@ impl Reader<'_> {
             );
         }
         if kind == SectionKind::Default
-            && let Some(first) = self.sections.iter().position(|s| s.kind == kind)
+            && let Some(first) = self.document.sections.iter().position(|s| s.kind == kind)
         {
             return self.second_default(span, first);
         }
-        self.into = Target::Section(self.sections.len());
-        self.sections.push(Section {
+        self.into = Target::Section(self.document.sections.len());
+        self.document.sections.push(Section {
             kind,
             header: span,
             entries: Vec::new(),
@@ -281,7 +292,7 @@ impl Reader<'_> {
         if dialect.passes_over_sections() {
             self.report(span, Fault::PassedOver { dialect });
         } else {
-            let first = self.sections[first].header;
+            let first = self.document.sections[first].header;
             self.report(span, Fault::Repeated { first });
         }
     }
@@ -301,16 +312,17 @@ impl Reader<'_> {
         };
         self.blanks(line, end, &entry);
         match self.into {
-            Target::Section(index) => self.sections[index].entries.push(entry),
+            Target::Section(index) => self.document.sections[index].entries.push(entry),
             Target::Nothing => {
                 self.into = Target::NothingAndSaid;
+                self.hide(&entry);
                 if dialect.passes_over_the_beginning() {
                     self.report(line, Fault::PassedOver { dialect });
                 } else {
                     self.report(entry.key, Fault::BeforeFirstSection);
                 }
             }
-            Target::NothingAndSaid | Target::Skipped => {}
+            Target::NothingAndSaid | Target::Skipped => self.hide(&entry),
         }
     }
 
@@ -403,8 +415,8 @@ mod tests {
             text: text.into(),
         };
         let mut problems = Vec::new();
-        let sections = parse(&source, dialect, &mut problems);
-        (source, sections, problems)
+        let document = parse(&source, dialect, &mut problems);
+        (source, document.sections, problems)
     }
 
     #[test]

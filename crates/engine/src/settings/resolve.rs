@@ -276,10 +276,8 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
     } else {
         // Whose file it is decides how its lines are read, and its lines tell whose it is.
         let first_look = ini::parse(source, Dialect::Fixwire, &mut Vec::new());
-        let (dialect, told) = whose(&first_look, options);
-        let sections = ini::parse(source, dialect, &mut problems);
-        let secrets = Vec::new();
-        (Document { sections, secrets }, dialect, told)
+        let (dialect, told) = whose(&first_look.sections, options);
+        (ini::parse(source, dialect, &mut problems), dialect, told)
     };
     let sections = &document.sections;
     let reading = Reading {

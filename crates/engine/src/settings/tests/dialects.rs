@@ -371,3 +371,22 @@ fn variables_are_those_of_the_engine() {
             .contains("every user of this machine can read this secret")
     );
 }
+
+/// Lines that the engine of the file passes over are told of, and may hold a secret all the same.
+#[test]
+fn a_secret_in_a_line_that_is_not_used_is_not_shown() {
+    for above in [
+        "Password=hunter2\n",
+        "HeartBtInt=30\nPassword=hunter2\n",
+        "[OTHER]\nPassword=hunter2\n",
+        "[DEFAULT]\n[DEFAULT]\nPassword=hunter2\n",
+    ] {
+        let settings = read_as(Dialect::QuickFix, &format!("{above}{SESSION}")).unwrap();
+        assert!(!settings.report.problems.is_empty(), "{above}");
+        let (told, text) = (settings.report.to_string(), &settings.report.source.text);
+        assert!(
+            !told.contains("hunter2") && !text.contains("hunter2"),
+            "{told}"
+        );
+    }
+}
