@@ -21,6 +21,7 @@ use std::thread;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Argon2, Params};
+use zeroize::Zeroizing;
 
 use crate::host::WakeUp;
 
@@ -258,22 +259,8 @@ fn replace(path: &Path, hashes: &BTreeMap<Vec<u8>, String>) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// A password that is never printed, and overwritten when it is no longer needed.
-pub(crate) struct Secret(Vec<u8>);
-
-impl Secret {
-    pub(crate) fn new(bytes: &[u8]) -> Self {
-        Self(bytes.to_vec())
-    }
-}
-
-impl Drop for Secret {
-    fn drop(&mut self) {
-        self.0.fill(0);
-        // Or the compiler may leave the stores out.
-        std::hint::black_box(&self.0);
-    }
-}
+/// A password, overwritten when it is no longer needed.
+pub(crate) type Secret = Zeroizing<Vec<u8>>;
 
 /// Something to do for a user, elsewhere.
 pub(crate) struct Question {
@@ -310,9 +297,9 @@ impl Question {
             users, name, task, ..
         } = self;
         match task {
-            Task::Compare(password, _) if !users.check(&name, &password.0) => Answer::Wrong,
+            Task::Compare(password, _) if !users.check(&name, &password) => Answer::Wrong,
             Task::Compare(_, None) => Answer::Right,
-            Task::Compare(_, Some(new)) => match hash(&new.0) {
+            Task::Compare(_, Some(new)) => match hash(&new) {
                 Ok(hash) => Answer::Renews(Self {
                     ticket: 0,
                     users,
@@ -474,7 +461,10 @@ mod tests {
             ticket: 0,
             users: Arc::clone(users),
             name: name.to_vec(),
-            task: Task::Compare(Secret::new(password), Some(Secret::new(new))),
+            task: Task::Compare(
+                Secret::new(password.to_vec()),
+                Some(Secret::new(new.to_vec())),
+            ),
         };
         let wrong = compare(&users, b"a", b"lion", b"lion").carry_out();
         assert!(matches!(wrong, Answer::Wrong));
@@ -531,7 +521,7 @@ mod tests {
             ticket,
             users: Arc::clone(&users),
             name: b"me".to_vec(),
-            task: Task::Compare(Secret::new(password), None),
+            task: Task::Compare(Secret::new(password.to_vec()), None),
         };
         let mut asked = 0;
         while checker.ask(question(asked, if asked == 0 { b"tiger" } else { b"lion" })) {

@@ -55,8 +55,10 @@ pub(crate) fn has_password(route: &Route, message: &Message<'_>) -> Password {
         users: Arc::clone(users),
         name: value(tag::USERNAME).to_vec(),
         task: Task::Compare(
-            Secret::new(value(tag::PASSWORD)),
-            message.get(tag::NEW_PASSWORD).map(Secret::new),
+            Secret::new(value(tag::PASSWORD).to_vec()),
+            message
+                .get(tag::NEW_PASSWORD)
+                .map(|new| Secret::new(new.to_vec())),
         ),
     })
 }

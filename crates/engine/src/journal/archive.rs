@@ -6,11 +6,11 @@ use super::record::RECORD;
 use super::retire::{BASE, Base, Start};
 use super::segment::HEADER;
 use super::{Damage, JournalError};
+use crate::private::private;
 use fixwire_protocol::time::Timestamp;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder, FrameInfo};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// How a compressed segment's file ends: one LZ4 frame with a checksum of its content.
@@ -160,12 +160,8 @@ fn write_aside(
     aside.push(".new");
     let aside = PathBuf::from(aside);
     let name = aside.display().to_string();
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create(true)
+    let mut file = private()
         .truncate(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
         .open(&aside)
         .map_err(JournalError::io("create", &name))?;
     write(&mut file).map_err(JournalError::io("write", &name))?;

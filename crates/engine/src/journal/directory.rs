@@ -3,6 +3,7 @@
 use super::archive;
 use super::segment::HEADER;
 use super::{Base, Disk, JournalError, Start};
+use crate::private::private;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
@@ -68,13 +69,8 @@ impl Directory {
         check_owner(&facts, &name)?;
         let lock_path = path.join("lock");
         let lock_name = lock_path.display().to_string();
-        let lock = OpenOptions::new()
+        let lock = private()
             .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW)
             .open(&lock_path)
             .map_err(JournalError::io("open", &lock_name))?;
         match lock.try_lock() {
@@ -103,12 +99,7 @@ impl Directory {
     /// Opening the directory before that removes them.
     pub(crate) fn begin_pending(&self, first: u32) -> Result<(), JournalError> {
         let path = pending_path(&self.path, first);
-        OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW)
+        private()
             .open(&path)
             .map_err(JournalError::io("create", path.display().to_string()))?;
         sync_names(&self.path)
@@ -328,13 +319,9 @@ fn make(
     let path = segment_path(directory, number);
     let unfinished = path.with_extension(&UNFINISHED[1..]);
     let name = unfinished.display().to_string();
-    let file = OpenOptions::new()
+    let file = private()
         .read(true)
-        .write(true)
-        .create(true)
         .truncate(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
         .open(&unfinished)
         .map_err(JournalError::io("create", &name))?;
     fixwire_sys::allocate(&file, len as u64).map_err(JournalError::io("allocate", &name))?;

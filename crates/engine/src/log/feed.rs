@@ -1,8 +1,8 @@
 //! The thread that makes a log: it reads the journal and hears the events.
 
 use std::collections::VecDeque;
-use std::fs::{self, OpenOptions};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -17,6 +17,7 @@ use super::{FileLog, LogError, SqlLog, Target};
 use crate::event::{Event, Sink};
 use crate::host::WakeUp;
 use crate::journal::{Kind, Position, Tail};
+use crate::private::private;
 use crate::redact::Redactor;
 
 /// Events that may wait; further ones are counted instead. The engine never waits.
@@ -371,12 +372,7 @@ fn write_cursor(path: &Path, position: Position) -> Result<(), LogError> {
     let bits = position.bits().to_le_bytes();
     let bytes = [&bits[..], &crc32c::crc32c(&bits).to_le_bytes()].concat();
     // In place: at no moment the file is empty.
-    OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
+    private()
         .open(path)
         .and_then(|file| file.write_all_at(&bytes, 0))
         .map_err(|error| LogError(format!("cannot write {}: {error}", path.display())))

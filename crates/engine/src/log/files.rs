@@ -1,9 +1,9 @@
 //! Logs in files.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use fixwire_protocol::Timestamp;
@@ -11,6 +11,7 @@ use fixwire_protocol::Timestamp;
 use super::line::Lines;
 use super::{FileLog, LogError, Target};
 use crate::journal::Position;
+use crate::private::private;
 use crate::store::{Family, SessionName};
 
 /// What belongs to no session is logged under this name.
@@ -82,11 +83,8 @@ impl Output {
         let file = match &mut self.file {
             Some(file) => file,
             None => {
-                let file = OpenOptions::new()
+                let file = private()
                     .append(true)
-                    .create(true)
-                    .mode(0o600)
-                    .custom_flags(libc::O_NOFOLLOW)
                     .open(path)
                     .map_err(failed("open", path))?;
                 self.file.insert(file)
@@ -227,7 +225,12 @@ mod tests {
         let names = ["FIX.4.2:A->B", "FIX.4.2:A->C", "FIX.4.2:A->D"];
         let paths = names.map(|name| files.path(name, "messages"));
         let full = Output {
-            file: Some(OpenOptions::new().write(true).open("/dev/full").unwrap()),
+            file: Some(
+                std::fs::OpenOptions::new()
+                    .write(true)
+                    .open("/dev/full")
+                    .unwrap(),
+            ),
             waiting: Vec::new(),
         };
         files.outputs.insert(paths[1].clone(), full);

@@ -1,12 +1,13 @@
 //! A session moves out: the numbers and messages of a journal become a store.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use super::{Family, SessionName, StoreError, numbers};
 use crate::journal::{Config, Counters, Directory, Journal, Stored};
+use crate::private::private;
 
 /// How a file ends until all files of the store are whole.
 const UNFINISHED: &str = "new";
@@ -166,12 +167,8 @@ impl Files<'_> {
 
     fn create(&self, ending: &str) -> Result<BufWriter<File>, StoreError> {
         let path = self.unfinished(ending);
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
+        let file = private()
             .truncate(true)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW)
             .open(&path)
             .map_err(StoreError::io("create", &path))?;
         Ok(BufWriter::with_capacity(64 << 10, file))

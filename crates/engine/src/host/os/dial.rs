@@ -225,10 +225,9 @@ impl Os {
 
     /// How long the poller may sleep.
     pub(super) fn sleep_at_most(&self, wait: Nanos) -> Nanos {
-        let now = Instant::now();
         let ends = self.pausing.iter().map(|(_, until)| *until).min();
         ends.map_or(wait, |until| {
-            let left = until.saturating_duration_since(now).as_nanos() as u64;
+            let left = until.saturating_duration_since(Instant::now()).as_nanos() as u64;
             Nanos(wait.0.min(left))
         })
     }

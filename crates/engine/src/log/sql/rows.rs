@@ -1,10 +1,9 @@
 //! Messages and events as rows, gathered for a transaction.
 
 use std::collections::HashMap;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +14,7 @@ use super::super::line::write_safe;
 use super::super::{LogError, Target};
 use super::table::{SESSION, Tables};
 use crate::journal::Position;
+use crate::private::private;
 use crate::store::SessionName;
 
 /// Bytes that are written at once, about.
@@ -190,12 +190,8 @@ pub(super) fn identity(journal: &Path) -> Result<String, LogError> {
     // Seeded by the system's random numbers.
     let random = || RandomState::new().build_hasher().finish();
     let text = format!("{:016x}{:016x}", random(), random());
-    OpenOptions::new()
-        .write(true)
-        .create(true)
+    private()
         .truncate(true)
-        .mode(0o600)
-        .custom_flags(libc::O_NOFOLLOW)
         .open(&path)
         .and_then(|mut file| {
             file.write_all(text.as_bytes())?;

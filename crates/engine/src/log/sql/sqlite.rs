@@ -1,7 +1,5 @@
 //! Tables in a file of SQLite.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,6 +12,7 @@ use super::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
 use crate::journal::Position;
+use crate::private::private;
 
 /// How long a file may be locked by somebody else before that is told.
 const BUSY: Duration = Duration::from_secs(2);
@@ -68,13 +67,8 @@ impl Sqlite {
     }
 
     fn connect(&self, patience: Duration) -> Result<Open, Fault> {
-        OpenOptions::new()
+        private()
             .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW)
             .open(&self.path)
             .map_err(|error| Fault::Wrong(self.error(&error.to_string())))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
