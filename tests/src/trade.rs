@@ -183,8 +183,11 @@ impl Pair {
         self.both(|side| side.wait("logon", |side| side.count("logon") == 1))?;
         self.exchange(orders)?;
         self.while_logged_off()?;
+        // What is sent again, and the answers, must fit into the buffers of a socket: an engine that sends
+        // again with blocking writes does not read meanwhile, and Linux then takes no more
+        // acknowledgements either. QuickFIX C++ would stand still until the heartbeats run out.
         for _ in 0..3 {
-            self.both(|side| side.send(orders / 10))?;
+            self.both(|side| side.send(orders / 50))?;
             self.proxy.cut();
             self.settle()?;
         }
