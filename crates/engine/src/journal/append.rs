@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 const PREFAULT: usize = 64 << 10;
 /// Bytes that [`Journal::idle_work`] keeps writable ahead of the next record.
 const PREFAULT_AHEAD: usize = 128 << 10;
+/// Bytes behind the last record that [`Journal::idle_work`] keeps in the cache of this core.
+const PREFETCH_AHEAD: usize = 2 << 10;
 
 /// What a record is about, with the session's counters as they are after it.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +116,8 @@ pub struct Journal<D: Disk> {
     pub(super) synced: Position,
     pub(super) poisoned: bool,
     pub(super) prefaulted: usize,
+    /// Up to here the last segment was asked into the cache.
+    pub(super) prefetched: usize,
     /// The header of the next segment, once it was asked for ahead.
     pub(super) next: Option<SegmentHeader>,
     /// What recovery would begin with.
@@ -351,12 +355,13 @@ impl<D: Disk> Journal<D> {
     ///
     /// Answers whether it did anything. At most a few microseconds.
     pub fn idle_work(&mut self) -> bool {
-        let len = self
-            .segments
-            .back()
-            .expect("a journal has a segment")
-            .bytes()
-            .len();
+        let segment = self.segments.back().expect("a journal has a segment");
+        let len = segment.bytes().len();
+        let (from, to) = (self.at.max(self.prefetched), self.at + PREFETCH_AHEAD);
+        if from < to {
+            segment.prefetch(from, to - from);
+            self.prefetched = to;
+        }
         let mut worked = false;
         if let Some(policy) = self.config.retention
             && let Some(now) = self.look.take()
@@ -525,6 +530,7 @@ impl<D: Disk> Journal<D> {
         self.salt = header.salt;
         self.at = HEADER;
         self.prefaulted = self.ready_at_first();
+        self.prefetched = 0;
         if self.config.retention.is_some() && self.disk.ring().is_none() {
             self.write_checkpoint(wall, needed)?;
         }

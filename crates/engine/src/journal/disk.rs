@@ -111,6 +111,9 @@ pub trait Segment {
     /// A hint that this range will soon be stored to.
     fn prefault(&mut self, _at: usize, _len: usize) {}
 
+    /// A hint that the next stores go to this range, whose pages are there.
+    fn prefetch(&self, _at: usize, _len: usize) {}
+
     /// A hint that records are appended to this segment from now on, or that it is full.
     fn appending(&mut self, _yes: bool) {}
 
@@ -139,6 +142,11 @@ impl Segment for fixwire_sys::Map {
 
     fn prefault(&mut self, at: usize, len: usize) {
         Self::prefault(self, at, len);
+    }
+
+    #[inline]
+    fn prefetch(&self, at: usize, len: usize) {
+        Self::prefetch(self, at, len);
     }
 
     fn appending(&mut self, yes: bool) {

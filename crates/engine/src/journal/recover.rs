@@ -114,6 +114,7 @@ impl<D: Disk> Journal<D> {
             synced: Position::new(start.segment, 0),
             poisoned: false,
             prefaulted: HEADER,
+            prefetched: 0,
             next: None,
             start,
             checkpoints: scan.checkpoints,
@@ -162,6 +163,7 @@ impl<D: Disk> Journal<D> {
             .create(1, header.length as usize, &header.to_bytes())?;
         segment.appending(true);
         self.prefaulted = self.ready_at_first();
+        self.prefetched = 0;
         self.segments.push_back(segment);
         self.salt = header.salt;
         self.synced = Position::new(1, HEADER as u32);

@@ -2,9 +2,9 @@
 //!
 //! One engine takes all sessions on one port; one thread plays all peers with bare sockets. Every peer
 //! sends orders at a fixed rate; latency counts from the moment an order was due until its report has
-//! come. Windows of the same length follow one another, without and with peers that send orders and
-//! never read; the ratio of their p99 is what one bad peer costs the others. One peer in ten sends
-//! nothing and counts on heartbeats.
+//! come. Windows of the same length follow one another, without and with orders of peers that never read
+//! and whose sockets have long been full; the ratio of their p99 is what such peers cost the others. One
+//! peer in ten sends nothing and counts on heartbeats.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -60,10 +60,10 @@ pub struct SessionsArgs {
 /// What was found.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// p99 of each window without peers that never read, nanoseconds.
-    pub quiet_p99: Vec<u64>,
-    /// p99 of each window with them.
-    pub loud_p99: Vec<u64>,
+    /// Of each window without orders of peers that never read.
+    pub quiet: Vec<Window>,
+    /// Of each window with them.
+    pub loud: Vec<Window>,
     /// Orders answered, and those that were not.
     pub answered: u64,
     /// Orders of sessions that read which have no report.
@@ -80,16 +80,25 @@ pub struct Found {
     pub bytes_per_session: u64,
 }
 
+/// Latency of the sessions that read, nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Window {
+    /// Half of the reports came within it.
+    pub p50: u64,
+    /// 99 of 100 came within it.
+    pub p99: u64,
+}
+
 impl Found {
-    /// The median window with them over the median window without.
+    /// p99 of the median window with them over that of the median window without.
     #[must_use]
     pub fn ratio(&self) -> f64 {
-        let median = |values: &[u64]| {
-            let mut values = values.to_vec();
+        let median = |windows: &[Window]| {
+            let mut values: Vec<_> = windows.iter().map(|window| window.p99).collect();
             values.sort_unstable();
             values.get(values.len() / 2).copied().unwrap_or(0)
         };
-        median(&self.loud_p99) as f64 / (median(&self.quiet_p99).max(1)) as f64
+        median(&self.loud) as f64 / (median(&self.quiet).max(1)) as f64
     }
 }
 
@@ -100,12 +109,19 @@ impl Found {
 /// The measurement could not be made.
 pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
     let found = measure(args)?;
-    let micros = |values: &[u64]| {
-        let texts: Vec<_> = values
+    let micros = |windows: &[Window], which: fn(&Window) -> u64| {
+        let texts: Vec<_> = windows
             .iter()
-            .map(|nanos| format!("{:.0}", *nanos as f64 / 1e3))
+            .map(|window| format!("{:.0}", which(window) as f64 / 1e3))
             .collect();
-        texts.join(", ")
+        texts.join(" / ")
+    };
+    let line = |name: &str, windows: &[Window]| {
+        format!(
+            "  {name:<24}{:<28}{}\n",
+            micros(windows, |window| window.p50),
+            micros(windows, |window| window.p99),
+        )
     };
     let SessionsArgs {
         sessions,
@@ -119,16 +135,16 @@ pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
          orders answered {}, lost {}; sessions ended {}\n\
          heartbeats heard {}, missed {}\n\
          anonymous memory for each session, both ends: {} bytes\n\
-         p99 of each window, us: without deaf peers {}; with {deaf} of them {}\n\
-         ratio of the medians: {:.2}\n",
+         us, each window           p50                         p99\n{}{}\
+         ratio of the p99 medians: {:.2}\n",
         found.answered,
         found.lost,
         found.ended,
         found.heartbeats,
         found.missed,
         found.bytes_per_session,
-        micros(&found.quiet_p99),
-        micros(&found.loud_p99),
+        line("all read", &found.quiet),
+        line(&format!("{deaf} more never read"), &found.loud),
         found.ratio(),
     );
     out.write_all(text.as_bytes())
@@ -143,8 +159,14 @@ pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
 
 /// HeartBtInt of every session, seconds.
 const HEART_BEAT: u64 = 2;
+/// Between two Heartbeats of a peer.
+const BEAT: Duration = Duration::from_secs(HEART_BEAT / 2);
 /// The longest latency that is told from longer ones, nanoseconds.
 const LONGEST: u64 = 60_000_000_000;
+/// Bytes that wait for a peer when its socket is certainly full.
+const BEHIND: u64 = 256 << 10;
+/// No poller waits for less.
+const TICK: Duration = Duration::from_millis(1);
 /// One session in so many sends nothing.
 const QUIET: u32 = 10;
 
@@ -157,23 +179,25 @@ pub fn measure(args: &SessionsArgs) -> Result<Found, Error> {
     let all = args.sessions + args.deaf;
     let folder = tempfile::tempdir().map_err(Error::system("make a folder"))?;
     let before = anonymous_bytes();
-    let (mut handle, address, ended, engine) = start(all, folder.path())?;
+    let (mut handle, address, counts, engine) = start(args, folder.path())?;
     let mut peers = Peers::connect(all, args.sessions, address)?;
     let mut found = Found::default();
     let rate = u64::from(args.rate);
     let window = Duration::from_secs(args.seconds.into());
     peers.play(1..1, rate, Duration::from_secs(1), &mut found)?;
     peers.play(0..args.sessions, rate, window / 4, &mut Found::default())?;
-    for _ in 0..args.pairs {
-        let p99 = peers.play(0..args.sessions, rate, window, &mut found)?;
-        found.quiet_p99.push(p99);
-        peers.deaf_from = args.sessions;
-        let p99 = peers.play(0..all, rate, window, &mut found)?;
-        found.loud_p99.push(p99);
+    for pair in 0..args.pairs {
+        let quiet = peers.play(0..args.sessions, rate, window, &mut found)?;
+        found.quiet.push(quiet);
+        if pair == 0 {
+            peers.turn_deaf(args.sessions, &counts.behind)?;
+        }
+        let loud = peers.play(0..all, rate, window, &mut found)?;
+        found.loud.push(loud);
     }
     peers.drain(args.sessions, &mut found)?;
     found.bytes_per_session = anonymous_bytes().saturating_sub(before) / u64::from(all);
-    found.ended = ended.load(Ordering::Relaxed);
+    found.ended = counts.ended.load(Ordering::Relaxed);
     drop(peers);
     handle
         .stop()
@@ -187,11 +211,21 @@ pub fn measure(args: &SessionsArgs) -> Result<Found, Error> {
 
 type EngineThread = thread::JoinHandle<Result<(), String>>;
 
+/// What the engine tells.
+#[derive(Debug, Default)]
+struct Counts {
+    /// Sessions that read and were disconnected.
+    ended: AtomicU64,
+    /// Sessions whose socket is full, and for which much waits in the journal.
+    behind: AtomicU64,
+}
+
 fn start(
-    sessions: u32,
+    args: &SessionsArgs,
     folder: &std::path::Path,
-) -> Result<(Handle, SocketAddr, Arc<AtomicU64>, EngineThread), Error> {
+) -> Result<(Handle, SocketAddr, Arc<Counts>, EngineThread), Error> {
     let listen = SocketAddr::from(([127, 0, 0, 1], 0));
+    let readers = args.sessions;
     let session = |index: u32| {
         let peer = format!("P{index}");
         let fix = Config::new(
@@ -200,7 +234,10 @@ fn start(
             b"HOUSE",
             peer.as_bytes(),
         );
-        SessionConfig::new(peer, fix, Connection::Acceptor { listen })
+        let mut session = SessionConfig::new(peer, fix, Connection::Acceptor { listen });
+        // Full sooner.
+        session.send_buffer = (index >= readers).then_some(16 << 10);
+        session
     };
     let config = EngineConfig {
         journal_dir: folder.join("journal"),
@@ -208,30 +245,25 @@ fn start(
         limits: Limits {
             pending: 256,
             pending_per_address: 256,
+            lag_bytes: 4 * BEHIND,
+            events_per_second: 1 << 20,
+            // Those that never read stay: they would cost nothing when they have been disconnected.
+            stall_time: Duration::from_secs(24 * 3600),
             ..Limits::default()
         },
-        sessions: (0..sessions).map(session).collect(),
+        sessions: (0..readers + args.deaf).map(session).collect(),
         ..EngineConfig::default()
     };
     let failed = |error: fixwire::EngineError| Error::Engine(error.to_string());
     let mut engine = Engine::new(config, Echo).map_err(failed)?;
-    let ended = Arc::new(AtomicU64::new(0));
-    let count = Arc::clone(&ended);
-    engine.on_event(move |_, event| {
-        // Deaf peers may be disconnected; their names are not known here, so all are told apart by
-        // what ended them.
-        if let Event::Disconnected { why, .. } = event
-            && !matches!(
-                why,
-                fixwire::event::Ending::SlowReader(_)
-                    | fixwire::event::Ending::Stalled
-                    | fixwire::event::Ending::ClosedByPeer
-                    | fixwire::event::Ending::Io(_)
-                    | fixwire::event::Ending::Stopping
-            )
-        {
-            count.fetch_add(1, Ordering::Relaxed);
+    let counts = Arc::new(Counts::default());
+    let told = Arc::clone(&counts);
+    engine.on_event(move |_, event| match event {
+        Event::SlowReader { .. } => drop(told.behind.fetch_add(1, Ordering::Relaxed)),
+        Event::Disconnected { session, .. } if session.0 < readers => {
+            told.ended.fetch_add(1, Ordering::Relaxed);
         }
+        _ => {}
     });
     let handle = engine.handle();
     let address = engine
@@ -243,7 +275,7 @@ fn start(
         .name("engine".into())
         .spawn(run)
         .map_err(Error::system("start a thread"))?;
-    Ok((handle, address, ended, thread))
+    Ok((handle, address, counts, thread))
 }
 
 /// All peers, played by one thread.
@@ -329,6 +361,31 @@ impl Peers {
         Ok(())
     }
 
+    /// From now on those from `readers` on never read. They send orders until their sockets are full.
+    fn turn_deaf(&mut self, readers: u32, behind: &AtomicU64) -> Result<(), Error> {
+        self.deaf_from = readers;
+        let begin = Instant::now();
+        let mut beats = self.start.elapsed();
+        let mut nothing = Tally::default();
+        while behind.load(Ordering::Relaxed) < self.peers.len() as u64 - u64::from(readers) {
+            for index in readers as usize..self.peers.len() {
+                for id in 0..8 {
+                    self.say(index, "D", &format!("11=F{id}|55=LCOM1|54=1|38=1|40=1|"));
+                }
+            }
+            self.hear(Duration::ZERO, &mut nothing)?;
+            let now = self.start.elapsed();
+            if now >= beats {
+                beats = now + BEAT;
+                self.beat(now, &mut nothing);
+            }
+            if begin.elapsed() > Duration::from_secs(60) {
+                return Err(Error::Session("the sockets do not become full".into()));
+            }
+        }
+        Ok(())
+    }
+
     fn say(&mut self, index: usize, kind: &str, fields: &str) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let nanos = now.map_or(0, |since| since.as_nanos() as i64);
@@ -345,14 +402,14 @@ impl Peers {
         peer.flush();
     }
 
-    /// Lets some of the peers send for a time; the p99 of those that read.
+    /// Lets some of the peers send for a time.
     fn play(
         &mut self,
         who: std::ops::Range<u32>,
         rate: u64,
         time: Duration,
         found: &mut Found,
-    ) -> Result<u64, Error> {
+    ) -> Result<Window, Error> {
         let mut tally = Tally::default();
         let begin = self.start.elapsed();
         let senders: Vec<u32> = who
@@ -360,7 +417,6 @@ impl Peers {
             .collect();
         let gap = Duration::from_secs(1) / rate as u32;
         let mut next = 0_u64;
-        let beat = Duration::from_secs(HEART_BEAT);
         let mut beats = begin;
         loop {
             let now = self.start.elapsed();
@@ -385,22 +441,30 @@ impl Peers {
                 next += 1;
             }
             if now >= beats {
-                beats = now + beat / 2;
+                beats = now + BEAT;
                 self.beat(now, &mut tally);
             }
-            let sleep = if senders.is_empty() {
-                Duration::from_millis(10)
-            } else {
-                due(next).saturating_sub(self.start.elapsed())
+            let left = match senders.is_empty() {
+                true => TICK * 10,
+                false => due(next).saturating_sub(self.start.elapsed()),
             };
-            self.hear(sleep.min(Duration::from_millis(10)), &mut tally)?;
+            // The poller rounds up to its tick, and an order would leave late.
+            let wait = if left < TICK {
+                Duration::ZERO
+            } else {
+                left - TICK
+            };
+            self.hear(wait.min(TICK * 10), &mut tally)?;
         }
         found.answered += tally.histogram.as_ref().map_or(0, Histogram::len);
         found.heartbeats += tally.heartbeats;
         found.missed += tally.missed;
         Ok(tally
             .histogram
-            .map_or(0, |histogram| histogram.value_at_quantile(0.99)))
+            .map_or_else(Window::default, |histogram| Window {
+                p50: histogram.value_at_quantile(0.5),
+                p99: histogram.value_at_quantile(0.99),
+            }))
     }
 
     /// Those that send nothing else show that they live, and look whether the engine does.
