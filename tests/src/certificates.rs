@@ -123,3 +123,14 @@ pub fn transport(folder: &Path, role: Role) -> Result<Transport, String> {
         ..Transport::default()
     })
 }
+
+/// The same as lines of a settings file.
+#[must_use]
+pub fn settings(folder: &Path) -> String {
+    let folder = folder.display();
+    format!(
+        "SocketUseSSL=Y\nSocketKeyStore={folder}/own.p12\nSocketKeyStorePassword={PASSWORD}\n\
+         SocketTrustStore={folder}/trust.p12\nSocketTrustStorePassword={PASSWORD}\nNeedClientAuth=Y\n\
+         PeerCertificates=dns:{PEERS}\n"
+    )
+}

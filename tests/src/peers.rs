@@ -51,6 +51,12 @@ impl Default for Terms {
 }
 
 impl Terms {
+    /// The session is over TLS.
+    #[must_use]
+    pub fn is_sealed(&self) -> bool {
+        !self.certificates.as_os_str().is_empty()
+    }
+
     /// The same hours for our side.
     pub fn schedule(&self) -> Schedule {
         let [start, end] = self.hours.each_ref().map(|text| Edge {

@@ -8,8 +8,9 @@
 //! * a report that comes again says so (PossDupFlag);
 //! * nobody has rejected anything.
 //!
-//! `INTEROP_KILLS` says how many for each engine and role (50), `FIXWIRE_SEED` repeats the moments.
+//! `INTEROP_KILLS` says how many for each engine and role, with TLS and without (25), `FIXWIRE_SEED` repeats the moments.
 
+use fixwire_rigs::certificates;
 use fixwire_rigs::peers::{Engine, Role, Running, Terms};
 use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Launch, Server, binary, free_port, scratch};
@@ -57,20 +58,67 @@ fn quickfix_go_as_acceptor() -> Result<(), String> {
     campaign(Engine::QuickfixGo, Role::Initiator)
 }
 
+#[test]
+fn quickfix_cpp_as_initiator_over_tls() -> Result<(), String> {
+    over_tls(Engine::QuickfixCpp, Role::Acceptor)
+}
+
+#[test]
+fn quickfix_cpp_as_acceptor_over_tls() -> Result<(), String> {
+    over_tls(Engine::QuickfixCpp, Role::Initiator)
+}
+
+#[test]
+fn quickfix_j_as_initiator_over_tls() -> Result<(), String> {
+    over_tls(Engine::QuickfixJ, Role::Acceptor)
+}
+
+#[test]
+fn quickfix_j_as_acceptor_over_tls() -> Result<(), String> {
+    over_tls(Engine::QuickfixJ, Role::Initiator)
+}
+
+#[test]
+fn quickfix_go_as_initiator_over_tls() -> Result<(), String> {
+    over_tls(Engine::QuickfixGo, Role::Acceptor)
+}
+
+#[test]
+fn quickfix_go_as_acceptor_over_tls() -> Result<(), String> {
+    over_tls(Engine::QuickfixGo, Role::Initiator)
+}
+
 fn campaign(engine: Engine, ours: Role) -> Result<(), String> {
+    kill(engine, ours, &Terms::default())
+}
+
+fn over_tls(engine: Engine, ours: Role) -> Result<(), String> {
+    let folder = scratch(&format!("interop-kill-tls-{engine:?}-we-are-{ours:?}"))
+        .and_then(std::path::absolute)
+        .map_err(|error| error.to_string())?;
+    certificates::make(&folder)?;
+    let terms = Terms {
+        certificates: folder,
+        ..Terms::default()
+    };
+    kill(engine, ours, &terms)
+}
+
+fn kill(engine: Engine, ours: Role, terms: &Terms) -> Result<(), String> {
     let text = std::env::var("INTEROP_KILLS").ok();
-    let kills: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(50);
+    let kills: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(25);
     let seed = seed();
     let mut random = Random::new(seed);
-    let outcome = Match::begin(engine, ours).and_then(|mut sides| {
+    let outcome = Match::begin(engine, ours, terms).and_then(|mut sides| {
         for _ in 0..kills {
             sides.death(&mut random)?;
         }
         sides.settle()
     });
     let answered = outcome.map_err(|fault| format!("FIXWIRE_SEED={seed}: {fault}"))?;
+    let tls = if terms.is_sealed() { " over TLS" } else { "" };
     println!(
-        "{engine:?}, we are {ours:?}: {kills} kills, {answered} orders answered once; seed {seed}"
+        "{engine:?}{tls}, we are {ours:?}: {kills} kills, {answered} orders answered once; seed {seed}"
     );
     Ok(())
 }
@@ -80,6 +128,7 @@ struct Match {
     engine: Engine,
     /// Their role.
     role: Role,
+    terms: Terms,
     port: u16,
     store: PathBuf,
     launch: Launch,
@@ -92,9 +141,11 @@ struct Match {
 }
 
 impl Match {
-    fn begin(engine: Engine, ours: Role) -> Result<Self, String> {
+    fn begin(engine: Engine, ours: Role, terms: &Terms) -> Result<Self, String> {
         let io = |error: std::io::Error| error.to_string();
-        let folder = scratch(&format!("interop-kill-{engine:?}-we-are-{ours:?}")).map_err(io)?;
+        let tls = if terms.is_sealed() { "-sealed" } else { "" };
+        let name = format!("interop-kill-{engine:?}-we-are-{ours:?}{tls}");
+        let folder = scratch(&name).map_err(io)?;
         let store = folder.join("theirs");
         fs::create_dir_all(&store).map_err(io)?;
         let port = free_port().map_err(io)?;
@@ -105,13 +156,14 @@ impl Match {
         let launch = Launch {
             binary: binary()?,
             app: "echo",
-            settings: settings(&folder, ours, port)?,
+            settings: settings(&folder, ours, port, terms)?,
             port,
             canary: None,
         };
         let mut sides = Self {
             engine,
             role,
+            terms: terms.clone(),
             port,
             store,
             launch,
@@ -132,14 +184,9 @@ impl Match {
     }
 
     fn start_theirs(&mut self) -> Result<(), String> {
-        let (mut running, events) = self.engine.run(
-            self.role,
-            self.port,
-            THEIRS,
-            OURS,
-            &self.store,
-            &Terms::default(),
-        )?;
+        let (mut running, events) =
+            self.engine
+                .run(self.role, self.port, THEIRS, OURS, &self.store, &self.terms)?;
         running.tell(&format!("from {}", self.asked))?;
         self.their_side = Some((running, events));
         Ok(())
@@ -290,7 +337,7 @@ impl Reports {
     }
 }
 
-fn settings(folder: &Path, ours: Role, port: u16) -> Result<PathBuf, String> {
+fn settings(folder: &Path, ours: Role, port: u16, terms: &Terms) -> Result<PathBuf, String> {
     let connection = match ours {
         Role::Acceptor => format!("ConnectionType=acceptor\nSocketAcceptPort={port}"),
         Role::Initiator => format!(
@@ -298,9 +345,13 @@ fn settings(folder: &Path, ours: Role, port: u16) -> Result<PathBuf, String> {
              ReconnectInterval=1\nHeartBtInt=30"
         ),
     };
+    let tls = match terms.is_sealed() {
+        true => certificates::settings(&terms.certificates),
+        false => String::new(),
+    };
     let path = folder.join("engine.cfg");
     let text = format!(
-        "[DEFAULT]\n{connection}\nFileStorePath={}\nNonStopSession=Y\nJournalSegmentSize=2M\n\n\
+        "[DEFAULT]\n{connection}\n{tls}FileStorePath={}\nNonStopSession=Y\nJournalSegmentSize=2M\n\n\
          [SESSION]\nBeginString=FIX.4.2\nSenderCompID={OURS}\nTargetCompID={THEIRS}\n",
         folder.join("journal").display()
     );
