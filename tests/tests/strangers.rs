@@ -10,7 +10,7 @@ use fixwire::access::Network;
 use fixwire::config::{Access, Durability, EngineConfig, Limits, Template};
 use fixwire::event::Refusal;
 use fixwire::host::ConnId;
-use fixwire_protocol::Nanos;
+use fixwire_protocol::{Nanos, Secret};
 use fixwire_rigs::crowd::Crowd;
 use fixwire_rigs::house::{
     FRIEND, PASSWORD, ROOM, Rig, SECOND, STRANGER, acceptor, logon, message, patient,
@@ -203,7 +203,7 @@ fn t6_a_hashed_password_lets_in_and_keeps_out() {
     let hash = fixwire::passwords::hash(PASSWORD.as_bytes()).unwrap();
     let mut config = house(patient());
     let session = &mut config.sessions[0];
-    session.session.password.clear();
+    session.session.password = Secret::default();
     session.access = Access {
         users: Some(Arc::new(Users::one(b"me", &hash).unwrap())),
         ..Access::default()

@@ -12,6 +12,8 @@ use fixwire::{Engine, EngineConfig, Event, Handle, SendError};
 use fixwire_lab::scenario::Echo;
 use fixwire_protocol::Now;
 use fixwire_protocol::time::{Precision, Stamp};
+use rustix::fs::Mode;
+use rustix::process::{DumpableBehavior, geteuid, set_dumpable_behavior, umask};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -36,6 +38,9 @@ pub struct RunArgs {
     /// What answers the sessions
     #[arg(long, value_enum, value_name = "NAME", default_value_t)]
     app: Name,
+    /// Let the system write a core file when the program crashes; passwords may stand in it
+    #[arg(long)]
+    core_dumps: bool,
     #[command(flatten)]
     reading: Reading,
     /// The settings file
@@ -44,6 +49,7 @@ pub struct RunArgs {
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
+    guard(args.core_dumps)?;
     let settings = args.reading.load(&args.file)?;
     show(&settings.report);
     let mut config = settings.to_config()?;
@@ -55,6 +61,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         .iter()
         .map(|session| session.name.clone())
         .collect();
+    if geteuid().is_root() {
+        eprintln!("warning: this runs as root; give it a user of its own (docs/security.md)");
+    }
     let app = application(args.app, &config)?;
     let cannot =
         |error: &dyn std::error::Error| Failure::Text(format!("{}: {error}", args.file.display()));
@@ -68,6 +77,15 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     engine.on_event(move |now, event| teller.tell(now, event));
     engine.run().map_err(|error| cannot(&error))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What this process writes is for its own user, and its memory for nobody.
+fn guard(core_dumps: bool) -> io::Result<()> {
+    umask(Mode::RWXG | Mode::RWXO);
+    if !core_dumps {
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    }
+    Ok(())
 }
 
 /// The acceptance scripts of QuickFIX (C++) want DefaultApplVerID(1137) in a BusinessMessageReject. No

@@ -37,6 +37,8 @@ impl Running {
         fs::write(&file, text).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_fixwire"))
             .args(["run", "--app", app])
+            // Without it only root may look into the process.
+            .arg("--core-dumps")
             .arg(&file)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -241,4 +243,41 @@ fn a_port_in_use_is_an_error_that_names_it() {
     assert_eq!(second.status.code(), Some(1));
     let said = String::from_utf8(second.stderr).unwrap();
     assert!(said.contains(&running.port.to_string()), "{said}");
+}
+
+/// T1, T19: what runs listens where its file says and nowhere else, and what it writes is its user's.
+#[test]
+fn it_listens_at_its_port_alone_and_writes_for_its_user_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(folder.path(), "log", "");
+    let process = Path::new("/proc").join(running.child.id().to_string());
+    let status = fs::read_to_string(process.join("status")).unwrap();
+    let umask = status.lines().find(|line| line.starts_with("Umask:"));
+    assert_eq!(umask, Some("Umask:\t0077"));
+    let ports = listening_ports(&process);
+    assert_eq!(ports, [running.port]);
+}
+
+/// The TCP ports at which a process listens.
+fn listening_ports(process: &Path) -> Vec<u16> {
+    let links = fs::read_dir(process.join("fd")).unwrap();
+    let links = links.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+    let sockets: Vec<String> = links
+        .filter_map(|link| Some(link.to_str()?.strip_prefix("socket:[")?.replace(']', "")))
+        .collect();
+    let mut ports = Vec::new();
+    for table in ["tcp", "tcp6"] {
+        let text = fs::read_to_string(process.join("net").join(table)).unwrap_or_default();
+        for line in text.lines().skip(1) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [_, local, _, "0A", _, _, _, _, _, inode, ..] = words[..] else {
+                continue;
+            };
+            if sockets.iter().any(|socket| socket == inode) {
+                let port = local.rsplit(':').next().unwrap();
+                ports.push(u16::from_str_radix(port, 16).unwrap());
+            }
+        }
+    }
+    ports
 }

@@ -21,7 +21,7 @@ use std::thread;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Argon2, Params};
-use zeroize::Zeroizing;
+use fixwire_protocol::Secret;
 
 use crate::host::WakeUp;
 
@@ -259,9 +259,6 @@ fn replace(path: &Path, hashes: &BTreeMap<Vec<u8>, String>) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// A password, overwritten when it is no longer needed.
-pub(crate) type Secret = Zeroizing<Vec<u8>>;
-
 /// Something to do for a user, elsewhere.
 pub(crate) struct Question {
     /// Whose answer it is.
@@ -461,10 +458,7 @@ mod tests {
             ticket: 0,
             users: Arc::clone(users),
             name: name.to_vec(),
-            task: Task::Compare(
-                Secret::new(password.to_vec()),
-                Some(Secret::new(new.to_vec())),
-            ),
+            task: Task::Compare(Secret::from(password), Some(Secret::from(new))),
         };
         let wrong = compare(&users, b"a", b"lion", b"lion").carry_out();
         assert!(matches!(wrong, Answer::Wrong));
@@ -521,7 +515,7 @@ mod tests {
             ticket,
             users: Arc::clone(&users),
             name: b"me".to_vec(),
-            task: Task::Compare(Secret::new(password.to_vec()), None),
+            task: Task::Compare(Secret::from(password), None),
         };
         let mut asked = 0;
         while checker.ask(question(asked, if asked == 0 { b"tiger" } else { b"lion" })) {

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use fixwire_protocol::session::{BeginString, LogonIdentity, Party};
-use fixwire_protocol::{Message, tag};
+use fixwire_protocol::{Message, Secret, tag};
 
 use crate::access::Target;
 use crate::config::Access;
 use crate::host::{ConnId, Host, ListenerId};
-use crate::passwords::{Question, Secret, Task, same};
+use crate::passwords::{Question, Task, same};
 use crate::tls::{self, Pin};
 
 /// A session or template that takes connections.
@@ -20,7 +20,7 @@ pub(crate) struct Route {
     pub(crate) peer: Party,
     pub(crate) access: Access,
     pub(crate) username: Vec<u8>,
-    pub(crate) password: Vec<u8>,
+    pub(crate) password: Secret,
     /// Certificates of which the peer must show one, if there are any.
     pub(crate) certificates: Vec<Pin>,
 }
@@ -55,10 +55,8 @@ pub(crate) fn has_password(route: &Route, message: &Message<'_>) -> Password {
         users: Arc::clone(users),
         name: value(tag::USERNAME).to_vec(),
         task: Task::Compare(
-            Secret::new(value(tag::PASSWORD).to_vec()),
-            message
-                .get(tag::NEW_PASSWORD)
-                .map(|new| Secret::new(new.to_vec())),
+            Secret::from(value(tag::PASSWORD)),
+            message.get(tag::NEW_PASSWORD).map(Secret::from),
         ),
     })
 }

@@ -405,7 +405,7 @@ fn a_second_engine_cannot_have_the_journal_or_the_port() {
 fn a_password_is_demanded_and_never_reaches_the_journal() {
     let (engine, folder) = acceptor(|settings| {
         settings.sessions[0].session.username = b"me".to_vec();
-        settings.sessions[0].session.password = b"tiger-lily".to_vec();
+        settings.sessions[0].session.password = "tiger-lily".into();
     });
     let mut peer = Peer::connect(engine.address());
     peer.send("A", "98=0|108=30|553=me|554=wrong-one|");

@@ -126,7 +126,7 @@ fn every_message_is_there_once_over_restarts_with_and_without_the_log() {
 fn a_password_is_starred_out() {
     let home = Home::new();
     let mut config = home.config(Some(home.log()));
-    config.sessions[0].session.password = b"hunter2".into();
+    config.sessions[0].session.password = "hunter2".into();
     let engine = Running::start(config);
     let mut peer = Peer::connect(engine.address());
     peer.send("A", "98=0|108=30|553=me|554=hunter2|");

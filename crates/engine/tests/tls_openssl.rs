@@ -133,6 +133,11 @@ fn openssl_logs_on_with_the_versions_and_suites_that_are_safe_and_with_no_other(
         ] {
             bad.push(old("tls1_2", suite));
         }
+        let ended = || {
+            let events = engine.events.lock().unwrap();
+            let is_end = |event: &&Event| matches!(event, Event::Disconnected { .. });
+            events.iter().filter(is_end).count()
+        };
         let mut before = 0;
         for (wanted, all) in [(true, good), (false, bad)] {
             for options in all {
@@ -146,14 +151,24 @@ fn openssl_logs_on_with_the_versions_and_suites_that_are_safe_and_with_no_other(
                 if wanted {
                     before += 1;
                     // The session is free for the next one.
-                    let ended = || {
-                        let events = engine.events.lock().unwrap();
-                        let is_end = |event: &&Event| matches!(event, Event::Disconnected { .. });
-                        events.iter().filter(is_end).count()
-                    };
                     wait_until(|| ended() == before, || format!("{options:?}"));
                 }
             }
+        }
+        // T2: nothing is given out with which a later connection could skip the certificate.
+        for version in ["-tls1_3", "-tls1_2"] {
+            let kept = folder.path().join(format!("{kind}{version}.session"));
+            let answer = log_on(
+                engine.address(),
+                &[version, "-sess_out", kept.to_str().unwrap()],
+            );
+            assert!(answer.contains("|35=A|"), "{kind} {version}: {answer}");
+            assert!(
+                !kept.exists(),
+                "{kind} {version}: the session can be resumed"
+            );
+            before += 1;
+            wait_until(|| ended() == before, || format!("{kind} {version}"));
         }
         let refused = |why| {
             engine.wait_event(

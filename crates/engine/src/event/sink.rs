@@ -13,12 +13,13 @@ pub type Sink = Box<dyn FnMut(Now, &Event) + Send>;
 /// Passes events on, so many of each kind a second.
 pub(crate) struct Events {
     sink: Option<Sink>,
-    /// They hear every event.
+    /// They hear every event but those that strangers can cause without end.
     logs: Vec<Sink>,
     per_second: u32,
     since: Mono,
     told: [u32; KINDS],
-    suppressed: u64,
+    /// Events that the sink did not hear, and those that the logs did not.
+    suppressed: [u64; 2],
 }
 
 impl Events {
@@ -29,7 +30,7 @@ impl Events {
             per_second,
             since: Mono(0),
             told: [0; KINDS],
-            suppressed: 0,
+            suppressed: [0; 2],
         }
     }
 
@@ -43,29 +44,36 @@ impl Events {
 
     #[cold]
     pub(crate) fn tell(&mut self, now: Now, event: &Event) {
-        for log in &mut self.logs {
-            log(now, event);
-        }
-        let Some(sink) = &mut self.sink else { return };
         if now.mono.0.saturating_sub(self.since.0) >= SECOND.0 {
             self.since = now.mono;
             self.told = [0; KINDS];
-            if self.suppressed > 0 {
-                sink(
-                    now,
-                    &Event::Suppressed {
-                        events: self.suppressed,
-                    },
-                );
-                self.suppressed = 0;
-            }
+            let [unheard, unlogged] = std::mem::take(&mut self.suppressed);
+            pass(&mut self.sink, unheard, now);
+            pass(&mut self.logs, unlogged, now);
         }
         let told = &mut self.told[event.kind()];
-        if *told < self.per_second {
-            *told += 1;
-            sink(now, event);
-        } else {
-            self.suppressed += 1;
+        let flood = *told >= self.per_second;
+        *told += u32::from(!flood);
+        match &mut self.sink {
+            Some(sink) if !flood => sink(now, event),
+            _ => self.suppressed[0] += 1,
+        }
+        // A stranger may come again and again.
+        if flood && matches!(event, Event::Refused { .. }) {
+            self.suppressed[1] += 1;
+            return;
+        }
+        for log in &mut self.logs {
+            log(now, event);
+        }
+    }
+}
+
+/// Says how many events were left out, if any.
+fn pass<'a>(sinks: impl IntoIterator<Item = &'a mut Sink>, events: u64, now: Now) {
+    if events > 0 {
+        for sink in sinks {
+            sink(now, &Event::Suppressed { events });
         }
     }
 }
@@ -79,12 +87,14 @@ mod tests {
 
     #[test]
     fn a_flood_of_one_kind_is_counted_and_hides_no_other_kind() {
-        let heard = Arc::new(Mutex::new(Vec::new()));
+        let (heard, logged) = (Arc::default(), Arc::default());
+        let into = |list: &Arc<Mutex<Vec<Event>>>| -> Sink {
+            let list = Arc::clone(list);
+            Box::new(move |_, event| list.lock().unwrap().push(event.clone()))
+        };
         let mut events = Events::new(2);
-        let sink = Arc::clone(&heard);
-        events.listen(Box::new(move |_, event| {
-            sink.lock().unwrap().push(event.clone())
-        }));
+        events.listen(into(&heard));
+        events.log(into(&logged));
         let at = |seconds: u64| Now {
             wall: Timestamp(0),
             mono: Mono(seconds * SECOND.0),
@@ -99,12 +109,17 @@ mod tests {
         let on = Event::LoggedOn {
             session: SessionId(0),
         };
-        events.tell(at(1), &on);
+        for _ in 0..3 {
+            events.tell(at(1), &on);
+        }
         events.tell(at(2), &on);
-        let suppressed = Event::Suppressed { events: 3 };
-        assert_eq!(
-            *heard.lock().unwrap(),
-            [refused.clone(), refused, on.clone(), suppressed, on]
-        );
+        let refused = [refused.clone(), refused];
+        let on = |times| vec![on.clone(); times];
+        let rest = |events| vec![Event::Suppressed { events }];
+        let expected = [refused.to_vec(), on(2), rest(4), on(1)].concat();
+        assert_eq!(*heard.lock().unwrap(), expected);
+        // A log has every event of our own.
+        let expected = [refused.to_vec(), on(3), rest(3), on(1)].concat();
+        assert_eq!(*logged.lock().unwrap(), expected);
     }
 }

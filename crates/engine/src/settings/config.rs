@@ -8,7 +8,7 @@ use std::time::Duration;
 use fixwire_protocol::dictionary::validate::Rules;
 use fixwire_protocol::session::{ApplVerId, BeginString, Config, OnReject, Party, ResetOn, Role};
 use fixwire_protocol::time::Precision;
-use fixwire_protocol::{Nanos, Tag};
+use fixwire_protocol::{Nanos, Secret, Tag};
 
 use super::dictionaries::{Shelf, appl_dictionaries, dictionary};
 use super::logs;
@@ -221,7 +221,7 @@ fn session_config(
     session.appl_ver_id_in_business_reject = from.bool(Id::ApplVerIDInBusinessReject);
     session.precision = precision(from, begin_string);
     session.username = bytes(Id::Username);
-    session.password = bytes(Id::Password);
+    session.password = bytes(Id::Password).into();
     session.logon_fields = from.all(Id::LogonTag).filter_map(logon_field).collect();
 
     let schedule = super::schedule::with_holidays(from)
@@ -337,9 +337,9 @@ fn precision(from: &SessionSettings, begin_string: BeginString) -> Precision {
     }
 }
 
-fn logon_field(setting: &super::Setting) -> Option<(Tag, Vec<u8>)> {
+fn logon_field(setting: &super::Setting) -> Option<(Tag, Secret)> {
     match &setting.value {
-        Value::TagValue(tag, value) => Some((*tag, value.as_bytes().to_vec())),
+        Value::TagValue(tag, value) => Some((*tag, value.as_str().into())),
         _ => None,
     }
 }
@@ -464,8 +464,8 @@ mod tests {
             (session.resend_chunk, session.test_request_percent),
             (Some(5), 150)
         );
-        assert_eq!(session.logon_fields, [(50, b"X".to_vec())]);
-        assert_eq!(session.password, b"p");
+        assert_eq!(session.logon_fields, [(50, "X".into())]);
+        assert_eq!(&*session.password, b"p");
         assert!(session.reset_on.logon && session.rules.allow_unknown_msg_fields);
         let dictionary = session.dictionary.as_ref().unwrap();
         assert!(dictionary.message(b"D").is_some() && dictionary.message(b"A").is_some());

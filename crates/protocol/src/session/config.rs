@@ -7,7 +7,7 @@ use super::sequence::Manner;
 use crate::dictionary::Dictionary;
 use crate::dictionary::validate::Rules;
 use crate::time::Precision;
-use crate::{Nanos, Tag};
+use crate::{Nanos, Secret, Tag};
 
 /// Who opens the connection and sends the first Logon.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -282,9 +282,9 @@ pub struct Config {
     /// Username(553): an initiator writes it, an acceptor demands it; empty: neither.
     pub username: Vec<u8>,
     /// Password(554): an initiator writes it, an acceptor demands it; empty: neither.
-    pub password: Vec<u8>,
+    pub password: Secret,
     /// More fields of our Logon, in this order.
-    pub logon_fields: Vec<(Tag, Vec<u8>)>,
+    pub logon_fields: Vec<(Tag, Secret)>,
     /// What the peer can make us hold.
     pub limits: Limits,
 }
@@ -360,7 +360,7 @@ impl Config {
                 Precision::Millis
             },
             username: Vec::new(),
-            password: Vec::new(),
+            password: Secret::default(),
             logon_fields: Vec::new(),
             limits: Limits::default(),
         }
