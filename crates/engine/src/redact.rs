@@ -24,6 +24,11 @@ const HARMLESS: &[Tag] = &[
     627, 628, 629, 630, 789, 923, 924, 926, 927, 1128, 1129, 1130, 1131, 1137, 1156, 1400, 1401,
     1403, 1406, 1407, 1408, 1409, 1410,
 ];
+/// Whether the value of a field may be read by anybody even in a Logon.
+pub(crate) fn is_harmless(tag: Tag) -> bool {
+    HARMLESS.contains(&tag)
+}
+
 /// `10=ddd` and SOH.
 const TRAILER: usize = 7;
 
@@ -64,7 +69,7 @@ impl Redactor {
     #[cold]
     pub(crate) fn copy(&mut self, index: usize, message: &[u8], private: bool) {
         let is_secret = |tag: Tag| match private {
-            true => !HARMLESS.contains(&tag),
+            true => !is_harmless(tag),
             false => SECRETS.contains(&tag),
         };
         let start = self.bytes.len();

@@ -124,7 +124,8 @@ pub static GROUPS: &[Group] = &[
         keys: &["RedactFieldsInLogs", "RedactionLogText"],
         refused: true,
         unless: None,
-        note: "tags 554, 925, 96 and 1402 are always masked; others cannot be named yet",
+        note: "tags 554, 925, 1402 and 1404 are always masked, and all but harmless fields of Logon and UserRequest; \
+               others cannot be named yet",
     },
     Group {
         keys: &["Encoding"],

@@ -4,6 +4,7 @@ use super::elsewhere;
 use super::keys::{Id, KEYS};
 use super::kinds::APPL_VERSIONS;
 use super::value::{Kind, Value};
+use crate::redact::is_harmless;
 
 /// One setting, defined once: the reader, `check`, and `docs/settings.md` all come from it.
 #[derive(Debug)]
@@ -166,11 +167,10 @@ pub fn is_secret(key: &str, value: &str) -> bool {
         "connectionstring",
         "privatekeybytes",
     ];
-    const TAGS: [&str; 4] = ["554", "925", "96", "1402"];
     let key = key.to_ascii_lowercase();
     let tag = value.split('=').next().unwrap_or("").trim();
     WORDS.iter().any(|word| key.contains(word))
-        || (key.starts_with("logontag") && TAGS.contains(&tag))
+        || (key.starts_with("logontag") && !tag.parse().is_ok_and(is_harmless))
         || has_credentials(value)
 }
 
@@ -266,6 +266,11 @@ mod tests {
             ("SocketPrivateKeyBytes", "x"),
             ("OdbcLogConnectionString", "x"),
             ("LogonTag1", "554=x"),
+            ("LogonTag", "1404=x"),
+            ("LogonTag", "89=x"),
+            ("LogonTag2", "5001=x"),
+            ("LogonTag", "0554=x"),
+            ("LogonTag", "Password=x"),
             ("SQLStoreDataSourceName", "user:x@tcp(db:3306)/fix"),
             ("MongoLogConnection", "mongodb://user:x@db/fix"),
             ("JdbcURL", "jdbc:postgresql://db/fix?user=a&password=x"),
