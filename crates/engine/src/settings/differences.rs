@@ -113,6 +113,15 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
         {
             Some("does not start without StartTime and EndTime".into())
         }
+        Id::Durability
+            if dialect == Dialect::QuickFixGo
+                && missing(Id::FileStoreSync)
+                && !session.is_in_file(id) =>
+        {
+            let note = "syncs every message that a file store keeps, unless FileStoreSync=N: \
+                        Durability=disk does";
+            Some(note.into())
+        }
         _ => None,
     }
 }

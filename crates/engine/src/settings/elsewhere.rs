@@ -81,12 +81,6 @@ pub static GROUPS: &[Group] = &[
         note: "an initiator is not made on demand: write a [SESSION] for each peer, or add it by the Handle",
     },
     Group {
-        keys: &["FileStoreSync"],
-        refused: true,
-        unless: Some("N"),
-        note: "say Durability=disk to have every message synced before it is sent",
-    },
-    Group {
         keys: &[
             "ForceResendWhenCorruptedStore",
             "CmeEnhancedResend",

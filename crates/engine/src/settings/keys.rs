@@ -305,7 +305,8 @@ keys! {
     OutboundRate [], Kind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
     /// Application messages that are sent at once after a pause. Absent: those of one second.
     OutboundBurst [], Kind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
-    /// A field of our Logon: `LogonTag=50=DESK`. With a number behind it, a further one.
+    /// A field of our Logon: `LogonTag=50=DESK`. With a number behind it, a further one. Its value is shown
+    /// only when the field is harmless in a Logon.
     LogonTag ["LogonTag": "J"], Kind::TagValue, None, Numbered;
 
     /// How many heartbeat intervals beyond the first the peer may be silent before a TestRequest is
@@ -449,6 +450,8 @@ keys! {
     /// process and is lost with it; `process`, it stands in a mapped file and survives `kill -9`, not a
     /// loss of power; `disk`, `fdatasync` has returned.
     Durability [], DURABILITIES, Some("process"), Engine;
+    /// `Y` means `Durability=disk`, when that key is not there; `N` means nothing.
+    FileStoreSync ["FileStoreSync": "JG"], Kind::Bool, None, Engine;
     /// What the engine's thread does when there is nothing to do: `spin` looks again at once and keeps a
     /// core busy, `yield` offers the core to others first, `block` sleeps.
     Wait [], WAITS, Some("block"), Engine;

@@ -443,6 +443,13 @@ fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
         let setting = Setting::by_default(registry::key(id), value, text, origin);
         session.settings.push(setting);
     }
+    if let Some(origin) = asks_to_sync(session)
+        && session.find(Id::Durability).is_none()
+    {
+        let (key, disk) = (registry::key(Id::Durability), "disk");
+        let setting = Setting::by_default(key, Value::Word(disk), disk, origin);
+        session.settings.push(setting);
+    }
     for key in KEYS {
         let Some(ours) = key.default else {
             continue;
@@ -467,13 +474,19 @@ fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
     session
         .settings
         .sort_by_key(|setting| (setting.key.id, setting.number));
-    for id in [Id::UseDataDictionary, Id::NonStopSession] {
+    for id in [Id::UseDataDictionary, Id::NonStopSession, Id::Durability] {
         if let Some(note) = differences::of_what_is_missing(session, id, dialect)
             && let Some(setting) = session.settings.iter_mut().find(|found| found.key.id == id)
         {
             setting.differs.get_or_insert(note);
         }
     }
+}
+
+/// Where `FileStoreSync=Y` stands.
+pub(super) fn asks_to_sync(session: &SessionSettings) -> Option<Origin> {
+    let sync = session.find(Id::FileStoreSync)?;
+    (sync.value == Value::Bool(true)).then_some(sync.origin)
 }
 
 /// The source with every secret value overwritten, places and lines unchanged.

@@ -4,7 +4,7 @@ use super::ini::Span;
 use super::keys::{Id, KEYS};
 use super::problem::{Fault, Problem};
 use super::registry::Scope;
-use super::resolve::{Origin, SessionSettings};
+use super::resolve::{Origin, SessionSettings, asks_to_sync};
 use super::schedule;
 
 /// Checks one session. `given` says whether a key stands in the file, even with a wrong value.
@@ -63,6 +63,12 @@ pub fn check_session(
     check_schedule(session, given, problems);
     check_dictionaries(session, problems);
     super::transport::check(session, problems);
+    if let (Some(origin), Some(durability)) = (asks_to_sync(session), session.text(Id::Durability))
+        && durability != "disk"
+    {
+        let note = format!("FileStoreSync=Y is Durability=disk, not {durability}: remove one");
+        conflict(origin, session.header, note, problems);
+    }
 }
 
 /// Every host has a port of the same number.

@@ -196,6 +196,37 @@ fn what_the_engine_would_have_done_otherwise_is_said() {
 }
 
 #[test]
+fn a_store_that_syncs_is_durability_disk() {
+    use Dialect::{Fixwire, QuickFixGo, QuickFixJ};
+    for (dialect, extra, durability, said) in [
+        (QuickFixJ, "FileStoreSync=Y", "disk", true),
+        (QuickFixJ, "FileStoreSync=N", "process", false),
+        (Fixwire, "FileStoreSync=Y\nDurability=disk", "disk", true),
+        (QuickFixGo, "FileStoreSync=N\nDurability=disk", "disk", true),
+        (QuickFixGo, "FileStoreSync=N", "process", false),
+        (QuickFixGo, "Durability=memory", "memory", true),
+    ] {
+        let (session, _) = one(dialect, extra);
+        let found = session.find(Id::Durability).unwrap();
+        assert_eq!(session.text(Id::Durability), Some(durability), "{extra}");
+        assert_eq!(found.origin.span().is_some(), said, "{extra}");
+        assert_eq!(found.differs, None, "{extra}");
+    }
+    let (session, _) = one(QuickFixGo, "");
+    let found = session.find(Id::Durability).unwrap();
+    assert_eq!(session.text(Id::Durability), Some("process"));
+    let differs = found.differs.as_deref().unwrap();
+    assert!(differs.starts_with("syncs every message"), "{differs}");
+    let text = format!("{SESSION}FileStoreSync=Y\nDurability=process\n");
+    let error = read_as(QuickFixJ, &text).unwrap_err().to_string();
+    assert!(error.contains("x.cfg:8: FileStoreSync=Y is Durability=disk, not process"), "{error}");
+    let text = format!("[DEFAULT]\nFileStoreSync=Y\n{SESSION}");
+    let settings = read_as(QuickFixJ, &text).unwrap();
+    let toml = crate::settings::convert::to_toml(&settings, &variables::OfTheProcess).unwrap();
+    assert!(toml.contains("Durability = \"disk\""), "{toml}");
+}
+
+#[test]
 fn of_two_equal_keys_the_last_one_holds_elsewhere() {
     for dialect in Dialect::FAMILY {
         let (session, _) = one(dialect, "LogonTimeout=x\nLogonTimeout=6\nMy=1\nmy=2");
