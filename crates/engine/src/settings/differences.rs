@@ -132,6 +132,19 @@ pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &
     if dialect == Dialect::Antenna {
         return implied_by_antenna(session);
     }
+    // Its tools read its logs.
+    let theirs = matches!(
+        dialect,
+        Dialect::QuickFixJ | Dialect::QuickFixGo | Dialect::QuickFixN
+    );
+    let logs = session.find(Id::FileLogPath).is_some();
+    if theirs && logs && session.find(Id::FileLogLayout).is_none() {
+        found.push((
+            Id::FileLogLayout,
+            Value::Word(dialect.name()),
+            dialect.name(),
+        ));
+    }
     if dialect != Dialect::QuickFixGo {
         return found;
     }

@@ -464,7 +464,8 @@ keys! {
     /// QuickFIX. They are made from the journal, beside the path of a message; passwords are starred
     /// out, control characters but SOH are written as `\\xNN`. Absent: no such logs, the journal is the log.
     FileLogPath ["FileLogPath": "CJGN"], Kind::Path, None, Engine;
-    /// Whose file names and lines the logs in `FileLogPath` have.
+    /// Whose file names and lines the logs in `FileLogPath` have. Absent: those of the engine that the file
+    /// was written for, when it is of the QuickFIX family.
     FileLogLayout [], LAYOUTS, Some("quickfix"), Engine;
     /// Heartbeats are in the message logs.
     FileLogHeartbeats ["FileLogHeartbeats": "J"], Kind::Bool, Some("Y"), Engine;

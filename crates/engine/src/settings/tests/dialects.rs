@@ -227,6 +227,25 @@ fn a_store_that_syncs_is_durability_disk() {
 }
 
 #[test]
+fn logs_look_as_those_of_the_engine() {
+    let layout = |dialect, extra: &str| {
+        let (session, _) = one(dialect, extra);
+        session.text(Id::FileLogLayout).unwrap().to_owned()
+    };
+    for dialect in Dialect::FAMILY {
+        assert_eq!(layout(dialect, "FileLogPath=log"), dialect.name());
+        let said = "FileLogPath=log\nFileLogLayout=quickfixgo";
+        assert_eq!(layout(dialect, said), "quickfixgo");
+        assert_eq!(layout(dialect, ""), "quickfix");
+    }
+    assert_eq!(layout(Dialect::Fixwire, "FileLogPath=log"), "quickfix");
+    let text = format!("{SESSION}FileLogPath=log\n");
+    let config = read_as(Dialect::QuickFixJ, &text).unwrap().to_config();
+    let log = config.unwrap().file_log.unwrap();
+    assert_eq!(log.layout, crate::store::Family::QuickfixJ);
+}
+
+#[test]
 fn of_two_equal_keys_the_last_one_holds_elsewhere() {
     for dialect in Dialect::FAMILY {
         let (session, _) = one(dialect, "LogonTimeout=x\nLogonTimeout=6\nMy=1\nmy=2");
