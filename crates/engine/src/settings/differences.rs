@@ -10,7 +10,9 @@ use super::family;
 use super::keys::Id;
 use super::registry::Key;
 use super::resolve::SessionSettings;
+use super::transport;
 use super::value::{Kind, Value};
+use crate::schedule::Time;
 
 /// The default that the engine has for a key of ours, whichever name it gives it.
 pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {
@@ -89,7 +91,16 @@ pub fn of_the_value(key: &Key, text: &str, dialect: Dialect) -> Option<String> {
     }
 }
 
-/// What the engine does when a session says nothing, where that is no default.
+/// The keys that [`of_what_is_missing`] has an answer for.
+pub const OF_WHAT_IS_MISSING: [Id; 5] = [
+    Id::UseDataDictionary,
+    Id::NonStopSession,
+    Id::EndTime,
+    Id::SSLValidateCertificates,
+    Id::Durability,
+];
+
+/// What the engine does when a session says nothing, where that is no default, or by what else it says.
 pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -> Option<String> {
     let missing = |id: Id| session.find(id).is_none();
     let fixt = session.text(Id::BeginString) == Some("FIXT.1.1");
@@ -122,8 +133,62 @@ pub fn of_what_is_missing(session: &SessionSettings, id: Id, dialect: Dialect) -
                         Durability=disk does";
             Some(note.into())
         }
+        Id::EndTime if !session.bool(Id::NonStopSession) => of_the_schedule(session, dialect),
+        Id::SSLValidateCertificates if transport::uses_tls(session) => of_tls(session, dialect),
         _ => None,
     }
+}
+
+/// What the engine makes of the times of a session.
+fn of_the_schedule(session: &SessionSettings, dialect: Dialect) -> Option<String> {
+    let clock = |id| match &session.find(id)?.value {
+        Value::Clock(clock) => Some(clock),
+        _ => None,
+    };
+    let (start, end) = (clock(Id::StartTime)?, clock(Id::EndTime)?);
+    let of_a_day = session.find(Id::StartDay).is_none();
+    let midnight = start.time == Time::default();
+    let note = match dialect {
+        Dialect::QuickFix if start.time != end.time => {
+            "restarts the numbers when the session ends, not when it begins"
+        }
+        Dialect::QuickFix if of_a_day && !midnight => {
+            "restarts the numbers at midnight when StartTime and EndTime are the same"
+        }
+        Dialect::QuickFixJ if start.zone != end.zone => {
+            "may end the session at midnight UTC, or before it begins, when its times have two zones"
+        }
+        _ => return None,
+    };
+    Some(note.into())
+}
+
+/// Whom the engine believes over TLS.
+fn of_tls(session: &SessionSettings, dialect: Dialect) -> Option<String> {
+    let connects = session.text(Id::ConnectionType) == Some("initiator");
+    let names = session.find(Id::PeerCertificates).is_none();
+    let note = match dialect {
+        Dialect::QuickFix if connects => match session.int(Id::CertificateVerifyLevel) {
+            None | Some(0) => {
+                "checks no certificate of a peer without CertificateVerifyLevel, and never its host's name"
+            }
+            Some(_) if names => "never checks the peer's host name; fixwire does",
+            Some(_) => return None,
+        },
+        Dialect::QuickFixJ if connects && names => {
+            "checks the peer's host name with EndpointIdentificationAlgorithm=HTTPS only; fixwire always does"
+        }
+        Dialect::QuickFixN => {
+            "fetches revocation lists unless SSLCheckCertificateRevocation=N; fixwire reads those of \
+             CertificateRevocationListFile"
+        }
+        Dialect::Antenna => {
+            "fetches revocation lists unless sslCheckCertificateRevocation=false; fixwire reads those \
+             of CertificateRevocationListFile"
+        }
+        _ => return None,
+    };
+    Some(note.into())
 }
 
 /// Defaults that an engine has by what else the file says.

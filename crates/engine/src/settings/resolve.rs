@@ -474,7 +474,7 @@ fn add_defaults(session: &mut SessionSettings, dialect: Dialect) {
     session
         .settings
         .sort_by_key(|setting| (setting.key.id, setting.number));
-    for id in [Id::UseDataDictionary, Id::NonStopSession, Id::Durability] {
+    for id in differences::OF_WHAT_IS_MISSING {
         if let Some(note) = differences::of_what_is_missing(session, id, dialect)
             && let Some(setting) = session.settings.iter_mut().find(|found| found.key.id == id)
         {

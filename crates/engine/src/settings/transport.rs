@@ -168,7 +168,7 @@ fn is_acceptor(from: &SessionSettings) -> bool {
 
 /// TLS is on when the file says so, and when it names a certificate (as QuickFIX/Go and C++ do) or,
 /// for an initiator, authorities.
-fn uses_tls(from: &SessionSettings) -> bool {
+pub(super) fn uses_tls(from: &SessionSettings) -> bool {
     if is_said(from, Id::SocketUseSSL) {
         return from.bool(Id::SocketUseSSL);
     }

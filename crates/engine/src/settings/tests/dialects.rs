@@ -219,7 +219,10 @@ fn a_store_that_syncs_is_durability_disk() {
     assert!(differs.starts_with("syncs every message"), "{differs}");
     let text = format!("{SESSION}FileStoreSync=Y\nDurability=process\n");
     let error = read_as(QuickFixJ, &text).unwrap_err().to_string();
-    assert!(error.contains("x.cfg:8: FileStoreSync=Y is Durability=disk, not process"), "{error}");
+    assert!(
+        error.contains("x.cfg:8: FileStoreSync=Y is Durability=disk, not process"),
+        "{error}"
+    );
     let text = format!("[DEFAULT]\nFileStoreSync=Y\n{SESSION}");
     let settings = read_as(QuickFixJ, &text).unwrap();
     let toml = crate::settings::convert::to_toml(&settings, &variables::OfTheProcess).unwrap();
@@ -243,6 +246,88 @@ fn logs_look_as_those_of_the_engine() {
     let config = read_as(Dialect::QuickFixJ, &text).unwrap().to_config();
     let log = config.unwrap().file_log.unwrap();
     assert_eq!(log.layout, crate::store::Family::QuickfixJ);
+}
+
+#[test]
+fn what_the_engine_makes_of_hours_and_certificates_is_said() {
+    use Dialect::{Fixwire, QuickFix, QuickFixGo, QuickFixJ, QuickFixN};
+    let hours = |times: [&str; 2], more: &str| {
+        let [start, end] = times;
+        format!("NonStopSession=N\nStartTime={start}\nEndTime={end}\n{more}")
+    };
+    let session = |dialect, extra: &str| {
+        let base = SESSION.replace("NonStopSession=Y\n", "");
+        let settings = read_as(dialect, &format!("{base}{extra}")).unwrap();
+        settings.sessions[0].clone()
+    };
+    let (day, same) = (["08:00:00", "17:00:00"], ["17:00:00", "17:00:00"]);
+    let (midnight, zones) = (
+        ["00:00:00", "00:00:00"],
+        ["08:00:00 Asia/Tokyo", "17:00:00 Europe/London"],
+    );
+    for (dialect, times, more, said) in [
+        (
+            QuickFix,
+            day,
+            "",
+            "when the session ends, not when it begins",
+        ),
+        (
+            QuickFix,
+            same,
+            "",
+            "at midnight when StartTime and EndTime are the same",
+        ),
+        (QuickFix, same, "StartDay=Mon\nEndDay=Mon", ""),
+        (QuickFix, midnight, "", ""),
+        (QuickFixJ, zones, "", "may end the session at midnight UTC"),
+        (QuickFixJ, day, "", ""),
+        (QuickFixN, day, "", ""),
+        (QuickFixGo, same, "", ""),
+        (Fixwire, same, "", ""),
+    ] {
+        let extra = hours(times, more);
+        let session = session(dialect, &extra);
+        let differs = session.find(Id::EndTime).unwrap().differs.as_deref();
+        let differs = differs.unwrap_or_default();
+        assert!(differs.contains(said), "{dialect} {extra}: {differs}");
+        assert_eq!(differs.is_empty(), said.is_empty(), "{differs}");
+    }
+    let initiator = "ConnectionType=initiator\nSocketConnectHost=h\nSocketConnectPort=1\nHeartBtInt=30\n\
+                     NonStopSession=Y\n";
+    for (dialect, extra, said) in [
+        (
+            QuickFix,
+            "SocketUseSSL=Y",
+            "checks no certificate of a peer",
+        ),
+        (
+            QuickFix,
+            "SocketUseSSL=Y\nCertificateVerifyLevel=2",
+            "never checks the peer's host name",
+        ),
+        (QuickFix, "", ""),
+        (
+            QuickFixJ,
+            "SocketUseSSL=Y",
+            "EndpointIdentificationAlgorithm=HTTPS only",
+        ),
+        (QuickFixJ, "SocketUseSSL=Y\nPeerCertificates=dns:a", ""),
+        (
+            QuickFixN,
+            "SSLEnable=Y",
+            "unless SSLCheckCertificateRevocation=N",
+        ),
+        (QuickFixN, "", ""),
+        (QuickFixGo, "SocketUseSSL=Y", ""),
+    ] {
+        let base = "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=A\nTargetCompID=B\n";
+        let settings = read_as(dialect, &format!("{base}{initiator}{extra}")).unwrap();
+        let found = settings.sessions[0].find(Id::SSLValidateCertificates);
+        let differs = found.unwrap().differs.as_deref().unwrap_or_default();
+        assert!(differs.contains(said), "{dialect} {extra}: {differs}");
+        assert_eq!(differs.is_empty(), said.is_empty(), "{differs}");
+    }
 }
 
 #[test]
