@@ -128,6 +128,23 @@ fn what_the_engine_would_have_done_otherwise_is_said() {
         (QuickFix, "ResetOnLogon=yes", "QuickFIX takes Y and N only"),
         (
             QuickFixJ,
+            "MaxScheduledWriteRequests=1000",
+            "disconnected by MaxSendBacklog and SlowConsumerTimeout",
+        ),
+        (
+            QuickFix,
+            "HttpAcceptPort=8080",
+            "no pages about sessions are served",
+        ),
+        (QuickFix, "MySQLLogPort=1", "name it in SqlLog"),
+        (
+            QuickFixJ,
+            "JdbcURL=jdbc:x",
+            "SqlLog names a database of logs",
+        ),
+        (QuickFixJ, "SLF4JLogHeartbeats=N", "say FileLogPath"),
+        (
+            QuickFixJ,
             "LogonTimeout =5",
             "QuickFIX/J takes the blank before `=` as a part of the key",
         ),
@@ -189,6 +206,9 @@ fn what_the_engine_would_have_done_otherwise_is_said() {
         (QuickFixJ, "Durability=disk"),
         (QuickFixJ, "ResetOnLogon= Y "),
         (QuickFixJ, "LogonTag1=50=X"),
+        (QuickFixJ, "MaxScheduledWriteRequests=0"),
+        (QuickFixJ, "SocketSynchronousWriteTimeout=30000"),
+        (QuickFixN, "SocketSendTimeout=0"),
     ] {
         let (_, found) = one(dialect, extra);
         assert_eq!(found, "", "{dialect} {extra}");
