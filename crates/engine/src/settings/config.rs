@@ -355,6 +355,7 @@ pub(super) fn appl_ver_id(word: &str) -> Option<ApplVerId> {
         "FIX.5.0" => b"7",
         "FIX.5.0SP1" => b"8",
         "FIX.5.0SP2" => b"9",
+        "FIX.Latest" => b"10",
         _ => return None,
     };
     ApplVerId::parse(number)
@@ -414,6 +415,19 @@ mod tests {
         let mut ours = ours.clone();
         ours.dictionary = None;
         assert_eq!(format!("{ours:?}"), format!("{usual:?}"));
+    }
+
+    #[test]
+    fn fix_latest_needs_a_dictionary_of_ones_own() {
+        let with = |extra: &str| {
+            let text = session(&format!("DefaultApplVerID=10\n{extra}"));
+            config(&text.replace("=FIX.4.2", "=FIXT.1.1"))
+        };
+        let version = |made: EngineConfig| made.sessions[0].session.default_appl_ver_id;
+        let made = with("UseDataDictionary=N").map(version).unwrap();
+        assert_eq!(made, ApplVerId::parse(b"10"));
+        let error = with("").unwrap_err();
+        assert!(error.contains("of FIX.Latest: name a file"), "{error}");
     }
 
     #[test]

@@ -114,7 +114,8 @@ impl Shelf {
         let known = Version::ALL
             .into_iter()
             .find(|version| version.name() == name);
-        let version = known.ok_or_else(|| format!("there is no built-in dictionary of {name}"))?;
+        let version = known
+            .ok_or_else(|| format!("there is no built-in dictionary of {name}: name a file"))?;
         let make = || Arc::new(Dictionary::built_in(version));
         Ok(Arc::clone(
             self.read.entry(built_in(name)).or_insert_with(make),

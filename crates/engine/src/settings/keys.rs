@@ -74,6 +74,7 @@ keys! {
     /// Tells apart sessions that are otherwise named the same. Never sent.
     SessionQualifier ["SessionQualifier": "CJGN"], Kind::Text, None, Session;
     /// DefaultApplVerID(1137), needed with `BeginString=FIXT.1.1`: `FIX.5.0SP2`, `FIX50SP2` or `9`.
+    /// The dictionary of `FIX.Latest` is not built in: name its file in `AppDataDictionary`.
     DefaultApplVerID ["DefaultApplVerID": "CJGN"], APPL_VERSIONS, None, Session;
     /// Who connects: an `initiator` connects to its peer, an `acceptor` waits for it.
     ConnectionType ["ConnectionType": "CJN"], ROLES, None, Session;

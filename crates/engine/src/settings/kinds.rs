@@ -52,6 +52,9 @@ pub(super) const APPL_VERSIONS: Kind = Kind::Word(&[
     ("FIX.4.4", "FIX.4.4"),
     ("FIX44", "FIX.4.4"),
     ("6", "FIX.4.4"),
+    ("FIX.Latest", "FIX.Latest"),
+    ("FIXLatest", "FIX.Latest"),
+    ("10", "FIX.Latest"),
 ]);
 
 pub(super) const PRECISIONS: Kind = Kind::Word(&[

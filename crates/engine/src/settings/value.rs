@@ -26,7 +26,7 @@ pub enum Kind {
         /// The most, in thousandths.
         max: u64,
     },
-    /// A span: `10` is seconds; `500ms`, `30s`, `2m` say their unit.
+    /// A span: `10` is seconds; `500ms`, `30s`, `2m`, `1m30s` say their units.
     Time {
         /// The least, in milliseconds.
         min: u64,
@@ -119,7 +119,7 @@ impl Kind {
                 format!("a number, {} to {}", thousandths(min), thousandths(max))
             }
             Self::Time { min, max } => format!(
-                "a time of {} to {}: seconds, or a number with ms, s or m behind it",
+                "a time of {} to {}: seconds, or with units as in 500ms, 30s or 1m30s",
                 millis(min),
                 millis(max)
             ),
@@ -175,6 +175,14 @@ impl Kind {
                 "N" | "NO" | "FALSE" => Some(Value::Bool(false)),
                 _ => None,
             },
+            Self::Int {
+                min,
+                max,
+                unit: "seconds",
+            } => {
+                let millis = time(text).filter(|millis| millis.is_multiple_of(1000))?;
+                within(millis / 1000, min, max).map(Value::Int)
+            }
             Self::Int { min, max, .. } => within(number(text)?, min, max).map(Value::Int),
             Self::Factor { min, max } => within(factor(text)?, min, max).map(Value::Int),
             Self::Time { min, max } => {
@@ -252,13 +260,27 @@ fn scaled(text: &str, units: &[(&str, u64)], plain: u64) -> Option<u64> {
     number(digits.trim_end())?.checked_mul(scale)
 }
 
-/// Milliseconds.
+/// Milliseconds. QuickFIX/Go writes several units one behind another: `1h30m`, `1.5s`.
 fn time(text: &str) -> Option<u64> {
-    scaled(
-        text,
-        &[("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)],
-        1000,
-    )
+    const UNITS: &[(&str, u64)] = &[("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)];
+    if let Some(millis) = scaled(text, UNITS, 1000) {
+        return Some(millis);
+    }
+    let (mut rest, mut sum) = (text, 0_u64);
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| c.is_ascii_alphabetic())?;
+        let (count, behind) = rest.split_at(digits);
+        let next = behind.find(|c: char| !c.is_ascii_alphabetic());
+        let (unit, further) = behind.split_at(next.unwrap_or(behind.len()));
+        let (_, scale) = UNITS.iter().find(|known| known.0 == unit)?;
+        let part = factor(count)?.checked_mul(*scale)?;
+        if !part.is_multiple_of(1000) {
+            return None;
+        }
+        sum = sum.checked_add(part / 1000)?;
+        rest = further;
+    }
+    (!text.is_empty()).then_some(sum)
 }
 
 /// Thousandths.
@@ -332,6 +354,25 @@ mod tests {
             (SECONDS, "10", Value::Time(Duration::from_secs(10))),
             (SECONDS, "1500ms", Value::Time(Duration::from_millis(1500))),
             (SECONDS, "1m", Value::Time(Duration::from_secs(60))),
+            (SECONDS, "0m30s", Value::Time(Duration::from_secs(30))),
+            (SECONDS, "1.5s", Value::Time(Duration::from_millis(1500))),
+            (
+                Kind::Time {
+                    min: 0,
+                    max: u64::MAX,
+                },
+                "1h1m30s5ms",
+                Value::Time(Duration::from_millis(3_690_005)),
+            ),
+            (
+                Kind::Int {
+                    min: 0,
+                    max: 3600,
+                    unit: "seconds",
+                },
+                "1m30s",
+                Value::Int(90),
+            ),
             (SIZE, "64K", Value::Int(65536)),
             (SIZE, "1 MB", Value::Int(1 << 20)),
             (Kind::Factor { min: 0, max: 9000 }, "1.45", Value::Int(1450)),
@@ -383,6 +424,21 @@ mod tests {
             (SECONDS, "0"),
             (SECONDS, "18446744073709551615m"),
             (SECONDS, "10x"),
+            (SECONDS, "10s5"),
+            (SECONDS, "s"),
+            (SECONDS, "-1m30s"),
+            (SECONDS, "1m 30s"),
+            (SECONDS, "1.5"),
+            (SECONDS, "1.0005s"),
+            (SECONDS, "1m18446744073709551615m"),
+            (
+                Kind::Int {
+                    min: 0,
+                    max: 60,
+                    unit: "seconds",
+                },
+                "1500ms",
+            ),
             (SIZE, "B"),
             (Kind::Factor { min: 0, max: 9000 }, "1."),
             (Kind::Factor { min: 0, max: 9000 }, "1.2345"),
