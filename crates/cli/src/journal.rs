@@ -32,6 +32,8 @@ pub enum JournalCommand {
   fixwire journal dump store --session 'FIX.4.4:BROKER->CLIENT' --direction out --first-seq 100
   fixwire journal dump store --json --from 20260821-13:30:00 | jq .
 
+  fixwire journal dump store --mask 1,448
+
 Secrets (554, 925, 96, 1402, 1404) are masked.")]
 pub struct DumpArgs {
     /// The journal's folder: FileStorePath of the settings file
@@ -57,6 +59,9 @@ pub struct DumpArgs {
     /// Only up to this MsgSeqNum
     #[arg(long, value_name = "N")]
     last_seq: Option<u64>,
+    /// Star out the values of these fields too, as RedactFieldsInLogs does in logs
+    #[arg(long, value_name = "TAGS", value_delimiter = ',')]
+    mask: Vec<u32>,
 }
 
 /// What to check.
@@ -107,6 +112,7 @@ fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
         until: args.until,
         first_seq: args.first_seq,
         last_seq: args.last_seq,
+        masked: args.mask.clone(),
     };
     let format = if args.json {
         Format::Json

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
-use fixwire_protocol::session;
+use fixwire_protocol::{Tag, session};
 
 use crate::access::Network;
 use crate::bucket::Rate;
@@ -60,6 +60,9 @@ pub struct EngineConfig {
     pub file_log: Option<FileLog>,
     /// The same in tables of a database.
     pub sql_log: Option<SqlLog>,
+    /// Fields whose values are starred out in both logs, beside those that always are. The journal keeps
+    /// them.
+    pub masked_in_logs: Vec<Tag>,
     /// The sessions. A session's place here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
     /// What acceptor sessions are made of when a Logon is for none of `sessions`. The first one that
@@ -83,6 +86,7 @@ impl Default for EngineConfig {
             retention: None,
             file_log: None,
             sql_log: None,
+            masked_in_logs: Vec::new(),
             sessions: Vec::new(),
             templates: Vec::new(),
         }

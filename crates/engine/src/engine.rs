@@ -169,7 +169,7 @@ impl<A: Application> Engine<A> {
             source,
         })?;
         let (file_log, sql_log) = (config.file_log.clone(), config.sql_log.clone());
-        let folder = config.journal_dir.clone();
+        let (folder, masked) = (config.journal_dir.clone(), config.masked_in_logs.clone());
         let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
         let mut engine = Self::with_host(config, app, host)?;
         let journal = &engine.core.journal;
@@ -178,6 +178,7 @@ impl<A: Application> Engine<A> {
             end: journal.positions().1,
             sessions: journal.sessions().map(|known| known.1.into()).collect(),
             configured,
+            masked: &masked,
             wake_up: engine.host.wake_up(),
         };
         let files = file_log.map(|log| Feed::files(log, start.clone()));

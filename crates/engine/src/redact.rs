@@ -38,6 +38,8 @@ pub(crate) struct Redactor {
     bytes: Vec<u8>,
     /// Which messages of the outbox have a copy, and where it stands.
     copies: Vec<(usize, Range<usize>)>,
+    /// Further fields whose values nobody may read.
+    more: Vec<Tag>,
 }
 
 impl Redactor {
@@ -49,6 +51,15 @@ impl Redactor {
             decoder: Decoder::with_capacity(max_fields),
             bytes: Vec::with_capacity(max_message),
             copies: Vec::new(),
+            more: Vec::new(),
+        }
+    }
+
+    /// One for what is shown of a journal: the values of `more` fields are starred out too.
+    pub(crate) fn for_showing(more: &[Tag]) -> Self {
+        Self {
+            more: more.to_vec(),
+            ..Self::new(0, Self::FIELDS)
         }
     }
 
@@ -68,9 +79,13 @@ impl Redactor {
     /// UserRequest, only what is harmless stays.
     #[cold]
     pub(crate) fn copy(&mut self, index: usize, message: &[u8], private: bool) {
-        let is_secret = |tag: Tag| match private {
-            true => !is_harmless(tag),
-            false => SECRETS.contains(&tag),
+        let more = &self.more;
+        let is_secret = |tag: Tag| {
+            more.contains(&tag)
+                || match private {
+                    true => !is_harmless(tag),
+                    false => SECRETS.contains(&tag),
+                }
         };
         let start = self.bytes.len();
         self.bytes.extend_from_slice(message);
@@ -206,6 +221,20 @@ mod tests {
         );
         let text = kept(false, "35=D\x0111=x\x01");
         assert!(text.contains("|35=D|11=x|10="));
+    }
+
+    #[test]
+    fn of_what_is_shown_further_fields_go() {
+        let body = "35=A\x0149=us\x0158=hello\x01553=me\x01";
+        let whole = format!("8=FIX.4.4\x019={}\x01{body}", body.len());
+        let whole = format!("{whole}10={:03}\x01", frame::check_sum(whole.as_bytes()));
+        let mut redactor = Redactor::for_showing(&[58, 553]);
+        redactor.copy_any(0, whole.as_bytes());
+        let kept = redactor.kept(0, whole.as_bytes());
+        let text = String::from_utf8_lossy(kept).replace('\x01', "|");
+        assert!(text.contains("|49=us|58=*****|553=**|10="), "{text}");
+        let len = whole.len();
+        assert_eq!(frame::next(kept, 4096), Frame::Whole { skip: 0, len });
     }
 
     #[test]

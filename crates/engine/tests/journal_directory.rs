@@ -218,6 +218,13 @@ fn a_dump_shows_everything_but_secrets() {
     ];
     let expected: String = expected.map(|line| format!("{head} {line}\n")).concat();
     assert_eq!(text(&Filter::default(), Format::Text), expected);
+    let masked = Filter {
+        masked: vec![58],
+        direction: Some(Direction::Out),
+        ..Filter::default()
+    };
+    let lines = [1, 2].map(|seq| format!("{head} out     34={seq} 8=FIX.4.2|35=A|58=***|\n"));
+    assert_eq!(text(&masked, Format::Text), lines.concat());
     let json = text(&Filter::default(), Format::Json);
     assert_eq!(json.lines().count(), 7);
     assert!(!json.contains("hunter2"));

@@ -4,6 +4,8 @@ use super::read::Record;
 use super::record::{Effect, Kind};
 use super::verify::{Verified, walk};
 use super::{JournalError, JournalId};
+use crate::redact::Redactor;
+use fixwire_protocol::Tag;
 use fixwire_protocol::time::Timestamp;
 use std::io::{self, Write};
 use std::path::Path;
@@ -41,6 +43,8 @@ pub struct Filter {
     pub first_seq: Option<u64>,
     /// Only up to this MsgSeqNum; hides what has no number.
     pub last_seq: Option<u64>,
+    /// Fields whose values are stars, beside the secrets that are never shown.
+    pub masked: Vec<Tag>,
 }
 
 /// Fields whose values are secrets, with the tag of their length when they are data.
@@ -68,8 +72,11 @@ pub fn dump(
     out: &mut impl Write,
     format: Format,
 ) -> Result<Verified, JournalError> {
+    let masks = !filter.masked.is_empty();
+    let mut redactor = masks.then(|| Redactor::for_showing(&filter.masked));
     walk(directory, |record, names| {
-        print(record, names, filter, out, format).map_err(JournalError::io("write", "the dump"))
+        print(record, names, filter, redactor.as_mut(), out, format)
+            .map_err(JournalError::io("write", "the dump"))
     })
 }
 
@@ -77,6 +84,7 @@ fn print(
     record: &Record<'_>,
     names: &[&str],
     filter: &Filter,
+    mut redactor: Option<&mut Redactor>,
     out: &mut impl Write,
     format: Format,
 ) -> io::Result<()> {
@@ -102,7 +110,7 @@ fn print(
             seq,
             bytes: record.body,
         };
-        line.print(names, filter, out, format)?;
+        line.print(names, filter, redactor.as_deref_mut(), out, format)?;
     }
     for Effect {
         session,
@@ -117,7 +125,7 @@ fn print(
             seq: Some(seq),
             bytes,
         };
-        line.print(names, filter, out, format)?;
+        line.print(names, filter, redactor.as_deref_mut(), out, format)?;
     }
     Ok(())
 }
@@ -136,6 +144,7 @@ impl Line<'_> {
         &self,
         names: &[&str],
         filter: &Filter,
+        redactor: Option<&mut Redactor>,
         out: &mut impl Write,
         format: Format,
     ) -> io::Result<()> {
@@ -157,10 +166,15 @@ impl Line<'_> {
             return Ok(());
         }
         let (what, record) = (self.what, self.record);
-        let text = if direction.is_some() {
-            masked(self.bytes)
-        } else {
-            self.bytes.to_vec()
+        let text = match (direction, redactor) {
+            (None, _) => self.bytes.to_vec(),
+            (Some(_), None) => masked(self.bytes),
+            (Some(_), Some(redactor)) => {
+                redactor.copy_any(0, self.bytes);
+                let text = masked(redactor.kept(0, self.bytes));
+                redactor.clear();
+                text
+            }
         };
         match format {
             Format::Text => {

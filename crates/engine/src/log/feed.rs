@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use fixwire_protocol::{SessionId, Timestamp};
+use fixwire_protocol::{SessionId, Tag, Timestamp};
 
 use super::files::Files;
 use super::{FileLog, LogError, SqlLog, Target};
@@ -56,6 +56,8 @@ pub(crate) struct Start<'a> {
     pub(crate) sessions: Vec<String>,
     /// The names of the engine's sessions, by theirs.
     pub(crate) configured: Vec<String>,
+    /// Fields whose values are starred out, beside those that always are.
+    pub(crate) masked: &'a [Tag],
     /// Makes the engine hear what the log has to tell.
     pub(crate) wake_up: WakeUp,
 }
@@ -112,7 +114,7 @@ impl Feed {
             heard,
             sessions: start.sessions,
             configured: start.configured,
-            redactor: Redactor::new(0, Redactor::FIELDS),
+            redactor: Redactor::for_showing(start.masked),
             ends: Arc::clone(&ends),
             reports: Arc::clone(&reports),
             wake_up: start.wake_up,

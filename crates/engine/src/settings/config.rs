@@ -91,6 +91,7 @@ impl Settings {
             retention: retention(first),
             file_log: logs::file(first),
             sql_log: logs::sql(first),
+            masked_in_logs: logs::masked(first),
             sessions,
             templates,
         };

@@ -115,11 +115,10 @@ pub static GROUPS: &[Group] = &[
         note: "sessions run over TCP",
     },
     Group {
-        keys: &["RedactFieldsInLogs", "RedactionLogText"],
-        refused: true,
+        keys: &["RedactionLogText"],
+        refused: false,
         unless: None,
-        note: "tags 554, 925, 1402 and 1404 are always masked, and all but harmless fields of Logon and UserRequest; \
-               others cannot be named yet",
+        note: "a value that is left out is as many stars as it was long",
     },
     Group {
         keys: &["Encoding"],

@@ -498,6 +498,10 @@ keys! {
         Kind::Text, Some("event_log"), Engine;
     /// Heartbeats are in the message logs of `SqlLog`.
     SqlLogHeartbeats ["JdbcLogHeartBeats": "J"], Kind::Bool, Some("Y"), Engine;
+    /// Fields whose values are starred out in message logs, files and `SqlLog`, beside those that always are
+    /// ([security](security.md)). Times, lengths and CheckSum stay right. The journal keeps them, because a
+    /// message may have to be sent again: `fixwire journal dump --mask` leaves them out too.
+    RedactFieldsInLogs ["RedactFieldsInLogs": "N"], Kind::Tags, None, Engine;
     /// How long records stay in the journal when no session needs them any more. A session needs what its
     /// peer may ask for: all it sent since its last reset, or since `JournalResendKeep`. Old files are
     /// looked at when a new one is begun; a file goes as a whole. Absent: nothing is removed.

@@ -1,8 +1,11 @@
 //! Settings of the logs beside the journal.
 
+use fixwire_protocol::Tag;
+
 use super::Id;
 use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
+use super::value::Value;
 use crate::config::{Durability, EngineConfig};
 use crate::log::{FileLog, SqlLog};
 use crate::store::Family;
@@ -38,6 +41,14 @@ pub(super) fn sql(from: &SessionSettings) -> Option<SqlLog> {
     })
 }
 
+/// The fields whose values are in no log.
+pub(super) fn masked(from: &SessionSettings) -> Vec<Tag> {
+    match from.find(Id::RedactFieldsInLogs).map(|found| &found.value) {
+        Some(Value::Tags(tags)) => tags.clone(),
+        _ => Vec::new(),
+    }
+}
+
 /// Whether such logs can be.
 pub(super) fn check(
     settings: &Settings,
@@ -64,6 +75,25 @@ pub(super) fn check(
 mod tests {
     use super::*;
     use crate::settings::Source;
+
+    #[test]
+    fn what_no_log_shows_is_said_in_tags() {
+        let with = |lines: &str| {
+            let text = format!(
+                "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=A\nTargetCompID=B\n\
+                 ConnectionType=acceptor\nSocketAcceptPort=5001\n{lines}"
+            );
+            let path = "x.cfg".into();
+            Settings::read(&Source { path, text }).map_err(|error| error.to_string())
+        };
+        let made = with("RedactFieldsInLogs=554, 448").unwrap().to_config();
+        assert_eq!(made.unwrap().masked_in_logs, [554, 448]);
+        let error = with("RedactFieldsInLogs=PartyID").unwrap_err();
+        assert!(
+            error.contains("expected tags with commas between them"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn a_log_in_a_database_is_as_the_file_says_or_refused() {

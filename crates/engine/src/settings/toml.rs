@@ -343,6 +343,7 @@ fn scalar(kind: Kind, value: &DeValue<'_>) -> Option<String> {
             | Kind::Bytes { .. }
             | Kind::Port
             | Kind::Pauses
+            | Kind::Tags
             | Kind::Word(_),
         ) if number.radix() == 10 => Some(number.as_str().to_owned()),
         (DeValue::Float(number), Kind::Factor { .. }) => Some(number.as_str().to_owned()),

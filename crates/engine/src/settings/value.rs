@@ -66,6 +66,8 @@ pub enum Kind {
     Pauses,
     /// `tag=value`.
     TagValue,
+    /// Tags with commas between them.
+    Tags,
 }
 
 /// A checked value.
@@ -93,6 +95,8 @@ pub enum Value {
     Pauses(Vec<Duration>),
     /// Of [`Kind::TagValue`].
     TagValue(u32, String),
+    /// Of [`Kind::Tags`]: at least one.
+    Tags(Vec<u32>),
 }
 
 impl Kind {
@@ -155,6 +159,7 @@ impl Kind {
             Self::Dates => "dates, such as 2026-12-25,2027-01-01".into(),
             Self::Pauses => "seconds, or a list such as 3x10;5x20;60, each 1 s to 1 day".into(),
             Self::TagValue => "tag=value".into(),
+            Self::Tags => "tags with commas between them, such as 448,58".into(),
         }
     }
 
@@ -226,6 +231,14 @@ impl Kind {
                 let tag = within(number(tag.trim())?, 1, u64::from(u32::MAX))?;
                 printable(value)?;
                 Some(Value::TagValue(u32::try_from(tag).ok()?, value.into()))
+            }
+            Self::Tags => {
+                let tag = |text: &str| {
+                    let tag = within(number(text.trim())?, 1, u64::from(u32::MAX))?;
+                    u32::try_from(tag).ok()
+                };
+                let tags: Option<Vec<u32>> = text.split(',').map(tag).collect();
+                tags.map(Value::Tags)
             }
         }
     }
@@ -401,6 +414,7 @@ mod tests {
         ] {
             assert_eq!(kind.parse(text), Ok(value), "{text}");
         }
+        assert_eq!(Kind::Tags.parse("58, 448"), Ok(Value::Tags(vec![58, 448])));
         let pauses = Kind::Pauses.parse("2x10; 60").unwrap();
         let seconds = [10, 10, 60].map(Duration::from_secs).to_vec();
         assert_eq!(pauses, Value::Pauses(seconds));
@@ -457,6 +471,10 @@ mod tests {
             (Kind::Pauses, "99999999x10"),
             (Kind::TagValue, "x=1"),
             (Kind::TagValue, "553="),
+            (Kind::Tags, ""),
+            (Kind::Tags, "1,"),
+            (Kind::Tags, "0"),
+            (Kind::Tags, "a"),
         ] {
             assert_eq!(kind.parse(text), Err(kind.expected()), "{text}");
         }

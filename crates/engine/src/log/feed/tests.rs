@@ -73,6 +73,7 @@ impl World {
             end: self.journal.positions().1,
             sessions: self.names.clone(),
             configured: self.names.clone(),
+            masked: &[11],
             wake_up: Arc::new(|| {}),
         };
         Feed::files(log, start).unwrap()
@@ -86,7 +87,8 @@ impl World {
     fn trade_in(&mut self, session: JournalId) {
         let seq = self.journal.counters(session).unwrap().next_out;
         let wall = Timestamp(WALL.0 + self.journal.records_written().cast_signed() * SECOND);
-        let sent = format!("8=FIX.4.2\x019=5\x0135=8\x0134={seq}\x01554=tiger\x0110=000\x01");
+        let sent =
+            format!("8=FIX.4.2\x019=5\x0135=8\x0134={seq}\x0111=order\x01554=tiger\x0110=000\x01");
         let cause = Cause {
             session,
             kind: Kind::Message,
@@ -172,7 +174,8 @@ fn what_is_committed_is_logged_once_over_segments_and_restarts() {
     assert_eq!(lines.len(), 400);
     for (seq, pair) in (2..).zip(lines.chunks(2)) {
         assert!(pair[0].ends_with("\x0158=a\\x0ab\x01"), "{}", pair[0]);
-        let sent = format!(" : 8=FIX.4.2\x019=5\x0135=8\x0134={seq}\x01554=*****\x0110=");
+        let sent =
+            format!(" : 8=FIX.4.2\x019=5\x0135=8\x0134={seq}\x0111=*****\x01554=*****\x0110=");
         assert!(pair[1].contains(&sent), "{}", pair[1]);
     }
 }

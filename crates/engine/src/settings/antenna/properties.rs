@@ -356,7 +356,7 @@ pub static PROPERTIES: &[Property] = &[
     idle("enableLoggingOfIncomingMessages", "", FILES),
     idle("markIncomingMessageTime", "false", DETAIL),
     idle("enableMessageStatistic", "true", DETAIL),
-    warned("maskedTags", "554,925", "tags 554, 925, 1402 and 1404 are always masked, and all but harmless fields of Logon and UserRequest; others cannot be named yet"),
+    same("maskedTags", "554,925", Id::RedactFieldsInLogs),
     idle("rawTags", "96,91,213,349,351,353,355,357,359,361,363,365,446,619,622", "the dictionary knows the fields that hold data"),
     // Checks.
     same("validateCheckSum", "true", Id::ValidateChecksum),

@@ -209,6 +209,7 @@ fn what_the_engine_would_have_done_otherwise_is_said() {
         (QuickFixJ, "MaxScheduledWriteRequests=0"),
         (QuickFixJ, "SocketSynchronousWriteTimeout=30000"),
         (QuickFixN, "SocketSendTimeout=0"),
+        (QuickFixN, "RedactFieldsInLogs=554"),
     ] {
         let (_, found) = one(dialect, extra);
         assert_eq!(found, "", "{dialect} {extra}");

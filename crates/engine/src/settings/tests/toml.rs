@@ -139,8 +139,8 @@ fn every_mistake_is_named_with_line_and_column() {
             "x.toml:7:1: `LogonTag` is not valid for LogonTag: expected tag=value",
         ),
         (
-            "RedactFieldsInLogs = \"1\"",
-            "x.toml:7:1: `RedactFieldsInLogs` is not supported",
+            "SocketCABytes = \"1\"",
+            "x.toml:7:1: `SocketCABytes` is not supported",
         ),
         (
             "Dialect = \"quickfixj\"",
