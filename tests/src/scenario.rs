@@ -3,7 +3,6 @@
 //! ```text
 //! # A number above the expected one asks for what is missing, once.
 //! # Source: FIX Session Layer Test Cases, 2b.
-//! versions: 4.2 4.4
 //! session role=acceptor heartbeat=30
 //! logged-on
 //! recv 35=0|34=4
@@ -39,6 +38,11 @@
 //! | `disconnect REASON` | the connection is closed; the reason, if given, is the name in `Reason` |
 //! | `numbers in=2 out=3 epoch=0` | the counters now |
 //!
+//! A scenario is played in every version, unless a `versions:` line names those that have the
+//! fields and messages it is about. A `send` line says what FIX 4.4 writes: where an earlier version
+//! has no EndSeqNo(16) = 0, or no such field or reason in a Reject, the player expects what that
+//! version has instead.
+//!
 //! `|` is SOH. A value `now`, `now+10s`, `now-121s` is that time; `*` in `send` is any value;
 //! `(none)` in `recv` leaves a header field out; `<SOH>` is a delimiter inside a value.
 
@@ -63,7 +67,7 @@ pub struct Scenario {
     pub name: String,
     /// Has a `# Source:` line.
     pub has_source: bool,
-    /// Under which versions it is played.
+    /// Under which versions it is played: all, unless a `versions:` line names fewer.
     pub versions: Vec<&'static str>,
     /// The settings of the `session` line.
     pub settings: Vec<(String, String)>,
@@ -232,7 +236,7 @@ impl Scenario {
         let mut scenario = Self {
             name: name.to_owned(),
             has_source: false,
-            versions: vec!["4.4"],
+            versions: VERSIONS.to_vec(),
             settings: Vec::new(),
             settings_line: 0,
             steps: Vec::new(),

@@ -365,6 +365,7 @@ impl<D: Disk> Core<D> {
         &mut self,
         now: Now,
         host: &mut impl Host,
+        app: &mut impl Application,
         session: usize,
     ) -> Result<bool, JournalError> {
         let line = &mut self.lines[session];
@@ -402,7 +403,7 @@ impl<D: Disk> Core<D> {
             && !paced_out
             && self.sessions[session].replay_due().is_some()
         {
-            self.replay(now, session);
+            self.replay(now, app, session);
             self.commit(now, session, Kind::Sent, None)?;
             self.flush(host)?;
         }
@@ -414,8 +415,8 @@ impl<D: Disk> Core<D> {
         Ok(waits && !line.output.is_blocked())
     }
 
-    /// Feeds stored messages to a session that resends.
-    fn replay(&mut self, now: Now, session: usize) {
+    /// Feeds stored messages to a session that resends, but for those that the application keeps back.
+    fn replay(&mut self, now: Now, app: &mut impl Application, session: usize) {
         let Self {
             sessions,
             lines,
@@ -460,6 +461,9 @@ impl<D: Disk> Core<D> {
             }
             bytes += stored.map_or(0, <[u8]>::len);
             skips += 1;
+            let id = state.id();
+            let stored = stored
+                .filter(|bytes| !state.would_repeat(now, bytes) || app.on_resend(now, id, bytes));
             state.replay(now, stored, outbox);
             if state.replay_due() == Some(due) {
                 // No room; the number is asked for again after the outbox has been written.

@@ -321,7 +321,10 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.release(now)?;
         let mut at = 0;
         while let Some(session) = self.core.busy.get(at).copied() {
-            if self.core.pump(now, &mut self.host, session)? {
+            if self
+                .core
+                .pump(now, &mut self.host, &mut self.app, session)?
+            {
                 at += 1;
             } else {
                 self.core.lines[session].is_busy = false;

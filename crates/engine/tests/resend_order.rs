@@ -8,9 +8,9 @@ use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
+use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, SessionId, tag};
 
-/// Answers each order with one report.
+/// Answers each order with one report; that of order KEEP is not sent again.
 struct Answerer;
 
 impl Application for Answerer {
@@ -28,6 +28,11 @@ impl Application for Answerer {
         );
         body.finish().expect("room for a report");
         Ok(())
+    }
+
+    fn on_resend(&mut self, _: Now, _: SessionId, stored: &[u8]) -> bool {
+        let mut decoder = Decoder::with_capacity(64);
+        decoder.decode(stored).get(tag::CL_ORD_ID) != Some(b"KEEP")
     }
 }
 
@@ -168,4 +173,25 @@ fn an_answer_to_a_held_message_always_has_room() {
     assert_eq!(talk.say(&held), ["2 2 -"]);
     let reports = talk.say(&[("D", 2, "43=Y|122=20260302-08:00:01|11=A|")]);
     assert_eq!(reports.len(), 98);
+}
+
+#[test]
+fn what_the_application_keeps_back_becomes_a_gap_fill() {
+    for durability in [Durability::Process, Durability::Disk] {
+        let mut talk = Talk::new(durability);
+        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+        let orders = [
+            ("D", 2, "11=A|"),
+            ("D", 3, "11=KEEP|"),
+            ("D", 4, "11=KEEP|"),
+            ("D", 5, "11=B|"),
+        ];
+        assert_eq!(talk.say(&orders), ["8 2 -", "8 3 -", "8 4 -", "8 5 -"]);
+        let again = talk.say(&[("2", 6, "7=1|16=0|")]);
+        assert_eq!(
+            again,
+            ["4 1 Y", "8 2 Y", "4 3 Y", "8 5 Y"],
+            "{durability:?}"
+        );
+    }
 }

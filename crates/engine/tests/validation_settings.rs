@@ -30,7 +30,7 @@ fn each_switch_of_validation_reaches_its_rule() {
     let usual = of("").session.rules;
     assert_eq!(usual, Rules::default());
     type Change = fn(&mut Rules);
-    let switches: [(&str, Change); 8] = [
+    let switches: [(&str, Change); 9] = [
         ("ValidateFieldsOutOfOrder=N", |rules| {
             rules.fields_out_of_order = false
         }),
@@ -55,6 +55,7 @@ fn each_switch_of_validation_reaches_its_rule() {
         ("ValidateConditionalFields=N", |rules| {
             rules.conditional_fields = false
         }),
+        ("MaxGroupEntries=1", |rules| rules.max_group_entries = 1),
     ];
     for (line, change) in switches {
         let mut rules = usual;

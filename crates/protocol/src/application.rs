@@ -34,6 +34,14 @@ pub trait Application {
     ) {
     }
 
+    /// Whether a stored application message is sent again to a peer that asks for it; when it is not, a
+    /// gap fill stands in its place. `stored` is the message as it was sent first, for a
+    /// [`Decoder`](crate::Decoder). Asked for each message that the session's settings let it repeat,
+    /// and once more when there was no room for it.
+    fn on_resend(&mut self, _now: Now, _session: SessionId, _stored: &[u8]) -> bool {
+        true
+    }
+
     /// A session has logged on: both Logons have been exchanged.
     fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}
 

@@ -383,6 +383,8 @@ pub struct GroupDef {
     required: Vec<u64>,
     /// Words of 64 that the sets of one entry, and of the deepest entry inside it, need.
     words: usize,
+    /// How many groups stand inside each other here, this one counted.
+    depth: usize,
 }
 
 impl GroupDef {
@@ -407,17 +409,16 @@ impl GroupDef {
         {
             set(&mut required, position);
         }
-        let nested = members
-            .iter()
-            .filter_map(|member| member.group.as_deref())
-            .map(|group| group.words);
-        let words = required.len() + nested.max().unwrap_or(0);
+        let nested = || members.iter().filter_map(|member| member.group.as_deref());
+        let words = required.len() + nested().map(|group| group.words).max().unwrap_or(0);
+        let depth = 1 + nested().map(|group| group.depth).max().unwrap_or(0);
         Some(Self {
             count,
             members,
             positions,
             required,
             words,
+            depth,
         })
     }
 

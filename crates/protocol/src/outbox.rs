@@ -195,6 +195,10 @@ impl Outbox {
     }
 
     /// Begins a message of an application; leaves the reserve alone.
+    ///
+    /// The session's fields of the header are written later. Others that this one message needs, such as
+    /// ApplVerID(1128) for a version that is not the session's, or OnBehalfOfCompID(115), come first of
+    /// all, before the fields of the body.
     #[inline]
     pub fn begin(&mut self, session: SessionId, msg_type: &[u8]) -> Body<'_> {
         let limit = self.buffer.len() - RESERVE - SLACK;

@@ -356,11 +356,42 @@ fn entries_begin_with_their_delimiter_and_keep_their_order() {
     refused(&dictionary(Version::Fix44), &list, RequiredTagMissing, 54);
 }
 
+/// The cap less one, the cap and one more, of a group and of one inside its entries.
 #[test]
-fn ten_thousand_entries_are_a_group_like_any_other() {
-    let mut text = String::from("453=10000");
-    (0..10_000).for_each(|n| text += &format!("|448=P{n}|447=D|452=1"));
-    accepted(&dictionary(Version::Fix44), &order(&text));
+fn a_group_has_only_so_many_entries() {
+    let fix44 = dictionary(Version::Fix44);
+    let group = |count: usize, declared: usize| {
+        let mut text = format!("453={declared}");
+        (0..count).for_each(|n| text += &format!("|448=P{n}|447=D|452=1"));
+        order(&text)
+    };
+    let cap = Rules::default().max_group_entries as usize;
+    accepted(&fix44, &group(cap - 1, cap - 1));
+    accepted(&fix44, &group(cap, cap));
+    refused(&fix44, &group(cap + 1, cap + 1), ValueIncorrect, 453);
+    refused(&fix44, &group(10_000, 10_000), ValueIncorrect, 453);
+    let small = Rules {
+        max_group_entries: 2,
+        group_counts: false,
+        ..Rules::default()
+    };
+    // What NumInGroup says does not matter.
+    assert!(judge(&fix44, &small, &group(2, 3)).is_ok());
+    assert!(judge(&fix44, &small, &group(3, 2)).is_err());
+    let nested = |count: usize| {
+        let entry = |n: usize| {
+            let subs: String = (0..count).map(|sub| format!("|523={sub}|803=1")).collect();
+            format!("|448=P{n}|447=D|452=1|802={count}{subs}")
+        };
+        order(&format!("453=2{}{}", entry(0), entry(1)))
+    };
+    let strict = Rules {
+        group_counts: true,
+        ..small
+    };
+    assert!(judge(&fix44, &strict, &nested(2)).is_ok());
+    let fault = judge(&fix44, &strict, &nested(3)).expect_err("one too many");
+    assert_eq!((fault.reason, fault.tag), (ValueIncorrect, Some(802)));
 }
 
 #[test]
@@ -524,6 +555,7 @@ proptest! {
             duplicate_tags: rules[9],
             group_counts: rules[10],
             conditional_fields: true,
+            max_group_entries: 2,
         };
         thread_local!(static FIX44: Dictionary = Dictionary::built_in(Version::Fix44));
         FIX44.with(|dictionary| { let _ = judge(dictionary, &rules, &text); });

@@ -360,6 +360,7 @@ fn rules(byte: u8) -> Rules {
         duplicate_tags: on(4),
         group_counts: on(5),
         conditional_fields: on(6),
+        max_group_entries: 1 + u32::from(byte >> 3),
     }
 }
 

@@ -136,7 +136,46 @@ impl Peer {
         if wanted.contains(&(35, "A".to_owned())) && !wanted.iter().any(|(tag, _)| *tag == 1137) {
             wanted.extend(self.appl_ver_id.map(|id| (1137, id.to_owned())));
         }
+        match wanted.iter().find(|(tag, _)| *tag == 35) {
+            Some((_, msg_type)) if msg_type == "2" => self.age_resend_request(&mut wanted),
+            Some((_, msg_type)) if msg_type == "3" => self.age_reject(&mut wanted),
+            _ => {}
+        }
         wanted
+    }
+
+    /// Before FIX 4.2, EndSeqNo(16) had no 0: the open end was 999999.
+    fn age_resend_request(&self, wanted: &mut Fields) {
+        if self.begin_string < BeginString::Fix42 {
+            let open = |field: &&mut (u32, String)| field.0 == 16 && field.1 == "0";
+            wanted
+                .iter_mut()
+                .filter(open)
+                .for_each(|field| field.1 = "999999".to_owned());
+        }
+    }
+
+    /// Before FIX 4.2 a Reject had only Text(58), which names the tag; SessionRejectReason(373) ended
+    /// with 11 there and with 17 in FIX 4.3.
+    fn age_reject(&self, wanted: &mut Fields) {
+        let last = match self.begin_string {
+            BeginString::Fix40 | BeginString::Fix41 => {
+                let tag = wanted.iter().find(|(tag, _)| *tag == 371);
+                let named = tag.map(|(_, value)| format!(" ({value})"));
+                for (_, text) in wanted.iter_mut().filter(|(tag, _)| *tag == 58) {
+                    if let Some(named) = named.as_deref().filter(|_| text != "*") {
+                        text.push_str(named);
+                    }
+                }
+                wanted.retain(|(tag, _)| ![371, 372, 373].contains(tag));
+                return;
+            }
+            BeginString::Fix42 => 11,
+            BeginString::Fix43 => 17,
+            _ => return,
+        };
+        wanted
+            .retain(|(tag, value)| *tag != 373 || value.parse().is_ok_and(|code: u8| code <= last));
     }
 
     /// Whether these bytes are one whole message of ours to this peer.

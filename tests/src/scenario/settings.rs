@@ -12,7 +12,8 @@
 //! `own-poss-dup=keep`, `reject-garbled=on`, `on-reject=log-out|reset`, `own-heartbeat=on`,
 //! `check-heartbeats=off`, `say-goodbye=on` (a Logout before a silent peer is given up),
 //! `probe=PERCENT` and `give-up=PERCENT` of the interval, `appl-version=4.4` (one more dictionary).
-//! `peer-sub-id=`, `on-behalf-of=off`, `seq-num-jump=N`.
+//! `own-sub-id=`, `own-location-id=`, `peer-sub-id=`, `peer-location-id=`, `on-behalf-of=off`,
+//! `seq-num-jump=N`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -77,7 +78,10 @@ pub(super) fn set(
                 .appl_dictionaries
                 .push((id, over_transport(value).ok_or_else(wrong)?));
         }
+        "own-sub-id" => config.own.sub_id = value.into(),
+        "own-location-id" => config.own.location_id = value.into(),
         "peer-sub-id" => config.peer.sub_id = value.into(),
+        "peer-location-id" => config.peer.location_id = value.into(),
         "seq-num-jump" => config.limits.seq_num_jump = number()?,
         "test-req-id-bytes" => config.limits.test_req_id_bytes = number()? as usize,
         "on-behalf-of" => config.allow_on_behalf_of = switch()?,

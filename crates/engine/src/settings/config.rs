@@ -311,6 +311,10 @@ fn rules(from: &SessionSettings) -> Rules {
         unordered_group_fields: from.bool(Id::ValidateUnorderedGroupFields),
         first_field_in_group_is_delimiter: from.bool(Id::FirstFieldInGroupIsDelimiter),
         conditional_fields: from.bool(Id::ValidateConditionalFields),
+        max_group_entries: from
+            .int(Id::MaxGroupEntries)
+            .and_then(|most| u32::try_from(most).ok())
+            .unwrap_or(Rules::default().max_group_entries),
         ..Rules::default()
     }
 }

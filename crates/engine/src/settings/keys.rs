@@ -351,6 +351,9 @@ keys! {
     ValidateUnorderedGroupFields ["ValidateUnorderedGroupFields": "J"], Kind::Bool, Some("Y"), Session;
     /// An entry of a repeating group may begin with any of its fields; the first entry tells which.
     FirstFieldInGroupIsDelimiter ["FirstFieldInGroupIsDelimiter": "J"], Kind::Bool, Some("N"), Session;
+    /// Most entries of one repeating group; a message with more is rejected. Needs a dictionary: without
+    /// one there are no groups, and `MaxFields` is the limit.
+    MaxGroupEntries [], Kind::Int { min: 1, max: 1_000_000, unit: "entries" }, Some("1024"), Session;
     /// A field that its message does not have in the dictionary is accepted.
     AllowUnknownMsgFields ["AllowUnknownMsgFields": "CJGN"], Kind::Bool, Some("N"), Session;
     /// A value that its field does not have in the dictionary is accepted.

@@ -88,6 +88,8 @@ pub(super) const MAX_MESSAGES: usize = 2_000;
 pub(super) const MAX_MEMBERS: usize = 2_000_000;
 /// Most groups and components inside each other.
 pub(super) const MAX_DEPTH: usize = 64;
+/// Most groups inside each other, across components: validation goes as deep.
+pub(super) const MAX_GROUP_DEPTH: usize = 8;
 
 /// Makes the dictionary that a source describes.
 pub(super) fn compile(source: Source<'_>) -> Result<Dictionary, Misfit> {
@@ -313,6 +315,9 @@ impl<'a> Layouts<'a> {
                             Problem::EmptyGroup(item.name.as_ref().into()),
                         ));
                     };
+                    if group.depth > MAX_GROUP_DEPTH {
+                        return Err(Misfit::new(item.at, Problem::TooDeep));
+                    }
                     members.push(Member {
                         tag,
                         required: item.required,

@@ -17,7 +17,7 @@ pub enum Problem {
         /// The limit, in bytes.
         limit: usize,
     },
-    /// Groups and components stand deeper in each other than `Limits::depth`, or 64.
+    /// Groups stand deeper in each other than 8, or groups and components than `Limits::depth` or 64.
     TooDeep,
     /// The file or what its components expand to is larger than the limit.
     TooMany {
@@ -103,7 +103,9 @@ impl fmt::Display for Problem {
                 f,
                 "longer than {limit} bytes; remove messages that you do not use"
             ),
-            Self::TooDeep => f.write_str("groups or components are nested too deep; flatten them"),
+            Self::TooDeep => f.write_str(
+                "groups are nested more than 8 deep, or groups and components too deep; flatten them",
+            ),
             Self::TooMany { what, limit } => write!(
                 f,
                 "more than {limit} {what}; remove those that you do not use"

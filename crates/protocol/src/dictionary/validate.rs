@@ -42,10 +42,12 @@ pub struct Rules {
     /// `ValidateConditionalFields`: fields that a [`Condition`](super::Condition) of the dictionary
     /// requires are there (BusinessRejectReason 5).
     pub conditional_fields: bool,
+    /// `MaxGroupEntries`: most entries of one group (5). A group inside an entry counts for itself.
+    pub max_group_entries: u32,
 }
 
 impl Default for Rules {
-    /// Every check; what QuickFIX does by default.
+    /// Every check; what QuickFIX does by default, and at most 1,024 entries in a group.
     fn default() -> Self {
         Self {
             fields_out_of_order: true,
@@ -60,6 +62,7 @@ impl Default for Rules {
             duplicate_tags: true,
             group_counts: true,
             conditional_fields: true,
+            max_group_entries: 1024,
         }
     }
 }

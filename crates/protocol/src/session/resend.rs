@@ -222,6 +222,13 @@ impl Session {
         body.finish().is_ok()
     }
 
+    /// Whether this stored message is one of the application that [`Session::replay`] would send again.
+    #[must_use]
+    pub fn would_repeat(&self, now: Now, stored: &[u8]) -> bool {
+        let is_admin = stored_field(stored, b"35").is_none_or(super::is_admin);
+        !is_admin && self.is_repeatable(now.wall, stored)
+    }
+
     fn is_repeatable(&self, now: Timestamp, stored: &[u8]) -> bool {
         let Some(msg_type) = stored_field(stored, b"35") else {
             return false;

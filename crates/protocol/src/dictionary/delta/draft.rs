@@ -8,7 +8,9 @@ use alloc::vec::Vec;
 use super::{DeltaProblem, How, Place, Root};
 use crate::Tag;
 use crate::dictionary::assemble::{self, Definitions};
-use crate::dictionary::compile::{MAX_DEPTH, MAX_FIELDS, MAX_MEMBERS, MAX_MESSAGES, pair};
+use crate::dictionary::compile::{
+    MAX_DEPTH, MAX_FIELDS, MAX_GROUP_DEPTH, MAX_MEMBERS, MAX_MESSAGES, pair,
+};
 use crate::dictionary::{
     ComponentDef, Condition, Dictionary, FieldDef, GroupDef, Member, MessageDef,
 };
@@ -276,6 +278,10 @@ fn finish(
                 let group = GroupDef::new(branch.tag, members);
                 let group = group
                     .ok_or_else(|| DeltaProblem::EmptyGroup(alloc::format!("{}", branch.tag)))?;
+                if group.depth > MAX_GROUP_DEPTH {
+                    let (what, limit) = ("groups inside each other", MAX_GROUP_DEPTH);
+                    return Err(DeltaProblem::TooMany { what, limit });
+                }
                 Some(Arc::new(group))
             }
         };

@@ -291,7 +291,7 @@ impl Pass<'_> {
     /// What is wrong inside entries is held back, the first of it: a group whose count or order is
     /// wrong is no group, and that is the fault then.
     ///
-    /// Recursion is as deep as groups are nested in the dictionary, 64 at most.
+    /// Recursion is as deep as groups are nested in the dictionary, 8 at most.
     fn entries(
         &self,
         group: &GroupDef,
@@ -326,6 +326,9 @@ impl Pass<'_> {
                     hold(held, self.entry_ends(group, own, at));
                 }
                 found += 1;
+                if found > u64::from(self.rules.max_group_entries) {
+                    return Err(Fault::at(RejectReason::ValueIncorrect, self.fields, count));
+                }
                 if self.rules.group_counts && declared.is_none_or(|declared| found > declared) {
                     return Err(wrong_count());
                 }
