@@ -10,5 +10,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod draft;
+pub mod orders;
 
 pub use draft::Draft;
+pub use orders::Orders;
