@@ -7,7 +7,7 @@ use fixwire_protocol::{Body, Message, SOH, Tag, tag};
 
 /// Fields of the header and trailer that belong to a session, not to the message: each session writes
 /// its own.
-const OF_THE_SESSION: [Tag; 16] = [
+pub(crate) const OF_THE_SESSION: [Tag; 16] = [
     tag::BEGIN_STRING,
     tag::BODY_LENGTH,
     tag::MSG_TYPE,
@@ -82,6 +82,11 @@ impl Draft {
     /// Empties it, for a message of this type.
     pub fn begin(&mut self, msg_type: &[u8]) {
         self.set_msg_type(msg_type);
+        self.clear();
+    }
+
+    /// Takes all fields out; the type stays.
+    pub fn clear(&mut self) {
         self.parts.clear();
         self.text.clear();
     }
@@ -301,6 +306,15 @@ mod tests {
         );
         draft.remove(1..usize::MAX);
         assert_eq!(written(&mut draft), "115=C|");
+    }
+
+    #[test]
+    fn without_its_fields_it_keeps_its_type() {
+        let mut draft = loaded(ORDER);
+        draft.clear();
+        draft.push(58, b"new");
+        assert_eq!(draft.msg_type(), b"D");
+        assert_eq!(written(&mut draft), "58=new|");
     }
 
     #[test]
