@@ -9,6 +9,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod convert;
 pub mod draft;
 pub mod orders;
 
