@@ -1,0 +1,225 @@
+//! The places that two dictionaries give the fields of a message or of a group's entry, side by side.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, Member, MessageDef};
+
+use crate::draft::OF_THE_SESSION;
+
+/// No position, no level, no node.
+pub const NONE: u32 = u32::MAX;
+
+/// What a field is in one level.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub tag: Tag,
+    /// Its position when a message is taken apart; `NONE` when only the target has it here.
+    pub position: u32,
+    /// See [`Level::order`].
+    order: u32,
+    /// Whether the target has it here.
+    pub in_target: bool,
+    /// The level of the entries that it counts, or `NONE`.
+    pub entries: u32,
+}
+
+/// A message, or the entry of a group at one place of it.
+#[derive(Clone, Debug, Default)]
+pub struct Level {
+    /// In the order of tags.
+    places: Vec<Place>,
+    /// The field that begins an entry; 0 for a message.
+    pub delimiter: Tag,
+    pub has_source: bool,
+    pub has_target: bool,
+    /// What the target wants here; of an entry its delimiter too.
+    pub required: Vec<Tag>,
+    /// Indexes of the statements that hold here, in their order.
+    pub statements: Vec<u32>,
+    /// Where fields stand that neither dictionary has.
+    strangers: u32,
+}
+
+impl Level {
+    pub fn place(&self, tag: Tag) -> Option<&Place> {
+        let found = self.places.binary_search_by_key(&tag, |place| place.tag);
+        found.ok().map(|at| &self.places[at])
+    }
+
+    /// Whether a field of a message as it comes belongs here.
+    pub fn takes(&self, tag: Tag) -> bool {
+        self.place(tag).is_some_and(|place| place.position != NONE)
+    }
+
+    /// Whether the target has this field here. User-defined fields are at home everywhere.
+    pub fn has_home_for(&self, tag: Tag) -> bool {
+        match self.place(tag) {
+            Some(place) => place.in_target,
+            None => tag >= FIRST_USER_DEFINED && self.has_target,
+        }
+    }
+
+    /// The level of the entries that this field counts.
+    pub fn entries(&self, count: Tag) -> Option<usize> {
+        let place = self.place(count)?;
+        (place.entries != NONE).then_some(place.entries as usize)
+    }
+
+    /// Fields are written in the order of these numbers: that of the target's dictionary, or of the
+    /// source's when the target has no such level. Fields that neither has come behind the header or
+    /// the delimiter, where no group can claim them.
+    pub fn order(&self, tag: Tag) -> u32 {
+        self.place(tag).map_or(self.strangers, |place| place.order)
+    }
+}
+
+/// All levels of all messages of the source.
+#[derive(Clone, Debug, Default)]
+pub struct Levels {
+    all: Vec<Level>,
+    /// MsgType and level, in the order of MsgType; `NONE` when the target has no such message.
+    roots: Vec<(Box<[u8]>, u32)>,
+}
+
+impl core::ops::Index<usize> for Levels {
+    type Output = Level;
+
+    fn index(&self, at: usize) -> &Level {
+        &self.all[at]
+    }
+}
+
+impl Levels {
+    /// The levels of the messages of `from`, as `to` has them.
+    pub fn new(from: &Dictionary, to: &Dictionary) -> Self {
+        let mut levels = Self::default();
+        for message in from.messages() {
+            let msg_type = message.msg_type().as_bytes();
+            let level = match to.message(msg_type) {
+                Some(target) => {
+                    let (source, target) =
+                        (Side::message(from, message), Side::message(to, target));
+                    levels.add(Some(&source), Some(&target))
+                }
+                None => NONE,
+            };
+            levels.roots.push((msg_type.into(), level));
+        }
+        levels.roots.sort();
+        levels
+    }
+
+    /// The level of a message type; `None` when one of the dictionaries has no such message.
+    pub fn root(&self, msg_type: &[u8]) -> Option<usize> {
+        let found = self
+            .roots
+            .binary_search_by(|(known, _)| (**known).cmp(msg_type));
+        let (_, level) = self.roots.get(found.ok()?)?;
+        (*level != NONE).then_some(*level as usize)
+    }
+
+    /// How many levels there are.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Makes a statement hold in a level.
+    pub fn hold(&mut self, level: usize, statement: u32) {
+        self.all[level].statements.push(statement);
+    }
+
+    /// Adds a level and, behind it, those of its groups. Recursion is as deep as groups are nested in
+    /// a dictionary, 64 at most.
+    fn add(&mut self, source: Option<&Side<'_>>, target: Option<&Side<'_>>) -> u32 {
+        // A group that only the target has may come all the same: it is read as the target has it.
+        let (Some(read), Some(written)) = (source.or(target), target.or(source)) else {
+            return NONE;
+        };
+        let mut positions: BTreeMap<Tag, (u32, u32)> = BTreeMap::new();
+        for (position, member) in (0..).zip(&read.members) {
+            positions.entry(member.tag).or_insert((position, NONE));
+        }
+        for (order, member) in (0..).zip(&written.members) {
+            let known = positions.entry(member.tag).or_insert((NONE, NONE));
+            known.1 = known.1.min(order);
+        }
+        let at = self.all.len();
+        self.all.push(Level::default());
+        let mut level = Level {
+            delimiter: read.delimiter,
+            has_source: source.is_some(),
+            has_target: target.is_some(),
+            strangers: written.leading,
+            ..Level::default()
+        };
+        for (tag, (position, order)) in positions {
+            let from = source.and_then(|side| side.entry(tag));
+            let to = target.and_then(|side| side.entry(tag));
+            level.places.push(Place {
+                tag,
+                position,
+                order: order.saturating_add(u32::from(order >= written.leading)),
+                in_target: target.is_some_and(|side| side.has(tag)),
+                entries: self.add(from.as_ref(), to.as_ref()),
+            });
+        }
+        level.required = target.map_or_else(Vec::new, |side| side.required.clone());
+        self.all[at] = level;
+        at as u32
+    }
+}
+
+/// A level as one dictionary has it.
+struct Side<'a> {
+    members: Vec<&'a Member>,
+    /// How many of them come before fields that the dictionary does not have.
+    leading: u32,
+    delimiter: Tag,
+    required: Vec<Tag>,
+}
+
+impl<'a> Side<'a> {
+    /// A message with its header and trailer.
+    fn message(dictionary: &'a Dictionary, message: &'a MessageDef) -> Self {
+        let carried = |definition: &'a MessageDef| {
+            let members = definition.members().iter();
+            members.filter(|member| !OF_THE_SESSION.contains(&member.tag))
+        };
+        let mut members: Vec<&Member> = carried(dictionary.header()).collect();
+        let leading = members.len() as u32;
+        members.extend(carried(message));
+        members.extend(carried(dictionary.trailer()));
+        let required = carried(message).filter(|member| member.required);
+        Self {
+            members,
+            leading,
+            delimiter: 0,
+            required: required.map(|member| member.tag).collect(),
+        }
+    }
+
+    /// The entries of the group that this field counts.
+    fn entry(&self, count: Tag) -> Option<Side<'a>> {
+        let member = self.members.iter().find(|member| member.tag == count)?;
+        let group = member.group.as_deref()?;
+        let required = |member: &&Member| member.required || member.tag == group.delimiter();
+        Some(Self {
+            members: group.members().iter().collect(),
+            leading: 1,
+            delimiter: group.delimiter(),
+            required: group
+                .members()
+                .iter()
+                .filter(required)
+                .map(|member| member.tag)
+                .collect(),
+        })
+    }
+
+    fn has(&self, tag: Tag) -> bool {
+        self.members.iter().any(|member| member.tag == tag)
+    }
+}

@@ -1,0 +1,516 @@
+//! Reads the text of a conversion table, checked against both dictionaries.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, Version};
+
+use super::MAX_TABLE;
+use super::level::Levels;
+use super::problem::{Problem, TableError};
+use super::rest::{Policies, Policy};
+use super::statement::{Action, Condition, Operand, Path, Row, Statement};
+
+type Outcome<T> = Result<T, Problem>;
+
+/// The versions that a table names.
+pub fn versions(text: &str) -> Result<(Version, Version), TableError> {
+    let mut lines = lines(text);
+    let mut next = |word: &str| {
+        let (line, words) = match lines.next() {
+            None => return Err(at(1, Problem::NoVersions)),
+            Some((line, words)) => (line, words.map_err(|problem| at(line, problem))?),
+        };
+        match &*words {
+            [first, name] if first == word => Version::from_name(name)
+                .ok_or_else(|| at(line, Problem::UnknownVersion(name.clone()))),
+            _ => Err(at(line, Problem::NoVersions)),
+        }
+    };
+    Ok((next("from")?, next("to")?))
+}
+
+/// The statements and policies of a table; the levels get to know which statements hold in them.
+pub fn table(
+    text: &str,
+    from: &Dictionary,
+    to: &Dictionary,
+    levels: &mut Levels,
+) -> Result<(Vec<Statement>, Policies), TableError> {
+    if text.len() > MAX_TABLE {
+        return Err(at(1, Problem::TooLong));
+    }
+    versions(text)?;
+    let mut table = Table {
+        from,
+        to,
+        levels,
+        places: None,
+        statements: Vec::new(),
+        policies: Policies {
+            usual: Policy::Drop,
+            fields: Vec::new(),
+        },
+    };
+    for (line, words) in lines(text) {
+        let read = words.and_then(|words| table.line(&words));
+        read.map_err(|problem| at(line, problem))?;
+    }
+    table.policies.fields.sort_unstable_by_key(|&(tag, _)| tag);
+    Ok((table.statements, table.policies))
+}
+
+fn at(line: usize, problem: Problem) -> TableError {
+    TableError { line, problem }
+}
+
+/// The lines that say something, with their numbers, as words.
+fn lines(text: &str) -> impl Iterator<Item = (usize, Outcome<Vec<String>>)> {
+    let lines = (1..).zip(text.lines());
+    lines
+        .map(|(line, text)| (line, words(text)))
+        .filter(|(_, words)| !words.as_ref().is_ok_and(Vec::is_empty))
+}
+
+/// The words of a line up to `#`. Between quotation marks spaces and `#` are as good as other
+/// characters.
+fn words(line: &str) -> Outcome<Vec<String>> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), None::<String>, false);
+    for letter in line.chars() {
+        match letter {
+            '"' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            '#' if !quoted => break,
+            ' ' | '\t' if !quoted => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    words.extend(word);
+    if quoted {
+        Err(Problem::OpenQuote)
+    } else {
+        Ok(words)
+    }
+}
+
+/// Where the statements hold that come next.
+enum Places {
+    /// Wherever their fields are.
+    All,
+    These(Vec<usize>),
+}
+
+struct Table<'a> {
+    from: &'a Dictionary,
+    to: &'a Dictionary,
+    levels: &'a mut Levels,
+    places: Option<Places>,
+    statements: Vec<Statement>,
+    policies: Policies,
+}
+
+impl Table<'_> {
+    fn line(&mut self, words: &[String]) -> Outcome<()> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match &*words {
+            ["from", version] => same_version(version, self.from),
+            ["to", version] => same_version(version, self.to),
+            ["homeless", rest @ ..] => self.homeless(rest),
+            ["for", places @ ..] => self.places(places),
+            _ => self.statement(&words),
+        }
+    }
+
+    fn homeless(&mut self, words: &[&str]) -> Outcome<()> {
+        let (tag, words) = match words {
+            ["drop" | "tag" | "reject", ..] | [] => (None, words),
+            [tag, rest @ ..] => (Some(self.tag(tag)?), rest),
+        };
+        let policy = match words {
+            ["drop"] => Policy::Drop,
+            ["reject"] => Policy::Reject,
+            ["tag", offset] => match offset.parse() {
+                Ok(offset @ FIRST_USER_DEFINED..=100_000_000) => Policy::Tag(offset),
+                _ => return Err(Problem::Offset((*offset).into())),
+            },
+            _ => return Err(Problem::Form("homeless [TAG] drop, tag OFFSET or reject")),
+        };
+        match tag {
+            None => self.policies.usual = policy,
+            Some(tag) if self.policies.fields.iter().any(|&(known, _)| known == tag) => {
+                return Err(Problem::TwicePolicy(tag));
+            }
+            Some(tag) => self.policies.fields.push((tag, policy)),
+        }
+        Ok(())
+    }
+
+    fn places(&mut self, words: &[&str]) -> Outcome<()> {
+        let places = match words {
+            [] => return Err(Problem::Form("for MESSAGE[/GROUP] ... or for *")),
+            ["*"] => Places::All,
+            places => Places::These(
+                places
+                    .iter()
+                    .map(|place| self.place(place))
+                    .collect::<Outcome<_>>()?,
+            ),
+        };
+        self.places = Some(places);
+        Ok(())
+    }
+
+    /// The level of a message type or name, with the counts of groups behind it.
+    fn place(&self, path: &str) -> Outcome<usize> {
+        let mut parts = path.split('/');
+        let name = parts.next().unwrap_or_default();
+        let message = self.from.message(name.as_bytes());
+        let message = message.or_else(|| self.from.message_named(name));
+        let message = message.ok_or_else(|| Problem::UnknownMessage(name.into()))?;
+        let level = self.levels.root(message.msg_type().as_bytes());
+        let mut level = level.ok_or_else(|| Problem::NoSuchTarget(name.into()))?;
+        for part in parts {
+            let count = self.tag(part)?;
+            let entries = self.levels[level].entries(count);
+            level = entries.ok_or(Problem::UnknownGroup(count))?;
+        }
+        Ok(level)
+    }
+
+    fn statement(&mut self, words: &[&str]) -> Outcome<()> {
+        let end = words.iter().position(|&word| word == "if");
+        let (words, conditions) = match end {
+            Some(end) => (&words[..end], self.conditions(&words[end + 1..])?),
+            None => (words, Vec::new()),
+        };
+        let statement = Statement {
+            action: self.action(words)?,
+            conditions,
+        };
+        let index = self.statements.len() as u32;
+        match &self.places {
+            None => return Err(Problem::NoMessages),
+            Some(Places::These(levels)) => {
+                for &level in levels {
+                    let fits = statement.fits(self.levels, level);
+                    fits.map_err(Problem::NeverApplies)?;
+                    self.levels.hold(level, index);
+                }
+            }
+            Some(Places::All) => {
+                let mut anywhere = false;
+                for level in 0..self.levels.len() {
+                    let here = &self.levels[level];
+                    let known = here.has_source && here.has_target;
+                    if known && statement.fits(self.levels, level).is_ok() {
+                        self.levels.hold(level, index);
+                        anywhere = true;
+                    }
+                }
+                if !anywhere {
+                    return Err(Problem::AppliesNowhere);
+                }
+            }
+        }
+        self.statements.push(statement);
+        Ok(())
+    }
+
+    fn conditions(&self, words: &[&str]) -> Outcome<Vec<Condition>> {
+        const FORM: Problem =
+            Problem::Form("... if TAG=VALUE|VALUE TAG~WORD has TAG no TAG zero TAG");
+        let (mut conditions, mut rest) = (Vec::new(), words);
+        while let [word, tail @ ..] = rest {
+            rest = tail;
+            let condition = if let "has" | "no" | "zero" = *word {
+                let [tag, tail @ ..] = rest else {
+                    return Err(FORM);
+                };
+                rest = tail;
+                let tag = self.tag(tag)?;
+                match *word {
+                    "has" => Condition::Has(tag),
+                    "no" => Condition::No(tag),
+                    _ => Condition::Zero(tag),
+                }
+            } else if let Some((tag, word)) = word.split_once('~') {
+                let tag = self.tag(tag)?;
+                Condition::HasWord(tag, self.either(tag, word)?)
+            } else {
+                let (tag, values) = word.split_once('=').ok_or(FORM)?;
+                let tag = self.tag(tag)?;
+                let values = values.split('|').map(|value| self.either(tag, value));
+                Condition::Is(tag, values.collect::<Outcome<_>>()?)
+            };
+            conditions.push(condition);
+        }
+        if conditions.is_empty() {
+            return Err(FORM);
+        }
+        contradict(&conditions)?;
+        Ok(conditions)
+    }
+
+    fn action(&self, words: &[&str]) -> Outcome<Action> {
+        match words {
+            ["set", field] => {
+                let (tag, value) = self.assignment(field, "set TAG=VALUE")?;
+                Ok(Action::Set(tag, value))
+            }
+            ["default", field] => {
+                let (tag, value) = self.assignment(field, "default TAG=VALUE")?;
+                Ok(Action::Default(tag, value))
+            }
+            ["remove", tag] => Ok(Action::Remove(self.tag(tag)?)),
+            ["move", from, "->", to] => Ok(Action::Move(self.tag(from)?, self.tag(to)?)),
+            ["map", from, "->", to, rows @ ..] if !rows.is_empty() => self.map(from, to, rows),
+            ["word", tag, word] => {
+                let tag = self.tag(tag)?;
+                let word = self.either(tag, word)?;
+                Ok(Action::Word {
+                    tag,
+                    word,
+                    other: None,
+                })
+            }
+            ["word", tag, word, "->", other] => {
+                let tag = self.tag(tag)?;
+                Ok(Action::Word {
+                    tag,
+                    word: self.either(tag, word)?,
+                    other: Some(self.target(tag, other)?),
+                })
+            }
+            ["entry", from, "->", path @ ..] => {
+                let (from, path) = (self.tag(from)?, self.path(path)?);
+                // What is written is a value, not any.
+                match path
+                    .fixed
+                    .iter()
+                    .any(|(_, operand)| *operand == Operand::Any)
+                {
+                    true => Err(form("entry")),
+                    false => Ok(Action::Entry { from, path }),
+                }
+            }
+            ["field", path @ .., "->", to] => Ok(Action::Field {
+                path: self.path(path)?,
+                to: self.tag(to)?,
+            }),
+            ["join", month, day, "->", date] => Ok(Action::Join {
+                month: self.tag(month)?,
+                day: self.tag(day)?,
+                date: self.tag(date)?,
+            }),
+            ["split", date, "->", month, day] => Ok(Action::Split {
+                date: self.tag(date)?,
+                month: self.tag(month)?,
+                day: self.tag(day)?,
+            }),
+            [word, ..] => Err(form(word)),
+            [] => Err(Problem::UnknownStatement("if".into())),
+        }
+    }
+
+    fn map(&self, from: &str, to: &str, rows: &[&str]) -> Outcome<Action> {
+        let tags = |text: &str| {
+            text.split('+')
+                .map(|tag| self.tag(tag))
+                .collect::<Outcome<Vec<_>>>()
+        };
+        let (from, to) = (tags(from)?, tags(to)?);
+        let mut read: Vec<Row> = Vec::new();
+        for row in rows {
+            let (left, right) = row.split_once('=').ok_or(form("map"))?;
+            let left = cells(left, &from, |tag, value| self.either(tag, value))?;
+            let right = cells(right, &to, |tag, value| self.target(tag, value))?;
+            if right.contains(&Operand::Any) {
+                return Err(form("map"));
+            }
+            if !left.iter().any(|cell| matches!(cell, Operand::Text(_))) {
+                return Err(Problem::BlindRow((*row).into()));
+            }
+            let takes_all = |earlier: &Row| {
+                let mut cells = earlier.from.iter().zip(&left);
+                cells.all(|(earlier, cell)| *earlier == Operand::Any || earlier == cell)
+            };
+            if read.iter().any(takes_all) {
+                return Err(Problem::ShadowedRow((*row).into()));
+            }
+            read.push(Row {
+                from: left,
+                to: right,
+            });
+        }
+        Ok(Action::Map {
+            from,
+            to,
+            rows: read,
+        })
+    }
+
+    /// `COUNT TAG TAG=VALUE ...`, perhaps with `COUNT TAG=VALUE ... /` before it.
+    fn path(&self, words: &[&str]) -> Outcome<Path> {
+        const FORM: Problem = Problem::Form(
+            "COUNT VALUETAG TAG=VALUE ..., inside an entry COUNT TAG=VALUE ... / before it",
+        );
+        let (outer, words) = match words.iter().position(|&word| word == "/") {
+            None => (None, words),
+            Some(end) => {
+                let [count, known_by @ ..] = &words[..end] else {
+                    return Err(FORM);
+                };
+                let known_by = known_by.iter().map(|field| self.fixed(field));
+                let outer = (self.tag(count)?, known_by.collect::<Outcome<_>>()?);
+                (Some(outer), &words[end + 1..])
+            }
+        };
+        let [count, value, fixed @ ..] = words else {
+            return Err(FORM);
+        };
+        Ok(Path {
+            outer,
+            count: self.tag(count)?,
+            value: self.tag(value)?,
+            fixed: fixed
+                .iter()
+                .map(|field| self.fixed(field))
+                .collect::<Outcome<_>>()?,
+        })
+    }
+
+    fn fixed(&self, field: &str) -> Outcome<(Tag, Operand)> {
+        let (tag, value) = field.split_once('=').ok_or(Problem::Form("TAG=VALUE"))?;
+        let tag = self.tag(tag)?;
+        let operand = match (value, value.strip_prefix('@')) {
+            ("*", _) => Operand::Any,
+            (_, Some(other)) => Operand::Of(self.tag(other)?),
+            _ => Operand::Text(self.either(tag, value)?),
+        };
+        Ok((tag, operand))
+    }
+
+    fn assignment(&self, field: &str, form: &'static str) -> Outcome<(Tag, Operand)> {
+        let (tag, value) = field.split_once('=').ok_or(Problem::Form(form))?;
+        let tag = self.tag(tag)?;
+        let value = match value.strip_prefix('@') {
+            Some(other) => Operand::Of(self.tag(other)?),
+            None => Operand::Text(self.target(tag, value)?),
+        };
+        Ok((tag, value))
+    }
+
+    /// A field by its number or name; one that the dictionaries have.
+    fn tag(&self, text: &str) -> Outcome<Tag> {
+        let both = [self.from, self.to];
+        let found = match text.parse() {
+            Ok(tag) => both
+                .iter()
+                .any(|side| side.field(tag).is_some())
+                .then_some(tag),
+            Err(_) => both.iter().find_map(|side| side.tag_of(text)),
+        };
+        found.ok_or_else(|| Problem::UnknownField(text.into()))
+    }
+
+    /// A value that the field has in one of the versions.
+    fn either(&self, tag: Tag, value: &str) -> Outcome<Box<[u8]>> {
+        if has_value(self.from, tag, value) || has_value(self.to, tag, value) {
+            return Ok(value.as_bytes().into());
+        }
+        Err(unknown_value(tag, value))
+    }
+
+    /// A value that the field has in the target.
+    fn target(&self, tag: Tag, value: &str) -> Outcome<Box<[u8]>> {
+        if self.to.field(tag).is_none() {
+            return Err(Problem::NeverApplies(tag));
+        }
+        match has_value(self.to, tag, value) {
+            true => Ok(value.as_bytes().into()),
+            false => Err(unknown_value(tag, value)),
+        }
+    }
+}
+
+fn has_value(dictionary: &Dictionary, tag: Tag, value: &str) -> bool {
+    let Some(field) = dictionary.field(tag) else {
+        return false;
+    };
+    let listed = |word: &str| field.values.iter().any(|listed| listed.value == word);
+    let is_one = field.values.is_empty()
+        || listed(value)
+        || field.kind.is_multiple() && value.split(' ').all(listed);
+    !value.is_empty() && field.kind.accepts(value.as_bytes()) && is_one
+}
+
+fn unknown_value(tag: Tag, value: &str) -> Problem {
+    Problem::UnknownValue {
+        tag,
+        value: value.into(),
+    }
+}
+
+/// The cells of one side of a row: `*` is any value or none, an empty one is no field.
+fn cells(
+    text: &str,
+    tags: &[Tag],
+    value: impl Fn(Tag, &str) -> Outcome<Box<[u8]>>,
+) -> Outcome<Vec<Operand>> {
+    let mut parts = text.split('+');
+    let cell = |&tag: &Tag| match parts.next() {
+        None | Some("") => Ok(Operand::Nothing),
+        Some("*") => Ok(Operand::Any),
+        Some(text) => value(tag, text).map(Operand::Text),
+    };
+    let cells = tags.iter().map(cell).collect::<Outcome<_>>()?;
+    match parts.next() {
+        None => Ok(cells),
+        Some(_) => Err(form("map")),
+    }
+}
+
+fn same_version(name: &str, dictionary: &Dictionary) -> Outcome<()> {
+    let known = Version::from_name(name);
+    if known.is_some() && known == Version::from_name(dictionary.version()) {
+        return Ok(());
+    }
+    Err(Problem::OtherVersion {
+        table: name.into(),
+        dictionary: dictionary.version().into(),
+    })
+}
+
+fn contradict(conditions: &[Condition]) -> Outcome<()> {
+    for condition in conditions {
+        let Condition::No(tag) = condition else {
+            continue;
+        };
+        let wants = |other: &Condition| matches!(other, Condition::Is(other, _) | Condition::HasWord(other, _) | Condition::Has(other) if other == tag);
+        if conditions.iter().any(wants) {
+            return Err(Problem::Contradiction(*tag));
+        }
+    }
+    Ok(())
+}
+
+/// How a statement is written.
+fn form(word: &str) -> Problem {
+    Problem::Form(match word {
+        "set" => "set TAG=VALUE [if ...]",
+        "default" => "default TAG=VALUE [if ...]",
+        "remove" => "remove TAG [if ...]",
+        "move" => "move TAG -> TAG [if ...]",
+        "map" => "map TAG+TAG -> TAG+TAG VALUE+VALUE=VALUE+VALUE ... [if ...]",
+        "word" => "word TAG WORD [-> WORD] [if ...]",
+        "entry" => "entry TAG -> COUNT VALUETAG TAG=VALUE ... [if ...]",
+        "field" => "field COUNT VALUETAG TAG=VALUE ... -> TAG [if ...]",
+        "join" => "join MONTHTAG DAYTAG -> DATETAG [if ...]",
+        "split" => "split DATETAG -> MONTHTAG DAYTAG [if ...]",
+        other => return Problem::UnknownStatement(other.into()),
+    })
+}

@@ -1,0 +1,191 @@
+//! What becomes of fields that the target does not have, when all statements have been carried out.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, FieldDef};
+
+use super::Unconvertible;
+use super::run::Run;
+use super::tree::{ROOT, Word};
+
+/// What becomes of a field that has no home in the target's message, or whose value has none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Policy {
+    /// It is left out, and counted.
+    Drop,
+    /// It gets its tag plus this number, at least 5000: a user-defined field. What data fields and
+    /// their lengths say is left out and counted, since nobody knows of a user-defined field that it
+    /// may hold SOH.
+    Tag(u32),
+    /// The message is not converted.
+    Reject,
+}
+
+/// The policies of a table.
+#[derive(Clone, Debug)]
+pub struct Policies {
+    pub usual: Policy,
+    /// In the order of tags.
+    pub fields: Vec<(Tag, Policy)>,
+}
+
+impl Policies {
+    pub fn of(&self, tag: Tag) -> Policy {
+        let found = self.fields.binary_search_by_key(&tag, |&(tag, _)| tag);
+        found.map_or(self.usual, |at| self.fields[at].1)
+    }
+}
+
+/// The last pass over a message.
+pub struct Rest<'a> {
+    pub run: Run<'a>,
+    pub policies: &'a Policies,
+    pub from: &'a Dictionary,
+    pub to: &'a Dictionary,
+}
+
+impl Rest<'_> {
+    /// Gives every field its home or treats it by its policy, then looks for what the target wants.
+    pub fn all(&mut self) -> Result<(), Unconvertible> {
+        self.scope(ROOT)
+    }
+
+    /// Recursion is as deep as groups are nested in a dictionary, 64 at most.
+    fn scope(&mut self, scope: usize) -> Result<(), Unconvertible> {
+        let levels = self.run.levels;
+        let level = &levels[self.run.tree.level(scope)];
+        let mut next = self.run.tree.first(scope);
+        while let Some(node) = next {
+            let tag = self.run.tree.tag(node);
+            if tag == 0 {
+                // It was taken out.
+            } else if !level.has_home_for(tag) {
+                self.homeless(scope, node)?;
+            } else if let Some(entries) = level.entries(tag) {
+                if levels[entries].has_target {
+                    self.entries(node)?;
+                } else {
+                    self.homeless(scope, node)?;
+                }
+            } else {
+                self.value(scope, node)?;
+            }
+            next = self.run.tree.next(node);
+        }
+        for &tag in &level.required {
+            if self.run.tree.find(scope, tag).is_none() {
+                return Err(Unconvertible::Missing(tag));
+            }
+        }
+        Ok(())
+    }
+
+    fn entries(&mut self, node: usize) -> Result<(), Unconvertible> {
+        let mut next = self.run.tree.first_entry(node);
+        while let Some(entry) = next {
+            self.scope(entry)?;
+            next = self.run.tree.next_entry(entry);
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, scope: usize, node: usize) -> Result<(), Unconvertible> {
+        let (tag, value) = (self.run.tree.tag(node), self.run.tree.value(node));
+        let Some(field) = self.to.field(tag) else {
+            return Ok(());
+        };
+        if field.kind.is_multiple() && !field.values.is_empty() && !value.is_empty() {
+            return self.words(scope, node, field);
+        }
+        if !value.is_empty() && field.kind.accepts(value) && is_listed(field, value) {
+            return Ok(());
+        }
+        self.homeless(scope, node)
+    }
+
+    /// Of several words those that the target has stay.
+    fn words(&mut self, scope: usize, node: usize, field: &FieldDef) -> Result<(), Unconvertible> {
+        let before = self.run.tree.span(node);
+        let tag = field.tag;
+        let dropped = self
+            .run
+            .tree
+            .change_words(node, |word| match is_listed(field, word) {
+                true => Word::Kept,
+                false => Word::Dropped,
+            });
+        if dropped == 0 {
+            return Ok(());
+        }
+        match self.policy(tag) {
+            Policy::Drop => self.run.lost.push(tag),
+            Policy::Tag(offset) => {
+                let levels = self.run.levels;
+                self.run
+                    .tree
+                    .set(levels, scope, tag.saturating_add(offset), before);
+            }
+            Policy::Reject => return Err(Unconvertible::Homeless(tag)),
+        }
+        Ok(())
+    }
+
+    fn homeless(&mut self, scope: usize, node: usize) -> Result<(), Unconvertible> {
+        let tag = self.run.tree.tag(node);
+        match self.policy(tag) {
+            Policy::Drop => self.run.lose(node),
+            Policy::Tag(offset) => {
+                let level = &self.run.levels[self.run.tree.level(scope)];
+                let order = level.order(tag.saturating_add(offset));
+                self.move_away(node, offset, Some(order));
+            }
+            Policy::Reject => return Err(Unconvertible::Homeless(tag)),
+        }
+        Ok(())
+    }
+
+    /// The policy of a field; see [`Policy::Tag`] for data.
+    fn policy(&self, tag: Tag) -> Policy {
+        let has_partner = |dictionary: &Dictionary| {
+            let field = dictionary.field(tag);
+            field.is_some_and(|field| field.partner.is_some() || field.kind.is_data())
+        };
+        match self.policies.of(tag) {
+            Policy::Tag(_) if has_partner(self.from) || has_partner(self.to) => Policy::Drop,
+            policy => policy,
+        }
+    }
+
+    /// Makes a field, and all that it counts, user-defined. Recursion as for a scope.
+    fn move_away(&mut self, node: usize, offset: u32, order: Option<u32>) {
+        let tag = self.run.tree.tag(node);
+        if tag == 0 || tag >= FIRST_USER_DEFINED {
+            return;
+        }
+        if let Policy::Drop = self.policy(tag) {
+            self.run.lose(node);
+            return;
+        }
+        self.run
+            .tree
+            .rename(node, tag.saturating_add(offset), order);
+        let mut entry = self.run.tree.first_entry(node);
+        while let Some(scope) = entry {
+            let mut next = self.run.tree.first(scope);
+            while let Some(field) = next {
+                self.move_away(field, offset, None);
+                next = self.run.tree.next(field);
+            }
+            entry = self.run.tree.next_entry(scope);
+        }
+    }
+}
+
+fn is_listed(field: &FieldDef, value: &[u8]) -> bool {
+    field.values.is_empty()
+        || field
+            .values
+            .iter()
+            .any(|listed| listed.value.as_bytes() == value)
+}

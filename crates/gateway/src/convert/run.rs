@@ -1,0 +1,313 @@
+//! Carries out the statements of a table on a message.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::Kind;
+
+use super::level::Levels;
+use super::statement::{Action, Condition, Operand, Path, Row, Statement};
+use super::tree::{Span, Tree, Word};
+
+/// A message under way from one version to the other.
+pub struct Run<'a> {
+    pub levels: &'a Levels,
+    pub statements: &'a [Statement],
+    pub tree: &'a mut Tree,
+    /// The tags of fields that are left out of the result.
+    pub lost: &'a mut Vec<Tag>,
+}
+
+impl Run<'_> {
+    /// All statements: the message first, then its groups' entries, each with the statements that
+    /// hold there in the order of the table.
+    pub fn all(&mut self) {
+        let (levels, statements) = (self.levels, self.statements);
+        // Entries that statements add are of the target already.
+        for scope in 0..self.tree.scopes() {
+            let level = &levels[self.tree.level(scope)];
+            if level.statements.is_empty() || !self.tree.is_there(scope) {
+                continue;
+            }
+            for &at in &level.statements {
+                let Statement { conditions, action } = &statements[at as usize];
+                if conditions
+                    .iter()
+                    .all(|condition| self.holds(scope, condition))
+                {
+                    self.carry_out(scope, action);
+                }
+            }
+        }
+    }
+
+    fn holds(&self, scope: usize, condition: &Condition) -> bool {
+        let value = |tag: Tag| self.tree.find(scope, tag).map(|node| self.tree.value(node));
+        match condition {
+            Condition::Is(tag, values) => {
+                value(*tag).is_some_and(|value| values.iter().any(|listed| **listed == *value))
+            }
+            Condition::HasWord(tag, word) => value(*tag).is_some_and(|value| {
+                value
+                    .split(|&byte| byte == b' ')
+                    .any(|have| *have == **word)
+            }),
+            Condition::Has(tag) => value(*tag).is_some(),
+            Condition::No(tag) => value(*tag).is_none(),
+            Condition::Zero(tag) => value(*tag)
+                .is_none_or(|value| value.iter().all(|byte| matches!(byte, b'0' | b'.' | b'-'))),
+        }
+    }
+
+    fn carry_out(&mut self, scope: usize, action: &Action) {
+        match action {
+            Action::Set(tag, value) => {
+                if let Some(span) = self.written(scope, value) {
+                    self.tree.set(self.levels, scope, *tag, span);
+                }
+            }
+            Action::Default(tag, value) => {
+                if self.tree.find(scope, *tag).is_none()
+                    && let Some(span) = self.written(scope, value)
+                {
+                    self.tree.set(self.levels, scope, *tag, span);
+                }
+            }
+            Action::Remove(tag) => {
+                if let Some(node) = self.tree.find(scope, *tag) {
+                    self.tree.remove(node);
+                }
+            }
+            Action::Move(from, to) => self.rename(scope, *from, *to),
+            Action::Map { from, to, rows } => self.map(scope, from, to, rows),
+            Action::Word { tag, word, other } => {
+                if let Some(node) = self.tree.find(scope, *tag) {
+                    self.tree.change_words(node, |have| match other {
+                        _ if *have != **word => Word::Kept,
+                        Some(other) => Word::Replaced(other),
+                        None => Word::Dropped,
+                    });
+                }
+            }
+            Action::Entry { from, path } => self.entry(scope, *from, path),
+            Action::Field { path, to } => self.field(scope, path, *to),
+            Action::Join { month, day, date } => {
+                self.join(scope, *month, *day, *date);
+            }
+            Action::Split { date, month, day } => {
+                self.split(scope, *date, *month, *day);
+            }
+        }
+    }
+
+    /// A field whose new tag is taken stays; then it has no home, or it says the same and goes.
+    fn rename(&mut self, scope: usize, from: Tag, to: Tag) {
+        let Some(node) = self.tree.find(scope, from) else {
+            return;
+        };
+        match self.tree.find(scope, to) {
+            Some(other) if self.tree.value(other) == self.tree.value(node) => {
+                self.tree.remove(node)
+            }
+            Some(_) => {}
+            None => {
+                let order = self.levels[self.tree.level(scope)].order(to);
+                self.tree.rename(node, to, Some(order));
+            }
+        }
+    }
+
+    fn map(&mut self, scope: usize, from: &[Tag], to: &[Tag], rows: &[Row]) {
+        let matches = |row: &&Row| {
+            let mut cells = from.iter().zip(&row.from);
+            cells.all(|(&tag, operand)| self.equals(scope, scope, tag, operand))
+        };
+        let Some(row) = rows.iter().find(matches) else {
+            return;
+        };
+        for (&tag, operand) in to.iter().zip(&row.to) {
+            let Some(span) = self.written(scope, operand) else {
+                continue;
+            };
+            let before = self.tree.find(scope, tag);
+            let differs = before.is_some_and(|node| self.tree.value(node) != self.tree.text(span));
+            if differs && !from.contains(&tag) {
+                self.lost.push(tag);
+            }
+            self.tree.set(self.levels, scope, tag, span);
+        }
+        for &tag in from {
+            let stays = to
+                .iter()
+                .zip(&row.to)
+                .any(|(&other, operand)| other == tag && *operand != Operand::Nothing);
+            if !stays && let Some(node) = self.tree.find(scope, tag) {
+                self.tree.remove(node);
+            }
+        }
+    }
+
+    fn entry(&mut self, scope: usize, from: Tag, path: &Path) {
+        let Some(node) = self.tree.find(scope, from) else {
+            return;
+        };
+        let Some(around) = self.around(scope, path) else {
+            return;
+        };
+        let value = self.tree.span(node);
+        if !self.says_already(scope, around, value, path) {
+            if !path
+                .fixed
+                .iter()
+                .all(|(_, operand)| self.written(scope, operand).is_some())
+            {
+                return;
+            }
+            let Some(entry) = self.tree.add_entry(self.levels, around, path.count) else {
+                return;
+            };
+            self.tree.set(self.levels, entry, path.value, value);
+            for (tag, operand) in &path.fixed {
+                if let Some(span) = self.written(scope, operand) {
+                    self.tree.set(self.levels, entry, *tag, span);
+                }
+            }
+        }
+        self.tree.remove(node);
+    }
+
+    fn says_already(&self, scope: usize, around: usize, value: Span, path: &Path) -> bool {
+        let Some(count) = self.tree.find(around, path.count) else {
+            return false;
+        };
+        self.tree.entries(count).any(|entry| {
+            let own = self.tree.find(entry, path.value);
+            own.is_some_and(|own| self.tree.value(own) == self.tree.text(value))
+                && self.all_equal(scope, entry, &path.fixed)
+        })
+    }
+
+    fn field(&mut self, scope: usize, path: &Path, to: Tag) {
+        if self.tree.find(scope, to).is_some() {
+            return;
+        }
+        let Some(around) = self.around(scope, path) else {
+            return;
+        };
+        let Some(count) = self.tree.find(around, path.count) else {
+            return;
+        };
+        let found = self.tree.entries(count).find(|&entry| {
+            self.tree.find(entry, path.value).is_some() && self.all_equal(scope, entry, &path.fixed)
+        });
+        let Some(entry) = found else {
+            return;
+        };
+        let Some(value) = self.tree.find(entry, path.value) else {
+            return;
+        };
+        let span = self.tree.span(value);
+        self.tree.remove(value);
+        let mut next = self.tree.first(entry);
+        while let Some(node) = next {
+            let tag = self.tree.tag(node);
+            if tag != 0 && !path.fixed.iter().any(|&(fixed, _)| fixed == tag) {
+                self.lose(node);
+            }
+            next = self.tree.next(node);
+        }
+        self.tree.remove_entry(entry);
+        self.tree.set(self.levels, scope, to, span);
+    }
+
+    /// The scope that has the path's group.
+    fn around(&self, scope: usize, path: &Path) -> Option<usize> {
+        let Some((count, known_by)) = &path.outer else {
+            return Some(scope);
+        };
+        let count = self.tree.find(scope, *count)?;
+        let mut entries = self.tree.entries(count);
+        entries.find(|&entry| self.all_equal(scope, entry, known_by))
+    }
+
+    fn all_equal(&self, scope: usize, entry: usize, fields: &[(Tag, Operand)]) -> bool {
+        let mut fields = fields.iter();
+        fields.all(|(tag, operand)| self.equals(scope, entry, *tag, operand))
+    }
+
+    /// Whether a field of `there` has a value; other fields that it names are those of `scope`.
+    fn equals(&self, scope: usize, there: usize, tag: Tag, operand: &Operand) -> bool {
+        let value = |scope, tag| self.tree.find(scope, tag).map(|node| self.tree.value(node));
+        match operand {
+            Operand::Text(text) => value(there, tag) == Some(&**text),
+            Operand::Of(other) => value(there, tag) == value(scope, *other),
+            Operand::Any => true,
+            Operand::Nothing => value(there, tag).is_none(),
+        }
+    }
+
+    fn written(&mut self, scope: usize, operand: &Operand) -> Option<Span> {
+        match operand {
+            Operand::Text(text) => Some(self.tree.keep(text)),
+            Operand::Of(tag) => self.tree.find(scope, *tag).map(|node| self.tree.span(node)),
+            Operand::Any | Operand::Nothing => None,
+        }
+    }
+
+    /// A `YYYYMM` that stays and a day become a `YYYYMMDD`, if the calendar has it.
+    fn join(&mut self, scope: usize, month: Tag, day: Tag, date: Tag) -> Option<()> {
+        let (month, day) = (self.tree.find(scope, month)?, self.tree.find(scope, day)?);
+        let text: [u8; 6] = self.tree.value(month).try_into().ok()?;
+        let (tens, ones) = match *self.tree.value(day) {
+            [ones] => (b'0', ones),
+            [tens, ones] => (tens, ones),
+            _ => return None,
+        };
+        let [y1, y2, y3, y4, m1, m2] = text;
+        let text = [y1, y2, y3, y4, m1, m2, tens, ones];
+        if !Kind::LocalMktDate.accepts(&text) || self.tree.find(scope, date).is_some() {
+            return None;
+        }
+        let span = self.tree.keep(&text);
+        self.tree.set(self.levels, scope, date, span);
+        self.tree.remove(day);
+        Some(())
+    }
+
+    /// A `YYYYMMDD` becomes a `YYYYMM` and a day without a leading zero.
+    fn split(&mut self, scope: usize, date: Tag, month: Tag, day: Tag) -> Option<()> {
+        let node = self.tree.find(scope, date)?;
+        let (start, end) = self.tree.span(node);
+        if !Kind::LocalMktDate.accepts(self.tree.value(node)) || end - start != 8 {
+            return None;
+        }
+        let of_month = (start, start + 6);
+        if let Some(before) = self.tree.find(scope, month)
+            && self.tree.value(before) != self.tree.text(of_month)
+        {
+            self.lost.push(month);
+        }
+        self.tree.set(self.levels, scope, month, of_month);
+        let tens = u32::from(self.tree.text((start + 6, end)).starts_with(b"0"));
+        self.tree
+            .set(self.levels, scope, day, (start + 6 + tens, end));
+        self.tree.remove(node);
+        Some(())
+    }
+
+    /// Takes a field out, and notes it with all that it counts.
+    pub fn lose(&mut self, node: usize) {
+        note(self.tree, self.lost, node);
+        self.tree.remove(node);
+    }
+}
+
+/// Recursion is as deep as groups are nested in a dictionary, 64 at most.
+fn note(tree: &Tree, lost: &mut Vec<Tag>, node: usize) {
+    lost.push(tree.tag(node));
+    for entry in tree.entries(node) {
+        for field in tree.fields(entry) {
+            note(tree, lost, field);
+        }
+    }
+}

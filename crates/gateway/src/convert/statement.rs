@@ -1,0 +1,172 @@
+//! What a conversion table says, compiled.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use fixwire_protocol::Tag;
+
+use super::level::{Level, Levels};
+
+/// What is done in the levels where it holds.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    pub conditions: Vec<Condition>,
+    pub action: Action,
+}
+
+/// What must be so for a statement to be carried out.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// The field has one of these values.
+    Is(Tag, Vec<Box<[u8]>>),
+    /// The field, whose value is several words, has this one.
+    HasWord(Tag, Box<[u8]>),
+    Has(Tag),
+    No(Tag),
+    /// The field is zero, or not there.
+    Zero(Tag),
+}
+
+/// A value that is written or compared.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Operand {
+    Text(Box<[u8]>),
+    /// That of another field.
+    Of(Tag),
+    /// Any or none; only compared.
+    Any,
+    /// No field at all.
+    Nothing,
+}
+
+/// A field of the entries of a group, perhaps inside an entry of another one.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The count of the group around, and how the entry is known.
+    pub outer: Option<(Tag, Vec<(Tag, Operand)>)>,
+    pub count: Tag,
+    /// The field.
+    pub value: Tag,
+    /// What the entry has besides.
+    pub fixed: Vec<(Tag, Operand)>,
+}
+
+/// A row of a map.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub from: Vec<Operand>,
+    pub to: Vec<Operand>,
+}
+
+#[derive(Clone, Debug)]
+pub enum Action {
+    Set(Tag, Operand),
+    Default(Tag, Operand),
+    Remove(Tag),
+    Move(Tag, Tag),
+    Map {
+        from: Vec<Tag>,
+        to: Vec<Tag>,
+        rows: Vec<Row>,
+    },
+    Word {
+        tag: Tag,
+        word: Box<[u8]>,
+        other: Option<Box<[u8]>>,
+    },
+    Entry {
+        from: Tag,
+        path: Path,
+    },
+    Field {
+        path: Path,
+        to: Tag,
+    },
+    Join {
+        month: Tag,
+        day: Tag,
+        date: Tag,
+    },
+    Split {
+        date: Tag,
+        month: Tag,
+        day: Tag,
+    },
+}
+
+impl Statement {
+    /// Whether it can be carried out in a level at all; if not, the field that the level lacks.
+    pub fn fits(&self, levels: &Levels, level: usize) -> Result<(), Tag> {
+        let here = &levels[level];
+        for condition in &self.conditions {
+            match condition {
+                Condition::Is(tag, _) | Condition::HasWord(tag, _) | Condition::Has(tag) => {
+                    reads(here, *tag)?;
+                }
+                Condition::No(_) | Condition::Zero(_) => {}
+            }
+        }
+        match &self.action {
+            Action::Set(tag, value) | Action::Default(tag, value) => {
+                if let Operand::Of(other) = value {
+                    reads(here, *other)?;
+                }
+                writes(here, *tag)
+            }
+            Action::Remove(tag) | Action::Word { tag, .. } => reads(here, *tag),
+            Action::Move(from, to) => reads(here, *from).and(writes(here, *to)),
+            Action::Map { from, to, .. } => {
+                from.iter().try_for_each(|&tag| reads(here, tag))?;
+                to.iter().try_for_each(|&tag| writes(here, tag))
+            }
+            Action::Entry { from, path } => {
+                reads(here, *from)?;
+                path.fits(levels, level, writes)
+            }
+            Action::Field { path, to } => {
+                path.fits(levels, level, reads)?;
+                writes(here, *to)
+            }
+            Action::Join { month, day, date } => reads(here, *month)
+                .and(reads(here, *day))
+                .and(writes(here, *date)),
+            Action::Split { date, month, day } => reads(here, *date)
+                .and(writes(here, *month))
+                .and(writes(here, *day)),
+        }
+    }
+}
+
+impl Path {
+    fn fits(
+        &self,
+        levels: &Levels,
+        level: usize,
+        has: fn(&Level, Tag) -> Result<(), Tag>,
+    ) -> Result<(), Tag> {
+        let mut at = level;
+        if let Some((count, known_by)) = &self.outer {
+            at = levels[at].entries(*count).ok_or(*count)?;
+            known_by
+                .iter()
+                .try_for_each(|&(tag, _)| reads(&levels[at], tag))?;
+        }
+        has(&levels[at], self.count)?;
+        at = levels[at].entries(self.count).ok_or(self.count)?;
+        has(&levels[at], self.value)?;
+        self.fixed
+            .iter()
+            .try_for_each(|&(tag, _)| has(&levels[at], tag))
+    }
+}
+
+fn reads(level: &Level, tag: Tag) -> Result<(), Tag> {
+    level.place(tag).map(|_| ()).ok_or(tag)
+}
+
+fn writes(level: &Level, tag: Tag) -> Result<(), Tag> {
+    match level.place(tag) {
+        Some(place) if place.in_target => Ok(()),
+        _ => Err(tag),
+    }
+}

@@ -1,0 +1,74 @@
+//! What the tests of conversion share.
+
+use std::format;
+use std::string::String;
+use std::vec::Vec;
+
+use fixwire_protocol::dictionary::validate::check;
+use fixwire_protocol::dictionary::{Fault, Rules, Scratch};
+use fixwire_protocol::{Decoder, Outbox, SessionId};
+
+use super::*;
+
+mod garbage;
+mod generator;
+mod golden;
+mod lossless;
+mod policies;
+mod random;
+mod refused;
+
+/// How many messages a property is tried with; the variable `CASES` raises it.
+fn cases(at_least: u32) -> u32 {
+    let wanted = std::env::var("CASES").ok();
+    let wanted = wanted.and_then(|text| text.parse().ok());
+    wanted.unwrap_or(0).max(at_least)
+}
+
+fn built_in(from: Version, to: Version) -> Conversion {
+    let text = Conversion::built_in_text(from, to).unwrap();
+    Conversion::read(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A message of a version with these fields behind its session's, each with its SOH.
+fn whole(version: Version, msg_type: &str, fields: &[u8]) -> Vec<u8> {
+    let head = format!(
+        "8={}|9=1|35={msg_type}|49=A|56=B|34=2|52=20260821-13:30:00|",
+        version.name()
+    );
+    let mut message = head.replace('|', "\x01").into_bytes();
+    message.extend_from_slice(fields);
+    message.extend_from_slice(b"10=000\x01");
+    message
+}
+
+fn validate(dictionary: &Dictionary, message: &[u8]) -> Result<(), Fault> {
+    let mut decoder = Decoder::with_capacity(4096);
+    let message = decoder.decode(message);
+    check(
+        dictionary,
+        &message,
+        &Rules::default(),
+        &mut Scratch::default(),
+    )
+}
+
+fn drafted(message: &[u8]) -> Draft {
+    let mut draft = Draft::default();
+    draft.load(&Decoder::with_capacity(4096).decode(message));
+    draft
+}
+
+/// The fields of a message, each with its SOH.
+fn written(draft: &mut Draft) -> Vec<u8> {
+    let mut outbox = Outbox::new(1 << 20, 4, 256);
+    let msg_type = draft.msg_type().to_vec();
+    let mut body = outbox.begin(SessionId(0), &msg_type);
+    draft.write(&mut body);
+    body.finish().unwrap();
+    outbox.body(0).to_vec()
+}
+
+fn readable(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).replace('\x01', "|")
+}

@@ -1,0 +1,87 @@
+//! Whatever stands in a message or a table, nothing panics.
+
+use proptest::prelude::*;
+
+use super::generator::Generator;
+use super::*;
+
+/// Tags that open groups, tags inside them, and others.
+const TAGS: [Tag; 30] = [
+    11, 18, 20, 39, 40, 46, 47, 54, 55, 73, 78, 79, 92, 109, 115, 136, 146, 150, 200, 205, 370,
+    439, 440, 448, 452, 453, 541, 802, 4999, 9000,
+];
+
+fn field() -> impl Strategy<Value = (Tag, Vec<u8>)> {
+    let tag = prop_oneof![proptest::sample::select(&TAGS[..]), any::<Tag>()];
+    let value = prop_oneof![
+        "[0-9]{0,3}",
+        "[A-Z ]{0,4}",
+        "2026(02|13)([0-9]{2})?",
+        Just("D".into()),
+    ];
+    (tag, value.prop_map(String::into_bytes))
+}
+
+#[test]
+fn no_message_makes_it_panic() {
+    let mut ways = Vec::new();
+    for (from, to, text) in BUILT_IN {
+        let moving = text.replace("homeless drop", "homeless tag 30000");
+        for text in [text, &moving] {
+            ways.push((from, dictionary(from), Conversion::read(text).unwrap(), to));
+        }
+    }
+    let ways = std::cell::RefCell::new(ways);
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: cases(3_000),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let strange = proptest::collection::vec((any::<usize>(), field()), 0..30);
+    let input = (any::<u64>(), 0u64..20, "[D8GEJBZV]", strange);
+    let outcome = runner.run(&input, |(seed, density, msg_type, strange)| {
+        let (from, dictionary, conversion, to) = &mut ways.borrow_mut()[seed as usize % 8];
+        let mut losses = conversion.losses();
+        let mut generator = Generator {
+            dictionary,
+            state: seed | 1,
+            density,
+            allowed: |_, _, _| true,
+        };
+        let fields = generator.message(&msg_type);
+        let mut draft = drafted(&whole(*from, &msg_type, &fields));
+        for (at, (tag, value)) in &strange {
+            draft.insert(at % (draft.len() + 1), *tag, value);
+        }
+        let before = written(&mut draft);
+        match conversion.convert(&mut draft, &mut losses) {
+            Ok(()) => prop_assert!(draft.len() > 1, "to {}", to.name()),
+            Err(_) => prop_assert_eq!(written(&mut draft), before),
+        }
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: cases(100),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn no_table_makes_it_panic(lines in proptest::collection::vec(
+        "(for [D8E*](/73)?|set 150=[F@39|]{1,3}|map 40(\\+59)? -> 40 [0-9=*+]{1,6}|entry 109 -> 453 [0-9=@*/ ]{0,9}|[a-z0-9=\"|~@#>* /+-]{0,20})",
+        0..6,
+    )) {
+        let text = format!("from FIX.4.2\nto FIX.4.4\n{}", lines.join("\n"));
+        if let Err(error) = Conversion::read(&text) {
+            prop_assert!(error.line <= 2 + lines.len());
+            let sentence = format!("{error}");
+            prop_assert!(sentence.starts_with("line "));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Random valid messages of one version become valid messages of the other.
+
+use proptest::prelude::*;
+
+use super::generator::Generator;
+use super::*;
+
+/// The message types that the built-in tables speak of.
+const COVERED: [&str; 21] = [
+    "D", "8", "G", "F", "9", "H", "J", "E", "3", "j", "R", "S", "Z", "b", "i", "V", "W", "X", "Y",
+    "B", "C",
+];
+
+struct Way {
+    from: Dictionary,
+    to: Dictionary,
+    versions: (Version, Version),
+    conversion: Conversion,
+}
+
+impl Way {
+    fn new(from: Version, to: Version) -> Self {
+        Self {
+            from: dictionary(from),
+            to: dictionary(to),
+            versions: (from, to),
+            conversion: built_in(from, to),
+        }
+    }
+
+    /// Converts a random message; what is wrong with the result.
+    fn try_one(&mut self, msg_type: &str, seed: u64, density: u64) -> Outcome {
+        let mut generator = Generator {
+            dictionary: &self.from,
+            state: seed | 1,
+            density,
+            allowed: sensible,
+        };
+        let fields = generator.message(msg_type);
+        let before = whole(self.versions.0, msg_type, &fields);
+        if validate(&self.from, &before).is_err() {
+            return Outcome::NoMessage;
+        }
+        let mut draft = drafted(&before);
+        let mut losses = self.conversion.losses();
+        if let Err(why) = self.conversion.convert(&mut draft, &mut losses) {
+            assert_eq!(
+                written(&mut draft),
+                fields,
+                "an error leaves the draft alone"
+            );
+            if let Unconvertible::Missing(tag) = why
+                && self.has_value_without_home(tag, &before)
+            {
+                return Outcome::NoHome;
+            }
+            return Outcome::Refused(why);
+        }
+        let after = whole(self.versions.1, msg_type, &written(&mut draft));
+        if let Err(fault) = validate(&self.to, &after) {
+            let (before, after) = (readable(&before), readable(&after));
+            panic!("{fault:?}\nbefore {before}\nafter  {after}");
+        }
+        Outcome::Converted
+    }
+
+    fn has_value_without_home(&self, tag: Tag, message: &[u8]) -> bool {
+        let mut decoder = Decoder::with_capacity(4096);
+        let message = decoder.decode(message);
+        let values = &self.to.field(tag).unwrap().values;
+        let unlisted = |value: &[u8]| values.iter().all(|one| one.value.as_bytes() != value);
+        let mut fields = message.fields().iter().filter(|field| field.tag == tag);
+        !values.is_empty() && fields.any(|field| unlisted(message.value(*field)))
+    }
+}
+
+/// What the text of FIX 4.2 says of fields whose values its dictionary does not list.
+fn sensible(tag: Tag, value: Option<&[u8]>, _: &[u8]) -> bool {
+    match (tag, value) {
+        (394, Some(value)) => matches!(value, b"1" | b"2" | b"3"),
+        (45, Some(value)) => !value.starts_with(b"-"),
+        _ => true,
+    }
+}
+
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Converted,
+    /// A required field has a value that the other version does not know.
+    NoHome,
+    Refused(Unconvertible),
+    /// The generator made none that is valid.
+    NoMessage,
+}
+
+/// Tries messages of all covered types, with at most so many of a hundred optional fields; `judge` says
+/// whether a refusal is right.
+fn try_all(
+    from: Version,
+    to: Version,
+    (count, densest): (u32, u64),
+    judge: fn(&str, Unconvertible) -> bool,
+) {
+    let mut way = Way::new(from, to);
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases: cases(count),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
+    let (mut tried, mut none) = (0, 0);
+    let way = std::cell::RefCell::new((&mut way, &mut tried, &mut none));
+    let input = (any::<u64>(), 0..=densest, 0..COVERED.len());
+    let outcome = runner.run(&input, |(seed, density, which)| {
+        let (way, tried, none) = &mut *way.borrow_mut();
+        **tried += 1;
+        match way.try_one(COVERED[which], seed, density) {
+            Outcome::Converted => {}
+            Outcome::NoHome => prop_assert!(way.versions.0 != Version::Fix42),
+            Outcome::NoMessage => **none += 1,
+            Outcome::Refused(why) => {
+                prop_assert!(judge(COVERED[which], why), "{}: {why}", COVERED[which]);
+            }
+        }
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+    assert!(
+        none * 10 < tried,
+        "{none} of {tried} were no valid messages"
+    );
+}
+
+#[test]
+fn random_messages_of_4_2_become_valid_ones_of_4_4() {
+    try_all(Version::Fix42, Version::Fix44, (20_000, 60), |_, _| false);
+}
+
+#[test]
+fn random_messages_of_4_4_become_valid_ones_of_4_2_or_lack_what_that_requires() {
+    try_all(
+        Version::Fix44,
+        Version::Fix42,
+        (20_000, 60),
+        |msg_type, why| {
+            matches!(
+                (msg_type, why),
+                ("J", Unconvertible::Missing(80))
+                    | ("W", Unconvertible::Missing(270))
+                    | ("Z", Unconvertible::Missing(295))
+            )
+        },
+    );
+}
+
+#[test]
+fn random_messages_of_4_4_become_valid_ones_of_5_0_sp2() {
+    try_all(Version::Fix44, Version::Fix50Sp2, (5_000, 40), |_, _| false);
+}
+
+#[test]
+fn random_messages_of_5_0_sp2_become_valid_ones_of_4_4_or_lack_what_that_requires() {
+    try_all(
+        Version::Fix50Sp2,
+        Version::Fix44,
+        (5_000, 15),
+        |msg_type, why| {
+            matches!(
+                (msg_type, why),
+                ("9" | "F" | "G", Unconvertible::Missing(41))
+                    | ("H", Unconvertible::Missing(11))
+                    | ("J", Unconvertible::Missing(6 | 626))
+                    | ("Z", Unconvertible::Missing(117))
+            )
+        },
+    );
+}
+
+#[test]
+fn messages_that_the_tables_do_not_speak_of_become_valid_or_lack_what_is_required() {
+    for (from, to) in [
+        (Version::Fix42, Version::Fix44),
+        (Version::Fix44, Version::Fix42),
+        (Version::Fix44, Version::Fix50Sp2),
+    ] {
+        let mut way = Way::new(from, to);
+        let types: Vec<String> = (way.from.messages().iter())
+            .map(|message| message.msg_type().into())
+            .filter(|msg_type: &String| !COVERED.contains(&msg_type.as_str()))
+            .collect();
+        for (msg_type, seed) in types
+            .iter()
+            .flat_map(|name| (1u64..40).map(move |n| (name, n)))
+        {
+            let outcome = way.try_one(msg_type, seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), seed);
+            let known = way.to.message(msg_type.as_bytes()).is_some();
+            match outcome {
+                Outcome::Refused(Unconvertible::MessageType) => assert!(!known, "{msg_type}"),
+                Outcome::Refused(Unconvertible::Missing(_)) => {}
+                Outcome::NoMessage | Outcome::NoHome => {}
+                Outcome::Converted => assert!(known),
+                refused => panic!("{msg_type}: {refused:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! A message taken apart into the entries of its groups.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::Tag;
+
+use super::level::{Levels, NONE};
+use crate::Draft;
+
+/// The scope of the message itself.
+pub const ROOT: usize = 0;
+
+/// A field; its tag is 0 when it has been taken out.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    tag: Tag,
+    start: u32,
+    end: u32,
+    order: u32,
+    /// The next field of the scope.
+    next: u32,
+    /// The scopes of the entries that it counts, and how many there are.
+    first: u32,
+    last: u32,
+    entries: u32,
+}
+
+/// The message, or an entry of a group.
+#[derive(Clone, Copy, Debug)]
+struct Scope {
+    level: u32,
+    /// The field that counts it, the scope of that field, and the next entry.
+    count: u32,
+    outer: u32,
+    next: u32,
+    first: u32,
+    last: u32,
+    gone: bool,
+}
+
+/// All fields of a message. One is used for message after message; its memory grows to that of the
+/// largest.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    nodes: Vec<Node>,
+    scopes: Vec<Scope>,
+    text: Vec<u8>,
+    /// Nodes in the order in which they are written.
+    sorted: Vec<u32>,
+}
+
+/// What becomes of a word of a field that has several.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Word<'a> {
+    Kept,
+    Dropped,
+    Replaced(&'a [u8]),
+}
+
+/// The bytes of a value.
+pub type Span = (u32, u32);
+
+impl Tree {
+    /// Takes a message apart, as the source has it. Takes linear time, whatever counts say: a field
+    /// that comes too late for its entry belongs to the nearest scope around it that can go on with
+    /// it, one that none can go on with to where it stands.
+    pub fn load(&mut self, draft: &Draft, levels: &Levels, root: usize) {
+        self.nodes.clear();
+        self.scopes.clear();
+        self.text.clear();
+        self.open(root, NONE, NONE);
+        let (mut here, mut last) = (ROOT, NONE);
+        // The group whose first entry may begin with the next field.
+        let mut group = None;
+        for at in 0..draft.len() {
+            let tag = draft.tag(at);
+            let begins = |&(_, level): &(usize, usize)| levels[level].delimiter == tag;
+            if let Some((count, level)) = group.take().filter(begins) {
+                here = self.open(level, count as u32, here as u32);
+                last = NONE;
+            } else {
+                while here != ROOT {
+                    let scope = self.scopes[here];
+                    let level = &levels[scope.level as usize];
+                    if tag == level.delimiter {
+                        here = self.open(scope.level as usize, scope.count, scope.outer);
+                        last = NONE;
+                        break;
+                    }
+                    let position = level.place(tag).map_or(NONE, |place| place.position);
+                    let goes_on = position != NONE && (last == NONE || position > last);
+                    if goes_on || !self.is_taken_around(here, tag, levels) {
+                        break;
+                    }
+                    last = self.position_of_count(here, levels);
+                    here = scope.outer as usize;
+                }
+            }
+            let level = &levels[self.scopes[here].level as usize];
+            let span = self.keep(draft.value(at));
+            let node = self.append(here, tag, span, level.order(tag));
+            if let Some(place) = level.place(tag) {
+                last = place.position;
+                group = level.entries(tag).map(|entries| (node, entries));
+            }
+        }
+    }
+
+    fn is_taken_around(&self, scope: usize, tag: Tag, levels: &Levels) -> bool {
+        let mut outer = self.scopes[scope].outer;
+        while let Some(scope) = self.scopes.get(outer as usize) {
+            if levels[scope.level as usize].takes(tag) {
+                return true;
+            }
+            outer = scope.outer;
+        }
+        false
+    }
+
+    /// Where the count of an entry stands in the scope around it.
+    fn position_of_count(&self, scope: usize, levels: &Levels) -> u32 {
+        let scope = &self.scopes[scope];
+        let outer = &self.scopes[scope.outer as usize];
+        let tag = self.nodes[scope.count as usize].tag;
+        let place = levels[outer.level as usize].place(tag);
+        place.map_or(NONE, |place| place.position)
+    }
+
+    /// Adds an entry behind the others of its group.
+    fn open(&mut self, level: usize, count: u32, outer: u32) -> usize {
+        let at = self.scopes.len();
+        self.scopes.push(Scope {
+            level: level as u32,
+            count,
+            outer,
+            next: NONE,
+            first: NONE,
+            last: NONE,
+            gone: false,
+        });
+        if let Some(node) = self.nodes.get_mut(count as usize) {
+            let before = node.last;
+            node.last = at as u32;
+            node.entries += 1;
+            match self.scopes.get_mut(before as usize) {
+                Some(before) => before.next = at as u32,
+                None => node.first = at as u32,
+            }
+        }
+        at
+    }
+
+    fn append(&mut self, scope: usize, tag: Tag, (start, end): Span, order: u32) -> usize {
+        let at = self.nodes.len();
+        self.nodes.push(Node {
+            tag,
+            start,
+            end,
+            order,
+            next: NONE,
+            first: NONE,
+            last: NONE,
+            entries: 0,
+        });
+        let scope = &mut self.scopes[scope];
+        let before = scope.last;
+        scope.last = at as u32;
+        match self.nodes.get_mut(before as usize) {
+            Some(before) => before.next = at as u32,
+            None => scope.first = at as u32,
+        }
+        at
+    }
+
+    /// How many scopes there are; those of entries that were taken out count.
+    pub fn scopes(&self) -> usize {
+        self.scopes.len()
+    }
+
+    /// Whether neither a scope nor one around it has been taken out.
+    pub fn is_there(&self, scope: usize) -> bool {
+        let mut at = scope as u32;
+        while let Some(scope) = self.scopes.get(at as usize) {
+            let count = self.nodes.get(scope.count as usize);
+            if scope.gone || count.is_some_and(|count| count.tag == 0) {
+                return false;
+            }
+            at = scope.outer;
+        }
+        true
+    }
+
+    /// The level of a scope.
+    pub fn level(&self, scope: usize) -> usize {
+        self.scopes[scope].level as usize
+    }
+
+    /// The fields of a scope, in the order in which they came.
+    pub fn fields(&self, scope: usize) -> impl Iterator<Item = usize> {
+        let first = self.node(self.scopes[scope].first);
+        let nodes = core::iter::successors(first, |&node| self.node(self.nodes[node].next));
+        nodes.filter(|&node| self.nodes[node].tag != 0)
+    }
+
+    /// The first field of a scope, if it is there yet, and the one behind another: a walk during
+    /// which fields change. Those taken out have tag 0.
+    pub fn first(&self, scope: usize) -> Option<usize> {
+        self.node(self.scopes[scope].first)
+    }
+
+    /// See [`Tree::first`].
+    pub fn next(&self, node: usize) -> Option<usize> {
+        self.node(self.nodes[node].next)
+    }
+
+    fn node(&self, at: u32) -> Option<usize> {
+        (at != NONE).then_some(at as usize)
+    }
+
+    /// The entries that a field counts.
+    pub fn entries(&self, node: usize) -> impl Iterator<Item = usize> {
+        let first = self.node(self.nodes[node].first);
+        let scopes = core::iter::successors(first, |&scope| self.node(self.scopes[scope].next));
+        scopes.filter(|&scope| !self.scopes[scope].gone)
+    }
+
+    /// The first entry that a field counts, and the one behind another: a walk during which things
+    /// change.
+    pub fn first_entry(&self, node: usize) -> Option<usize> {
+        self.entries(node).next()
+    }
+
+    /// See [`Tree::first_entry`].
+    pub fn next_entry(&self, scope: usize) -> Option<usize> {
+        let next = self.node(self.scopes[scope].next);
+        let mut scopes = core::iter::successors(next, |&scope| self.node(self.scopes[scope].next));
+        scopes.find(|&scope| !self.scopes[scope].gone)
+    }
+
+    /// The first field of a scope that has this tag.
+    pub fn find(&self, scope: usize, tag: Tag) -> Option<usize> {
+        self.fields(scope).find(|&node| self.nodes[node].tag == tag)
+    }
+
+    pub fn tag(&self, node: usize) -> Tag {
+        self.nodes[node].tag
+    }
+
+    pub fn span(&self, node: usize) -> Span {
+        (self.nodes[node].start, self.nodes[node].end)
+    }
+
+    pub fn text(&self, (start, end): Span) -> &[u8] {
+        &self.text[start as usize..end as usize]
+    }
+
+    pub fn value(&self, node: usize) -> &[u8] {
+        self.text(self.span(node))
+    }
+
+    /// Keeps bytes that a field can have as its value.
+    pub fn keep(&mut self, value: &[u8]) -> Span {
+        let start = self.text.len() as u32;
+        self.text.extend_from_slice(value);
+        (start, self.text.len() as u32)
+    }
+
+    /// Leaves those of the words of a field that `other` keeps, and replaces those that it gives
+    /// another text for; the field goes when none is left. How many words were taken out.
+    pub fn change_words<'a>(
+        &mut self,
+        node: usize,
+        mut other: impl FnMut(&[u8]) -> Word<'a>,
+    ) -> usize {
+        let (mut at, end) = (
+            self.nodes[node].start as usize,
+            self.nodes[node].end as usize,
+        );
+        let start = self.text.len();
+        let mut dropped = 0;
+        while at < end {
+            let rest = &self.text[at..end];
+            let length = rest
+                .iter()
+                .position(|&byte| byte == b' ')
+                .unwrap_or(rest.len());
+            let change = other(&rest[..length]);
+            if change == Word::Dropped {
+                dropped += 1;
+            } else {
+                if self.text.len() > start {
+                    self.text.push(b' ');
+                }
+                match change {
+                    Word::Replaced(text) => self.text.extend_from_slice(text),
+                    _ => self.text.extend_from_within(at..at + length),
+                }
+            }
+            at += length + 1;
+        }
+        if self.text.len() == start {
+            self.remove(node);
+        }
+        self.set_value(node, (start as u32, self.text.len() as u32));
+        dropped
+    }
+
+    /// Gives a field another value.
+    pub fn set_value(&mut self, node: usize, (start, end): Span) {
+        let node = &mut self.nodes[node];
+        (node.start, node.end) = (start, end);
+    }
+
+    /// Gives the first field of a scope that has this tag a value; it is added when there is none.
+    pub fn set(&mut self, levels: &Levels, scope: usize, tag: Tag, value: Span) -> usize {
+        match self.find(scope, tag) {
+            Some(node) => {
+                self.set_value(node, value);
+                node
+            }
+            None => {
+                let order = levels[self.level(scope)].order(tag);
+                self.append(scope, tag, value, order)
+            }
+        }
+    }
+
+    /// Gives a field another tag, and perhaps another place.
+    pub fn rename(&mut self, node: usize, tag: Tag, order: Option<u32>) {
+        let node = &mut self.nodes[node];
+        node.tag = tag;
+        node.order = order.unwrap_or(node.order);
+    }
+
+    /// Adds an entry to the group that `count` counts, and the count when it is not there; `None` when
+    /// the level has no such group.
+    pub fn add_entry(&mut self, levels: &Levels, scope: usize, count: Tag) -> Option<usize> {
+        let level = levels[self.level(scope)].entries(count)?;
+        let node = match self.find(scope, count) {
+            Some(node) => node,
+            None => {
+                let nothing = self.keep(b"");
+                self.set(levels, scope, count, nothing)
+            }
+        };
+        Some(self.open(level, node as u32, scope as u32))
+    }
+
+    /// Takes a field out, with the entries that it counts.
+    pub fn remove(&mut self, node: usize) {
+        self.nodes[node].tag = 0;
+    }
+
+    /// Takes an entry out, and its count when it was the last.
+    pub fn remove_entry(&mut self, scope: usize) {
+        let scope = &mut self.scopes[scope];
+        scope.gone = true;
+        if let Some(node) = self.nodes.get_mut(scope.count as usize) {
+            node.entries -= 1;
+            if node.entries == 0 {
+                node.tag = 0;
+            }
+        }
+    }
+
+    /// Writes all fields, each scope's in the order of the target.
+    pub fn write(&mut self, draft: &mut Draft, levels: &Levels) {
+        draft.clear();
+        self.sorted.clear();
+        self.write_scope(ROOT, draft, levels);
+    }
+
+    /// Recursion is as deep as groups are nested in a dictionary, 64 at most.
+    fn write_scope(&mut self, scope: usize, draft: &mut Draft, levels: &Levels) {
+        let from = self.sorted.len();
+        let mut next = self.first(scope);
+        while let Some(node) = next {
+            if self.nodes[node].tag != 0 {
+                self.sorted.push(node as u32);
+            }
+            next = self.next(node);
+        }
+        let nodes = &self.nodes;
+        self.sorted[from..].sort_unstable_by_key(|&node| (nodes[node as usize].order, node));
+        for at in from..self.sorted.len() {
+            let node = self.sorted[at] as usize;
+            let Node { tag, entries, .. } = self.nodes[node];
+            let is_count = entries > 0 || levels[self.level(scope)].entries(tag).is_some();
+            if !is_count {
+                draft.push(tag, self.value(node));
+                continue;
+            }
+            let mut digits = [0; 10];
+            draft.push(tag, put_digits(&mut digits, entries));
+            let mut next = self.first_entry(node);
+            while let Some(entry) = next {
+                self.write_scope(entry, draft, levels);
+                next = self.next_entry(entry);
+            }
+        }
+        self.sorted.truncate(from);
+    }
+}
+
+fn put_digits(digits: &mut [u8; 10], number: u32) -> &[u8] {
+    let mut at = digits.len();
+    let mut rest = number;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            return &digits[at..];
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! A message while it is being changed.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use fixwire_protocol::{Body, Message, SOH, Tag, tag};
+
+/// Fields of the header and trailer that belong to a session, not to the message: each session writes
+/// its own.
+pub(crate) const OF_THE_SESSION: [Tag; 16] = [
+    tag::BEGIN_STRING,
+    tag::BODY_LENGTH,
+    tag::MSG_TYPE,
+    tag::SENDER_COMP_ID,
+    tag::TARGET_COMP_ID,
+    tag::MSG_SEQ_NUM,
+    tag::SENDER_SUB_ID,
+    tag::TARGET_SUB_ID,
+    tag::SENDER_LOCATION_ID,
+    tag::TARGET_LOCATION_ID,
+    tag::POSS_DUP_FLAG,
+    tag::SENDING_TIME,
+    tag::ORIG_SENDING_TIME,
+    tag::LAST_MSG_SEQ_NUM_PROCESSED,
+    tag::APPL_VER_ID,
+    tag::CHECK_SUM,
+];
+
+/// Fields of the header that go with the message; they stand before all others.
+const HEADER: [Tag; 14] = [
+    tag::ON_BEHALF_OF_COMP_ID,
+    tag::ON_BEHALF_OF_SUB_ID,
+    tag::ON_BEHALF_OF_LOCATION_ID,
+    tag::DELIVER_TO_COMP_ID,
+    tag::DELIVER_TO_SUB_ID,
+    tag::DELIVER_TO_LOCATION_ID,
+    tag::POSS_RESEND,
+    tag::ON_BEHALF_OF_SENDING_TIME,
+    tag::XML_DATA_LEN,
+    tag::XML_DATA,
+    tag::MESSAGE_ENCODING,
+    tag::NO_HOPS,
+    tag::HOP_COMP_ID,
+    tag::HOP_SENDING_TIME,
+];
+
+/// One field of a [`Draft`].
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    tag: Tag,
+    start: u32,
+    end: u32,
+}
+
+/// The type and the fields of a message, in order, to be looked at, changed and written. One is used
+/// for message after message; its memory grows to that of the largest.
+///
+/// Fields are reached by their place, or by tag when it is the first of that tag that is wanted: what
+/// belongs to which entry of a repeating group is for the caller to know.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    msg_type: Vec<u8>,
+    parts: Vec<Part>,
+    /// The values, wherever in it they stand.
+    text: Vec<u8>,
+    /// The encoded fields, made when it is written.
+    encoded: Vec<u8>,
+}
+
+impl Draft {
+    /// An empty one with room for so many fields and bytes.
+    #[must_use]
+    pub fn with_capacity(fields: usize, bytes: usize) -> Self {
+        Self {
+            msg_type: Vec::with_capacity(8),
+            parts: Vec::with_capacity(fields),
+            text: Vec::with_capacity(bytes),
+            encoded: Vec::with_capacity(bytes),
+        }
+    }
+
+    /// Empties it, for a message of this type.
+    pub fn begin(&mut self, msg_type: &[u8]) {
+        self.set_msg_type(msg_type);
+        self.clear();
+    }
+
+    /// Takes all fields out; the type stays.
+    pub fn clear(&mut self) {
+        self.parts.clear();
+        self.text.clear();
+    }
+
+    /// Takes over a message: all but the fields that each session writes for itself.
+    pub fn load(&mut self, message: &Message<'_>) {
+        self.begin(message.msg_type());
+        self.text.extend_from_slice(message.bytes());
+        let carried = message
+            .fields()
+            .iter()
+            .filter(|field| !OF_THE_SESSION.contains(&field.tag));
+        self.parts.extend(carried.map(|field| Part {
+            tag: field.tag,
+            start: field.start,
+            end: field.end,
+        }));
+    }
+
+    /// MsgType(35).
+    #[must_use]
+    pub fn msg_type(&self) -> &[u8] {
+        &self.msg_type
+    }
+
+    /// Makes it a message of another type.
+    pub fn set_msg_type(&mut self, msg_type: &[u8]) {
+        self.msg_type.clear();
+        self.msg_type.extend_from_slice(msg_type);
+    }
+
+    /// How many fields it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Whether it has no field.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The tag of the field at a place; 0, which no field has, behind the last.
+    #[must_use]
+    pub fn tag(&self, at: usize) -> Tag {
+        self.parts.get(at).map_or(0, |part| part.tag)
+    }
+
+    /// The value of the field at a place; empty behind the last.
+    #[must_use]
+    pub fn value(&self, at: usize) -> &[u8] {
+        self.parts.get(at).map_or(&[], |part| {
+            &self.text[part.start as usize..part.end as usize]
+        })
+    }
+
+    /// The place of the first field of this tag.
+    #[must_use]
+    pub fn find(&self, tag: Tag) -> Option<usize> {
+        self.parts.iter().position(|part| part.tag == tag)
+    }
+
+    /// The place of the first field of this tag within a range of places.
+    #[must_use]
+    pub fn find_in(&self, range: Range<usize>, tag: Tag) -> Option<usize> {
+        let start = range.start;
+        let parts = self.parts.get(range).unwrap_or_default();
+        let at = parts.iter().position(|part| part.tag == tag)?;
+        Some(start + at)
+    }
+
+    /// The value of the first field of this tag.
+    #[must_use]
+    pub fn get(&self, tag: Tag) -> Option<&[u8]> {
+        self.find(tag).map(|at| self.value(at))
+    }
+
+    /// Gives the first field of this tag another value. When there is none, it is added: a field of
+    /// the header before all others that are none, any other at the end.
+    pub fn set(&mut self, tag: Tag, value: &[u8]) {
+        match self.find(tag) {
+            Some(at) => self.set_at(at, value),
+            None if HEADER.contains(&tag) => {
+                let is_body = |part: &Part| !HEADER.contains(&part.tag);
+                let at = self.parts.iter().position(is_body);
+                self.insert(at.unwrap_or(self.parts.len()), tag, value);
+            }
+            None => self.push(tag, value),
+        }
+    }
+
+    /// Gives the field at a place another value. Nothing happens behind the last.
+    pub fn set_at(&mut self, at: usize, value: &[u8]) {
+        let (start, end) = self.keep(value);
+        if let Some(part) = self.parts.get_mut(at) {
+            (part.start, part.end) = (start, end);
+        }
+    }
+
+    /// Gives the field at a place another tag. Nothing happens behind the last.
+    pub fn rename(&mut self, at: usize, tag: Tag) {
+        if let Some(part) = self.parts.get_mut(at) {
+            part.tag = tag;
+        }
+    }
+
+    /// Adds a field at the end.
+    pub fn push(&mut self, tag: Tag, value: &[u8]) {
+        self.insert(self.parts.len(), tag, value);
+    }
+
+    /// Adds a field before the one at a place; at the end when there is none.
+    pub fn insert(&mut self, at: usize, tag: Tag, value: &[u8]) {
+        let (start, end) = self.keep(value);
+        let at = at.min(self.parts.len());
+        self.parts.insert(at, Part { tag, start, end });
+    }
+
+    /// Takes the fields at a range of places out; those that there are.
+    pub fn remove(&mut self, range: Range<usize>) {
+        let end = range.end.min(self.parts.len());
+        self.parts.drain(range.start.min(end)..end);
+    }
+
+    /// Takes the first field of this tag out; whether there was one.
+    pub fn remove_tag(&mut self, tag: Tag) -> bool {
+        let found = self.find(tag);
+        if let Some(at) = found {
+            self.parts.remove(at);
+        }
+        found.is_some()
+    }
+
+    /// Writes all fields.
+    pub fn write(&mut self, body: &mut Body<'_>) {
+        self.encoded.clear();
+        for part in &self.parts {
+            put_uint(&mut self.encoded, part.tag);
+            self.encoded.push(b'=');
+            self.encoded
+                .extend_from_slice(&self.text[part.start as usize..part.end as usize]);
+            self.encoded.push(SOH);
+        }
+        body.encoded(&self.encoded);
+    }
+
+    fn keep(&mut self, value: &[u8]) -> (u32, u32) {
+        let start = self.text.len() as u32;
+        self.text.extend_from_slice(value);
+        (start, self.text.len() as u32)
+    }
+}
+
+fn put_uint(text: &mut Vec<u8>, number: u32) {
+    let mut digits = [0; 10];
+    let mut at = digits.len();
+    let mut rest = number;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    text.extend_from_slice(&digits[at..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixwire_protocol::{Decoder, Outbox, SessionId};
+    use std::string::String;
+
+    /// The fields of a message, as text with `|` for SOH.
+    fn written(draft: &mut Draft) -> String {
+        let mut outbox = Outbox::new(4096, 4, 256);
+        let msg_type = draft.msg_type().to_vec();
+        let mut body = outbox.begin(SessionId(0), &msg_type);
+        draft.write(&mut body);
+        body.finish().unwrap();
+        String::from_utf8_lossy(outbox.body(0)).replace('\x01', "|")
+    }
+
+    fn loaded(text: &str) -> Draft {
+        let bytes = text.replace('|', "\x01").into_bytes();
+        let mut draft = Draft::default();
+        draft.load(&Decoder::with_capacity(64).decode(&bytes));
+        draft
+    }
+
+    const ORDER: &str =
+        "8=FIX.4.2|9=1|35=D|34=2|49=A|56=B|52=T|115=C|11=1|78=2|79=x|80=5|79=y|80=6|10=000|";
+
+    #[test]
+    fn what_belongs_to_the_session_stays_behind() {
+        let mut draft = loaded(ORDER);
+        assert_eq!(draft.msg_type(), b"D");
+        assert_eq!(written(&mut draft), "115=C|11=1|78=2|79=x|80=5|79=y|80=6|");
+    }
+
+    #[test]
+    fn fields_are_set_renamed_added_and_taken_out_where_they_stand() {
+        let mut draft = loaded(ORDER);
+        draft.set(11, b"longer than before");
+        draft.set(128, b"D");
+        draft.set(58, b"end");
+        let second = draft.find_in(draft.find(79).unwrap() + 1..draft.len(), 79);
+        draft.rename(second.unwrap(), 467);
+        draft.insert(draft.find(78).unwrap(), 1, b"before");
+        assert!(draft.remove_tag(80));
+        assert!(!draft.remove_tag(9999));
+        assert_eq!(
+            written(&mut draft),
+            "115=C|128=D|11=longer than before|1=before|78=2|79=x|467=y|80=6|58=end|"
+        );
+        draft.remove(1..usize::MAX);
+        assert_eq!(written(&mut draft), "115=C|");
+    }
+
+    #[test]
+    fn without_its_fields_it_keeps_its_type() {
+        let mut draft = loaded(ORDER);
+        draft.clear();
+        draft.push(58, b"new");
+        assert_eq!(draft.msg_type(), b"D");
+        assert_eq!(written(&mut draft), "58=new|");
+    }
+
+    #[test]
+    fn a_data_field_may_hold_soh() {
+        let mut draft = loaded("8=FIX.4.2|9=1|35=B|95=3|96=a|b|58=t|10=000|");
+        assert_eq!(written(&mut draft), "95=3|96=a|b|58=t|");
+    }
+
+    #[test]
+    fn nothing_happens_behind_the_last_field() {
+        let mut draft = loaded("8=FIX.4.2|9=1|35=B|58=t|10=000|");
+        draft.set_at(7, b"x");
+        draft.rename(7, 1);
+        draft.remove(7..9);
+        assert_eq!((draft.tag(7), draft.value(7)), (0, &[][..]));
+        assert_eq!(draft.find_in(5..9, 58), None);
+        assert_eq!(written(&mut draft), "58=t|");
+    }
+
+    #[test]
+    fn the_next_message_takes_no_memory() {
+        let bytes = ORDER.replace('|', "\x01").into_bytes();
+        let mut decoder = Decoder::with_capacity(64);
+        let mut draft = Draft::with_capacity(64, 1024);
+        let mut outbox = Outbox::new(4096, 4, 256);
+        let counted = allocation_counter::measure(|| {
+            for _ in 0..100 {
+                draft.load(&decoder.decode(&bytes));
+                draft.set(11, b"another");
+                draft.set(128, b"D");
+                let mut body = outbox.begin(SessionId(0), b"D");
+                draft.write(&mut body);
+                body.finish().unwrap();
+                outbox.clear();
+            }
+        });
+        assert_eq!(counted.count_total, 0);
+    }
+}

@@ -1,0 +1,17 @@
+//! What a gateway does with a message: routes, transforms, version conversion.
+//!
+//! Nothing here reads a clock, a socket or a file. Memory is taken at start; after that the path of a
+//! message allocates nothing.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod convert;
+pub mod draft;
+pub mod orders;
+
+pub use draft::Draft;
+pub use orders::Orders;

@@ -1,0 +1,513 @@
+//! The ids that are remembered.
+//!
+//! Each is a *name*: a client's id of one kind at one venue, with the id that the venue knows. The
+//! names of one order (its own, those of replacements and cancels) form a *chain*. A name is open
+//! while more is to come; a closed one is forgotten when room is needed, unless an open one needs
+//! it to restore the ids of its reports: then it is held.
+//!
+//! ```text
+//!              report, reject                    last open name that needs it closes
+//!   Open ---------------------> Held (is needed) ------------------------------------> Closed
+//!    ^  \-----------------------------------------------------------------------------> /  |
+//!    +----------------------------- lives again (bust, restated) ----------------------+   forgotten,
+//!                                                                                          oldest first
+//! ```
+
+mod index;
+mod restore;
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Nanos, SessionId, Timestamp};
+use siphasher::sip::SipHasher13;
+
+use super::table::Kind;
+pub(super) use restore::Saved;
+
+/// No place.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// What a name was made for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Purpose {
+    /// An order, a list, or a cross.
+    Order,
+    /// A replacement, which becomes the order when it is accepted.
+    Replace,
+    /// A cancel.
+    Cancel,
+    /// A question.
+    Request,
+}
+
+/// How far a name is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum State {
+    /// A replacement or cancel without an answer.
+    Pending,
+    /// An order that may trade, or a subscription.
+    Live,
+    /// An order that goes on under another id.
+    Replaced,
+    /// Nothing more is to come.
+    Ended,
+}
+
+impl State {
+    pub(super) fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::Live)
+    }
+}
+
+/// A name that may have been forgotten since.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Link {
+    pub(super) place: u32,
+    /// 0 is none.
+    pub(super) number: u64,
+}
+
+/// One of the lists that each name is in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Queue {
+    /// Open, the longest quiet first.
+    Open,
+    /// Closed and needed by an open one.
+    Held,
+    /// Closed, the first to be forgotten first.
+    Closed,
+}
+
+/// What a name is found by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum By {
+    /// The client's id.
+    Client,
+    /// The id that the venue knows.
+    Venue,
+    /// OrderID(37), the venue's own.
+    OrderId,
+}
+
+impl By {
+    pub(super) const ALL: [Self; 3] = [Self::Client, Self::Venue, Self::OrderId];
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Name {
+    /// Counts names as they are made; 0 for a place that is free.
+    pub(super) number: u64,
+    pub(super) client: SessionId,
+    pub(super) venue: SessionId,
+    pub(super) kind: Kind,
+    pub(super) purpose: Purpose,
+    pub(super) state: State,
+    pub(super) touched: Timestamp,
+    /// When it was opened, as a count.
+    pub(super) opened: u64,
+    /// The name that this one asks to replace or cancel.
+    pub(super) before: Link,
+    pub(super) chain: u32,
+    /// How many open names need this one.
+    pub(super) needed: u32,
+    lens: [u8; 3],
+    indexed: [bool; 3],
+    next_indexed: [u32; 3],
+    queue: Queue,
+    earlier: u32,
+    later: u32,
+    earlier_open: u32,
+    later_open: u32,
+}
+
+const FREE: Name = Name {
+    number: 0,
+    client: SessionId(0),
+    venue: SessionId(0),
+    kind: Kind::Order,
+    purpose: Purpose::Order,
+    state: State::Ended,
+    touched: Timestamp(0),
+    opened: 0,
+    before: Link {
+        place: NOWHERE,
+        number: 0,
+    },
+    chain: NOWHERE,
+    needed: 0,
+    lens: [0; 3],
+    indexed: [false; 3],
+    next_indexed: [NOWHERE; 3],
+    queue: Queue::Closed,
+    earlier: NOWHERE,
+    later: NOWHERE,
+    earlier_open: NOWHERE,
+    later_open: NOWHERE,
+};
+
+/// The names of one order.
+#[derive(Clone, Debug)]
+pub(super) struct Chain {
+    /// The number of the name that began it.
+    id: u64,
+    /// The list or cross that the order is in.
+    pub(super) within: Link,
+    /// The open names, in the order in which they were opened.
+    first: u32,
+    last: u32,
+    open: u32,
+    names: u32,
+}
+
+/// Ends of a list of names.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    first: u32,
+    last: u32,
+    len: u32,
+}
+
+const EMPTY: Ends = Ends {
+    first: NOWHERE,
+    last: NOWHERE,
+    len: 0,
+};
+
+/// What is said about a name when it is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct New {
+    pub(super) client: SessionId,
+    pub(super) venue: SessionId,
+    pub(super) kind: Kind,
+    pub(super) purpose: Purpose,
+    pub(super) state: State,
+    pub(super) before: Link,
+    pub(super) within: Link,
+}
+
+/// All names, in memory that is taken once.
+#[derive(Clone, Debug)]
+pub(super) struct Book {
+    names: Vec<Name>,
+    free: Vec<u32>,
+    chains: Vec<Chain>,
+    free_chains: Vec<u32>,
+    /// Three ids for each name, each with room for `id_max` bytes.
+    text: Vec<u8>,
+    id_max: usize,
+    /// Where the names of a hash begin, for each of [`By::ALL`].
+    heads: [Vec<u32>; 3],
+    queues: [Ends; 3],
+    hasher: SipHasher13,
+    /// The number of the next name.
+    pub(super) next_number: u64,
+    /// The count of the next that opens.
+    pub(super) next_opened: u64,
+    /// How many orders have an open name.
+    pub(super) live: u64,
+}
+
+impl Book {
+    pub(super) fn new(names: u32, id_max: usize, seed: [u8; 16]) -> Self {
+        let count = names as usize;
+        let heads = vec![NOWHERE; count.max(1).next_power_of_two()];
+        let chain = Chain {
+            id: 0,
+            within: Link::default(),
+            first: NOWHERE,
+            last: NOWHERE,
+            open: 0,
+            names: 0,
+        };
+        Self {
+            names: vec![FREE; count],
+            free: (0..names).rev().collect(),
+            chains: vec![chain; count],
+            free_chains: (0..names).rev().collect(),
+            text: vec![0; count * id_max * 3],
+            id_max,
+            heads: [heads.clone(), heads.clone(), heads],
+            queues: [EMPTY; 3],
+            hasher: SipHasher13::new_with_key(&seed),
+            next_number: 1,
+            next_opened: 1,
+            live: 0,
+        }
+    }
+
+    pub(super) fn name(&self, place: u32) -> &Name {
+        &self.names[place as usize]
+    }
+
+    pub(super) fn id_max(&self) -> usize {
+        self.id_max
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len() - self.free.len()
+    }
+
+    /// How many names could be made now: free places and those that may be forgotten.
+    pub(super) fn room(&self) -> usize {
+        self.free.len() + self.queues[Queue::Closed as usize].len as usize
+    }
+
+    pub(super) fn may_be_forgotten(&self, place: u32) -> bool {
+        self.name(place).queue == Queue::Closed
+    }
+
+    pub(super) fn within(&self, place: u32) -> Link {
+        let chain = self.chains.get(self.name(place).chain as usize);
+        chain.map_or(Link::default(), |chain| chain.within)
+    }
+
+    /// What the chain of a name is known by; 0 when it is in none.
+    pub(super) fn chain_id(&self, place: u32) -> u64 {
+        let chain = self.chains.get(self.name(place).chain as usize);
+        chain.map_or(0, |chain| chain.id)
+    }
+
+    pub(super) fn link(&self, place: u32) -> Link {
+        let number = self.name(place).number;
+        Link { place, number }
+    }
+
+    /// The place of a name that is still remembered.
+    pub(super) fn follow(&self, link: Link) -> Option<u32> {
+        let name = self.names.get(link.place as usize)?;
+        (link.number != 0 && name.number == link.number).then_some(link.place)
+    }
+
+    /// Makes a name; the one that may be forgotten first makes room. `None` when there is no room.
+    pub(super) fn make(
+        &mut self,
+        now: Timestamp,
+        new: New,
+        client_id: &[u8],
+        venue_id: &[u8],
+    ) -> Option<u32> {
+        if self.free.is_empty() {
+            let oldest = self.queues[Queue::Closed as usize].first;
+            if oldest == NOWHERE {
+                return None;
+            }
+            self.forget(oldest);
+        }
+        let place = self.free.pop()?;
+        let chain = match self.follow(new.before) {
+            Some(before) if self.name(before).chain != NOWHERE => self.name(before).chain,
+            _ if new.kind == Kind::Order && new.purpose != Purpose::Request => {
+                let chain = self.free_chains.pop()?;
+                self.chains[chain as usize].id = self.next_number;
+                self.chains[chain as usize].within = new.within;
+                chain
+            }
+            _ => NOWHERE,
+        };
+        if let Some(chain) = self.chains.get_mut(chain as usize) {
+            chain.names += 1;
+        }
+        let number = self.next_number;
+        self.next_number += 1;
+        self.names[place as usize] = Name {
+            number,
+            client: new.client,
+            venue: new.venue,
+            kind: new.kind,
+            purpose: new.purpose,
+            before: new.before,
+            touched: now,
+            chain,
+            ..FREE
+        };
+        self.index(place, By::Client, client_id);
+        self.index(place, By::Venue, venue_id);
+        self.push(place, Queue::Closed);
+        if new.state.is_open() {
+            self.open(place, new.state);
+        }
+        Some(place)
+    }
+
+    /// Lets a name go, and all that was known by it.
+    pub(super) fn forget(&mut self, place: u32) {
+        if self.name(place).state.is_open() {
+            self.close(place, State::Ended);
+        }
+        By::ALL.iter().for_each(|by| self.unindex(place, *by));
+        self.take(place);
+        let at = self.name(place).chain;
+        if let Some(chain) = self.chains.get_mut(at as usize) {
+            chain.names -= 1;
+            if chain.names == 0 {
+                self.free_chains.push(at);
+            }
+        }
+        self.names[place as usize] = FREE;
+        self.free.push(place);
+    }
+
+    /// Forgets the open name that was quiet longest, if that is so long; whether there was one.
+    pub(super) fn forget_quiet(&mut self, now: Timestamp, quiet: Nanos) -> bool {
+        let place = self.queues[Queue::Open as usize].first;
+        let long = |name: &Name| {
+            let silent = now.0.saturating_sub(name.touched.0);
+            u64::try_from(silent).is_ok_and(|silent| silent >= quiet.0)
+        };
+        let found = self.names.get(place as usize).is_some_and(long);
+        if found {
+            self.forget(place);
+        }
+        found
+    }
+
+    /// More is to come under this name.
+    pub(super) fn open(&mut self, place: u32, state: State) {
+        if self.name(place).state.is_open() {
+            self.names[place as usize].state = state;
+            return;
+        }
+        self.names[place as usize].state = state;
+        self.names[place as usize].opened = self.next_opened;
+        self.next_opened += 1;
+        self.join(place);
+    }
+
+    /// Takes an open name into its chain, and keeps what it needs.
+    pub(super) fn join(&mut self, place: u32) {
+        let (at, before) = (self.name(place).chain, self.name(place).before);
+        if let Some(chain) = self.chains.get_mut(at as usize) {
+            let last = core::mem::replace(&mut chain.last, place);
+            chain.open += 1;
+            let within = (chain.open == 1).then_some(chain.within);
+            self.live += u64::from(within.is_some());
+            if last == NOWHERE {
+                chain.first = place;
+            } else {
+                self.names[last as usize].later_open = place;
+            }
+            self.names[place as usize].earlier_open = last;
+            self.names[place as usize].later_open = NOWHERE;
+            within.into_iter().for_each(|link| self.need(link));
+        }
+        self.need(before);
+        self.settle(place);
+    }
+
+    /// Nothing more is to come under this name.
+    pub(super) fn close(&mut self, place: u32, state: State) {
+        let was = core::mem::replace(&mut self.names[place as usize].state, state);
+        if !was.is_open() {
+            return;
+        }
+        let name = self.name(place);
+        let (at, before) = (name.chain, name.before);
+        let (earlier, later) = (name.earlier_open, name.later_open);
+        self.release(before);
+        if let Some(chain) = self.chains.get_mut(at as usize) {
+            chain.open -= 1;
+            let within = (chain.open == 0).then_some(chain.within);
+            self.live -= u64::from(within.is_some());
+            if earlier == NOWHERE {
+                chain.first = later;
+            }
+            if later == NOWHERE {
+                chain.last = earlier;
+            }
+            if let Some(name) = self.names.get_mut(earlier as usize) {
+                name.later_open = later;
+            }
+            if let Some(name) = self.names.get_mut(later as usize) {
+                name.earlier_open = earlier;
+            }
+            within.into_iter().for_each(|link| self.release(link));
+        }
+        self.settle(place);
+    }
+
+    /// The order of a name has ended: nothing more is to come under any of its names.
+    pub(super) fn end(&mut self, place: u32) {
+        let at = self.name(place).chain as usize;
+        if at >= self.chains.len() {
+            self.close(place, State::Ended);
+            return;
+        }
+        while self.chains[at].first != NOWHERE {
+            self.close(self.chains[at].first, State::Ended);
+        }
+    }
+
+    fn need(&mut self, link: Link) {
+        if let Some(place) = self.follow(link) {
+            self.names[place as usize].needed += 1;
+            self.settle(place);
+        }
+    }
+
+    fn release(&mut self, link: Link) {
+        if let Some(place) = self.follow(link) {
+            self.names[place as usize].needed -= 1;
+            self.settle(place);
+        }
+    }
+
+    /// Puts a name into the list where it belongs, behind the others.
+    fn settle(&mut self, place: u32) {
+        let name = self.name(place);
+        let queue = match (name.state.is_open(), name.needed) {
+            (true, _) => Queue::Open,
+            (false, 0) => Queue::Closed,
+            (false, _) => Queue::Held,
+        };
+        if queue != name.queue {
+            self.take(place);
+            self.push(place, queue);
+        }
+    }
+
+    /// Something was heard of a name: it is the last of its list now.
+    pub(super) fn touch(&mut self, place: u32, now: Timestamp) {
+        self.names[place as usize].touched = now;
+        let queue = self.name(place).queue;
+        self.take(place);
+        self.push(place, queue);
+    }
+
+    fn push(&mut self, place: u32, queue: Queue) {
+        let ends = &mut self.queues[queue as usize];
+        let last = core::mem::replace(&mut ends.last, place);
+        ends.len += 1;
+        if last == NOWHERE {
+            ends.first = place;
+        } else {
+            self.names[last as usize].later = place;
+        }
+        let name = &mut self.names[place as usize];
+        (name.queue, name.earlier, name.later) = (queue, last, NOWHERE);
+    }
+
+    fn take(&mut self, place: u32) {
+        let name = self.name(place);
+        let (queue, earlier, later) = (name.queue, name.earlier, name.later);
+        let ends = &mut self.queues[queue as usize];
+        ends.len -= 1;
+        if earlier == NOWHERE {
+            ends.first = later;
+        } else {
+            self.names[earlier as usize].later = later;
+        }
+        if later == NOWHERE {
+            self.queues[queue as usize].last = earlier;
+        } else {
+            self.names[later as usize].earlier = earlier;
+        }
+    }
+
+    /// The names in a list, first to last.
+    pub(super) fn queue(&self, queue: Queue) -> impl Iterator<Item = u32> + '_ {
+        let first = self.queues[queue as usize].first;
+        let some = |place: u32| (place != NOWHERE).then_some(place);
+        core::iter::successors(some(first), move |place| some(self.name(*place).later))
+    }
+}

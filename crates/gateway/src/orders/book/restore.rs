@@ -1,0 +1,183 @@
+//! Names as a checkpoint has them.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{SessionId, Timestamp};
+
+use super::super::table::Kind;
+use super::{Book, By, EMPTY, FREE, Link, NOWHERE, Name, Purpose, Queue, State};
+
+/// A name that was written. Others are named by number, 0 is none.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::orders) struct Saved<'a> {
+    pub(in crate::orders) number: u64,
+    pub(in crate::orders) client: SessionId,
+    pub(in crate::orders) venue: SessionId,
+    pub(in crate::orders) kind: Kind,
+    pub(in crate::orders) purpose: Purpose,
+    pub(in crate::orders) state: State,
+    pub(in crate::orders) queue: Queue,
+    pub(in crate::orders) touched: Timestamp,
+    pub(in crate::orders) opened: u64,
+    pub(in crate::orders) before: u64,
+    pub(in crate::orders) chain: u64,
+    pub(in crate::orders) within: u64,
+    /// A bit for each of [`By::ALL`].
+    pub(in crate::orders) found_by: u8,
+    /// An id for each of [`By::ALL`].
+    pub(in crate::orders) ids: [&'a [u8]; 3],
+}
+
+/// Places by number.
+struct Numbers(Vec<(u64, u32)>);
+
+impl Numbers {
+    /// `None` when two have one number.
+    fn new(saved: &[Saved<'_>]) -> Option<Self> {
+        let mut numbers: Vec<_> = (0_u32..)
+            .zip(saved)
+            .map(|(place, name)| (name.number, place))
+            .collect();
+        numbers.sort_unstable();
+        let twice = numbers.windows(2).any(|pair| pair[0].0 == pair[1].0);
+        (!twice).then_some(Self(numbers))
+    }
+
+    /// `None` when a number is no one's.
+    fn link(&self, number: u64) -> Option<Link> {
+        if number == 0 {
+            return Some(Link::default());
+        }
+        let at = self.0.binary_search_by_key(&number, |(number, _)| *number);
+        let (number, place) = *self.0.get(at.ok()?)?;
+        Some(Link { place, number })
+    }
+}
+
+impl Book {
+    /// Fills an empty book with names, at most as many as it has room for, of ids that it has room
+    /// for. `None` when they contradict each other; it must not be used then.
+    pub(in crate::orders) fn restore(
+        &mut self,
+        saved: &[Saved<'_>],
+        next_number: u64,
+        next_opened: u64,
+    ) -> Option<()> {
+        let numbers = Numbers::new(saved)?;
+        self.next_number = next_number;
+        self.next_opened = next_opened;
+        // The first to be used stands last.
+        self.free
+            .truncate(self.names.len().checked_sub(saved.len())?);
+        for (place, name) in (0_u32..).zip(saved) {
+            self.restore_name(place, name, &numbers, saved)?;
+        }
+        self.restore_chains(saved, &numbers)?;
+        let mut open: Vec<_> = (0_u32..)
+            .zip(saved)
+            .filter(|(_, name)| name.state.is_open())
+            .map(|(place, name)| (name.opened, place))
+            .collect();
+        open.sort_unstable();
+        if open.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            return None;
+        }
+        open.iter().for_each(|(_, place)| self.join(*place));
+        // Joining has put them into their lists, though not in their order.
+        self.queues = [EMPTY; 3];
+        let places = (0_u32..).zip(saved);
+        for (place, name) in places {
+            if self.name(place).queue != name.queue {
+                return None;
+            }
+            self.push(place, name.queue);
+        }
+        Some(())
+    }
+
+    fn restore_name(
+        &mut self,
+        place: u32,
+        name: &Saved<'_>,
+        numbers: &Numbers,
+        saved: &[Saved<'_>],
+    ) -> Option<()> {
+        let open = name.state.is_open();
+        let counted = (1..self.next_number).contains(&name.number)
+            && (if open { 1..self.next_opened } else { 0..1 }).contains(&name.opened);
+        let before = numbers.link(name.before)?;
+        let same = |other: &Saved<'_>| {
+            (other.client, other.venue, other.kind) == (name.client, name.venue, name.kind)
+        };
+        let related = before.number == 0 || same(&saved[before.place as usize]);
+        if !counted || !related || name.ids[0].is_empty() || name.ids[1].is_empty() {
+            return None;
+        }
+        self.names[place as usize] = Name {
+            number: name.number,
+            client: name.client,
+            venue: name.venue,
+            kind: name.kind,
+            purpose: name.purpose,
+            state: name.state,
+            touched: name.touched,
+            opened: name.opened,
+            before,
+            ..FREE
+        };
+        self.push(place, Queue::Closed);
+        for by in By::ALL {
+            let id = name.ids[by as usize];
+            if name.found_by >> (by as u8) & 1 == 0 {
+                // The id of a name that is no longer found by it is still written into reports.
+                self.keep(place, by, id);
+                continue;
+            }
+            let taken = self.find(by, name.client, name.venue, name.kind, id);
+            if id.is_empty() || taken.is_some() {
+                return None;
+            }
+            self.index(place, by, id);
+        }
+        Some(())
+    }
+
+    /// Gives each name its chain. Those of one order stand together once sorted.
+    fn restore_chains(&mut self, saved: &[Saved<'_>], numbers: &Numbers) -> Option<()> {
+        let mut by_chain: Vec<_> = (0_u32..)
+            .zip(saved)
+            .map(|(place, name)| (name.chain, place))
+            .collect();
+        by_chain.sort_unstable();
+        let mut earlier: Option<&Saved<'_>> = None;
+        let mut chain = NOWHERE;
+        for (id, place) in by_chain {
+            let name = &saved[place as usize];
+            let ordered = name.kind == Kind::Order && name.purpose != Purpose::Request;
+            if ordered != (id != 0) || id >= self.next_number {
+                return None;
+            }
+            if id == 0 {
+                continue;
+            }
+            match earlier.filter(|earlier| earlier.chain == id) {
+                Some(earlier) => {
+                    let of = |name: &Saved<'_>| (name.client, name.venue, name.within);
+                    if of(earlier) != of(name) {
+                        return None;
+                    }
+                }
+                None => {
+                    chain = self.free_chains.pop()?;
+                    let within = numbers.link(name.within)?;
+                    let made = &mut self.chains[chain as usize];
+                    (made.id, made.within) = (id, within);
+                }
+            }
+            self.chains[chain as usize].names += 1;
+            self.names[place as usize].chain = chain;
+            earlier = Some(name);
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,185 @@
+//! Ids on their way back to a client.
+
+use fixwire_protocol::{SessionId, Timestamp, tag};
+
+use super::Orders;
+use super::book::{By, Purpose, State};
+use super::lifecycle::{Said, has_ended, said};
+use super::table::{self, Answer, Kind, Role, Stranger};
+use crate::Draft;
+
+impl Orders {
+    /// A message of a venue came: finds the client that it is for, writes the client's own ids into
+    /// it, and notes what it says about the life of its order. Found by ClOrdID(11), then
+    /// OrigClOrdID(41), then OrderID(37); other messages by the ids of their row in
+    /// [`ANSWERS`](table::ANSWERS), first to last.
+    ///
+    /// An id in it that is not one of this client's never reaches it; see [`Stranger`].
+    ///
+    /// `None` when no id in it is known: the message is as it was, and counted as unsolicited.
+    pub fn inbound(
+        &mut self,
+        now: Timestamp,
+        venue: SessionId,
+        draft: &mut Draft,
+    ) -> Option<SessionId> {
+        let answers = table::answers(draft.msg_type());
+        let Some(about) = self.about(venue, answers, draft) else {
+            self.unsolicited += 1;
+            return None;
+        };
+        let client = self.book.name(about).client;
+        let named = |tag| {
+            let id = draft.get(tag)?;
+            let name = self.book.at_venue(venue, Kind::Order, id)?;
+            (self.book.name(name).client == client).then_some(name)
+        };
+        let (order, before) = (named(tag::CL_ORD_ID), named(tag::ORIG_CL_ORD_ID));
+        self.restore(about, answers, draft);
+        if self.book.name(about).state.is_open() {
+            self.book.touch(about, now);
+        }
+        match draft.msg_type() {
+            b"8" if self.book.name(about).kind == Kind::Order => self.execution(about, draft),
+            b"9" => self.cancel_reject(order, before, draft),
+            // MarketDataRequestReject: no subscription came about.
+            b"Y" => self.book.close(about, State::Ended),
+            _ => {}
+        }
+        Some(client)
+    }
+
+    /// A message that [`outbound`](Self::outbound) let go will never be answered: it was not sent, or
+    /// the venue refused it by a Reject or BusinessMessageReject, which name it by RefSeqNum(45). The
+    /// message is given as the venue saw it.
+    ///
+    /// Gets its client's ids back. What it began has ended, unless it was a possible resend: the venue
+    /// may have taken the first one. `None` when nothing in it is known.
+    pub fn refused(&mut self, venue: SessionId, draft: &mut Draft) -> Option<SessionId> {
+        let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
+        let stops = draft.get(tag::SUBSCRIPTION_REQUEST_TYPE) == Some(b"2");
+        let mut client = None;
+        for at in 0..draft.len() {
+            let asks = table::asks(draft.msg_type());
+            let Some(ask) = asks.iter().find(|ask| ask.tag == draft.tag(at)) else {
+                continue;
+            };
+            let Some(name) = self.book.at_venue(venue, ask.kind, draft.value(at)) else {
+                continue;
+            };
+            let whose = self.book.name(name).client;
+            if client.is_some_and(|client| client != whose) {
+                continue;
+            }
+            client = Some(whose);
+            draft.set_at(at, self.book.id(name, By::Client));
+            match ask.role {
+                Role::Names => {}
+                _ if resent || stops => {}
+                Role::Orders => self.book.end(name),
+                Role::Replaces | Role::Cancels | Role::Asks => {
+                    self.book.close(name, State::Ended);
+                }
+            }
+        }
+        client
+    }
+
+    /// The name that a message is about.
+    fn about(&self, venue: SessionId, answers: &[Answer], draft: &Draft) -> Option<u32> {
+        answers.iter().find_map(|answer| {
+            (0..draft.len())
+                .filter(|at| draft.tag(*at) == answer.tag)
+                .find_map(|at| match answer.kind {
+                    Some(kind) => self.book.at_venue(venue, kind, draft.value(at)),
+                    None => self.book.of_order_id(venue, draft.value(at)),
+                })
+        })
+    }
+
+    /// Writes the client's own ids.
+    fn restore(&self, about: u32, answers: &[Answer], draft: &mut Draft) {
+        let of = self.book.name(about);
+        let (client, venue) = (of.client, of.venue);
+        let before = self.book.follow(of.before);
+        let mut at = 0;
+        while at < draft.len() {
+            let answer = answers.iter().find(|answer| answer.tag == draft.tag(at));
+            let Some((answer, kind)) = answer.and_then(|answer| Some((answer, answer.kind?)))
+            else {
+                at += 1;
+                continue;
+            };
+            let name = self.book.at_venue(venue, kind, draft.value(at));
+            let own = name.filter(|name| self.book.name(*name).client == client);
+            let stands = own.or(match answer.stranger {
+                Stranger::Own if of.kind == kind => Some(about),
+                Stranger::Before => before,
+                _ => None,
+            });
+            match stands {
+                Some(name) => draft.set_at(at, self.book.id(name, By::Client)),
+                None if answer.stranger == Stranger::NoneText => draft.set_at(at, b"NONE"),
+                None => {
+                    draft.remove(at..at + 1);
+                    continue;
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// An ExecutionReport about an order.
+    fn execution(&mut self, about: u32, draft: &Draft) {
+        if let Some(order_id) = draft.get(tag::ORDER_ID).filter(|id| *id != b"NONE") {
+            self.book.learn(about, order_id);
+        }
+        let heard = said(
+            draft.get(tag::EXEC_TYPE),
+            draft.get(tag::ORD_STATUS),
+            draft.get(tag::EXEC_TRANS_TYPE),
+        );
+        let name = self.book.name(about);
+        let (purpose, state, before) = (name.purpose, name.state, name.before);
+        let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
+        match (heard, purpose, state) {
+            // Only what was asked is refused; the order goes on.
+            (Said::Rejected, Purpose::Cancel, _)
+            | (Said::Rejected, Purpose::Replace, State::Pending | State::Ended) => {
+                self.book.close(about, State::Ended);
+            }
+            (Said::Rejected | Said::Ended, _, _) => self.book.end(about),
+            (Said::Replaced | Said::Live, Purpose::Replace, State::Pending) => {
+                self.book.open(about, State::Live);
+                if let Some(before) = self.book.follow(before) {
+                    self.book.close(before, State::Replaced);
+                }
+            }
+            // A fill was busted, or a day has begun: the order trades again.
+            (
+                Said::Live | Said::Replaced | Said::Status,
+                Purpose::Order | Purpose::Replace,
+                State::Ended,
+            ) if !resent => self.book.open(about, State::Live),
+            _ => {}
+        }
+    }
+
+    /// An OrderCancelReject: the cancel or replacement has failed, the order is as OrdStatus(39) says.
+    fn cancel_reject(&mut self, asked: Option<u32>, before: Option<u32>, draft: &Draft) {
+        let ended = has_ended(draft.get(tag::ORD_STATUS));
+        if let Some(asked) = asked {
+            let name = self.book.name(asked);
+            let taken_back = name.purpose == Purpose::Replace && name.state == State::Live;
+            let replaced = self.book.follow(name.before).filter(|_| taken_back);
+            self.book.close(asked, State::Ended);
+            if let Some(replaced) = replaced {
+                self.book.open(replaced, State::Live);
+            }
+        }
+        // The id of the order may stand for a later one by now; what was asked knows which.
+        if let Some(order) = asked.or(before).filter(|_| ended) {
+            self.book.end(order);
+        }
+    }
+}

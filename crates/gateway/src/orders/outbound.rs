@@ -1,0 +1,246 @@
+//! Ids on their way to a venue.
+
+use fixwire_protocol::{SessionId, Tag, Timestamp, tag};
+
+use super::book::{By, Link, New, Purpose, State};
+use super::table::{self, Ask, Kind, Role};
+use super::{Orders, OrdersError, Out, Rewriting};
+use crate::Draft;
+
+/// What is true for a whole message on its way.
+#[derive(Clone, Copy)]
+struct Way {
+    now: Timestamp,
+    client: SessionId,
+    /// The place of the venue, its session and how ids look there.
+    at: usize,
+    venue: SessionId,
+    ids: Rewriting,
+    /// PossResend(97)=Y.
+    again: bool,
+    subscribes: bool,
+    unsubscribes: bool,
+}
+
+impl Way {
+    /// Whether the message begins what an id is of, or names what began earlier.
+    fn begins(&self, ask: Ask) -> bool {
+        match ask.role {
+            Role::Names => false,
+            Role::Asks => !self.unsubscribes,
+            Role::Orders | Role::Replaces | Role::Cancels => true,
+        }
+    }
+}
+
+impl Orders {
+    /// A message of a client is about to go to a venue: what it begins is remembered, and its ids
+    /// become those that the venue is to see.
+    ///
+    /// An id that it names and that is not known, as after a loss of all state, is remembered like one
+    /// that began here. So it can neither reach an order of another client nor fail to come back.
+    ///
+    /// # Errors
+    ///
+    /// [`OrdersError::Full`], [`OrdersError::TooManySessions`], [`OrdersError::NoId`],
+    /// [`OrdersError::IdTooLong`] and [`OrdersError::IdsUsedUp`], each counted as refused. The message
+    /// is as it was and nothing of it is remembered.
+    pub fn outbound(
+        &mut self,
+        now: Timestamp,
+        client: SessionId,
+        venue: SessionId,
+        draft: &mut Draft,
+    ) -> Result<Out, OrdersError> {
+        let asks = table::asks(draft.msg_type());
+        if asks.is_empty() {
+            return Ok(Out::Other);
+        }
+        let done = self.send(now, client, venue, asks, draft);
+        self.refused += u64::from(done.is_err());
+        done
+    }
+
+    fn send(
+        &mut self,
+        now: Timestamp,
+        client: SessionId,
+        venue: SessionId,
+        asks: &'static [Ask],
+        draft: &mut Draft,
+    ) -> Result<Out, OrdersError> {
+        let at = self.venue(venue)?;
+        let subscription = draft.get(tag::SUBSCRIPTION_REQUEST_TYPE);
+        let way = Way {
+            now,
+            client,
+            at,
+            venue,
+            ids: self.venues[at].rewriting.unwrap_or(self.config.rewriting),
+            again: draft.get(tag::POSS_RESEND) == Some(b"Y"),
+            subscribes: subscription == Some(b"1"),
+            unsubscribes: subscription == Some(b"2"),
+        };
+        let out = self.look(way, asks, draft)?;
+        if out == Out::Duplicate {
+            return Ok(out);
+        }
+        // What is named comes first, and what an order is in, so that the order can refer to it.
+        let mut within = Link::default();
+        for place in 0..draft.len() {
+            let Some(ask) = find(asks, draft.tag(place)) else {
+                continue;
+            };
+            let is_order = ask.kind == Kind::Order;
+            if draft.value(place).is_empty() || (is_order && way.begins(ask)) {
+                continue;
+            }
+            let name = self.name(way, ask, draft.value(place), Link::default(), within)?;
+            if !is_order && ask.role != Role::Asks && within.number == 0 {
+                within = self.book.link(name);
+            }
+            if way.unsubscribes && ask.role == Role::Asks {
+                self.book.close(name, State::Ended);
+            }
+            draft.set_at(place, self.book.id(name, By::Venue));
+        }
+        for place in 0..draft.len() {
+            let Some(ask) = find(asks, draft.tag(place)) else {
+                continue;
+            };
+            let begins = ask.kind == Kind::Order && way.begins(ask);
+            if !begins || draft.value(place).is_empty() {
+                continue;
+            }
+            let before = beside(draft, place)
+                .and_then(|id| self.book.at_venue(venue, Kind::Order, id))
+                .map_or(Link::default(), |name| self.book.link(name));
+            let name = self.name(way, ask, draft.value(place), before, within)?;
+            draft.set_at(place, self.book.id(name, By::Venue));
+        }
+        Ok(out)
+    }
+
+    /// Says what the message is and makes room for what it begins; nothing else changes.
+    fn look(&mut self, way: Way, asks: &[Ask], draft: &Draft) -> Result<Out, OrdersError> {
+        let (mut begins, mut begun, mut needs, mut keeps) = (0, 0, 0, 0);
+        let mut duplicate = false;
+        for place in 0..draft.len() {
+            let id = draft.value(place);
+            let Some(ask) = find(asks, draft.tag(place)).filter(|_| !id.is_empty()) else {
+                continue;
+            };
+            if id.len() > self.book.id_max() {
+                return Err(OrdersError::IdTooLong { tag: ask.tag });
+            }
+            let new = way.begins(ask);
+            begins += usize::from(new);
+            match self.book.of_client(way.client, way.venue, ask.kind, id) {
+                Some(name) => {
+                    let open = self.book.name(name).state.is_open();
+                    duplicate |= new && open && !way.again;
+                    begun += usize::from(new);
+                    needs += usize::from(new && !way.again);
+                    keeps += usize::from(self.book.may_be_forgotten(name));
+                    // It is not the one that makes room below.
+                    self.book.touch(name, way.now);
+                }
+                None => needs += 1,
+            }
+        }
+        if asks.iter().any(|ask| way.begins(*ask)) && begins == 0 {
+            return Err(OrdersError::NoId);
+        }
+        if duplicate {
+            return Ok(Out::Duplicate);
+        }
+        if self.venues[way.at].next.saturating_add(needs as u64) > way.ids.end() {
+            return Err(OrdersError::IdsUsedUp);
+        }
+        while self.book.room() < needs + keeps {
+            let quiet = self.config.forget_quiet;
+            if !quiet.is_some_and(|quiet| self.book.forget_quiet(way.now, quiet)) {
+                return Err(OrdersError::Full);
+            }
+        }
+        Ok(match begins {
+            0 => Out::Names,
+            _ if way.again && begun == begins => Out::Again,
+            _ => Out::New,
+        })
+    }
+
+    /// The name of an id in this message, made when there is none yet.
+    fn name(
+        &mut self,
+        way: Way,
+        ask: Ask,
+        id: &[u8],
+        before: Link,
+        within: Link,
+    ) -> Result<u32, OrdersError> {
+        let begins = way.begins(ask);
+        let known = self.book.of_client(way.client, way.venue, ask.kind, id);
+        if let Some(name) = known {
+            // The same id twice in one message is open by now.
+            if !begins || way.again || self.book.name(name).state.is_open() {
+                return Ok(name);
+            }
+        }
+        let (purpose, state) = match ask.role {
+            Role::Replaces => (Purpose::Replace, State::Pending),
+            Role::Cancels => (Purpose::Cancel, State::Pending),
+            Role::Orders if ask.kind == Kind::Order => (Purpose::Order, State::Live),
+            Role::Asks if way.subscribes => (Purpose::Request, State::Live),
+            Role::Asks => (Purpose::Request, State::Ended),
+            Role::Orders | Role::Names => (Purpose::Order, State::Ended),
+        };
+        let new = New {
+            client: way.client,
+            venue: way.venue,
+            kind: ask.kind,
+            purpose,
+            state,
+            before,
+            within,
+        };
+        let other = self.book.at_venue(way.venue, ask.kind, id);
+        let mut rewrite = way.ids.must(id);
+        rewrite |= other.is_some_and(|name| Some(name) != known);
+        if let Some(name) = known {
+            // An id that is used again now stands for the new one.
+            if rewrite || self.book.id(name, By::Venue) != id {
+                self.book.unindex(name, By::Client);
+            } else {
+                self.book.forget(name);
+            }
+        }
+        let made = if rewrite {
+            let (text, len) = way.ids.write(self.venues[way.at].next);
+            self.venues[way.at].next += 1;
+            self.rewritten += 1;
+            self.book.make(way.now, new, id, &text[..len])
+        } else {
+            self.book.make(way.now, new, id, id)
+        };
+        made.ok_or(OrdersError::Full)
+    }
+}
+
+fn find(asks: &[Ask], tag: Tag) -> Option<Ask> {
+    asks.iter().find(|ask| ask.tag == tag).copied()
+}
+
+/// The OrigClOrdID(41) that goes with the ClOrdID(11) at a place: the last before it, or the first
+/// behind it, with no other ClOrdID between. In the messages with a side group, one of each stands
+/// in each entry.
+fn beside(draft: &Draft, place: usize) -> Option<&[u8]> {
+    let near = |at: &usize| [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID].contains(&draft.tag(*at));
+    let behind = (place + 1..draft.len()).find(near);
+    let before = (0..place).rev().find(near);
+    [before, behind]
+        .into_iter()
+        .flatten()
+        .find(|at| draft.tag(*at) == tag::ORIG_CL_ORD_ID)
+        .map(|at| draft.value(at))
+}

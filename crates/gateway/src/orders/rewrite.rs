@@ -1,0 +1,151 @@
+//! How an id is written for a venue.
+
+use super::OrdersError;
+
+/// The most digits behind a prefix: 36 to the 12th fits into 64 bits.
+const DIGITS_MAX: usize = 12;
+/// The fewest digits there must be room for: 36 to the 6th is two thousand million ids.
+const DIGITS_MIN: usize = 6;
+const PREFIX_MAX: usize = 8;
+const DIGITS: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/// When an id is rewritten on its way to a venue.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum When {
+    /// Every id is.
+    Always,
+    /// Only one that the venue knows as another client's, that is too long for the venue, or that
+    /// looks like one we wrote.
+    OnCollision,
+}
+
+/// How ids look at a venue: a prefix, then a count in base 36 (digits and upper case letters).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Rewriting {
+    when: When,
+    prefix: [u8; PREFIX_MAX],
+    prefix_len: u8,
+    max_len: u8,
+}
+
+impl Rewriting {
+    /// `prefix` is up to 8 visible ASCII characters without `=`, `max_len` the most bytes that the
+    /// venue takes in an id. Two gateways at one venue session need different prefixes.
+    ///
+    /// # Errors
+    ///
+    /// [`OrdersError::Prefix`] for another prefix; [`OrdersError::MaxLen`] when `max_len` leaves room
+    /// for fewer than 6 digits behind it, or is more than 255.
+    pub fn new(when: When, prefix: &[u8], max_len: usize) -> Result<Self, OrdersError> {
+        let visible = |byte: &u8| byte.is_ascii_graphic() && *byte != b'=';
+        if prefix.len() > PREFIX_MAX || !prefix.iter().all(visible) {
+            return Err(OrdersError::Prefix);
+        }
+        let len = u8::try_from(max_len).map_err(|_| OrdersError::MaxLen)?;
+        if max_len < prefix.len() + DIGITS_MIN {
+            return Err(OrdersError::MaxLen);
+        }
+        let mut kept = [0; PREFIX_MAX];
+        kept[..prefix.len()].copy_from_slice(prefix);
+        Ok(Self {
+            when,
+            prefix: kept,
+            prefix_len: prefix.len() as u8,
+            max_len: len,
+        })
+    }
+
+    /// The most bytes of an id.
+    #[must_use]
+    pub fn max_len(&self) -> usize {
+        usize::from(self.max_len)
+    }
+
+    fn prefix(&self) -> &[u8] {
+        &self.prefix[..usize::from(self.prefix_len)]
+    }
+
+    /// One more than the last number that can be written.
+    pub(super) fn end(&self) -> u64 {
+        let digits = (self.max_len() - self.prefix().len()).min(DIGITS_MAX);
+        36_u64.pow(digits as u32)
+    }
+
+    /// Whether a client's id may not go out as it is, whoever else has which.
+    pub(super) fn must(&self, id: &[u8]) -> bool {
+        self.when == When::Always || id.len() > self.max_len() || self.is_ours(id)
+    }
+
+    /// Whether an id looks like one that was written here, now or ever.
+    fn is_ours(&self, id: &[u8]) -> bool {
+        id.strip_prefix(self.prefix())
+            .is_some_and(|rest| !rest.is_empty() && rest.iter().all(|byte| DIGITS.contains(byte)))
+    }
+
+    /// The id of a number, and its length.
+    pub(super) fn write(&self, number: u64) -> ([u8; PREFIX_MAX + 13], usize) {
+        let mut backwards = [0; 13];
+        let mut digits = 0;
+        let mut rest = number;
+        while digits == 0 || rest > 0 {
+            backwards[digits] = DIGITS[(rest % 36) as usize];
+            rest /= 36;
+            digits += 1;
+        }
+        let mut text = [0; PREFIX_MAX + 13];
+        let prefix = self.prefix();
+        text[..prefix.len()].copy_from_slice(prefix);
+        for (at, digit) in backwards[..digits].iter().rev().enumerate() {
+            text[prefix.len() + at] = *digit;
+        }
+        (text, prefix.len() + digits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(rewriting: &Rewriting, number: u64) -> std::string::String {
+        let (text, len) = rewriting.write(number);
+        std::string::String::from_utf8(text[..len].to_vec()).unwrap()
+    }
+
+    #[test]
+    fn a_number_is_a_prefix_and_digits() {
+        let rewriting = Rewriting::new(When::Always, b"FW-", 20).unwrap();
+        assert_eq!(text(&rewriting, 0), "FW-0");
+        assert_eq!(text(&rewriting, 35), "FW-Z");
+        assert_eq!(text(&rewriting, 36), "FW-10");
+        assert_eq!(text(&rewriting, u64::MAX), "FW-3W5E11264SGSF");
+    }
+
+    #[test]
+    fn the_last_number_still_fits() {
+        let rewriting = Rewriting::new(When::Always, b"ABC", 9).unwrap();
+        assert_eq!(text(&rewriting, rewriting.end() - 1), "ABCZZZZZZ");
+        let wide = Rewriting::new(When::Always, b"A", 40).unwrap();
+        assert_eq!(text(&wide, wide.end() - 1).len(), 13);
+    }
+
+    #[test]
+    fn what_looks_like_ours_is_rewritten() {
+        let rewriting = Rewriting::new(When::OnCollision, b"FW", 9).unwrap();
+        assert!(rewriting.must(b"FW7"));
+        assert!(rewriting.must(b"longer than nine"));
+        assert!(!rewriting.must(b"FW"));
+        assert!(!rewriting.must(b"FWx"));
+        assert!(!rewriting.must(b"7"));
+    }
+
+    #[test]
+    fn what_cannot_be_text_or_has_no_room_is_refused() {
+        let new = |prefix: &[u8], len| Rewriting::new(When::Always, prefix, len).err();
+        assert_eq!(new(b"a b", 20), Some(OrdersError::Prefix));
+        assert_eq!(new(b"a\x01", 20), Some(OrdersError::Prefix));
+        assert_eq!(new(b"123456789", 20), Some(OrdersError::Prefix));
+        assert_eq!(new(b"FW", 7), Some(OrdersError::MaxLen));
+        assert_eq!(new(b"FW", 256), Some(OrdersError::MaxLen));
+        assert_eq!(new(b"FW", 8), None);
+    }
+}
