@@ -27,7 +27,7 @@ pub(crate) const OF_THE_SESSION: [Tag; 16] = [
 ];
 
 /// Fields of the header that go with the message; they stand before all others.
-const HEADER: [Tag; 14] = [
+pub(crate) const HEADER: [Tag; 14] = [
     tag::ON_BEHALF_OF_COMP_ID,
     tag::ON_BEHALF_OF_SUB_ID,
     tag::ON_BEHALF_OF_LOCATION_ID,
@@ -104,6 +104,13 @@ impl Draft {
             start: field.start,
             end: field.end,
         }));
+    }
+
+    /// Takes over another one as it stands.
+    pub fn copy_from(&mut self, other: &Self) {
+        self.begin(&other.msg_type);
+        self.parts.extend_from_slice(&other.parts);
+        self.text.extend_from_slice(&other.text);
     }
 
     /// MsgType(35).

@@ -12,6 +12,8 @@ extern crate std;
 pub mod convert;
 pub mod draft;
 pub mod orders;
+pub mod rules;
 
 pub use draft::Draft;
 pub use orders::Orders;
+pub use rules::Rules;

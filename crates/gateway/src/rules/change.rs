@@ -1,0 +1,465 @@
+//! Changes of a message's fields, its repeating groups kept whole.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::{Dictionary, GroupDef};
+use fixwire_protocol::{Message, SOH, Tag, tag};
+
+use super::condition::{Test, World};
+use super::fields::{FieldRef, Groups, Level, View, entry_end, group_end};
+use super::syntax::Format;
+use crate::Draft;
+use crate::draft::HEADER;
+
+/// The most bytes that the rules may add to one message, each written field counted with 64 bytes more.
+pub const MAX_ADDED: usize = 1 << 20;
+const PER_FIELD: usize = 64;
+
+/// Why an action of a rule could not be done for a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The field to be copied, moved, mapped or put into a text is not there.
+    NoField(Tag),
+    /// The table has nothing for the value of this field.
+    NotInTable(Tag),
+    /// The field would become empty, or would hold SOH.
+    BadValue(Tag),
+    /// Entries of the group do not have this field, or begin with it and cannot be without it.
+    NotInEntry(Tag),
+    /// The rules would make the message larger by more than [`MAX_ADDED`].
+    TooLarge,
+    /// No session is meant by the value of this field.
+    NoSession(Tag),
+}
+
+/// A text with fields in it.
+#[derive(Clone, Debug)]
+pub(super) enum Piece {
+    Text(Vec<u8>),
+    Field(FieldRef),
+}
+
+/// A change, all names looked up.
+#[derive(Clone, Debug)]
+pub(super) enum Change {
+    Set(FieldRef, Vec<Piece>),
+    Copy {
+        from: FieldRef,
+        to: FieldRef,
+        tried: bool,
+        /// Whether it is a move.
+        moves: bool,
+    },
+    /// The field, and the length field or data field that belongs to it.
+    Remove(FieldRef, Option<FieldRef>),
+    Map {
+        from: FieldRef,
+        table: usize,
+        column: usize,
+        to: FieldRef,
+        otherwise: Option<Vec<u8>>,
+        tried: bool,
+    },
+    Format(FieldRef, Format),
+    Each(FieldRef, Box<Change>),
+    Drop(FieldRef, Test),
+}
+
+/// One message while a rule changes it.
+pub(super) struct Work<'w> {
+    pub draft: &'w mut Draft,
+    pub original: &'w Message<'w>,
+    pub dictionary: &'w Dictionary,
+    pub world: World<'w>,
+    /// A value while it is made.
+    pub text: &'w mut Vec<u8>,
+    /// How many bytes may still be added.
+    pub left: usize,
+}
+
+/// An entry that is changed: where it stands now, and its group.
+#[derive(Clone, Copy)]
+struct Entry<'d> {
+    start: usize,
+    end: usize,
+    def: &'d GroupDef,
+}
+
+impl<'w> Work<'w> {
+    pub fn apply(&mut self, change: &Change) -> Result<(), Failure> {
+        self.change(change, None)
+    }
+
+    /// Writes a text with its fields filled in; a field that is not there is left out.
+    pub fn fill(&mut self, pieces: &[Piece]) {
+        // Without an error the text has all that there is.
+        let _ = self.render(pieces, None, false);
+    }
+
+    /// The value of a field of the message.
+    pub fn value(&self, field: &FieldRef) -> Option<&[u8]> {
+        self.view().value(None, field)
+    }
+
+    fn view(&self) -> View<'_, Draft> {
+        View {
+            fields: self.draft,
+            original: self.original,
+            dictionary: self.dictionary,
+        }
+    }
+
+    fn read(&self, entry: Option<Entry<'w>>, field: &FieldRef) -> Option<&[u8]> {
+        let level = entry.map(Entry::level);
+        self.view().value(level.as_ref(), field)
+    }
+
+    /// Calls itself for entries, as deep as the action nests, which the reader limits.
+    fn change(&mut self, change: &Change, entry: Option<Entry<'w>>) -> Result<(), Failure> {
+        match change {
+            Change::Set(field, pieces) => {
+                self.render(pieces, entry, true)?;
+                self.put(field, entry)
+            }
+            Change::Copy {
+                from,
+                to,
+                tried,
+                moves,
+            } => {
+                if !self.take(from, entry) {
+                    return if *tried {
+                        Ok(())
+                    } else {
+                        Err(Failure::NoField(from.tag))
+                    };
+                }
+                let before = self.draft.len();
+                self.put(to, entry)?;
+                if !*moves {
+                    return Ok(());
+                }
+                let entry = entry.map(|entry| entry.grown(before, self.draft.len()));
+                self.remove(from, entry)
+            }
+            Change::Remove(field, partner) => {
+                self.remove(field, entry)?;
+                match partner {
+                    Some(partner) => self.remove(partner, entry),
+                    None => Ok(()),
+                }
+            }
+            Change::Map {
+                from,
+                table,
+                column,
+                to,
+                otherwise,
+                tried,
+            } => {
+                let found = self.take(from, entry);
+                let table = self.world.tables.get(*table);
+                let cell = table.filter(|_| found);
+                let cell = cell.and_then(|table| table.get(self.text, *column));
+                let failure = match found {
+                    true => Failure::NotInTable(from.tag),
+                    false => Failure::NoField(from.tag),
+                };
+                match cell.or(otherwise.as_deref()) {
+                    Some(value) => {
+                        self.text.clear();
+                        self.text.extend_from_slice(value);
+                        self.put(to, entry)
+                    }
+                    None if *tried => Ok(()),
+                    None => Err(failure),
+                }
+            }
+            Change::Format(field, format) => {
+                if !self.take(field, entry) {
+                    return Ok(());
+                }
+                reshape(self.text, *format);
+                self.put(field, entry)
+            }
+            Change::Each(count, change) => self.each(count, change, entry),
+            Change::Drop(count, test) => self.drop_entries(count, test, entry),
+        }
+    }
+
+    /// Takes the value of a field into the text; whether it is there.
+    fn take(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> bool {
+        let mut text = core::mem::take(self.text);
+        text.clear();
+        let value = self.read(entry, field);
+        let found = value.is_some();
+        text.extend_from_slice(value.unwrap_or_default());
+        *self.text = text;
+        found
+    }
+
+    fn render(
+        &mut self,
+        pieces: &[Piece],
+        entry: Option<Entry<'w>>,
+        all: bool,
+    ) -> Result<(), Failure> {
+        let mut text = core::mem::take(self.text);
+        text.clear();
+        let mut missing = None;
+        for piece in pieces {
+            match piece {
+                Piece::Text(more) => text.extend_from_slice(more),
+                Piece::Field(field) => match self.read(entry, field) {
+                    // No single value may be longer than all that can be added.
+                    Some(value) if text.len() + value.len() <= MAX_ADDED => {
+                        text.extend_from_slice(value);
+                    }
+                    Some(_) => missing = missing.or(Some(Failure::TooLarge)),
+                    None => missing = missing.or(Some(Failure::NoField(field.tag))),
+                },
+            }
+        }
+        *self.text = text;
+        match missing.filter(|_| all) {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+
+    /// Gives a field the text as its value, and a place when it has none.
+    fn put(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), Failure> {
+        if self.text.is_empty() || self.text.contains(&SOH) {
+            return Err(Failure::BadValue(field.tag));
+        }
+        let cost = PER_FIELD + self.text.len();
+        self.left = self.left.checked_sub(cost).ok_or(Failure::TooLarge)?;
+        if let Some(entry) = entry {
+            return self.put_in_entry(field.tag, entry);
+        }
+        if field.tag == tag::MSG_TYPE {
+            self.draft.set_msg_type(self.text);
+            return Ok(());
+        }
+        match self.view().find(None, field) {
+            Some(at) => self.draft.set_at(at, self.text),
+            None if HEADER.contains(&field.tag) => self.draft.set(field.tag, self.text),
+            None => {
+                let at = self.new_place();
+                self.draft.insert(at, field.tag, self.text);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a new field of the body goes: before the first group, whose last entry might else take it
+    /// for its own, and before the trailer.
+    fn new_place(&self) -> usize {
+        let groups = self.view().groups();
+        let trailer = self.dictionary.trailer();
+        let len = self.draft.len();
+        let ends = |at: &usize| {
+            let tag = self.draft.tag(*at);
+            let opens = groups.get(tag).is_some() && !HEADER.contains(&tag);
+            opens || trailer.member(tag).is_some()
+        };
+        (0..len).find(ends).unwrap_or(len)
+    }
+
+    fn put_in_entry(&mut self, tag: Tag, entry: Entry<'w>) -> Result<(), Failure> {
+        let Some(position) = entry.def.position(tag) else {
+            return Err(Failure::NotInEntry(tag));
+        };
+        let view = self.view();
+        if let Some(at) = view.find_in_entry(entry.start..entry.end, entry.def, tag) {
+            self.draft.set_at(at, self.text);
+            return Ok(());
+        }
+        let mut at = entry.start;
+        while at < entry.end {
+            let here = self.draft.tag(at);
+            if entry.def.position(here).is_some_and(|here| here > position) {
+                break;
+            }
+            at += 1;
+            if let Some(nested) = entry.def.group(here) {
+                at = group_end(self.draft, at, entry.end, nested);
+            }
+        }
+        self.draft.insert(at, tag, self.text);
+        Ok(())
+    }
+
+    /// Takes a field out, if it is there; with the count of a group all of its entries.
+    fn remove(&mut self, field: &FieldRef, entry: Option<Entry<'w>>) -> Result<(), Failure> {
+        let view = self.view();
+        let (at, group, end) = match entry {
+            Some(entry) => {
+                if entry.def.delimiter() == field.tag || entry.def.position(field.tag).is_none() {
+                    return Err(Failure::NotInEntry(field.tag));
+                }
+                let range = entry.start..entry.end;
+                let at = view.find_in_entry(range, entry.def, field.tag);
+                (at, entry.def.group(field.tag), entry.end)
+            }
+            None => {
+                let at = view.find(None, field);
+                (at, view.groups().get(field.tag), self.draft.len())
+            }
+        };
+        if let Some(at) = at {
+            let behind = match group {
+                Some(def) => group_end(self.draft, at + 1, end, def),
+                None => at + 1,
+            };
+            self.draft.remove(at..behind);
+        }
+        Ok(())
+    }
+
+    /// The place of a group's count and its group: of the entry, else of the message.
+    fn group(&self, count: &FieldRef, entry: Option<Entry<'w>>) -> Option<(usize, &'w GroupDef)> {
+        let groups = Groups::of(self.dictionary, self.draft.msg_type());
+        match entry {
+            Some(entry) => {
+                let def = entry.def.group(count.tag)?;
+                let range = entry.start..entry.end;
+                let at = self.view().find_in_entry(range, entry.def, count.tag)?;
+                Some((at, def))
+            }
+            None => {
+                let def = groups.get(count.tag)?;
+                let (at, _) = self.view().group(None, count.tag)?;
+                Some((at, def))
+            }
+        }
+    }
+
+    fn each(
+        &mut self,
+        count: &FieldRef,
+        change: &Change,
+        entry: Option<Entry<'w>>,
+    ) -> Result<(), Failure> {
+        let Some((at, def)) = self.group(count, entry) else {
+            return Ok(());
+        };
+        let mut limit = entry.map_or(self.draft.len(), |entry| entry.end);
+        let mut start = at + 1;
+        while let Some(end) = entry_end(self.draft, start, limit, def) {
+            let before = self.draft.len();
+            let entry = Entry { start, end, def };
+            self.change(change, Some(entry))?;
+            let after = self.draft.len();
+            start = end + after - before;
+            limit = limit + after - before;
+        }
+        Ok(())
+    }
+
+    /// Takes out the entries that fulfil the condition, and the count with the last of them.
+    fn drop_entries(
+        &mut self,
+        count: &FieldRef,
+        test: &Test,
+        entry: Option<Entry<'w>>,
+    ) -> Result<(), Failure> {
+        let Some((at, def)) = self.group(count, entry) else {
+            return Ok(());
+        };
+        let mut limit = entry.map_or(self.draft.len(), |entry| entry.end);
+        let mut start = at + 1;
+        let (mut kept, mut dropped) = (0_usize, false);
+        let outer = entry.map(Entry::level);
+        while let Some(end) = entry_end(self.draft, start, limit, def) {
+            let outer = outer.map(|outer| Level {
+                end: limit,
+                ..outer
+            });
+            let level = Level {
+                start,
+                end,
+                def,
+                outer: outer.as_ref(),
+            };
+            if test.holds(&self.view(), Some(&level), &self.world) {
+                self.draft.remove(start..end);
+                limit -= end - start;
+                dropped = true;
+            } else {
+                kept += 1;
+                start = end;
+            }
+        }
+        if !dropped {
+            return Ok(());
+        }
+        if kept == 0 {
+            self.draft.remove(at..at + 1);
+            return Ok(());
+        }
+        let mut digits = [0; 20];
+        let digits = decimal(kept, &mut digits);
+        self.left = self.left.checked_sub(PER_FIELD).ok_or(Failure::TooLarge)?;
+        self.draft.set_at(at, digits);
+        Ok(())
+    }
+}
+
+impl<'d> Entry<'d> {
+    fn level(self) -> Level<'d> {
+        Level {
+            start: self.start,
+            end: self.end,
+            def: self.def,
+            outer: None,
+        }
+    }
+
+    /// The same entry after the message went from so many fields to so many.
+    fn grown(self, before: usize, after: usize) -> Self {
+        Self {
+            end: self.end + after - before,
+            ..self
+        }
+    }
+}
+
+fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            return &digits[at..];
+        }
+    }
+}
+
+fn reshape(text: &mut Vec<u8>, format: Format) {
+    match format {
+        Format::Upper => text.make_ascii_uppercase(),
+        Format::Lower => text.make_ascii_lowercase(),
+        Format::Trim => {
+            let end = text.trim_ascii_end().len();
+            text.truncate(end);
+            let start = text.len() - text.trim_ascii_start().len();
+            text.drain(..start);
+        }
+        Format::PadRight(width, fill) => {
+            let len = text.len().max(width as usize);
+            text.resize(len, fill);
+        }
+        Format::PadLeft(width, fill) => {
+            let len = text.len().max(width as usize);
+            let added = len - text.len();
+            text.resize(len, fill);
+            text.rotate_right(added);
+            text[..added].fill(fill);
+        }
+        Format::Cut(most) => text.truncate(most as usize),
+    }
+}

@@ -1,0 +1,338 @@
+//! Syntax trees of conditions become tests, names looked up.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use regex_automata::dfa::{StartKind, dense};
+use regex_automata::nfa::thompson;
+use regex_automata::util::syntax;
+
+use super::condition::{Pattern, Test};
+use super::fields::FieldRef;
+use super::file::{Errors, Text};
+use super::names::{Literal, Names, Scope, Wrong};
+use super::problem::{Problem, nearest};
+use super::reach::Narrow;
+use super::syntax::{Condition, How, Name, Op, Value};
+use super::table::Table;
+
+/// The most bytes that the table of one regular expression takes.
+pub const MAX_PATTERN: usize = 256 << 10;
+/// The most bytes that those of all rules take.
+pub const MAX_PATTERNS: usize = 64 << 20;
+
+/// Looks up the names in the conditions and actions of one rule after the other.
+pub(super) struct Compiler<'c, 'e, 't> {
+    pub names: &'c Names<'c>,
+    pub tables: &'c [(String, Table)],
+    pub errors: &'e mut Errors<'t>,
+    /// Bytes that regular expressions may still take.
+    pub patterns_left: usize,
+    /// The names of counters, in the order in which they are first written.
+    pub counters: Vec<String>,
+    /// How many throttles there are.
+    pub throttles: usize,
+}
+
+/// A text of the file that is compiled, and what its names mean.
+pub(super) struct Here<'h, 'c> {
+    pub text: &'h Text,
+    pub scope: Scope<'c>,
+    /// The sessions of the rule.
+    pub sessions: &'h [bool],
+}
+
+impl<'c> Compiler<'c, '_, '_> {
+    pub fn add(&mut self, here: &Here<'_, '_>, at: usize, problem: Problem, hint: Option<String>) {
+        self.errors.add(here.text.offset(at), problem, hint);
+    }
+
+    /// The value, or `None` after its mistake was noted.
+    pub fn noted<T>(
+        &mut self,
+        here: &Here<'_, '_>,
+        at: usize,
+        result: Result<T, Wrong>,
+    ) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err((problem, hint)) => {
+                self.add(here, at, problem, hint);
+                None
+            }
+        }
+    }
+
+    /// The test of a condition; `None` after its mistakes were noted.
+    pub fn test(&mut self, here: &mut Here<'_, 'c>, condition: &Condition) -> Option<Test> {
+        match condition {
+            Condition::And(_) => self.and(here, condition),
+            Condition::Or(parts) => {
+                let tests: Vec<_> = parts.iter().map(|part| self.and(here, part)).collect();
+                tests.into_iter().collect::<Option<Vec<_>>>().map(Test::Or)
+            }
+            Condition::Not(inner) => self.test(here, inner).map(Box::new).map(Test::Not),
+            Condition::Compare(field, op, value) => self.compare(here, field, *op, value),
+            Condition::In(field, values) => self.one_of(here, field, values),
+            Condition::InTable(field, table) => {
+                let field = self.read(here, field);
+                let (table, column) = self.column(here, table)?;
+                Some(Test::Listed(field?, table, column))
+            }
+            Condition::Text(field, how, pattern) => self.text(here, field, *how, pattern),
+            Condition::Length(field, op, length) => {
+                Some(Test::Length(self.read(here, field)?, *op, *length))
+            }
+            Condition::Bits(field, bits) => Some(Test::Bits(self.read(here, field)?, *bits)),
+            Condition::Today(field) => Some(Test::Today(self.read(here, field)?)),
+            Condition::Has(field) => Some(Test::Has(self.read(here, field)?)),
+            Condition::AnyEntry(count, inner) => {
+                let (count, test) = self.entries(here, count, inner)?;
+                Some(Test::AnyEntry(count, test))
+            }
+            Condition::AllEntries(count, inner) => {
+                let (count, test) = self.entries(here, count, inner)?;
+                Some(Test::AllEntries(count, test))
+            }
+            Condition::Active(session) => {
+                let found = self.names.session(&session.text);
+                self.noted(here, session.at, found).map(Test::Active)
+            }
+            Condition::Source(names) => self.source(here, names),
+        }
+    }
+
+    /// A condition of a rule, or a branch of one, whose parts must all hold: they may contradict one
+    /// another.
+    pub fn and(&mut self, here: &mut Here<'_, 'c>, condition: &Condition) -> Option<Test> {
+        let mut parts = Vec::new();
+        flatten(condition, &mut parts);
+        let mut narrow = Narrow::new(here.sessions);
+        let mut tests = Vec::new();
+        for part in &parts {
+            let Some(test) = self.test(here, part) else {
+                continue;
+            };
+            if let Err(conflict) = narrow.by(&test) {
+                let why = match conflict {
+                    Some(tag) => {
+                        let name = self.names.name_of(&here.scope, tag);
+                        format!("{name} cannot be that as well")
+                    }
+                    None => "the message does not come from there".to_string(),
+                };
+                self.add(here, start_of(part), Problem::Never { why }, None);
+            }
+            tests.push(test);
+        }
+        if tests.len() < parts.len() {
+            return None;
+        }
+        match tests.len() {
+            1 => tests.pop(),
+            _ => Some(Test::And(tests)),
+        }
+    }
+
+    fn read(&mut self, here: &Here<'_, 'c>, field: &Name) -> Option<FieldRef> {
+        let found = self.names.field(&here.scope, &field.text);
+        self.noted(here, field.at, found)
+    }
+
+    /// The condition inside a group's entries.
+    fn entries(
+        &mut self,
+        here: &mut Here<'_, 'c>,
+        count: &Name,
+        inner: &Condition,
+    ) -> Option<(FieldRef, Box<Test>)> {
+        let found = self.names.group(&here.scope, &count.text);
+        let (count, defs) = self.noted(here, count.at, found)?;
+        here.scope.groups.push(defs);
+        let test = self.and(here, inner);
+        here.scope.groups.pop();
+        Some((count, Box::new(test?)))
+    }
+
+    /// A table and a column of it.
+    pub fn column(&mut self, here: &Here<'_, '_>, name: &Name) -> Option<(usize, usize)> {
+        let found = self.find_column(&name.text);
+        self.noted(here, name.at, found)
+    }
+
+    fn find_column(&self, text: &str) -> Result<(usize, usize), Wrong> {
+        let Some((name, column)) = text.split_once('.') else {
+            let hint = "a table and a column have a point between: venues.venue".to_string();
+            return Err((Problem::UnknownColumn(text.into()), Some(hint)));
+        };
+        let Some(at) = self.tables.iter().position(|(known, _)| known == name) else {
+            let hint = nearest(name, self.tables.iter().map(|(known, _)| known.as_str()));
+            return Err((Problem::UnknownTable(name.into()), hint));
+        };
+        let table = &self.tables[at].1;
+        match table.column(column) {
+            Some(column) => Ok((at, column)),
+            None => {
+                let names = table.column_names().iter().map(String::as_str);
+                Err((
+                    Problem::UnknownColumn(column.into()),
+                    nearest(column, names),
+                ))
+            }
+        }
+    }
+
+    fn literal(
+        &mut self,
+        here: &Here<'_, '_>,
+        tag: u32,
+        value: &Value,
+        ordered: bool,
+    ) -> Option<Literal> {
+        let written = (value.name.text.as_str(), value.form);
+        let found = self.names.literal(&here.scope, tag, written, ordered);
+        self.noted(here, value.name.at, found)
+    }
+
+    fn compare(
+        &mut self,
+        here: &Here<'_, 'c>,
+        field: &Name,
+        op: Op,
+        value: &Value,
+    ) -> Option<Test> {
+        let field = self.read(here, field)?;
+        let ordered = !matches!(op, Op::Equal | Op::NotEqual);
+        Some(match self.literal(here, field.tag, value, ordered)? {
+            Literal::Bytes(bytes) => Test::Bytes(field, op, bytes),
+            Literal::Number(number) => Test::Number(field, op, number),
+        })
+    }
+
+    fn one_of(&mut self, here: &Here<'_, 'c>, field: &Name, values: &[Value]) -> Option<Test> {
+        let field = self.read(here, field)?;
+        let (mut bytes, mut numbers) = (Vec::new(), Vec::new());
+        let mut good = true;
+        for value in values {
+            match self.literal(here, field.tag, value, false) {
+                Some(Literal::Bytes(value)) => bytes.push(value),
+                Some(Literal::Number(value)) => numbers.push(value),
+                None => good = false,
+            }
+        }
+        if !good {
+            return None;
+        }
+        bytes.sort_unstable();
+        numbers.sort_unstable();
+        Some(match (bytes.is_empty(), numbers.is_empty()) {
+            (_, true) => Test::OneOf(field, bytes),
+            (true, false) => Test::OneNumber(field, numbers),
+            // A field that no dictionary has, compared with numbers and texts.
+            (false, false) => Test::Or(alloc::vec![
+                Test::OneOf(field.clone(), bytes),
+                Test::OneNumber(field, numbers),
+            ]),
+        })
+    }
+
+    fn text(
+        &mut self,
+        here: &Here<'_, 'c>,
+        field: &Name,
+        how: How,
+        pattern: &Name,
+    ) -> Option<Test> {
+        let field = self.read(here, field);
+        if pattern.text.is_empty() {
+            let found = "\"\"".to_string();
+            let wanted = "a text that is not empty";
+            self.add(
+                here,
+                pattern.at,
+                Problem::Unexpected { found, wanted },
+                None,
+            );
+            return None;
+        }
+        let bytes = pattern.text.as_bytes().to_vec();
+        Some(match how {
+            How::Like => Test::Like(field?, bytes),
+            How::Begins => Test::Begins(field?, bytes),
+            How::Contains => Test::Contains(field?, bytes),
+            How::Matches => {
+                let table = self.pattern(&pattern.text);
+                let table = self.noted(here, pattern.at, table)?;
+                Test::Matches(field?, Box::new(table))
+            }
+        })
+    }
+
+    /// The table of a regular expression on bytes.
+    fn pattern(&mut self, text: &str) -> Result<Pattern, Wrong> {
+        let limit = MAX_PATTERN.min(self.patterns_left);
+        let config = dense::Config::new()
+            .start_kind(StartKind::Unanchored)
+            .dfa_size_limit(Some(limit))
+            .determinize_size_limit(Some(4 * MAX_PATTERN));
+        let bad = |why: String| (Problem::BadPattern(why), None);
+        let bytes = syntax::Config::new().unicode(false).utf8(false);
+        let tree = syntax::parse_with(text, &bytes).map_err(|error| {
+            let text = error.to_string();
+            let last = text.lines().last().unwrap_or_default().trim();
+            bad(last.strip_prefix("error: ").unwrap_or(last).into())
+        })?;
+        let limits = thompson::Config::new()
+            .utf8(false)
+            .nfa_size_limit(Some(MAX_PATTERN));
+        let states = thompson::Compiler::new()
+            .configure(limits)
+            .build_from_hir(&tree)
+            .map_err(|error| bad(error.to_string()))?;
+        let table = dense::Builder::new()
+            .configure(config)
+            .build_from_nfa(&states)
+            .map_err(|error| bad(error.to_string()))?;
+        self.patterns_left = self.patterns_left.saturating_sub(table.memory_usage());
+        Ok(table)
+    }
+
+    fn source(&mut self, here: &Here<'_, '_>, names: &[Name]) -> Option<Test> {
+        let mut sessions = alloc::vec![false; here.sessions.len()];
+        let mut good = true;
+        for name in names {
+            let found = self.names.select(&name.text, &mut sessions);
+            good &= self.noted(here, name.at, found).is_some();
+        }
+        good.then_some(Test::Source(sessions))
+    }
+}
+
+fn flatten<'p>(condition: &'p Condition, parts: &mut Vec<&'p Condition>) {
+    match condition {
+        Condition::And(inner) => inner.iter().for_each(|part| flatten(part, parts)),
+        other => parts.push(other),
+    }
+}
+
+/// The first name in a condition.
+fn start_of(condition: &Condition) -> usize {
+    match condition {
+        Condition::And(parts) | Condition::Or(parts) => parts.first().map_or(0, start_of),
+        Condition::Not(inner) => start_of(inner),
+        Condition::Source(names) => names.first().map_or(0, |name| name.at),
+        Condition::Compare(name, ..)
+        | Condition::In(name, _)
+        | Condition::InTable(name, _)
+        | Condition::Text(name, ..)
+        | Condition::Length(name, ..)
+        | Condition::Bits(name, _)
+        | Condition::Today(name)
+        | Condition::Has(name)
+        | Condition::AnyEntry(name, _)
+        | Condition::AllEntries(name, _)
+        | Condition::Active(name) => name.at,
+    }
+}

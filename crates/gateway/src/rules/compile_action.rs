@@ -1,0 +1,315 @@
+//! Syntax trees of actions become steps, names looked up.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use fixwire_protocol::tag;
+
+use super::change::{Change, Piece};
+use super::compile::{Compiler, Here};
+use super::condition::Test;
+use super::fields::FieldRef;
+use super::names::Wrong;
+use super::problem::Problem;
+use super::syntax::{Action, Form, Name, RejectKind, Target};
+
+/// An action, all names looked up.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Change(Change),
+    Convert,
+    Send(usize),
+    /// Field, table, column.
+    SendByTable(FieldRef, usize, usize),
+    SendByCompId(FieldRef),
+    CopyTo(usize),
+    Return,
+    Reject(RejectKind, Vec<Piece>),
+    Disconnect(usize),
+    Stop,
+    Count(usize),
+    Notify(Vec<Piece>),
+    Throttle {
+        /// Which bucket of the scratch memory.
+        bucket: usize,
+        rate: u32,
+        reject: bool,
+    },
+}
+
+impl Step {
+    /// Whether the fields are handed out.
+    pub fn hands_out(&self) -> bool {
+        matches!(
+            self,
+            Self::Send(_)
+                | Self::SendByTable(..)
+                | Self::SendByCompId(_)
+                | Self::CopyTo(_)
+                | Self::Return
+        )
+    }
+}
+
+/// What is done with a field that is named.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Write {
+    Set,
+    /// Removed, or moved away.
+    Remove,
+    Move,
+}
+
+impl<'c> Compiler<'c, '_, '_> {
+    /// The step of an action; `None` after its mistakes were noted.
+    pub fn step(&mut self, here: &mut Here<'_, 'c>, action: &Action) -> Option<Step> {
+        if action.changes() {
+            return self.change(here, action).map(Step::Change);
+        }
+        Some(match action {
+            Action::Send(Target::Session(name)) => Step::Send(self.session(here, name)?),
+            Action::Send(Target::Table(field, table)) => {
+                let found = self.names.field(&here.scope, &field.text);
+                let field = self.noted(here, field.at, found);
+                let (at, column) = self.column(here, table)?;
+                self.all_sessions(here, table, at, column);
+                Step::SendByTable(field?, at, column)
+            }
+            Action::Send(Target::DeliverToCompId(at)) => {
+                let same = self.names.same_comp_id();
+                self.noted(here, *at, same)?;
+                let found = self.names.field(&here.scope, "128");
+                Step::SendByCompId(self.noted(here, *at, found)?)
+            }
+            Action::CopyTo(name) => Step::CopyTo(self.session(here, name)?),
+            Action::Reject(kind, text) => Step::Reject(*kind, self.template(here, text)?),
+            Action::Disconnect(name) => Step::Disconnect(self.session(here, name)?),
+            Action::Count(name) => {
+                let known = self.counters.iter().position(|one| *one == name.text);
+                Step::Count(known.unwrap_or_else(|| {
+                    self.counters.push(name.text.clone());
+                    self.counters.len() - 1
+                }))
+            }
+            Action::Notify(text) => Step::Notify(self.template(here, text)?),
+            Action::Throttle { rate, reject } => {
+                let bucket = self.throttles;
+                self.throttles += 1;
+                let (rate, reject) = (*rate, *reject);
+                Step::Throttle {
+                    bucket,
+                    rate,
+                    reject,
+                }
+            }
+            Action::Convert => Step::Convert,
+            Action::Return => Step::Return,
+            _ => Step::Stop,
+        })
+    }
+
+    fn session(&mut self, here: &Here<'_, '_>, name: &Name) -> Option<usize> {
+        let found = self.names.session(&name.text);
+        self.noted(here, name.at, found)
+    }
+
+    /// Notes the first row whose cell is no session.
+    fn all_sessions(&mut self, here: &Here<'_, '_>, name: &Name, table: usize, column: usize) {
+        let table = &self.tables[table].1;
+        for row in 0..table.rows() {
+            let cell = core::str::from_utf8(table.cell(row, column)).unwrap_or_default();
+            if !cell.is_empty()
+                && let Err((problem, hint)) = self.names.session(cell)
+            {
+                return self.add(here, name.at, problem, hint);
+            }
+        }
+    }
+
+    fn change(&mut self, here: &mut Here<'_, 'c>, action: &Action) -> Option<Change> {
+        match action {
+            Action::Set(field, text) => {
+                let field = self.written(here, field, Write::Set);
+                let pieces = self.template(here, text);
+                let (field, pieces) = (field?, pieces?);
+                if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
+                    let value = &text.text;
+                    let good = self
+                        .names
+                        .value(&here.scope, field.tag, value, Form::Quoted);
+                    self.noted(here, text.at, good)?;
+                }
+                Some(Change::Set(field, pieces))
+            }
+            Action::Copy { from, to, tried } => {
+                let found = self.names.field(&here.scope, &from.text);
+                let from = self.noted(here, from.at, found);
+                let to = self.written(here, to, Write::Set);
+                Some(Change::Copy {
+                    from: from?,
+                    to: to?,
+                    tried: *tried,
+                    moves: false,
+                })
+            }
+            Action::Move { from, to, tried } => {
+                let source = self.written(here, from, Write::Move);
+                let target = self.written(here, to, Write::Set);
+                let (source, target) = (source?, target?);
+                if source.tag == target.tag {
+                    let wanted = "another field";
+                    let found = to.text.clone();
+                    self.add(here, to.at, Problem::Unexpected { found, wanted }, None);
+                    return None;
+                }
+                Some(Change::Copy {
+                    from: source,
+                    to: target,
+                    tried: *tried,
+                    moves: true,
+                })
+            }
+            Action::Remove(field) => {
+                let field = self.written(here, field, Write::Remove)?;
+                let partner = self.names.partner(&here.scope, field.tag);
+                Some(Change::Remove(field, partner))
+            }
+            Action::Map {
+                from,
+                table,
+                to,
+                otherwise,
+                tried,
+            } => {
+                let found = self.names.field(&here.scope, &from.text);
+                let from = self.noted(here, from.at, found);
+                let column = self.column(here, table);
+                let to = self.written(here, to, Write::Set);
+                let ((at, column), from, to) = (column?, from?, to?);
+                self.all_values(here, table, (at, column), &to);
+                if let Some(text) = otherwise {
+                    let good = self
+                        .names
+                        .value(&here.scope, to.tag, &text.text, Form::Quoted);
+                    self.noted(here, text.at, good)?;
+                }
+                let otherwise = otherwise.as_ref();
+                Some(Change::Map {
+                    from,
+                    table: at,
+                    column,
+                    to,
+                    otherwise: otherwise.map(|text| text.text.as_bytes().to_vec()),
+                    tried: *tried,
+                })
+            }
+            Action::Format(field, format) => {
+                let field = self.written(here, field, Write::Set)?;
+                Some(Change::Format(field, *format))
+            }
+            Action::Each(count, inner) => {
+                let found = self.names.group(&here.scope, &count.text);
+                let (count, defs) = self.noted(here, count.at, found)?;
+                here.scope.groups.push(defs);
+                let change = self.change(here, inner);
+                here.scope.groups.pop();
+                Some(Change::Each(count, Box::new(change?)))
+            }
+            Action::Drop(count, condition) => {
+                let found = self.names.group(&here.scope, &count.text);
+                let (count, defs) = self.noted(here, count.at, found)?;
+                here.scope.groups.push(defs);
+                let test: Option<Test> = self.and(here, condition);
+                here.scope.groups.pop();
+                Some(Change::Drop(count, test?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Notes the first row whose cell the field cannot have.
+    fn all_values(
+        &mut self,
+        here: &Here<'_, '_>,
+        name: &Name,
+        (table, column): (usize, usize),
+        field: &FieldRef,
+    ) {
+        let table = &self.tables[table].1;
+        for row in 0..table.rows() {
+            let cell = core::str::from_utf8(table.cell(row, column)).unwrap_or_default();
+            if !cell.is_empty()
+                && let Err((problem, hint)) =
+                    self.names.value(&here.scope, field.tag, cell, Form::Quoted)
+            {
+                return self.add(here, name.at, problem, hint);
+            }
+        }
+    }
+
+    /// A field that may be written in this way.
+    fn written(&mut self, here: &Here<'_, 'c>, name: &Name, write: Write) -> Option<FieldRef> {
+        let found = self.may_write(here, name, write);
+        self.noted(here, name.at, found)
+    }
+
+    fn may_write(&self, here: &Here<'_, 'c>, name: &Name, write: Write) -> Result<FieldRef, Wrong> {
+        let scope = &here.scope;
+        let field = self.names.target(scope, &name.text)?;
+        let of_session = field.of_session && (field.tag != tag::MSG_TYPE || write != Write::Set);
+        let data = self.names.partner(scope, field.tag).is_some();
+        let counts = self.names.counts(scope, field.tag);
+        let begins = scope.groups.last().is_some_and(|defs| {
+            defs.iter()
+                .all(|def| def.delimiter() == field.tag || def.position(field.tag).is_none())
+        });
+        let why = match write {
+            _ if of_session => "each session writes it for itself",
+            Write::Set | Write::Move if data => "data and its length belong together",
+            Write::Set | Write::Move if counts => "it counts the entries of a group",
+            Write::Remove | Write::Move if begins => "each entry begins with it",
+            _ => return Ok(field),
+        };
+        let field = name.text.clone();
+        Err((Problem::NotWritable { field, why }, None))
+    }
+
+    /// A text with `${F}` for values of fields.
+    fn template(&mut self, here: &Here<'_, 'c>, text: &Name) -> Option<Vec<Piece>> {
+        let mut pieces = Vec::new();
+        let mut rest = text.text.as_str();
+        if rest.is_empty() || rest.contains('\x01') {
+            let found = format!("{rest:?}");
+            let wanted = "a text that is not empty and has no SOH";
+            self.add(here, text.at, Problem::Unexpected { found, wanted }, None);
+            return None;
+        }
+        let mut good = true;
+        while let Some(open) = rest.find("${") {
+            if open > 0 {
+                pieces.push(Piece::Text(rest.as_bytes()[..open].to_vec()));
+            }
+            // Behind the quote of the text.
+            let at = text.at + 1 + text.text.len() - rest.len() + open + 2;
+            let inner = &rest[open + 2..];
+            let Some((name, behind)) = inner.split_once('}') else {
+                let found = "${".to_string();
+                let wanted = "a field and '}'";
+                self.add(here, at - 2, Problem::Unexpected { found, wanted }, None);
+                return None;
+            };
+            let field = self.names.field(&here.scope, name);
+            match self.noted(here, at, field) {
+                Some(field) => pieces.push(Piece::Field(field)),
+                None => good = false,
+            }
+            rest = behind;
+        }
+        if !rest.is_empty() {
+            pieces.push(Piece::Text(rest.as_bytes().to_vec()));
+        }
+        good.then_some(pieces)
+    }
+}

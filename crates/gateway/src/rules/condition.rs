@@ -1,0 +1,235 @@
+//! Whether a message fulfils a condition.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use fixwire_protocol::{Decimal, Now, time, value};
+use regex_automata::Input;
+use regex_automata::dfa::{Automaton, dense};
+
+use super::fields::{FieldRef, Fields, Level, View, entry_end};
+use super::syntax::Op;
+use super::table::Table;
+
+/// What rules may know besides the message.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts<'f> {
+    /// The time: UTC for `today`, the monotonic count for `throttle`.
+    pub now: Now,
+    /// Whether each session is logged on, in the order of the [`Context`](super::Context); those beyond
+    /// the end are not.
+    pub active: &'f [bool],
+}
+
+/// A condition, all names looked up.
+#[derive(Clone, Debug)]
+pub(super) enum Test {
+    And(Vec<Test>),
+    Or(Vec<Test>),
+    Not(Box<Test>),
+    Bytes(FieldRef, Op, Vec<u8>),
+    Number(FieldRef, Op, Decimal),
+    /// Sorted.
+    OneOf(FieldRef, Vec<Vec<u8>>),
+    /// Sorted.
+    OneNumber(FieldRef, Vec<Decimal>),
+    /// Table and column.
+    Listed(FieldRef, usize, usize),
+    Like(FieldRef, Vec<u8>),
+    Begins(FieldRef, Vec<u8>),
+    Contains(FieldRef, Vec<u8>),
+    Matches(FieldRef, Box<Pattern>),
+    Length(FieldRef, Op, u32),
+    Bits(FieldRef, u64),
+    Today(FieldRef),
+    Has(FieldRef),
+    AnyEntry(FieldRef, Box<Test>),
+    AllEntries(FieldRef, Box<Test>),
+    Active(usize),
+    /// For each session whether it is meant.
+    Source(Vec<bool>),
+}
+
+/// A regular expression as a table that was made at load: searching takes no memory, and one step for
+/// each byte.
+pub(super) type Pattern = dense::DFA<Vec<u32>>;
+
+/// What a test is held against, besides fields.
+#[derive(Clone, Copy)]
+pub(super) struct World<'w> {
+    pub tables: &'w [Table],
+    pub source: usize,
+    pub facts: &'w Facts<'w>,
+}
+
+impl Test {
+    /// Whether it holds. Calls itself as deep as the condition nests, which the reader limits.
+    pub fn holds<F: Fields>(
+        &self,
+        view: &View<'_, F>,
+        level: Option<&Level<'_>>,
+        world: &World<'_>,
+    ) -> bool {
+        let value = |field| view.value(level, field);
+        match self {
+            Self::And(all) => all.iter().all(|test| test.holds(view, level, world)),
+            Self::Or(any) => any.iter().any(|test| test.holds(view, level, world)),
+            Self::Not(test) => !test.holds(view, level, world),
+            Self::Bytes(field, op, wanted) => {
+                value(field).is_some_and(|value| op.fits(value.cmp(wanted)))
+            }
+            Self::Number(field, op, wanted) => value(field).is_some_and(|value| {
+                match Decimal::parse(value) {
+                    Ok(number) => op.fits(number.cmp(wanted)),
+                    // What is no number is not the same as one, and neither more nor less.
+                    Err(_) => *op == Op::NotEqual,
+                }
+            }),
+            Self::OneOf(field, wanted) => value(field).is_some_and(|value| {
+                wanted
+                    .binary_search_by(|one| one.as_slice().cmp(value))
+                    .is_ok()
+            }),
+            Self::OneNumber(field, wanted) => value(field).is_some_and(|value| {
+                Decimal::parse(value).is_ok_and(|number| wanted.binary_search(&number).is_ok())
+            }),
+            Self::Listed(field, table, column) => value(field).is_some_and(|value| {
+                let table = world.tables.get(*table);
+                table.is_some_and(|table| table.has(*column, value))
+            }),
+            Self::Like(field, wanted) => value(field).is_some_and(|value| like(value, wanted)),
+            Self::Begins(field, wanted) => {
+                value(field).is_some_and(|value| value.starts_with(wanted))
+            }
+            Self::Contains(field, wanted) => value(field)
+                .is_some_and(|value| value.windows(wanted.len()).any(|part| part == wanted)),
+            Self::Matches(field, pattern) => value(field).is_some_and(|value| {
+                let input = Input::new(value).earliest(true);
+                matches!(pattern.try_search_fwd(&input), Ok(Some(_)))
+            }),
+            Self::Length(field, op, wanted) => {
+                value(field).is_some_and(|value| op.fits(value.len().cmp(&(*wanted as usize))))
+            }
+            Self::Bits(field, bits) => value(field)
+                .is_some_and(|value| value::uint(value).is_ok_and(|number| number & bits != 0)),
+            Self::Today(field) => value(field).is_some_and(|value| is_today(value, world.facts)),
+            Self::Has(field) => value(field).is_some(),
+            Self::AnyEntry(count, test) => entries(view, level, count, |entry| {
+                test.holds(view, Some(entry), world)
+            }),
+            Self::AllEntries(count, test) => !entries(view, level, count, |entry| {
+                !test.holds(view, Some(entry), world)
+            }),
+            Self::Active(session) => world.facts.active.get(*session).copied().unwrap_or(false),
+            Self::Source(sessions) => sessions.get(world.source).copied().unwrap_or(false),
+        }
+    }
+}
+
+impl Op {
+    /// Whether the order of the value and what it is compared with is the one asked for.
+    pub fn fits(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::AtMost => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::AtLeast => order.is_ge(),
+        }
+    }
+}
+
+/// Whether one of a group's entries fulfils what is asked.
+fn entries<F: Fields>(
+    view: &View<'_, F>,
+    level: Option<&Level<'_>>,
+    count: &FieldRef,
+    mut asked: impl FnMut(&Level<'_>) -> bool,
+) -> bool {
+    let Some((at, def)) = view.group(level, count.tag) else {
+        return false;
+    };
+    let limit = level.map_or(view.fields.count(), |entry| entry.end);
+    let mut start = at + 1;
+    while let Some(end) = entry_end(view.fields, start, limit, def) {
+        let entry = Level {
+            start,
+            end,
+            def,
+            outer: level,
+        };
+        if asked(&entry) {
+            return true;
+        }
+        start = end;
+    }
+    false
+}
+
+/// Whether a value is like a pattern of bytes, `*` for any text and `?` for one byte. Takes at most the
+/// product of both lengths.
+pub(super) fn like(value: &[u8], pattern: &[u8]) -> bool {
+    let (mut at, mut next) = (0, 0);
+    // Behind the last `*`: where the pattern goes on, and which text that `*` has taken.
+    let mut star: Option<(usize, usize)> = None;
+    while at < value.len() {
+        match pattern.get(next) {
+            Some(b'*') => {
+                next += 1;
+                star = Some((next, at));
+            }
+            Some(&byte) if byte == b'?' || byte == value[at] => {
+                at += 1;
+                next += 1;
+            }
+            _ => match &mut star {
+                Some((behind, taken)) => {
+                    *taken += 1;
+                    at = *taken;
+                    next = *behind;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[next..].iter().all(|byte| *byte == b'*')
+}
+
+/// Whether a date, or the date of a timestamp, is that of the facts in UTC.
+fn is_today(value: &[u8], facts: &Facts<'_>) -> bool {
+    const NANOS_PER_DAY: i64 = 86_400 * 1_000_000_000;
+    let Some((date, rest)) = value.split_at_checked(8) else {
+        return false;
+    };
+    if !rest.is_empty() && rest[0] != b'-' {
+        return false;
+    }
+    let today = facts.now.wall.0.div_euclid(NANOS_PER_DAY);
+    time::parse_date(date).is_ok_and(|day| i64::from(day) == today)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The obvious way.
+    fn slow_like(value: &[u8], pattern: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => value.is_empty(),
+            Some((b'*', rest)) => (0..=value.len()).any(|skip| slow_like(&value[skip..], rest)),
+            Some((b'?', rest)) => !value.is_empty() && slow_like(&value[1..], rest),
+            Some((byte, rest)) => value.first() == Some(byte) && slow_like(&value[1..], rest),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn stars_take_any_text(value in "[ab]{0,8}", pattern in "[ab*?]{0,8}") {
+            let (value, pattern) = (value.as_bytes(), pattern.as_bytes());
+            prop_assert_eq!(like(value, pattern), slow_like(value, pattern));
+        }
+    }
+}

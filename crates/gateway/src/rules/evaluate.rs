@@ -1,0 +1,430 @@
+//! What becomes of one message.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Message, Tag};
+
+use super::change::{Failure, MAX_ADDED, Work};
+use super::compile_action::Step;
+use super::condition::{Facts, World};
+use super::fields::{FieldRef, View};
+use super::syntax::RejectKind;
+use super::{Rule, Rules, Source};
+use crate::Draft;
+
+/// Something to be done for a message, in the order of the rules.
+#[derive(Debug)]
+pub enum Outcome<'a> {
+    /// The message goes to a session.
+    Send {
+        /// The rule that says so, by its place.
+        rule: usize,
+        /// The session, by its place in the [`Context`](super::Context).
+        to: usize,
+        /// The changed fields; the caller may go on changing them.
+        draft: &'a mut Draft,
+        /// Whether they are to be converted for the session's version.
+        convert: bool,
+    },
+    /// A copy goes to a session that is not the message's target: a drop copy.
+    Copy {
+        /// The rule that says so.
+        rule: usize,
+        /// The session.
+        to: usize,
+        /// The changed fields.
+        draft: &'a mut Draft,
+        /// Whether they are to be converted.
+        convert: bool,
+    },
+    /// The message goes to the session that sent what it answers.
+    Return {
+        /// The rule that says so.
+        rule: usize,
+        /// The changed fields.
+        draft: &'a mut Draft,
+        /// Whether they are to be converted.
+        convert: bool,
+    },
+    /// The source is answered with a reject.
+    Reject {
+        /// The rule that says so.
+        rule: usize,
+        /// Which message that is.
+        kind: RejectKind,
+        /// For Text(58).
+        text: &'a [u8],
+    },
+    /// A session is logged out and its connection ended.
+    Disconnect {
+        /// The rule that says so.
+        rule: usize,
+        /// The session.
+        session: usize,
+    },
+    /// One is added to a counter.
+    Count {
+        /// The rule that says so.
+        rule: usize,
+        /// The counter, by its place in [`Rules::counters`].
+        counter: usize,
+    },
+    /// The operator is told something.
+    Notify {
+        /// The rule that says so.
+        rule: usize,
+        /// What.
+        text: &'a [u8],
+    },
+    /// There are too many messages: this one goes no further in this rule.
+    Throttled {
+        /// The rule that says so.
+        rule: usize,
+        /// Whether the source gets a reject; when not, the message is dropped.
+        reject: bool,
+    },
+    /// An action could not be done: the rule goes no further.
+    Failed {
+        /// The rule.
+        rule: usize,
+        /// The action, by its place in the rule.
+        action: usize,
+        /// Why.
+        failure: Failure,
+    },
+}
+
+/// What the rules made of a message.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Evaluated {
+    /// How many rules applied.
+    pub matched: usize,
+    /// Whether a rule sent, returned, rejected, stopped or dropped it, or failed on the way. When none
+    /// did, nobody was given the message.
+    pub decided: bool,
+}
+
+/// Memory of the evaluation, used for message after message. It belongs to one [`Rules`]; the state of
+/// throttles is in it.
+#[derive(Clone, Debug, Default)]
+pub struct Scratch {
+    draft: Draft,
+    /// What is handed out when the draft is still needed.
+    copy: Draft,
+    text: Vec<u8>,
+    /// For each throttle the moment, on the monotonic clock, up to which its messages are used up.
+    buckets: Vec<u64>,
+}
+
+/// What a rule did.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Ran {
+    /// Other rules go on.
+    Through,
+    Decided,
+    Stopped,
+}
+
+impl Rules {
+    /// Scratch memory for these rules, with room for messages of so many fields and bytes; it grows when
+    /// a message has more.
+    #[must_use]
+    pub fn scratch(&self, fields: usize, bytes: usize) -> Scratch {
+        Scratch {
+            draft: Draft::with_capacity(fields, bytes),
+            copy: Draft::with_capacity(fields, bytes),
+            text: Vec::with_capacity(bytes),
+            buckets: alloc::vec![0; self.throttles],
+        }
+    }
+
+    /// Evaluates a message from a session, given by its place in the [`Context`](super::Context), and
+    /// hands out what is to be done, in order.
+    ///
+    /// Conditions see the message as it came; each rule changes fields of its own. Under
+    /// `match = "first"` the first rule that decides is the last that applies; under `match = "all"`
+    /// the first that stops. Nothing happens for a session that is not known.
+    pub fn evaluate(
+        &self,
+        scratch: &mut Scratch,
+        message: &Message<'_>,
+        source: usize,
+        facts: &Facts<'_>,
+        out: &mut impl FnMut(Outcome<'_>),
+    ) -> Evaluated {
+        let mut evaluated = Evaluated::default();
+        let Some(from) = self.sessions.get(source) else {
+            return evaluated;
+        };
+        // Of other rules, after a reload: their throttles are not these.
+        if scratch.buckets.len() != self.throttles {
+            scratch.buckets.clear();
+            scratch.buckets.resize(self.throttles, 0);
+        }
+        let view = View {
+            fields: message,
+            original: message,
+            dictionary: &from.dictionary,
+        };
+        let world = World {
+            tables: &self.tables,
+            source,
+            facts,
+        };
+        for number in from.rules(message.msg_type()) {
+            let Some(rule) = self.rules.get(number) else {
+                continue;
+            };
+            if let Some(test) = &rule.test
+                && !test.holds(&view, None, &world)
+            {
+                continue;
+            }
+            evaluated.matched += 1;
+            let mut run = Run {
+                rules: self,
+                number,
+                message,
+                from,
+                world,
+            };
+            let ran = run.steps(rule, scratch, out);
+            evaluated.decided |= ran != Ran::Through;
+            if ran == Ran::Stopped || (ran == Ran::Decided && !self.every) {
+                break;
+            }
+        }
+        evaluated
+    }
+}
+
+impl Source {
+    /// The rules for a type of message, in order.
+    fn rules(&self, msg_type: &[u8]) -> impl Iterator<Item = usize> {
+        let typed = self
+            .typed
+            .binary_search_by(|(known, _)| known.as_slice().cmp(msg_type));
+        let mut typed = typed.map_or(&[][..], |at| &self.typed[at].1);
+        let mut any = &self.any[..];
+        core::iter::from_fn(move || {
+            let next = match (typed.split_first(), any.split_first()) {
+                (Some((one, rest)), other) if other.is_none_or(|(other, _)| one < other) => {
+                    typed = rest;
+                    one
+                }
+                (_, Some((one, rest))) => {
+                    any = rest;
+                    one
+                }
+                _ => return None,
+            };
+            Some(*next as usize)
+        })
+    }
+}
+
+/// One rule at work on one message.
+struct Run<'r> {
+    rules: &'r Rules,
+    number: usize,
+    message: &'r Message<'r>,
+    from: &'r Source,
+    world: World<'r>,
+}
+
+impl Run<'_> {
+    fn steps(
+        &mut self,
+        rule: &Rule,
+        scratch: &mut Scratch,
+        out: &mut impl FnMut(Outcome<'_>),
+    ) -> Ran {
+        let mut ran = Ran::Through;
+        let mut convert = false;
+        let number = self.number;
+        let Scratch {
+            draft,
+            copy,
+            text,
+            buckets,
+        } = scratch;
+        draft.load(self.message);
+        let mut left = MAX_ADDED;
+        for (action, step) in rule.steps.iter().enumerate() {
+            let mut work = Work {
+                draft: &mut *draft,
+                original: self.message,
+                dictionary: &self.from.dictionary,
+                world: self.world,
+                text: &mut *text,
+                left,
+            };
+            let result = match step {
+                Step::Change(change) => work.apply(change),
+                Step::Reject(_, pieces) | Step::Notify(pieces) => {
+                    work.fill(pieces);
+                    Ok(())
+                }
+                _ => Ok(()),
+            };
+            left = work.left;
+            let target = match step {
+                _ if result.is_err() => None,
+                Step::Send(to) | Step::CopyTo(to) => Some(Ok(*to)),
+                Step::SendByTable(field, table, column) => {
+                    Some(self.by_table(&work, field, (*table, *column)))
+                }
+                Step::SendByCompId(field) => Some(self.by_comp_id(&work, field)),
+                _ => None,
+            };
+            let failure = result.err().or(target.and_then(Result::err));
+            if let Some(failure) = failure {
+                out(Outcome::Failed {
+                    rule: number,
+                    action,
+                    failure,
+                });
+                return Ran::Decided;
+            }
+            let target = target.and_then(Result::ok);
+            if let Step::SendByCompId(_) = step {
+                self.route(draft);
+            }
+            if step.hands_out() {
+                let draft = match rule.last == Some(action) {
+                    true => &mut *draft,
+                    false => {
+                        copy.copy_from(draft);
+                        &mut *copy
+                    }
+                };
+                let rule = number;
+                out(match (step, target) {
+                    (Step::CopyTo(_), Some(to)) => Outcome::Copy {
+                        rule,
+                        to,
+                        draft,
+                        convert,
+                    },
+                    (_, Some(to)) => Outcome::Send {
+                        rule,
+                        to,
+                        draft,
+                        convert,
+                    },
+                    (_, None) => Outcome::Return {
+                        rule,
+                        draft,
+                        convert,
+                    },
+                });
+            }
+            match step {
+                Step::Send(_) | Step::SendByTable(..) | Step::SendByCompId(_) | Step::Return => {
+                    ran = Ran::Decided;
+                }
+                Step::Reject(kind, _) => {
+                    out(Outcome::Reject {
+                        rule: number,
+                        kind: *kind,
+                        text,
+                    });
+                    ran = Ran::Decided;
+                }
+                Step::Notify(_) => out(Outcome::Notify { rule: number, text }),
+                Step::Disconnect(session) => out(Outcome::Disconnect {
+                    rule: number,
+                    session: *session,
+                }),
+                Step::Count(counter) => out(Outcome::Count {
+                    rule: number,
+                    counter: *counter,
+                }),
+                Step::Convert => convert = true,
+                Step::Stop => return Ran::Stopped,
+                Step::Throttle {
+                    bucket,
+                    rate,
+                    reject,
+                } => {
+                    let now = self.world.facts.now.mono.0;
+                    let bucket = buckets.get_mut(*bucket);
+                    if bucket.is_some_and(|used| !takes(used, now, *rate)) {
+                        out(Outcome::Throttled {
+                            rule: number,
+                            reject: *reject,
+                        });
+                        return Ran::Decided;
+                    }
+                }
+                Step::Change(_) | Step::CopyTo(_) => {}
+            }
+        }
+        ran
+    }
+}
+
+impl Run<'_> {
+    /// The session that a table names for a field.
+    fn by_table(
+        &self,
+        work: &Work<'_>,
+        field: &FieldRef,
+        (table, column): (usize, usize),
+    ) -> Result<usize, Failure> {
+        let key = work.value(field).ok_or(Failure::NoField(field.tag))?;
+        let table = self.rules.tables.get(table);
+        let name = table.and_then(|table| table.get(key, column));
+        let name = name.ok_or(Failure::NotInTable(field.tag))?;
+        search(&self.rules.by_name, name, field.tag)
+    }
+
+    /// The session whose peer has the CompID of a field.
+    fn by_comp_id(&self, work: &Work<'_>, field: &FieldRef) -> Result<usize, Failure> {
+        let peer = work.value(field).ok_or(Failure::NoField(field.tag))?;
+        search(&self.rules.by_peer, peer, field.tag)
+    }
+
+    /// Says on whose behalf the message is sent on, unless it says so already, and that it is delivered.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 2, third party message routing. DeliverToSubID(129) stays: TargetSubID(57)
+    /// belongs to the target's session.
+    fn route(&self, draft: &mut Draft) {
+        use fixwire_protocol::tag;
+        draft.remove_tag(tag::DELIVER_TO_COMP_ID);
+        if draft.find(tag::ON_BEHALF_OF_COMP_ID).is_some() {
+            return;
+        }
+        let pairs = [
+            (tag::SENDER_COMP_ID, tag::ON_BEHALF_OF_COMP_ID),
+            (tag::SENDER_SUB_ID, tag::ON_BEHALF_OF_SUB_ID),
+            (tag::SENDER_LOCATION_ID, tag::ON_BEHALF_OF_LOCATION_ID),
+        ];
+        for (from, to) in pairs {
+            if let Some(value) = self.message.get(from).filter(|value| !value.is_empty()) {
+                draft.set(to, value);
+            }
+        }
+    }
+}
+
+fn search(sorted: &[(Vec<u8>, usize)], text: &[u8], tag: Tag) -> Result<usize, Failure> {
+    let found = sorted.binary_search_by(|(known, _)| known.as_slice().cmp(text));
+    found
+        .map(|at| sorted[at].1)
+        .map_err(|_| Failure::NoSession(tag))
+}
+
+/// Whether one more message of `rate` a second may go at `now`, with up to `rate` at once. `used` is
+/// the moment up to which the messages so far use the rate up; all in nanoseconds.
+fn takes(used: &mut u64, now: u64, rate: u32) -> bool {
+    let each = 1_000_000_000 / u64::from(rate.max(1));
+    let from = now.max(*used);
+    if from - now > each * u64::from(rate.saturating_sub(1)) {
+        return false;
+    }
+    *used = from.saturating_add(each);
+    true
+}

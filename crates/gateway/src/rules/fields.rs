@@ -1,0 +1,266 @@
+//! Where a field stands in a message with repeating groups.
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use fixwire_protocol::dictionary::{Dictionary, GroupDef, MessageDef};
+use fixwire_protocol::{Message, Tag, tag};
+
+use crate::Draft;
+use crate::draft::OF_THE_SESSION;
+
+/// Fields in order: of a message as it came, or of one that is being changed.
+pub trait Fields {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// The tag at a place; 0 behind the last.
+    fn tag_at(&self, at: usize) -> Tag;
+    /// The value at a place; empty behind the last.
+    fn value_at(&self, at: usize) -> &[u8];
+    /// The first place of a tag.
+    fn first(&self, tag: Tag) -> Option<usize>;
+    /// MsgType(35).
+    fn kind(&self) -> &[u8];
+}
+
+impl Fields for Message<'_> {
+    fn count(&self) -> usize {
+        self.fields().len()
+    }
+
+    fn tag_at(&self, at: usize) -> Tag {
+        self.fields().get(at).map_or(0, |field| field.tag)
+    }
+
+    fn value_at(&self, at: usize) -> &[u8] {
+        let field = self.fields().get(at);
+        field.map_or(&[], |field| self.value(*field))
+    }
+
+    fn first(&self, tag: Tag) -> Option<usize> {
+        self.index_of(tag)
+    }
+
+    fn kind(&self) -> &[u8] {
+        self.msg_type()
+    }
+}
+
+impl Fields for Draft {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn tag_at(&self, at: usize) -> Tag {
+        self.tag(at)
+    }
+
+    fn value_at(&self, at: usize) -> &[u8] {
+        self.value(at)
+    }
+
+    fn first(&self, tag: Tag) -> Option<usize> {
+        self.find(tag)
+    }
+
+    fn kind(&self) -> &[u8] {
+        self.msg_type()
+    }
+}
+
+/// A field that a rule speaks of.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FieldRef {
+    /// Its tag.
+    pub tag: Tag,
+    /// The message types that have it in entries of groups too, sorted: there, finding the one outside
+    /// of them takes a walk.
+    pub grouped_in: Arc<[Vec<u8>]>,
+    /// Each session writes it for itself, so a draft does not have it.
+    pub of_session: bool,
+}
+
+impl FieldRef {
+    /// The field of this tag, which stands in groups of these messages.
+    #[must_use]
+    pub fn new(tag: Tag, grouped_in: Arc<[Vec<u8>]>) -> Self {
+        let of_session = OF_THE_SESSION.contains(&tag);
+        Self {
+            tag,
+            grouped_in,
+            of_session,
+        }
+    }
+}
+
+/// Where fields are looked for: an entry of a group, and what is around it.
+#[derive(Clone, Copy, Debug)]
+pub struct Level<'l> {
+    /// The places of the entry's fields.
+    pub start: usize,
+    /// One past the last of them.
+    pub end: usize,
+    /// The entry's group.
+    pub def: &'l GroupDef,
+    /// The entry around it; the message when there is none.
+    pub outer: Option<&'l Level<'l>>,
+}
+
+/// Fields together with what they mean.
+pub struct View<'v, F> {
+    /// The fields.
+    pub fields: &'v F,
+    /// The message as it came: fields that each session writes for itself are only there.
+    pub original: &'v Message<'v>,
+    /// Of the source session.
+    pub dictionary: &'v Dictionary,
+}
+
+impl<'v, F: Fields> View<'v, F> {
+    /// The value of a field: of the innermost entry whose group has it, else the one of the message that
+    /// stands in no group.
+    pub fn value(&self, level: Option<&Level<'_>>, field: &FieldRef) -> Option<&'v [u8]> {
+        if field.tag == tag::MSG_TYPE {
+            return Some(self.fields.kind());
+        }
+        if field.of_session {
+            return self.original.get(field.tag);
+        }
+        let at = self.find(level, field)?;
+        Some(self.fields.value_at(at))
+    }
+
+    /// The place of a field, looked for as in [`Self::value`].
+    pub fn find(&self, mut level: Option<&Level<'_>>, field: &FieldRef) -> Option<usize> {
+        while let Some(entry) = level {
+            if entry.def.position(field.tag).is_some() {
+                return self.find_in_entry(entry.start..entry.end, entry.def, field.tag);
+            }
+            level = entry.outer;
+        }
+        if field.grouped_in.is_empty() {
+            return self.fields.first(field.tag);
+        }
+        let kind = self.fields.kind();
+        let grouped = field
+            .grouped_in
+            .binary_search_by(|known| known.as_slice().cmp(kind));
+        match grouped {
+            Ok(_) => {
+                let groups = self.groups();
+                let all = 0..self.fields.count();
+                find_own(self.fields, all, field.tag, |tag| groups.get(tag))
+            }
+            Err(_) => self.fields.first(field.tag),
+        }
+    }
+
+    /// The place of an entry's own field.
+    pub fn find_in_entry(&self, range: Range<usize>, def: &GroupDef, tag: Tag) -> Option<usize> {
+        find_own(self.fields, range, tag, |tag| def.group(tag))
+    }
+
+    /// The groups of this message type.
+    pub fn groups(&self) -> Groups<'v> {
+        Groups::of(self.dictionary, self.fields.kind())
+    }
+
+    /// The place of a count and its group: in the innermost entry whose group has it, else in the
+    /// message.
+    pub fn group<'l>(
+        &self,
+        mut level: Option<&Level<'l>>,
+        count: Tag,
+    ) -> Option<(usize, &'l GroupDef)>
+    where
+        'v: 'l,
+    {
+        while let Some(entry) = level {
+            if let Some(def) = entry.def.group(count) {
+                let at = self.find_in_entry(entry.start..entry.end, entry.def, count)?;
+                return Some((at, def));
+            }
+            level = entry.outer;
+        }
+        let groups = self.groups();
+        let def = groups.get(count)?;
+        let all = 0..self.fields.count();
+        let at = find_own(self.fields, all, count, |tag| groups.get(tag))?;
+        Some((at, def))
+    }
+}
+
+/// The groups that a message type has outside of others.
+#[derive(Clone, Copy)]
+pub struct Groups<'d> {
+    message: Option<&'d MessageDef>,
+    dictionary: &'d Dictionary,
+}
+
+impl<'d> Groups<'d> {
+    /// Those of a message type.
+    pub fn of(dictionary: &'d Dictionary, msg_type: &[u8]) -> Self {
+        Self {
+            message: dictionary.message(msg_type),
+            dictionary,
+        }
+    }
+
+    /// The group that this field counts.
+    pub fn get(&self, count: Tag) -> Option<&'d GroupDef> {
+        let of_message = self.message.and_then(|message| message.group(count));
+        of_message.or_else(|| self.dictionary.header().group(count))
+    }
+}
+
+/// The first place of a tag in a range, groups passed over.
+pub fn find_own<'d>(
+    fields: &impl Fields,
+    range: Range<usize>,
+    tag: Tag,
+    group: impl Fn(Tag) -> Option<&'d GroupDef>,
+) -> Option<usize> {
+    let mut at = range.start;
+    while at < range.end {
+        let found = fields.tag_at(at);
+        if found == tag {
+            return Some(at);
+        }
+        at += 1;
+        if let Some(def) = group(found) {
+            at = group_end(fields, at, range.end, def);
+        }
+    }
+    None
+}
+
+/// Where the entries that begin at a place end.
+pub fn group_end(fields: &impl Fields, mut at: usize, limit: usize, def: &GroupDef) -> usize {
+    while let Some(end) = entry_end(fields, at, limit, def) {
+        at = end;
+    }
+    at
+}
+
+/// Where the entry that begins at a place ends; `None` when none begins there. Calls itself as deep as
+/// the definition nests.
+pub fn entry_end(fields: &impl Fields, at: usize, limit: usize, def: &GroupDef) -> Option<usize> {
+    if at >= limit || fields.tag_at(at) != def.delimiter() {
+        return None;
+    }
+    let mut next = at;
+    loop {
+        let nested = def.group(fields.tag_at(next));
+        next += 1;
+        if let Some(nested) = nested {
+            next = group_end(fields, next, limit, nested);
+        }
+        if next >= limit
+            || fields.tag_at(next) == def.delimiter()
+            || def.position(fields.tag_at(next)).is_none()
+        {
+            return Some(next);
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The tables of a TOML file that hold rules, each text with its place.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::problem::{Problem, RuleError, nearest};
+
+/// The longest file, in bytes.
+pub const MAX_BYTES: usize = 4 << 20;
+/// The most rules of a file.
+pub const MAX_RULES: usize = 10_000;
+/// The most actions of a rule, and the most names of a source.
+pub const MAX_LIST: usize = 256;
+/// More mistakes than these are not reported.
+pub const MAX_ERRORS: usize = 200;
+
+/// A text of the file.
+#[derive(Clone, Debug, Default)]
+pub struct Text {
+    /// Without quotes and escapes.
+    pub value: String,
+    /// Where it begins in the file, its quote included.
+    start: usize,
+    /// Where its first byte stands, when it stands there as it is.
+    exact: Option<usize>,
+}
+
+impl Text {
+    /// The byte of the file where this byte of the text stands, or where the text begins when it has
+    /// escapes.
+    pub fn offset(&self, at: usize) -> usize {
+        self.exact.map_or(self.start, |first| first + at)
+    }
+}
+
+/// `[group]`: a name for sessions.
+#[derive(Clone, Debug)]
+pub struct Group {
+    pub name: Text,
+    pub members: Vec<Text>,
+}
+
+/// `[table.venues]`
+#[derive(Clone, Debug)]
+pub struct TableEntry {
+    pub name: Text,
+    pub file: Text,
+}
+
+/// `[[rule]]`
+#[derive(Clone, Debug, Default)]
+pub struct RuleEntry {
+    /// Where it begins in the file.
+    pub start: usize,
+    pub name: Option<Text>,
+    pub from: Vec<Text>,
+    pub when: Option<Text>,
+    pub actions: Vec<Text>,
+}
+
+/// All of it that is ours.
+#[derive(Clone, Debug, Default)]
+pub struct File {
+    /// `match = "all"`
+    pub every_rule: bool,
+    pub groups: Vec<Group>,
+    pub tables: Vec<TableEntry>,
+    pub rules: Vec<RuleEntry>,
+}
+
+/// Collects mistakes by the byte where they are.
+pub(super) struct Errors<'t> {
+    text: &'t str,
+    /// Where each line begins.
+    lines: Vec<usize>,
+    found: Vec<(usize, Problem, Option<String>)>,
+}
+
+impl<'t> Errors<'t> {
+    pub fn new(text: &'t str) -> Self {
+        let ends = text.match_indices('\n').map(|(at, _)| at + 1);
+        Self {
+            text,
+            lines: core::iter::once(0).chain(ends).collect(),
+            found: Vec::new(),
+        }
+    }
+
+    pub fn add(&mut self, at: usize, problem: Problem, hint: Option<String>) {
+        if !self.is_full() {
+            self.found.push((at, problem, hint));
+        }
+    }
+
+    /// Whether more would not be reported.
+    pub fn is_full(&self) -> bool {
+        self.found.len() >= MAX_ERRORS
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// The line of a byte, from 1.
+    pub fn line(&self, at: usize) -> usize {
+        self.lines.partition_point(|start| *start <= at)
+    }
+
+    /// All of them in the order of the file.
+    pub fn into_errors(mut self) -> Vec<RuleError> {
+        self.found.sort_by_key(|(at, ..)| *at);
+        let found = core::mem::take(&mut self.found);
+        let errors = found.into_iter().map(|(at, problem, hint)| {
+            let line = self.line(at);
+            let before = self.text.get(self.lines[line - 1]..at);
+            let column = before.unwrap_or_default().chars().count() + 1;
+            RuleError {
+                line,
+                column,
+                problem,
+                hint,
+            }
+        });
+        errors.collect()
+    }
+}
+
+/// Reads what is ours; other tables at the top are passed over.
+pub(super) fn read(errors: &mut Errors<'_>) -> File {
+    let text = errors.text;
+    if text.len() > MAX_BYTES {
+        let (what, limit) = ("bytes", MAX_BYTES);
+        errors.add(0, Problem::TooMany { what, limit }, None);
+        return File::default();
+    }
+    let table = match DeTable::parse(text) {
+        Ok(table) => table.into_inner(),
+        Err(error) => {
+            let at = error.span().map_or(0, |span| span.start);
+            let message = error.message().replace('\n', ", ");
+            errors.add(at, Problem::Toml(message), None);
+            return File::default();
+        }
+    };
+    let mut reader = Reader {
+        text,
+        errors,
+        file: File::default(),
+    };
+    for (name, value) in &table {
+        match name.get_ref().as_ref() {
+            "gateway" => reader.gateway(value),
+            "group" => reader.groups(value),
+            "table" => reader.tables(value),
+            "rule" => reader.rules(value),
+            _ => {}
+        }
+    }
+    reader.file
+}
+
+type Item<'d> = Spanned<DeValue<'d>>;
+
+struct Reader<'r, 't> {
+    text: &'t str,
+    errors: &'r mut Errors<'t>,
+    file: File,
+}
+
+impl Reader<'_, '_> {
+    fn wrong<T>(&mut self, at: usize, wanted: &'static str) -> Option<T> {
+        self.errors.add(at, Problem::WrongType { wanted }, None);
+        None
+    }
+
+    fn table<'d>(&mut self, value: &'d Item<'d>, wanted: &'static str) -> Option<&'d DeTable<'d>> {
+        match value.get_ref() {
+            DeValue::Table(table) => Some(table),
+            _ => self.wrong(value.span().start, wanted),
+        }
+    }
+
+    fn string(&mut self, value: &Item<'_>) -> Option<Text> {
+        match value.get_ref() {
+            DeValue::String(string) => Some(self.place(string, value.span())),
+            _ => self.wrong(value.span().start, "a text"),
+        }
+    }
+
+    fn strings(&mut self, value: &Item<'_>) -> Vec<Text> {
+        let DeValue::Array(items) = value.get_ref() else {
+            let _: Option<()> = self.wrong(value.span().start, "a list of texts");
+            return Vec::new();
+        };
+        if items.len() > MAX_LIST {
+            let (what, limit) = ("texts in a list", MAX_LIST);
+            let problem = Problem::TooMany { what, limit };
+            self.errors.add(value.span().start, problem, None);
+        }
+        let texts = items.iter().take(MAX_LIST);
+        texts.filter_map(|item| self.string(item)).collect()
+    }
+
+    /// The text with its place, exact when it stands in the file as it is.
+    fn place(&self, value: &str, span: Range<usize>) -> Text {
+        let raw = self.text.get(span.clone()).unwrap_or_default();
+        let quotes = ["'''", "\"\"\"", "'", "\"", ""];
+        let quote = quotes
+            .into_iter()
+            .find(|quote| raw.starts_with(quote))
+            .unwrap_or_default();
+        let mut first = span.start + quote.len();
+        if quote.len() == 3 {
+            let rest = &self.text[first..span.end];
+            first += rest.len() - rest.trim_start_matches('\r').len();
+            first += usize::from(self.text[first..span.end].starts_with('\n'));
+        }
+        let exact = self
+            .text
+            .get(first..)
+            .is_some_and(|rest| rest.starts_with(value));
+        Text {
+            value: value.into(),
+            start: span.start,
+            exact: exact.then_some(first),
+        }
+    }
+
+    fn gateway(&mut self, value: &Item<'_>) {
+        let Some(table) = self.table(value, "the table [gateway]") else {
+            return;
+        };
+        // Other parts of the gateway have their own keys here.
+        if let Some(value) = table.get("match") {
+            match value.get_ref().as_str() {
+                Some("first") => {}
+                Some("all") => self.file.every_rule = true,
+                _ => {
+                    let _: Option<()> = self.wrong(value.span().start, "\"first\" or \"all\"");
+                }
+            }
+        }
+    }
+
+    fn groups(&mut self, value: &Item<'_>) {
+        let Some(table) = self.table(value, "the table [group]") else {
+            return;
+        };
+        for (name, value) in table {
+            let name = self.place(name.get_ref(), name.span());
+            let members = self.strings(value);
+            self.file.groups.push(Group { name, members });
+        }
+    }
+
+    fn tables(&mut self, value: &Item<'_>) {
+        let Some(tables) = self.table(value, "tables such as [table.venues]") else {
+            return;
+        };
+        for (name, value) in tables {
+            let wanted = "a table such as [table.venues]";
+            let Some(table) = self.table(value, wanted) else {
+                continue;
+            };
+            for (key, _) in table {
+                self.known(key, &["file"]);
+            }
+            let file = match table.get("file") {
+                Some(file) => self.string(file),
+                None => {
+                    let at = name.span().start;
+                    self.errors.add(at, Problem::MissingKey("file"), None);
+                    None
+                }
+            };
+            if let Some(file) = file {
+                let name = self.place(name.get_ref(), name.span());
+                self.file.tables.push(TableEntry { name, file });
+            }
+        }
+    }
+
+    fn rules(&mut self, value: &Item<'_>) {
+        let DeValue::Array(rules) = value.get_ref() else {
+            let _: Option<()> = self.wrong(value.span().start, "tables of the form [[rule]]");
+            return;
+        };
+        for (count, rule) in rules.iter().enumerate() {
+            if count == MAX_RULES {
+                let (what, limit) = ("rules", MAX_RULES);
+                let problem = Problem::TooMany { what, limit };
+                self.errors.add(rule.span().start, problem, None);
+                return;
+            }
+            let Some(table) = self.table(rule, "a table of the form [[rule]]") else {
+                continue;
+            };
+            self.rule(rule.span().start, table);
+        }
+    }
+
+    fn rule(&mut self, start: usize, table: &DeTable<'_>) {
+        for (key, _) in table {
+            self.known(key, &["name", "from", "when", "do"]);
+        }
+        for key in ["from", "do"] {
+            if table.get(key).is_none() {
+                let problem = match key {
+                    "do" => Problem::NoAction,
+                    _ => Problem::MissingKey(key),
+                };
+                self.errors.add(start, problem, None);
+            }
+        }
+        if let Some(value) = table.get("do")
+            && value
+                .get_ref()
+                .as_array()
+                .is_some_and(|list| list.is_empty())
+        {
+            self.errors.add(value.span().start, Problem::NoAction, None);
+        }
+        if let Some(value) = table.get("from")
+            && value
+                .get_ref()
+                .as_array()
+                .is_some_and(|list| list.is_empty())
+        {
+            self.errors
+                .add(value.span().start, Problem::EmptyList, None);
+        }
+        let name = table.get("name").and_then(|value| self.string(value));
+        let from = table.get("from").map(|value| self.strings(value));
+        let when = table.get("when").and_then(|value| self.string(value));
+        let actions = table.get("do").map(|value| self.strings(value));
+        self.file.rules.push(RuleEntry {
+            start,
+            name,
+            from: from.unwrap_or_default(),
+            when,
+            actions: actions.unwrap_or_default(),
+        });
+    }
+
+    fn known(&mut self, key: &Spanned<impl AsRef<str>>, keys: &[&'static str]) {
+        let name = key.get_ref().as_ref();
+        if !keys.contains(&name) {
+            let hint = nearest(name, keys.iter().copied());
+            let problem = Problem::UnknownKey(name.into());
+            self.errors.add(key.span().start, problem, hint);
+        }
+    }
+}

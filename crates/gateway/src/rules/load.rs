@@ -1,0 +1,285 @@
+//! A file of rules becomes one value, or all its mistakes are named.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::compile::{Compiler, Here, MAX_PATTERNS};
+use super::compile_action::Step;
+use super::file::{Errors, File, RuleEntry, TableEntry, Text, read};
+use super::names::Names;
+use super::problem::{Fault, Problem, RuleError, nearest};
+use super::reach::{Taken, only_types, types};
+use super::syntax::Action;
+use super::table::Table;
+use super::{Context, Rule, Rules, Source, parse, parse_action};
+
+/// A table that a file of rules asks for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct TableFile {
+    /// Its name in rules.
+    pub name: String,
+    /// The file of its CSV text, as it is written.
+    pub file: String,
+}
+
+/// The tables that a file asks for: their texts belong into the [`Context`].
+///
+/// # Errors
+///
+/// Those of the file's outer form; [`Rules::load`] has all.
+pub fn table_files(text: &str) -> Result<Vec<TableFile>, Vec<RuleError>> {
+    let mut errors = Errors::new(text);
+    let file = read(&mut errors);
+    if !errors.is_empty() {
+        return Err(errors.into_errors());
+    }
+    let tables = file.tables.into_iter().map(|table| TableFile {
+        name: table.name.value,
+        file: table.file.value,
+    });
+    Ok(tables.collect())
+}
+
+impl Rules {
+    /// Reads the rules of a TOML file of at most 4 MiB; its other tables are passed over.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake with its line, column and a hint, in the order of the file, at most 200 of them.
+    pub fn load(text: &str, context: &Context<'_>) -> Result<Self, Vec<RuleError>> {
+        let mut errors = Errors::new(text);
+        let file = read(&mut errors);
+        let tables = tables(&file.tables, context, &mut errors);
+        let mut names = Names::new(context);
+        names.add_groups(&file.groups, &mut errors);
+        let mut compiler = Compiler {
+            names: &names,
+            tables: &tables,
+            errors: &mut errors,
+            patterns_left: MAX_PATTERNS,
+            counters: Vec::new(),
+            throttles: 0,
+        };
+        let mut rules: Vec<Compiled> = Vec::new();
+        for (at, entry) in file.rules.iter().enumerate() {
+            if compiler.errors.is_full() {
+                break;
+            }
+            rules.push(compiler.rule(at, entry));
+        }
+        let (counters, throttles) = (compiler.counters, compiler.throttles);
+        duplicates(&file, &mut errors);
+        unreachable(&file, &rules, context.sessions.len(), &mut errors);
+        if !errors.is_empty() {
+            return Err(errors.into_errors());
+        }
+        let sessions = sources(&rules, context);
+        let sorted = |text: fn(&super::Session<'_>) -> Vec<u8>| {
+            let all = context.sessions.iter().enumerate();
+            let mut all: Vec<_> = all.map(|(at, session)| (text(session), at)).collect();
+            all.retain(|(text, _)| !text.is_empty());
+            all.sort_unstable();
+            all
+        };
+        Ok(Self {
+            every: file.every_rule,
+            rules: rules.into_iter().map(|rule| rule.rule).collect(),
+            tables: tables.into_iter().map(|(_, table)| table).collect(),
+            sessions,
+            by_name: sorted(|session| session.name.into()),
+            by_peer: sorted(|session| session.peer.into()),
+            counters,
+            throttles,
+        })
+    }
+}
+
+/// A rule with what is known of the messages that it is for.
+struct Compiled {
+    rule: Rule,
+    sessions: Vec<bool>,
+    /// Sorted; `None` for any.
+    types: Option<Vec<Vec<u8>>>,
+    /// Every message of these sessions and types is decided there.
+    decides: bool,
+    /// Every message of these sessions and types stops there.
+    stops: bool,
+}
+
+fn tables(
+    wanted: &[TableEntry],
+    context: &Context<'_>,
+    errors: &mut Errors<'_>,
+) -> Vec<(String, Table)> {
+    let mut tables = Vec::new();
+    for entry in wanted {
+        let name = &entry.name.value;
+        let found = context.tables.iter().find(|(known, _)| known == name);
+        let Some((_, text)) = found else {
+            let hint = nearest(name, context.tables.iter().map(|(known, _)| *known));
+            let problem = Problem::UnknownTable(name.clone());
+            errors.add(entry.name.offset(0), problem, hint);
+            continue;
+        };
+        // A table that cannot be read is empty, so that no more mistakes come of it.
+        let table = Table::parse(text).map_err(|error| {
+            let (line, what) = (error.line, error.what);
+            let hint = Some(entry.file.value.clone());
+            errors.add(entry.file.offset(0), Problem::Table { line, what }, hint);
+        });
+        if let Ok(table) = table {
+            tables.push((name.clone(), table));
+        }
+    }
+    tables
+}
+
+impl<'c> Compiler<'c, '_, '_> {
+    fn rule(&mut self, at: usize, entry: &RuleEntry) -> Compiled {
+        let mut sessions = alloc::vec![false; self.names.sessions()];
+        for name in &entry.from {
+            if let Err((problem, hint)) = self.names.select(&name.value, &mut sessions) {
+                self.errors.add(name.offset(0), problem, hint);
+            }
+        }
+        let condition = entry.when.as_ref().and_then(|when| {
+            let condition = self.parsed(when, parse::condition)?;
+            let mut here = self.here(when, &sessions);
+            self.and(&mut here, &condition)
+        });
+        let actions: Vec<(&Text, Action)> = entry
+            .actions
+            .iter()
+            .filter_map(|text| Some((text, self.parsed(text, parse_action::action)?)))
+            .collect();
+        // What cannot be read may be what sends the fields.
+        if actions.len() == entry.actions.len() {
+            self.order(&actions);
+        }
+        let mut steps = Vec::new();
+        for (text, action) in &actions {
+            let mut here = self.here(text, &sessions);
+            steps.extend(self.step(&mut here, action));
+        }
+        let sure = match &condition {
+            Some(test) => only_types(test),
+            None => entry.when.is_none(),
+        };
+        let name = entry.name.as_ref().map(|name| name.value.clone());
+        Compiled {
+            sessions,
+            types: condition.as_ref().and_then(types),
+            decides: sure && actions.iter().any(|(_, action)| action.decides()),
+            stops: sure && actions.iter().any(|(_, action)| *action == Action::Stop),
+            rule: Rule {
+                name: name.unwrap_or_else(|| format!("rule {}", at + 1)),
+                line: self.errors.line(entry.start),
+                last: steps.iter().rposition(Step::hands_out),
+                test: condition,
+                steps,
+            },
+        }
+    }
+
+    fn here<'h>(&self, text: &'h Text, sessions: &'h [bool]) -> Here<'h, 'c> {
+        Here {
+            text,
+            scope: self.names.scope(sessions),
+            sessions,
+        }
+    }
+
+    fn parsed<T>(&mut self, text: &Text, parse: fn(&str) -> Result<T, Fault>) -> Option<T> {
+        match parse(&text.value) {
+            Ok(tree) => Some(tree),
+            Err(fault) => {
+                let at = text.offset(fault.at);
+                self.errors.add(at, fault.problem, fault.hint);
+                None
+            }
+        }
+    }
+
+    /// Notes actions that have no effect where they stand.
+    fn order(&mut self, actions: &[(&Text, Action)]) {
+        let stop = actions.iter().position(|(_, one)| *one == Action::Stop);
+        if let Some(stop) = stop
+            && let Some((text, _)) = actions.get(stop + 1)
+        {
+            self.errors.add(text.offset(0), Problem::AfterStop, None);
+        }
+        let last = actions.iter().rposition(|(_, one)| one.hands_out());
+        let behind = &actions[last.map_or(0, |last| last + 1)..];
+        for (text, action) in behind {
+            if action.changes() || *action == Action::Convert {
+                self.errors.add(text.offset(0), Problem::Lost, None);
+            }
+        }
+    }
+}
+
+/// Notes names that two rules have.
+fn duplicates(file: &File, errors: &mut Errors<'_>) {
+    let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in file.rules.iter().filter_map(|rule| rule.name.as_ref()) {
+        match known.get(name.value.as_str()) {
+            Some(&first) => {
+                let line = errors.line(first);
+                let at = name.offset(0);
+                let name = name.value.clone();
+                errors.add(at, Problem::Duplicate { name, line }, None);
+            }
+            None => {
+                known.insert(&name.value, name.offset(0));
+            }
+        }
+    }
+}
+
+/// Notes rules that no message can reach.
+fn unreachable(file: &File, rules: &[Compiled], sessions: usize, errors: &mut Errors<'_>) {
+    let mut taken = Taken::new(sessions);
+    for (at, (compiled, entry)) in rules.iter().zip(&file.rules).enumerate() {
+        let types = compiled.types.as_deref();
+        if let Some(by) = taken.by(&compiled.sessions, types) {
+            let (by, line) = (rules[by].rule.name.clone(), rules[by].rule.line);
+            errors.add(entry.start, Problem::Unreachable { by, line }, None);
+        }
+        let takes = match file.every_rule {
+            true => compiled.stops,
+            false => compiled.decides,
+        };
+        if takes {
+            taken.take(at, &compiled.sessions, types);
+        }
+    }
+}
+
+/// For each session its rules, by message type.
+fn sources(rules: &[Compiled], context: &Context<'_>) -> Vec<Source> {
+    let sources = context.sessions.iter().enumerate().map(|(at, session)| {
+        let mut any = Vec::new();
+        let mut typed: BTreeMap<Vec<u8>, Vec<u32>> = BTreeMap::new();
+        for (number, compiled) in (0..).zip(rules) {
+            if !compiled.sessions[at] {
+                continue;
+            }
+            match &compiled.types {
+                None => any.push(number),
+                Some(types) => {
+                    for one in types {
+                        typed.entry(one.clone()).or_default().push(number);
+                    }
+                }
+            }
+        }
+        Source {
+            dictionary: session.dictionary.clone(),
+            any,
+            typed: typed.into_iter().collect(),
+        }
+    });
+    sources.collect()
+}

@@ -1,0 +1,132 @@
+//! Rules: what becomes of a message, from the text of a file to its evaluation.
+//!
+//! ```text
+//! text --file--> texts with places --parse, parse_action--> syntax trees
+//!      --names, compile, compile_action--> tests and steps --reach--> Rules
+//! Rules + message --condition--> rules that apply --change, evaluate--> outcomes
+//! ```
+//!
+//! The language is in `docs/gateway-rules.md`. All names are looked up at load; evaluation takes no
+//! memory once its [`Scratch`] has grown to the largest message.
+
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::Dictionary;
+
+mod change;
+mod compile;
+mod compile_action;
+mod condition;
+mod evaluate;
+mod fields;
+mod file;
+mod load;
+mod names;
+mod parse;
+mod parse_action;
+mod problem;
+mod reach;
+mod syntax;
+mod table;
+#[cfg(test)]
+mod tests;
+mod token;
+
+pub use change::{Failure, MAX_ADDED};
+pub use condition::Facts;
+pub use evaluate::{Evaluated, Outcome, Scratch};
+pub use load::{TableFile, table_files};
+pub use problem::{Problem, RuleError};
+pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
+pub use table::{Table, TableError};
+
+/// A session that rules may name.
+#[derive(Clone, Debug)]
+pub struct Session<'c> {
+    /// Its name in the file of settings.
+    pub name: &'c str,
+    /// What its messages are made of; for FIX 5.0 the application's over the transport's.
+    pub dictionary: Arc<Dictionary>,
+    /// The CompID of its peer, for `send by DeliverToCompID`; empty when it has none.
+    pub peer: &'c str,
+}
+
+/// What rules are loaded with.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'c> {
+    /// The sessions; rules and outcomes speak of them by their place here.
+    pub sessions: &'c [Session<'c>],
+    /// The names of tables with their CSV text; see [`table_files`].
+    pub tables: &'c [(&'c str, &'c str)],
+}
+
+/// All rules of a gateway with their tables: one value, so that a reload changes all at once.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// `match = "all"`
+    every: bool,
+    rules: Vec<Rule>,
+    tables: Vec<Table>,
+    sessions: Vec<Source>,
+    /// The names of sessions in order, with their places.
+    by_name: Vec<(Vec<u8>, usize)>,
+    /// The CompIDs of peers in order, with the places of their sessions.
+    by_peer: Vec<(Vec<u8>, usize)>,
+    counters: Vec<String>,
+    throttles: usize,
+}
+
+/// A rule, all names looked up.
+#[derive(Clone, Debug)]
+struct Rule {
+    name: String,
+    line: usize,
+    test: Option<condition::Test>,
+    steps: Vec<compile_action::Step>,
+    /// The last step that hands the fields out, and may hand out those that were changed themselves.
+    last: Option<usize>,
+}
+
+/// What is known of the messages of one session.
+#[derive(Clone, Debug)]
+struct Source {
+    dictionary: Arc<Dictionary>,
+    /// The rules that may apply to any type of message.
+    any: Vec<u32>,
+    /// The others by message type, in order of types.
+    typed: Vec<(Vec<u8>, Vec<u32>)>,
+}
+
+impl Rules {
+    /// How many rules there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// The name of a rule; `rule 3` for the third one when it has none.
+    #[must_use]
+    pub fn name(&self, rule: usize) -> Option<&str> {
+        self.rules.get(rule).map(|rule| rule.name.as_str())
+    }
+
+    /// The line of the file where a rule begins, from 1.
+    #[must_use]
+    pub fn line(&self, rule: usize) -> Option<usize> {
+        self.rules.get(rule).map(|rule| rule.line)
+    }
+
+    /// The names of counters, which outcomes give by their place here.
+    #[must_use]
+    pub fn counters(&self) -> &[String] {
+        &self.counters
+    }
+}

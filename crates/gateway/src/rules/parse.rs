@@ -1,0 +1,399 @@
+//! The text of a condition becomes its syntax tree.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::problem::{Fault, Problem, nearest};
+use super::syntax::{CONDITIONS, Condition, Form, How, Name, Op, Value};
+use super::token::{Spot, Token, split};
+
+/// How deep conditions and actions may stand in one another.
+pub const MAX_DEPTH: usize = 32;
+
+/// Reads a condition.
+///
+/// # Errors
+///
+/// The first place that is not as the language wants it.
+pub fn condition(text: &str) -> Result<Condition, Fault> {
+    let mut parser = Parser::new(text)?;
+    let condition = parser.or()?;
+    parser.end("'and', 'or' or the end")?;
+    Ok(condition)
+}
+
+/// Walks over the tokens of one text.
+pub(super) struct Parser {
+    spots: Vec<Spot>,
+    next: usize,
+    depth: usize,
+}
+
+impl Parser {
+    pub fn new(text: &str) -> Result<Self, Fault> {
+        Ok(Self {
+            spots: split(text)?,
+            next: 0,
+            depth: 0,
+        })
+    }
+
+    /// The next token; the last one, which is the end, stays.
+    pub fn peek(&self) -> &Spot {
+        &self.spots[self.next.min(self.spots.len() - 1)]
+    }
+
+    pub fn take(&mut self) -> Spot {
+        let spot = self.peek().clone();
+        self.next += 1;
+        spot
+    }
+
+    pub fn fail<T>(&self, wanted: &'static str) -> Result<T, Fault> {
+        let spot = self.peek();
+        let found = spot.token.shown();
+        Err(Fault::new(spot.at, Problem::Unexpected { found, wanted }))
+    }
+
+    pub fn sees_word(&self, word: &str) -> bool {
+        matches!(&self.peek().token, Token::Word(text) if text == word)
+    }
+
+    pub fn takes_word(&mut self, word: &str) -> bool {
+        let seen = self.sees_word(word);
+        self.next += usize::from(seen);
+        seen
+    }
+
+    pub fn takes_sign(&mut self, sign: &'static str) -> bool {
+        let seen = self.peek().token == Token::Sign(sign);
+        self.next += usize::from(seen);
+        seen
+    }
+
+    pub fn word(&mut self, word: &str, wanted: &'static str) -> Result<(), Fault> {
+        if self.takes_word(word) {
+            return Ok(());
+        }
+        self.fail(wanted)
+    }
+
+    pub fn sign(&mut self, sign: &'static str, wanted: &'static str) -> Result<(), Fault> {
+        if self.takes_sign(sign) {
+            return Ok(());
+        }
+        self.fail(wanted)
+    }
+
+    pub fn end(&self, wanted: &'static str) -> Result<(), Fault> {
+        match self.peek().token {
+            Token::End => Ok(()),
+            _ => self.fail(wanted),
+        }
+    }
+
+    /// One level deeper, while `inner` runs.
+    pub fn deeper<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        if self.depth == MAX_DEPTH {
+            let limit = MAX_DEPTH;
+            let what = "levels in one another";
+            return Err(Fault::new(self.peek().at, Problem::TooMany { what, limit }));
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// A field by name or number.
+    pub fn field(&mut self) -> Result<Name, Fault> {
+        match self.peek().token {
+            Token::Word(_) | Token::Number(_) => Ok(self.taken()),
+            _ => self.fail("the name or number of a field"),
+        }
+    }
+
+    /// A name as a word or in quotes.
+    pub fn name(&mut self, wanted: &'static str) -> Result<Name, Fault> {
+        match self.peek().token {
+            Token::Word(_) | Token::Quoted(_) => Ok(self.taken()),
+            _ => self.fail(wanted),
+        }
+    }
+
+    /// A text in quotes.
+    pub fn text(&mut self) -> Result<Name, Fault> {
+        match self.peek().token {
+            Token::Quoted(_) => Ok(self.taken()),
+            _ => self.fail("a text in quotes"),
+        }
+    }
+
+    /// A number of digits, within limits.
+    pub fn uint(&mut self, least: u32, most: u32, wanted: &'static str) -> Result<u32, Fault> {
+        if let Token::Number(text) = &self.peek().token
+            && let Ok(number) = text.parse::<u32>()
+            && (least..=most).contains(&number)
+        {
+            self.next += 1;
+            return Ok(number);
+        }
+        self.fail(wanted)
+    }
+
+    fn taken(&mut self) -> Name {
+        let spot = self.take();
+        let text = match spot.token {
+            Token::Word(text) | Token::Number(text) | Token::Quoted(text) => text,
+            Token::Sign(_) | Token::End => String::new(),
+        };
+        Name { text, at: spot.at }
+    }
+
+    /// Conditions with `or` between.
+    pub fn or(&mut self) -> Result<Condition, Fault> {
+        self.deeper(|parser| parser.chain("or", Self::and, Condition::Or))
+    }
+
+    fn and(&mut self) -> Result<Condition, Fault> {
+        self.chain("and", Self::not, Condition::And)
+    }
+
+    fn chain(
+        &mut self,
+        word: &str,
+        part: fn(&mut Self) -> Result<Condition, Fault>,
+        whole: fn(Vec<Condition>) -> Condition,
+    ) -> Result<Condition, Fault> {
+        let first = part(self)?;
+        if !self.sees_word(word) {
+            return Ok(first);
+        }
+        let mut parts = alloc::vec![first];
+        while self.takes_word(word) {
+            parts.push(part(self)?);
+        }
+        Ok(whole(parts))
+    }
+
+    fn not(&mut self) -> Result<Condition, Fault> {
+        if self.takes_word("not") {
+            let inner = self.deeper(Self::not)?;
+            return Ok(Condition::Not(Box::new(inner)));
+        }
+        if self.takes_sign("(") {
+            let inner = self.or()?;
+            self.sign(")", "')'")?;
+            return Ok(inner);
+        }
+        let opens = self
+            .spots
+            .get(self.next + 1)
+            .is_some_and(|spot| spot.token == Token::Sign("("));
+        match &self.peek().token {
+            Token::Word(word) if opens && word != "source" => self.call(),
+            Token::Word(word) if word == "source" => self.source(),
+            _ => self.comparison(),
+        }
+    }
+
+    /// `has(F)` and all others of this form.
+    fn call(&mut self) -> Result<Condition, Fault> {
+        let word = self.taken();
+        self.sign("(", "'('")?;
+        let condition = match word.text.as_str() {
+            "has" => Condition::Has(self.field()?),
+            "today" => Condition::Today(self.field()?),
+            "active" => Condition::Active(self.name("the name of a session")?),
+            "bits" => {
+                let field = self.field()?;
+                self.sign(",", "',' and the bits, such as 0x1F")?;
+                Condition::Bits(field, self.bits()?)
+            }
+            "any" | "all" => {
+                let count = self.field()?;
+                self.sign(",", "',' and a condition")?;
+                let inner = Box::new(self.or()?);
+                if word.text == "any" {
+                    Condition::AnyEntry(count, inner)
+                } else {
+                    Condition::AllEntries(count, inner)
+                }
+            }
+            "length" => {
+                let field = self.field()?;
+                self.sign(")", "')'")?;
+                let op = self.op()?;
+                let length = self.uint(0, u32::MAX, "a number of bytes")?;
+                return Ok(Condition::Length(field, op, length));
+            }
+            _ => {
+                let found = word.text.clone();
+                let problem = Problem::Unexpected {
+                    found,
+                    wanted: "a condition",
+                };
+                let hint = nearest(&word.text, CONDITIONS);
+                return Err(Fault::new(word.at, problem).hinting(hint));
+            }
+        };
+        self.sign(")", "')'")?;
+        Ok(condition)
+    }
+
+    fn bits(&mut self) -> Result<u64, Fault> {
+        if let Token::Number(text) = &self.peek().token
+            && let Some(digits) = text.strip_prefix("0x")
+            && let Ok(bits) = u64::from_str_radix(digits, 16)
+            && bits != 0
+        {
+            self.next += 1;
+            return Ok(bits);
+        }
+        self.fail("bits in hexadecimal, such as 0x1F")
+    }
+
+    /// `source = "A"`, `source != "A"`, `source in ("A", @clients)`
+    fn source(&mut self) -> Result<Condition, Fault> {
+        self.next += 1;
+        let wanted = "a session, a pattern or a @group";
+        if self.takes_sign("=") {
+            return Ok(Condition::Source(alloc::vec![self.name(wanted)?]));
+        }
+        if self.takes_sign("!=") {
+            let other = Condition::Source(alloc::vec![self.name(wanted)?]);
+            return Ok(Condition::Not(Box::new(other)));
+        }
+        self.word("in", "'=', '!=' or 'in'")?;
+        self.list(|parser| parser.name(wanted))
+            .map(Condition::Source)
+    }
+
+    fn comparison(&mut self) -> Result<Condition, Fault> {
+        let field = self.field()?;
+        let how = [
+            ("like", How::Like),
+            ("matches", How::Matches),
+            ("begins", How::Begins),
+            ("contains", How::Contains),
+        ];
+        for (word, how) in how {
+            if self.takes_word(word) {
+                return Ok(Condition::Text(field, how, self.text()?));
+            }
+        }
+        if self.takes_word("in") {
+            if self.peek().token != Token::Sign("(") {
+                let table = self.name("'(' and values, or table.column")?;
+                return Ok(Condition::InTable(field, table));
+            }
+            return self
+                .list(Self::value)
+                .map(|values| Condition::In(field, values));
+        }
+        if let Token::Word(word) = &self.peek().token {
+            let hint = nearest(word, CONDITIONS);
+            return self
+                .fail("a comparison")
+                .map_err(|fault| fault.hinting(hint));
+        }
+        let op = self.op()?;
+        Ok(Condition::Compare(field, op, self.value()?))
+    }
+
+    fn op(&mut self) -> Result<Op, Fault> {
+        let op = match self.peek().token {
+            Token::Sign("=") => Op::Equal,
+            Token::Sign("!=") => Op::NotEqual,
+            Token::Sign("<") => Op::Less,
+            Token::Sign("<=") => Op::AtMost,
+            Token::Sign(">") => Op::Greater,
+            Token::Sign(">=") => Op::AtLeast,
+            _ => return self.fail("a comparison"),
+        };
+        self.next += 1;
+        Ok(op)
+    }
+
+    fn value(&mut self) -> Result<Value, Fault> {
+        let form = match self.peek().token {
+            Token::Quoted(_) => Form::Quoted,
+            Token::Number(_) => Form::Number,
+            Token::Word(_) => Form::Word,
+            _ => return self.fail("a value"),
+        };
+        let name = self.taken();
+        Ok(Value { name, form })
+    }
+
+    fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
+        let at = self.peek().at;
+        self.sign("(", "'(' and values")?;
+        if self.takes_sign(")") {
+            return Err(Fault::new(at, Problem::EmptyList));
+        }
+        let mut items = alloc::vec![item(self)?];
+        while self.takes_sign(",") {
+            items.push(item(self)?);
+        }
+        self.sign(")", "',' or ')'")?;
+        Ok(items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn and_binds_closer_than_or_and_not_closer_still() {
+        let tree = condition("not has(A) and has(B) or has(C)").unwrap();
+        let has = |name: &str, at| {
+            let text = name.into();
+            Condition::Has(Name { text, at })
+        };
+        let not = Condition::Not(Box::new(has("A", 8)));
+        let and = Condition::And(alloc::vec![not, has("B", 19)]);
+        assert_eq!(tree, Condition::Or(alloc::vec![and, has("C", 29)]));
+    }
+
+    #[test]
+    fn what_is_too_deep_is_refused() {
+        for (open, close) in [("(", ")"), ("not ", ""), ("any(NoAllocs, ", ")")] {
+            let nest = |depth| {
+                let text = open.repeat(depth) + "has(A)" + &close.repeat(depth);
+                condition(&text).map_err(|fault| fault.problem)
+            };
+            assert!(nest(MAX_DEPTH - 1).is_ok(), "{open}");
+            assert!(
+                matches!(nest(100_000), Err(Problem::TooMany { .. })),
+                "{open}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text in "\\PC{0,80}") {
+            let _ = condition(&text);
+        }
+
+        #[test]
+        fn no_words_make_the_reader_panic(words in proptest::collection::vec(
+            prop_oneof![
+                "and|or|not|in|source|any|has|length|bits|like|A|1|0x1F",
+                "[(),=<>!:]",
+                "\"x\"",
+            ], 0..20)) {
+            let _ = condition(&words.join(" "));
+        }
+    }
+}

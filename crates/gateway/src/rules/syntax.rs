@@ -1,0 +1,270 @@
+//! The syntax trees of rules, names not yet looked up.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A name or a text, and the byte of the condition or action where it stands.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Name {
+    /// What is written, without quotes.
+    pub text: String,
+    /// Byte offset.
+    pub at: usize,
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Form {
+    /// `"EUR"`
+    Quoted,
+    /// `100.5`
+    Number,
+    /// `NewOrderSingle`, `SELL_SHORT`: a message's name, or the dictionary's name of a value.
+    Word,
+}
+
+/// A value that a field is compared with.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Value {
+    /// What is written, and where.
+    pub name: Name,
+    /// How.
+    pub form: Form,
+}
+
+/// `= != < <= > >=`
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Op {
+    /// `=`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Greater,
+    /// `>=`
+    AtLeast,
+}
+
+/// How a field is compared with a pattern.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum How {
+    /// `like`: `*` for any text, `?` for one byte.
+    Like,
+    /// `matches`: a regular expression.
+    Matches,
+    /// `begins`
+    Begins,
+    /// `contains`
+    Contains,
+}
+
+/// The words that begin a condition of its own form, or stand behind a field.
+pub const CONDITIONS: [&str; 16] = [
+    "in", "like", "matches", "begins", "contains", "length", "bits", "today", "has", "any", "all",
+    "active", "source", "and", "or", "not",
+];
+
+/// What must hold of a message, or of an entry of a group.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Condition {
+    /// `a and b`
+    And(Vec<Condition>),
+    /// `a or b`
+    Or(Vec<Condition>),
+    /// `not a`
+    Not(Box<Condition>),
+    /// `F = value`
+    Compare(Name, Op, Value),
+    /// `F in (a, b)`
+    In(Name, Vec<Value>),
+    /// `F in table.column`
+    InTable(Name, Name),
+    /// `F like "A*"`
+    Text(Name, How, Name),
+    /// `length(F) >= n`
+    Length(Name, Op, u32),
+    /// `bits(F, 0xHEX)`
+    Bits(Name, u64),
+    /// `today(F)`
+    Today(Name),
+    /// `has(F)`
+    Has(Name),
+    /// `any(NoAllocs, a)`
+    AnyEntry(Name, Box<Condition>),
+    /// `all(NoAllocs, a)`
+    AllEntries(Name, Box<Condition>),
+    /// `active(SESSION)`
+    Active(Name),
+    /// `source = "A"`, `source in ("A", "@clients")`
+    Source(Vec<Name>),
+}
+
+/// The words that begin an action.
+pub const ACTIONS: [&str; 18] = [
+    "set",
+    "copy",
+    "try",
+    "move",
+    "remove",
+    "map",
+    "format",
+    "each",
+    "drop",
+    "convert",
+    "send",
+    "return",
+    "reject",
+    "disconnect",
+    "stop",
+    "count",
+    "notify",
+    "throttle",
+];
+
+/// Where a message goes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Target {
+    /// `send VENUE`
+    Session(Name),
+    /// `send by table Symbol venues.venue`
+    Table(Name, Name),
+    /// `send by DeliverToCompID`
+    DeliverToCompId(usize),
+}
+
+/// How `format` changes a value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Format {
+    /// ASCII letters become capitals.
+    Upper,
+    /// ASCII letters become small.
+    Lower,
+    /// No spaces at either end.
+    Trim,
+    /// At least so many bytes, filled at the left.
+    PadLeft(u32, u8),
+    /// At least so many bytes, filled at the right.
+    PadRight(u32, u8),
+    /// At most so many bytes, the first ones.
+    Cut(u32),
+}
+
+/// Which message a `reject` becomes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RejectKind {
+    /// What fits the message: an order's own reject for an order, else a business reject.
+    Fitting,
+    /// Reject(3).
+    Session,
+    /// BusinessMessageReject(j).
+    Business,
+    /// ExecutionReport(8) with OrdStatus(39) = 8, or OrderCancelReject(9).
+    Order,
+}
+
+/// What is done with a message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Action {
+    /// `set F "text"`
+    Set(Name, Name),
+    /// `copy F to G`; with `try` a missing F is passed over.
+    Copy {
+        /// F
+        from: Name,
+        /// G
+        to: Name,
+        /// Whether `try` stands before it.
+        tried: bool,
+    },
+    /// `move F to G`
+    Move {
+        /// F
+        from: Name,
+        /// G
+        to: Name,
+        /// Whether `try` stands before it.
+        tried: bool,
+    },
+    /// `remove F`
+    Remove(Name),
+    /// `map F by table.column to G else "x"`
+    Map {
+        /// F, looked up in the table's first column.
+        from: Name,
+        /// `table.column`
+        table: Name,
+        /// G
+        to: Name,
+        /// What G gets when F or its row is not there.
+        otherwise: Option<Name>,
+        /// Whether `try` stands before it.
+        tried: bool,
+    },
+    /// `format F upper`
+    Format(Name, Format),
+    /// `each NoAllocs: set AllocAccount "X"`
+    Each(Name, Box<Action>),
+    /// `drop entries of NoAllocs where (condition)`
+    Drop(Name, Condition),
+    /// `convert`
+    Convert,
+    /// `send VENUE`
+    Send(Target),
+    /// `copy to AUDIT`
+    CopyTo(Name),
+    /// `return`
+    Return,
+    /// `reject "text"`
+    Reject(RejectKind, Name),
+    /// `disconnect VENUE`
+    Disconnect(Name),
+    /// `stop`
+    Stop,
+    /// `count NAME`
+    Count(Name),
+    /// `notify "text"`
+    Notify(Name),
+    /// `throttle 100 per second else reject`
+    Throttle {
+        /// Messages a second, and as many at once.
+        rate: u32,
+        /// Whether what is too much is rejected; dropped when not.
+        reject: bool,
+    },
+}
+
+impl Action {
+    /// Whether it decides what becomes of the message, so that under `match = "first"` no other rule
+    /// sees it.
+    pub fn decides(&self) -> bool {
+        matches!(
+            self,
+            Self::Send(_) | Self::Return | Self::Reject(..) | Self::Stop
+        )
+    }
+
+    /// Whether it changes fields.
+    pub fn changes(&self) -> bool {
+        matches!(
+            self,
+            Self::Set(..)
+                | Self::Copy { .. }
+                | Self::Move { .. }
+                | Self::Remove(_)
+                | Self::Map { .. }
+                | Self::Format(..)
+                | Self::Each(..)
+                | Self::Drop(..)
+        )
+    }
+
+    /// Whether it hands the fields out.
+    pub fn hands_out(&self) -> bool {
+        matches!(self, Self::Send(_) | Self::Return | Self::CopyTo(_))
+    }
+}

@@ -1,0 +1,465 @@
+//! How the mistakes of a file are named.
+
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::{VENUES, load, sessions};
+use crate::rules::{Context, Problem, Rules, TableFile, table_files};
+
+fn errors(text: &str) -> Vec<String> {
+    match load(text) {
+        Ok(_) => Vec::new(),
+        Err(errors) => errors.iter().map(ToString::to_string).collect(),
+    }
+}
+
+/// The mistakes of one rule whose condition and actions stand in lines 3 and 4.
+fn of_rule(when: &str, actions: &str) -> Vec<String> {
+    errors(&std::format!(
+        "[[rule]]\nfrom = ['ALPHA']\nwhen = '''{when}'''\ndo = [{actions}]\n"
+    ))
+}
+
+fn of_condition(when: &str) -> Vec<String> {
+    of_rule(when, "'send VENUE'")
+}
+
+fn of_action(action: &str) -> Vec<String> {
+    of_rule("has(Text)", &std::format!("'''{action}''', 'send VENUE'"))
+}
+
+#[test]
+fn all_mistakes_of_a_file_are_named_at_once() {
+    let text = r#"
+[group]
+clients = ["ALPHA", "GAMA", "@other", "Z*"]
+[table.venus]
+file = "venues.csv"
+[[rule]]
+name = "a"
+form = ["ALPHA"]
+from = ["@client", "ALPAH"]
+when = 'OrdQty > 5 and Side = "9x"'
+do = ['sned VENUE', "set\u0020Account ''"]
+[[rule]]
+name = "a"
+from = []
+do = []
+"#;
+    let wanted = [
+        "3:22: unknown session 'GAMA' (did you mean 'GAMMA'?)",
+        "3:30: unknown session '@other' (a group names sessions and patterns, no other groups)",
+        "3:40: no session has a name like 'Z*'",
+        "4:8: unknown table 'venus' (did you mean 'venues'?)",
+        "8:1: unknown key 'form' (did you mean 'from'?)",
+        "9:10: unknown group of sessions 'client' (did you mean 'clients'?)",
+        "9:21: unknown session 'ALPAH' (did you mean 'ALPHA'?)",
+        "10:9: unknown field 'OrdQty' (did you mean 'OrderQty'?)",
+        "10:31: Side cannot be '9x'",
+        "11:8: found sned, expected an action (did you mean 'send'?)",
+        "11:21: found \"\", expected a text that is not empty and has no SOH",
+        "13:9: the name 'a' was given in line 7",
+        "14:8: a list of no values never holds",
+        "15:6: a rule without action",
+    ];
+    let found = errors(text);
+    assert_eq!(found, wanted, "{}", found.join("\n"));
+}
+
+#[test]
+fn conditions_are_refused_where_they_are_wrong() {
+    let cases = [
+        (
+            "MsgType = D and",
+            "3:23: found the end, expected the name or number of a field",
+        ),
+        (
+            "MsgType = D x",
+            "3:20: found x, expected 'and', 'or' or the end",
+        ),
+        ("(MsgType = D", "3:20: found the end, expected ')'"),
+        ("Symbol = \"x", "3:17: a text without its second quote"),
+        (
+            "hes(Text)",
+            "3:8: found hes, expected a condition (did you mean 'has'?)",
+        ),
+        (
+            "Symbol lke \"x\"",
+            "3:15: found lke, expected a comparison (did you mean 'like'?)",
+        ),
+        ("MsgType in ()", "3:19: a list of no values never holds"),
+        (
+            "Price > Text",
+            "3:16: 'Text' is no value of this field (a text stands in quotes: \"Text\")",
+        ),
+        (
+            "MsgType = NewOrderSimple",
+            "3:18: MsgType cannot be 'NewOrderSimple' (did you mean 'NewOrderSingle'?)",
+        ),
+        ("OrderQty > \"1e5\"", "3:19: OrderQty cannot be '1e5'"),
+        (
+            "OrderQty > 99999999999999999999",
+            "3:19: OrderQty cannot be '99999999999999999999' (more digits than a decimal holds)",
+        ),
+        (
+            "MDEntryPx = 5",
+            "3:8: 'MDEntryPx' stands only in entries of NoMDEntries (write any(NoMDEntries, ...) or each NoMDEntries: ...)",
+        ),
+        (
+            "any(NoAllocs, RefMsgType = \"D\" and LegSymbol = \"x\")",
+            "3:43: unknown field 'LegSymbol' (did you mean 'Symbol'?)",
+        ),
+        (
+            "any(NoAllocs, MDEntryPx > 5)",
+            "3:22: entries of NoAllocs do not have 'MDEntryPx'",
+        ),
+        (
+            "any(OrderQty, Symbol = \"x\")",
+            "3:12: 'OrderQty' is no repeating group here",
+        ),
+        (
+            "active(VENU)",
+            "3:15: unknown session 'VENU' (did you mean 'VENUE'?)",
+        ),
+        ("Symbol in venues.symbol", "3:18: unknown table 'venues'"),
+        (
+            "Text matches \"(\"",
+            "3:21: bad regular expression: unclosed group",
+        ),
+        (
+            "Text matches \"[a-z]{9}[a-z]{9}.{500}.{500}\"",
+            "3:21: bad regular expression:",
+        ),
+        (
+            "bits(38, 12)",
+            "3:17: found 12, expected bits in hexadecimal, such as 0x1F",
+        ),
+        ("0 = 1", "3:8: unknown field '0'"),
+        (
+            "source = GAMMA",
+            "3:17: this can never hold: the message does not come from there",
+        ),
+        (
+            "MsgType = D and Symbol = \"a\" and MsgType in (8, F)",
+            "3:41: this can never hold: MsgType cannot be that as well",
+        ),
+        (
+            "OrderQty > 5 and (Text = \"a\" and OrderQty <= 5)",
+            "3:41: this can never hold: OrderQty cannot be that as well",
+        ),
+        (
+            "has(Text) or not has(Text) and Text = \"a\"",
+            "3:39: this can never hold: Text cannot be that as well",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (when, wanted) in cases {
+        let found = of_condition(when);
+        // Column 8 is that of the text's quotes; the text begins behind three of them.
+        let wanted = match wanted.split_once(": ") {
+            Some((place, rest)) => {
+                let column: usize = place.strip_prefix("3:").unwrap().parse().unwrap();
+                std::format!("3:{}: {rest}", column + 3)
+            }
+            None => wanted.into(),
+        };
+        if found.len() != 1 || !found[0].starts_with(&wanted) {
+            wrong.push(std::format!("{when}\n  {found:?}\n  {wanted}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn actions_are_refused_where_they_are_wrong() {
+    let cases = [
+        (
+            "set Acount \"x\"",
+            4,
+            "unknown field 'Acount' (did you mean 'Account'?)",
+        ),
+        (
+            "set SenderCompID \"x\"",
+            4,
+            "'SenderCompID' cannot be written: each session writes it for itself",
+        ),
+        (
+            "remove MsgType",
+            7,
+            "'MsgType' cannot be written: each session writes it for itself",
+        ),
+        (
+            "set NoAllocs \"3\"",
+            4,
+            "'NoAllocs' cannot be written: it counts the entries of a group",
+        ),
+        (
+            "copy Text to RawData",
+            13,
+            "'RawData' cannot be written: data and its length belong together",
+        ),
+        (
+            "set MDEntryPx \"1\"",
+            4,
+            "'MDEntryPx' stands only in entries of NoMDEntries (write",
+        ),
+        (
+            "each NoAllocs: set Account \"x\"",
+            19,
+            "entries of NoAllocs do not have 'Account'",
+        ),
+        (
+            "each NoAllocs: remove AllocAccount",
+            22,
+            "'AllocAccount' cannot be written: each entry begins with it",
+        ),
+        (
+            "each NoAllcs: remove AllocShares",
+            5,
+            "unknown field 'NoAllcs' (did you mean 'NoAllocs'?)",
+        ),
+        ("set Side \"x\"", 9, "Side cannot be 'x'"),
+        (
+            "set Text \"${Txt}\"",
+            12,
+            "unknown field 'Txt' (did you mean 'Text'?)",
+        ),
+        (
+            "set Text \"a${Text\"",
+            11,
+            "found ${, expected a field and '}'",
+        ),
+        ("move Text to 58", 13, "found 58, expected another field"),
+        (
+            "map Text by venues to Account",
+            12,
+            "unknown column 'venues' (a table and a column have a point between",
+        ),
+        (
+            "try set Text \"x\"",
+            4,
+            "found set, expected copy, move or map",
+        ),
+        (
+            "format Text pad left 0 \" \"",
+            21,
+            "found 0, expected a number of bytes from 1 to 256",
+        ),
+        (
+            "format Text pad left 4 \"ab\"",
+            23,
+            "found \"ab\", expected one ASCII character in quotes",
+        ),
+        (
+            "throttle 0 per second else drop",
+            9,
+            "found 0, expected messages a second, 1 to 1000000",
+        ),
+        (
+            "throttle 5 per second",
+            21,
+            "found the end, expected 'else reject' or 'else drop'",
+        ),
+        (
+            "drop entries of NoAllocs where (Side = \"x\")",
+            39,
+            "Side cannot be 'x'",
+        ),
+        ("reject", 6, "found the end, expected a text in quotes"),
+        (
+            "send GAMA",
+            5,
+            "unknown session 'GAMA' (did you mean 'GAMMA'?)",
+        ),
+    ];
+    let mut wrong = Vec::new();
+    for (action, at, wanted) in cases {
+        let found = of_action(action);
+        // Behind three quotes.
+        let wanted = std::format!("4:{}: {wanted}", at + 10);
+        if found.len() != 1 || !found[0].starts_with(&wanted) {
+            wrong.push(std::format!("{action}\n  {found:?}\n  {wanted}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_would_have_no_effect_is_refused() {
+    let found = of_rule("has(Text)", "'send VENUE', 'set Account \"x\"', 'convert'");
+    let wanted = [
+        "4:22: nothing is sent after this change, so it is lost",
+        "4:41: nothing is sent after this change, so it is lost",
+    ];
+    assert_eq!(found, wanted);
+    let found = of_rule("has(Text)", "'stop', 'send VENUE'");
+    assert_eq!(found, ["4:16: no action behind 'stop' is reached"]);
+}
+
+#[test]
+fn rules_that_no_message_can_reach_are_refused() {
+    let rule = |from: &str, when: &str, action: &str| {
+        let when = match when {
+            "" => String::new(),
+            when => std::format!("when = '{when}'\n"),
+        };
+        std::format!("[[rule]]\nfrom = ['{from}']\n{when}do = ['{action}']\n")
+    };
+    let all = "[gateway]\nmatch = 'all'\n";
+    let unreachable = |text: String| -> bool {
+        let found = load(&text).err().unwrap_or_default();
+        let is = |problem: &Problem| matches!(problem, Problem::Unreachable { .. });
+        assert_eq!(
+            found.len(),
+            usize::from(found.iter().any(|one| is(&one.problem))),
+            "{found:?}"
+        );
+        !found.is_empty()
+    };
+    let send = "send VENUE";
+    assert!(unreachable(
+        rule("*", "", send) + &rule("ALPHA", "has(Text)", send)
+    ));
+    assert!(!unreachable(rule("ALPHA", "", send) + &rule("*", "", send)));
+    assert!(!unreachable(
+        rule("*", "", "count all") + &rule("*", "", send)
+    ));
+    assert!(!unreachable(
+        rule("*", "has(Text)", send) + &rule("*", "", send)
+    ));
+    // Two together take all.
+    let two = rule("ALPHA", "", send) + &rule("BETA1", "", "return");
+    assert!(unreachable(two.clone() + &rule("ALPHA", "", send)));
+    assert!(!unreachable(two + &rule("BETA*", "", send)));
+    // Types.
+    let orders = rule("*", "MsgType in (D, F)", send);
+    assert!(unreachable(
+        orders.clone() + &rule("ALPHA", "MsgType = D and has(Text)", send)
+    ));
+    assert!(!unreachable(
+        orders.clone() + &rule("ALPHA", "MsgType in (D, 8)", send)
+    ));
+    assert!(!unreachable(orders + &rule("ALPHA", "", send)));
+    // All rules see a message until one stops.
+    let (one, other) = (rule("*", "", send), rule("*", "", "stop"));
+    assert!(!unreachable(all.to_string() + &one + &other));
+    assert!(unreachable(all.to_string() + &other + &one));
+}
+
+#[test]
+fn tables_are_checked_with_the_rules() {
+    let file = |venues: &str, action: &str| {
+        let text = std::format!(
+            "[table.venues]\nfile = 'v.csv'\n[[rule]]\nfrom = ['ALPHA']\ndo = ['{action}', 'send VENUE']\n"
+        );
+        let sessions = sessions();
+        let tables = [("venues", venues)];
+        let context = Context {
+            sessions: &sessions,
+            tables: &tables,
+        };
+        let found = Rules::load(&text, &context).err().unwrap_or_default();
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert!(file(VENUES, "map Symbol by venues.mic to ExDestination").is_empty());
+    assert_eq!(
+        file(VENUES, "map Symbol by venues.mick to ExDestination"),
+        ["5:22: unknown column 'mick' (did you mean 'mic'?)"]
+    );
+    assert_eq!(
+        file(VENUES, "map Symbol by venues.mic to Side"),
+        ["5:22: Side cannot be 'XLON'"]
+    );
+    assert_eq!(
+        file(VENUES, "send by table Symbol venues.mic"),
+        ["5:29: unknown session 'XLON'"]
+    );
+    assert_eq!(
+        file("a,b\n1\n", "count x"),
+        ["2:9: line 2 of the table: 1 values, the first line has 2 (v.csv)"]
+    );
+}
+
+#[test]
+fn two_peers_of_one_comp_id_cannot_be_told_apart() {
+    let mut sessions = sessions();
+    sessions[5].peer = "ALPHA";
+    let context = Context {
+        sessions: &sessions,
+        tables: &[],
+    };
+    let text = "[[rule]]\nfrom = ['*']\ndo = ['send by DeliverToCompID']\n";
+    let found = Rules::load(text, &context).unwrap_err();
+    assert_eq!(
+        found[0].to_string(),
+        "3:16: the peers of 'ALPHA' and 'VENUE' have the same CompID"
+    );
+    let other = text.replace("by DeliverToCompID", "VENUE");
+    assert!(Rules::load(&other, &context).is_ok());
+}
+
+#[test]
+fn one_name_of_two_tags_is_no_name() {
+    // 4.2 and 4.4 call other fields by these.
+    let rule = |field: &str| {
+        std::format!("[[rule]]\nfrom = ['ALPHA', 'GAMMA']\nwhen = 'has({field})'\ndo = ['stop']\n")
+    };
+    assert!(load(&rule("LastShares")).is_ok() && load(&rule("LastQty")).is_ok());
+    assert!(load(&rule("ClOrdID")).is_ok() && load(&rule("9999")).is_ok());
+}
+
+#[test]
+fn tables_are_asked_for_by_name() {
+    let text = "[session]\nx = 1\n[table.venues]\nfile = 'v.csv'\n";
+    let wanted = TableFile {
+        name: "venues".into(),
+        file: "v.csv".into(),
+    };
+    assert_eq!(table_files(text).unwrap(), [wanted]);
+    let error = &table_files("[table.venues]\n").unwrap_err()[0];
+    assert_eq!(error.to_string(), "1:8: 'file' is missing");
+    let error = &table_files("[table\n").unwrap_err()[0];
+    assert!(matches!(error.problem, Problem::Toml(_)) && error.line == 1);
+}
+
+#[test]
+fn there_is_an_end_to_everything() {
+    let many = "[[rule]]\nfrom = ['ALPHA']\nwhen = 'has(Text)'\ndo = ['stop']\n".repeat(10_001);
+    let found = load(&many).unwrap_err();
+    assert!(matches!(
+        found[0].problem,
+        Problem::TooMany { limit: 10_000, .. }
+    ));
+    let long = std::format!("a = '{}'", "x".repeat(4 << 20));
+    assert!(matches!(
+        load(&long).unwrap_err()[0].problem,
+        Problem::TooMany { .. }
+    ));
+    let wrong = "[[rule]]\nform = []\n".repeat(1000);
+    assert_eq!(load(&wrong).unwrap_err().len(), 200);
+    let deep = std::format!("a = {}", "[".repeat(100_000));
+    assert!(load(&deep).is_err());
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "\\PC{0,200}", when in "\\PC{0,40}", action in "\\PC{0,40}") {
+        let _ = load(&text);
+        let _ = of_rule(&when, &std::format!("'{action}'"));
+    }
+
+    #[test]
+    fn no_change_of_a_file_makes_the_reader_panic(
+        changes in proptest::collection::vec((any::<usize>(), 0..9_usize, "[\\PC'\"\n]{0,3}"), 1..4),
+    ) {
+        let mut text: Vec<char> = super::memory::RULES.chars().collect();
+        for (at, len, new) in &changes {
+            let at = at % text.len();
+            let end = (at + len).min(text.len());
+            text.splice(at..end, new.chars());
+        }
+        let _ = load(&text.iter().collect::<String>());
+    }
+}
