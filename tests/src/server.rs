@@ -45,7 +45,24 @@ fn build(features: &[&str]) -> Result<PathBuf, String> {
         Some(name) => name,
     };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    // What cargo tells this program about its package would make build scripts run again, now and in
+    // the next build outside.
+    for (name, _) in std::env::vars_os() {
+        let told = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "CARGO_BIN_",
+            "CARGO_CRATE_",
+        ];
+        if told
+            .iter()
+            .any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()))
+        {
+            command.env_remove(name);
+        }
+    }
+    let output = command
         .args([
             "build",
             "--quiet",

@@ -401,8 +401,8 @@ fn two_peers_of_one_comp_id_cannot_be_told_apart() {
 }
 
 #[test]
-fn one_name_of_two_tags_is_no_name() {
-    // 4.2 and 4.4 call other fields by these.
+fn a_name_that_one_of_the_sources_knows_is_enough() {
+    // 4.2 has the first name alone, 4.4 the second.
     let rule = |field: &str| {
         std::format!("[[rule]]\nfrom = ['ALPHA', 'GAMMA']\nwhen = 'has({field})'\ndo = ['stop']\n")
     };
