@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long the engine may take until it listens.
@@ -107,11 +108,23 @@ pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
     Ok(folder)
 }
 
-/// A port of 127.0.0.1 that nobody listened on a moment ago.
+/// A port of 127.0.0.1 that nobody has, and that no connection of this machine gets by itself: those
+/// have ports from 32768 on, and one of them would keep an engine from listening there again.
 pub fn free_port() -> std::io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
-        .local_addr()?
-        .port())
+    const PORTS: std::ops::Range<u32> = 12_000..32_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    // Programs that run at the same time begin at different places.
+    let first = std::process::id().wrapping_mul(401);
+    let mut last = std::io::ErrorKind::AddrInUse.into();
+    for _ in PORTS {
+        let step = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let port = (PORTS.start + step % (PORTS.end - PORTS.start)) as u16;
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
+            Ok(_) => return Ok(port),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// Returns once somebody takes connections there.
