@@ -101,7 +101,7 @@ fn run(folder: &Path, program: &str, args: &str) -> Result<(), String> {
 ///
 /// What is wrong with the files.
 pub fn transport(folder: &Path, role: Role) -> Result<Transport, String> {
-    let store = |name: &str| (folder.join(name), Password::new(PASSWORD));
+    let store = |name: &str| (folder.join(name), Password::from(PASSWORD));
     let (file, password) = store("own.p12");
     let (trust, trust_password) = store("trust.p12");
     let options = TlsOptions {

@@ -3,11 +3,10 @@
 //! Plain values, made in code or by the settings reader. [`Transport::default`] is a plain TCP
 //! connection with the system's socket options.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use zeroize::Zeroizing;
+use fixwire_protocol::Secret;
 
 use crate::access::Network;
 use crate::tls::{Pin, Tls};
@@ -121,41 +120,5 @@ pub enum ProxyKind {
     Socks5,
 }
 
-/// A password: never shown, and its memory is overwritten when it is no longer needed.
-#[derive(Clone, Default, Eq, PartialEq)]
-pub struct Password(Zeroizing<String>);
-
-impl Password {
-    /// A password.
-    #[must_use]
-    pub fn new(text: &str) -> Self {
-        Self(Zeroizing::new(text.to_owned()))
-    }
-
-    pub(crate) fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("******")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_password_is_never_shown() {
-        let proxy = Proxy {
-            kind: ProxyKind::Socks5,
-            host: "proxy".into(),
-            port: 1080,
-            user: "me".into(),
-            password: Password::new("canary"),
-        };
-        assert!(!format!("{proxy:?}").contains("canary"));
-    }
-}
+/// A password of a proxy, a key store or a database.
+pub type Password = Secret<String>;

@@ -1,5 +1,7 @@
 //! What is left when a write fails, when the journal fails, and when lines break while others send.
 
+mod common;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -18,11 +20,8 @@ use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, SessionId, tag};
 use fixwire::{Engine, Event, SendError};
 
-const CALM: Weather = Weather {
-    splits: false,
-    cuts: false,
-    room: 1 << 20,
-};
+use common::wire::{self, calm};
+
 const MILLISECOND: Nanos = Nanos(1_000_000);
 /// Where the acceptors listen.
 const PORT: u16 = 1000;
@@ -43,12 +42,9 @@ impl Application for Desk {
             return Ok(());
         }
         let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        self.0
-            .borrow_mut()
-            .push(String::from_utf8_lossy(id).into_owned());
-        let mut body = outbox.begin(from, b"8");
-        body.field(tag::CL_ORD_ID, id);
-        body.finish().map_err(|_| Refusal::NotAvailable)
+        let id = String::from_utf8_lossy(id).into_owned();
+        self.0.borrow_mut().push(id);
+        wire::answer(message, from, b"8", outbox)
     }
 }
 
@@ -95,30 +91,13 @@ fn start(config: EngineConfig, desk: &Desk, host: SimHost) -> (Engine<Desk, SimH
 
 fn write(net: &SimNet, conn: ConnId, messages: &[(&str, u64, &str)]) {
     for (kind, seq, body) in messages {
-        let text = format!("35={kind}|34={seq}|49=PEER|52=20260302-08:00:01|56=ENGINE|{body}");
-        let text = format!("8=FIX.4.2|9={}|{text}", text.len()).replace('|', "\x01");
-        let sum = text.bytes().fold(0_u8, u8::wrapping_add);
-        let bytes = format!("{text}10={sum:03}\x01");
-        assert_eq!(net.write(conn, bytes.as_bytes()).unwrap(), bytes.len());
+        wire::write(net, conn, "PEER", kind, *seq, body);
     }
 }
 
 /// MsgType, MsgSeqNum, PossDupFlag and ClOrdID of what has arrived.
 fn read(net: &SimNet, conn: ConnId) -> Vec<String> {
-    let mut bytes = vec![0; 1 << 16];
-    let count = net.read(conn, &mut bytes).unwrap_or(0);
-    let text = String::from_utf8_lossy(&bytes[..count]).replace('\x01', "|");
-    let field = |message: &str, tag: &str| {
-        let mut fields = message.split('|').filter_map(|field| field.split_once('='));
-        let found = fields.find(|(name, _)| *name == tag);
-        found.map_or("-", |(_, value)| value).to_owned()
-    };
-    let words = |message: &str| {
-        ["35", "34", "43", "11"]
-            .map(|tag| field(message, tag))
-            .join(" ")
-    };
-    text.split("8=FIX.4.2|").skip(1).map(words).collect()
+    wire::shown(&wire::read(net, conn), &["43", "11"])
 }
 
 fn turns(engine: &mut Engine<Desk, SimHost>) {
@@ -130,13 +109,13 @@ fn turns(engine: &mut Engine<Desk, SimHost>) {
 #[test]
 fn a_broken_pipe_ends_the_connection_and_loses_nothing() {
     for durability in [Durability::Process, Durability::Disk] {
-        let (net, desk) = (SimNet::new(1, CALM), Desk::default());
+        let (net, desk) = (SimNet::new(1, calm(1 << 20)), Desk::default());
         let host = SimHost::new(1, &net, &SimDisk::new());
         let (mut engine, events) = start(config(durability, Role::Acceptor), &desk, host);
         let conn = net.connect(0, PORT).unwrap();
         write(&net, conn, &[("A", 1, "98=0|108=30|")]);
         turns(&mut engine);
-        assert_eq!(read(&net, conn), ["A 1 - -"]);
+        assert_eq!(read(&net, conn), ["A 1"]);
         // The order is read before the end of the stream, and its report finds nobody.
         write(&net, conn, &[("D", 2, "11=A|")]);
         net.close(conn);
@@ -159,11 +138,11 @@ fn a_broken_pipe_ends_the_connection_and_loses_nothing() {
             &[("A", 3, "98=0|108=30|"), ("2", 4, "7=2|16=0|")],
         );
         turns(&mut engine);
-        let wanted = ["A 3 - -", "8 2 Y A", "4 3 Y -"];
+        let wanted = ["A 3", "8 2 Y A", "4 3 Y"];
         assert_eq!(read(&net, conn), wanted, "{durability:?}");
         write(&net, conn, &[("D", 5, "11=B|")]);
         turns(&mut engine);
-        assert_eq!(read(&net, conn), ["8 4 - B"]);
+        assert_eq!(read(&net, conn), ["8 4 B"]);
         assert_eq!(*desk.0.borrow(), ["A", "B"]);
     }
 }
@@ -196,14 +175,14 @@ fn has_failed(events: &Events) -> bool {
 
 #[test]
 fn a_sync_that_fails_stops_the_engine_before_another_byte() {
-    let (net, disk, desk) = (SimNet::new(1, CALM), SimDisk::new(), Desk::default());
+    let (net, disk, desk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new(), Desk::default());
     let host = SimHost::new(1, &net, &disk);
     let settings = config(Durability::Disk, Role::Acceptor);
     let (mut engine, events) = start(settings.clone(), &desk, host.clone());
     let conn = net.connect(0, PORT).unwrap();
     write(&net, conn, &[("A", 1, "98=0|108=30|")]);
     turns(&mut engine);
-    assert_eq!(read(&net, conn), ["A 1 - -"]);
+    assert_eq!(read(&net, conn), ["A 1"]);
     disk.fail_sync(0);
     write(&net, conn, &[("D", 2, "11=A|")]);
     let said = until_it_fails(&net, conn, &mut engine, || {});
@@ -224,21 +203,21 @@ fn a_sync_that_fails_stops_the_engine_before_another_byte() {
     turns(&mut engine);
     let said = read(&net, conn);
     assert!(
-        said == ["A 3 - -", "8 2 Y A", "4 3 Y -"] && *desk.0.borrow() == ["A"],
+        said == ["A 3", "8 2 Y A", "4 3 Y"] && *desk.0.borrow() == ["A"],
         "{said:?}"
     );
 }
 
 #[test]
 fn a_record_that_cannot_be_appended_stops_the_engine_before_another_byte() {
-    let (net, disk, desk) = (SimNet::new(1, CALM), SimDisk::new(), Desk::default());
+    let (net, disk, desk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new(), Desk::default());
     let host = SimHost::new(1, &net, &disk);
     let settings = config(Durability::Process, Role::Acceptor);
     let (mut engine, events) = start(settings, &desk, host);
     let conn = net.connect(0, PORT).unwrap();
     write(&net, conn, &[("A", 1, "98=0|108=30|")]);
     turns(&mut engine);
-    assert_eq!(read(&net, conn), ["A 1 - -"]);
+    assert_eq!(read(&net, conn), ["A 1"]);
     disk.set_room(Some(0));
     let mut seq = 1;
     let long = "x".repeat(500);

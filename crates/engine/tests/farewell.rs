@@ -1,18 +1,22 @@
 //! How a session ends: what still leaves, who hears of it, and what is sent again later.
 
+mod common;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{
     Application, Message, Nanos, Now, Outbox, Parting, Refusal, SessionId, tag,
 };
 use fixwire::{Engine, Event};
+
+use common::wire::{self, calm};
 
 const PORT: u16 = 1000;
 /// Bytes that a connection holds unread.
@@ -29,11 +33,8 @@ impl Application for Answerer {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        let mut body = outbox.begin(from, b"8");
-        body.field(tag::CL_ORD_ID, id);
-        body.finish().map_err(|_| Refusal::NotAvailable)?;
-        assert_ne!(id, b"BANG");
+        wire::answer(message, from, b"8", outbox)?;
+        assert_ne!(message.get(tag::CL_ORD_ID), Some(&b"BANG"[..]));
         Ok(())
     }
 
@@ -64,12 +65,7 @@ struct World {
 
 impl World {
     fn new(sessions: Vec<SessionConfig>) -> Self {
-        let weather = Weather {
-            splits: false,
-            cuts: false,
-            room: ROOM,
-        };
-        Self::on(SimNet::new(1, weather), SimDisk::new(), sessions)
+        Self::on(SimNet::new(1, calm(ROOM)), SimDisk::new(), sessions)
     }
 
     /// An engine with the journal of one that died.
@@ -113,11 +109,7 @@ impl World {
     }
 
     fn say(&mut self, conn: ConnId, from: &str, kind: &str, seq: u64, body: &str) {
-        let text = format!("35={kind}|34={seq}|49={from}|52=20260302-08:00:01|56=ENGINE|{body}");
-        let text = format!("8=FIX.4.2|9={}|{text}", text.len()).replace('|', "\x01");
-        let sum = text.bytes().fold(0_u8, u8::wrapping_add);
-        let bytes = format!("{text}10={sum:03}\x01");
-        assert_eq!(self.net.write(conn, bytes.as_bytes()).unwrap(), bytes.len());
+        wire::write(&self.net, conn, from, kind, seq, body);
         self.turns();
     }
 
@@ -129,20 +121,7 @@ impl World {
             all.extend_from_slice(&bytes[..count]);
             self.turns();
         }
-        let text = String::from_utf8_lossy(&all).replace('\x01', "|");
-        let messages = text.split("8=FIX.4.2|").skip(1);
-        let shown = messages.map(|message| {
-            let value = |tag: &str| {
-                let mut fields = message.split('|').filter_map(|field| field.split_once('='));
-                fields
-                    .find(|(name, _)| *name == tag)
-                    .map(|(_, value)| value)
-            };
-            let wanted = ["35", "34"].iter().chain(tags);
-            let values: Vec<_> = wanted.filter_map(|tag| value(tag)).collect();
-            values.join(" ")
-        });
-        shown.collect()
+        wire::shown(&String::from_utf8_lossy(&all).replace('\x01', "|"), tags)
     }
 
     fn has(&self, wanted: &Event) -> bool {

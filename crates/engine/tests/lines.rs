@@ -1,15 +1,19 @@
 //! What becomes of a session's connection when something else happens at the same time.
 
+mod common;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use fixwire::Engine;
 use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, SessionId, tag};
+use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, SessionId};
+
+use common::wire::{self, calm, write as say};
 
 const ENGINE: u32 = 1;
 const OTHERS: u32 = 0;
@@ -26,22 +30,12 @@ impl Application for PassOn {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let mut body = outbox.begin(SessionId(from.0 + 1), b"D");
-        body.field(
-            tag::CL_ORD_ID,
-            message.get(tag::CL_ORD_ID).unwrap_or_default(),
-        );
-        body.finish().map_err(|_| Refusal::NotAvailable)
+        wire::answer(message, SessionId(from.0 + 1), b"D", outbox)
     }
 }
 
 fn net() -> SimNet {
-    let weather = Weather {
-        splits: false,
-        cuts: false,
-        room: 1 << 20,
-    };
-    SimNet::new(1, weather)
+    SimNet::new(1, calm(1 << 20))
 }
 
 fn at() -> SocketAddr {
@@ -86,28 +80,9 @@ fn engine(
     Engine::with_host(config, PassOn, SimHost::new(ENGINE, net, disk)).unwrap()
 }
 
-fn say(net: &SimNet, conn: ConnId, from: &str, kind: &str, seq: u64, body: &str) {
-    let text = format!("35={kind}|34={seq}|49={from}|52=20260302-08:00:01|56=ENGINE|{body}");
-    let text = format!("8=FIX.4.2|9={}|{text}", text.len()).replace('|', "\x01");
-    let sum = text.bytes().fold(0_u8, u8::wrapping_add);
-    let bytes = format!("{text}10={sum:03}\x01");
-    assert_eq!(net.write(conn, bytes.as_bytes()).unwrap(), bytes.len());
-}
-
 /// MsgType and MsgSeqNum of all that has arrived.
 fn heard(net: &SimNet, conn: ConnId) -> Vec<String> {
-    let mut bytes = vec![0; 1 << 16];
-    let count = net.read(conn, &mut bytes).unwrap_or(0);
-    let text = String::from_utf8_lossy(&bytes[..count]).replace('\x01', "|");
-    let field = |message: &str, tag: &str| {
-        let mut fields = message.split('|').filter_map(|field| field.split_once('='));
-        let value = fields.find(|(name, _)| *name == tag);
-        value.map_or("-", |(_, value)| value).to_owned()
-    };
-    let messages = text.split("8=FIX.4.2|").skip(1);
-    messages
-        .map(|message| format!("{} {}", field(message, "35"), field(message, "34")))
-        .collect()
+    wire::shown(&wire::read(net, conn), &[])
 }
 
 fn turns(engine: &mut Engine<PassOn, SimHost>) {

@@ -1,14 +1,18 @@
 //! What is written, and in which order, when messages come in one read.
 
+mod common;
+
 use std::net::{Ipv4Addr, SocketAddr};
 
 use fixwire::Engine;
 use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, SessionId, tag};
+
+use common::wire::{self, calm};
 
 /// Answers each order with one report; that of order KEEP is not sent again.
 struct Answerer;
@@ -21,27 +25,13 @@ impl Application for Answerer {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let mut body = outbox.begin(from, b"8");
-        body.field(
-            tag::CL_ORD_ID,
-            message.get(tag::CL_ORD_ID).unwrap_or_default(),
-        );
-        body.finish().expect("room for a report");
+        wire::answer(message, from, b"8", outbox).expect("room for a report");
         Ok(())
     }
 
     fn on_resend(&mut self, _: Now, _: SessionId, stored: &[u8]) -> bool {
         let mut decoder = Decoder::with_capacity(64);
         decoder.decode(stored).get(tag::CL_ORD_ID) != Some(b"KEEP")
-    }
-}
-
-/// A network whose connections hold so many bytes that are not read.
-fn weather(room: usize) -> Weather {
-    Weather {
-        splits: false,
-        cuts: false,
-        room,
     }
 }
 
@@ -54,7 +44,7 @@ struct Talk {
 
 impl Talk {
     fn new(durability: Durability) -> Self {
-        let net = SimNet::new(1, weather(1 << 20));
+        let net = SimNet::new(1, calm(1 << 20));
         let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
         fix.max_latency = None;
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1000));
@@ -87,41 +77,16 @@ impl Talk {
     }
 
     fn write(&mut self, messages: &[(&str, u64, &str)]) {
-        let mut bytes = Vec::new();
         for (kind, seq, body) in messages {
-            let text = format!("35={kind}|34={seq}|49=PEER|52=20260302-08:00:01|56=ENGINE|{body}");
-            let text = format!("8=FIX.4.2|9={}|{text}", text.len()).replace('|', "\x01");
-            let sum = text.bytes().fold(0_u8, u8::wrapping_add);
-            bytes.extend_from_slice(format!("{text}10={sum:03}\x01").as_bytes());
+            wire::write(&self.net, self.conn, "PEER", kind, *seq, body);
         }
-        assert_eq!(self.net.write(self.conn, &bytes).unwrap(), bytes.len());
     }
 
     fn hear(&mut self) -> Vec<String> {
         for _ in 0..20 {
             self.engine.turn().unwrap();
         }
-        let mut answer = vec![0; 1 << 16];
-        let count = self.net.read(self.conn, &mut answer).unwrap_or(0);
-        let answer = String::from_utf8_lossy(&answer[..count]).replace('\x01', "|");
-        let messages = answer.split("8=FIX.4.2|").skip(1);
-        let field = |message: &str, tag: &str| {
-            let mut fields = message.split('|').filter_map(|field| field.split_once('='));
-            fields
-                .find(|(name, _)| *name == tag)
-                .map_or("-", |(_, value)| value)
-                .to_owned()
-        };
-        messages
-            .map(|message| {
-                format!(
-                    "{} {} {}",
-                    field(message, "35"),
-                    field(message, "34"),
-                    field(message, "43")
-                )
-            })
-            .collect()
+        wire::shown(&wire::read(&self.net, self.conn), &["43"])
     }
 }
 
@@ -129,10 +94,10 @@ impl Talk {
 fn new_messages_that_a_resend_repeats_go_before_it() {
     for durability in [Durability::Process, Durability::Disk] {
         let mut talk = Talk::new(durability);
-        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1"]);
         // A report, a request of our own for the gap, and a resend of everything.
         let said = [("D", 2, "11=A|"), ("0", 5, ""), ("2", 6, "7=1|16=0|")];
-        let wrote = ["8 2 -", "2 3 -", "4 1 Y", "8 2 Y", "4 3 Y"];
+        let wrote = ["8 2", "2 3", "4 1 Y", "8 2 Y", "4 3 Y"];
         assert_eq!(talk.say(&said), wrote, "{durability:?}");
     }
 }
@@ -141,12 +106,12 @@ fn new_messages_that_a_resend_repeats_go_before_it() {
 fn a_socket_that_takes_nothing_does_not_turn_a_message_and_its_repetition_round() {
     for durability in [Durability::Process, Durability::Disk] {
         let mut talk = Talk::new(durability);
-        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1"]);
         talk.write(&[("D", 2, "11=A|"), ("2", 3, "7=2|16=0|")]);
-        talk.net.set_weather(weather(0));
+        talk.net.set_calm(calm(0));
         assert!(talk.hear().is_empty());
-        talk.net.set_weather(weather(1 << 20));
-        assert_eq!(talk.hear(), ["8 2 -", "8 2 Y"], "{durability:?}");
+        talk.net.set_calm(calm(1 << 20));
+        assert_eq!(talk.hear(), ["8 2", "8 2 Y"], "{durability:?}");
     }
 }
 
@@ -154,23 +119,23 @@ fn a_socket_that_takes_nothing_does_not_turn_a_message_and_its_repetition_round(
 fn a_reset_while_the_socket_takes_nothing_is_still_answered() {
     for durability in [Durability::Process, Durability::Disk] {
         let mut talk = Talk::new(durability);
-        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1"]);
         let reset = ("A", 1, "98=0|108=30|141=Y|");
         talk.write(&[("D", 2, "11=A|"), ("D", 3, "11=B|"), reset]);
-        talk.net.set_weather(weather(0));
+        talk.net.set_calm(calm(0));
         assert!(talk.hear().is_empty());
-        talk.net.set_weather(weather(1 << 20));
-        assert_eq!(talk.hear(), ["A 1 -"], "{durability:?}");
-        assert_eq!(talk.say(&[("D", 2, "11=A|")]), ["8 2 -"]);
+        talk.net.set_calm(calm(1 << 20));
+        assert_eq!(talk.hear(), ["A 1"], "{durability:?}");
+        assert_eq!(talk.say(&[("D", 2, "11=A|")]), ["8 2"]);
     }
 }
 
 #[test]
 fn an_answer_to_a_held_message_always_has_room() {
     let mut talk = Talk::new(Durability::Process);
-    assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+    assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1"]);
     let held: Vec<_> = (3..100).map(|seq| ("D", seq, "11=A|")).collect();
-    assert_eq!(talk.say(&held), ["2 2 -"]);
+    assert_eq!(talk.say(&held), ["2 2"]);
     let reports = talk.say(&[("D", 2, "43=Y|122=20260302-08:00:01|11=A|")]);
     assert_eq!(reports.len(), 98);
 }
@@ -179,14 +144,14 @@ fn an_answer_to_a_held_message_always_has_room() {
 fn what_the_application_keeps_back_becomes_a_gap_fill() {
     for durability in [Durability::Process, Durability::Disk] {
         let mut talk = Talk::new(durability);
-        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1 -"]);
+        assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1"]);
         let orders = [
             ("D", 2, "11=A|"),
             ("D", 3, "11=KEEP|"),
             ("D", 4, "11=KEEP|"),
             ("D", 5, "11=B|"),
         ];
-        assert_eq!(talk.say(&orders), ["8 2 -", "8 3 -", "8 4 -", "8 5 -"]);
+        assert_eq!(talk.say(&orders), ["8 2", "8 3", "8 4", "8 5"]);
         let again = talk.say(&[("2", 6, "7=1|16=0|")]);
         assert_eq!(
             again,

@@ -1,15 +1,20 @@
 //! Sessions between the same two firms: which of them a Logon is for, and that they share nothing.
 
+mod common;
+
 use std::net::{Ipv4Addr, SocketAddr};
 
 use fixwire::Engine;
 use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, SessionId};
 use fixwire::settings::{Settings, Source};
+
+use common::whole;
+use common::wire::{self, calm};
 
 const PORT: u16 = 1000;
 
@@ -29,12 +34,7 @@ impl Application for Taker {
 }
 
 fn net() -> SimNet {
-    let weather = Weather {
-        splits: false,
-        cuts: false,
-        room: 1 << 20,
-    };
-    SimNet::new(1, weather)
+    SimNet::new(1, calm(1 << 20))
 }
 
 fn engine(net: &SimNet, sessions: Vec<SessionConfig>) -> Engine<Taker, SimHost> {
@@ -76,19 +76,11 @@ fn on(engine: &Engine<Taker, SimHost>) -> Vec<&str> {
 fn log_on(net: &SimNet, engine: &mut Engine<Taker, SimHost>, field: &str) -> (ConnId, String) {
     let conn = net.connect(0, PORT).expect("somebody listens");
     let body = format!("35=A|34=1|49=FIRM|52=20260302-08:00:01|56=HOUSE|{field}98=0|108=30|");
-    let text = format!("8=FIX.4.4|9={}|{body}", body.len()).replace('|', "\x01");
-    let sum = text.bytes().fold(0_u8, u8::wrapping_add);
-    let bytes = format!("{text}10={sum:03}\x01");
-    net.write(conn, bytes.as_bytes()).expect("a connection");
+    net.write(conn, &whole("FIX.4.4", &body)).expect("a connection");
     for _ in 0..20 {
         engine.turn().expect("it works");
     }
-    let mut answer = [0; 4096];
-    let count = net.read(conn, &mut answer).unwrap_or(0);
-    (
-        conn,
-        String::from_utf8_lossy(&answer[..count]).replace('\x01', "|"),
-    )
+    (conn, wire::read(net, conn))
 }
 
 #[test]

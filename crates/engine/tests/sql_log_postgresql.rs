@@ -154,7 +154,7 @@ impl Server {
 
     fn log(&self) -> SqlLog {
         SqlLog {
-            password: Some(Password::new(PASSWORD)),
+            password: Some(Password::from(PASSWORD)),
             ..SqlLog::new(format!("postgresql://fix@127.0.0.1:{}/postgres", self.port))
         }
     }
@@ -358,14 +358,14 @@ fn tables_of_quickfix_are_taken_and_what_cannot_be_a_log_is_told() {
         seq,
     );
     seq = wrong(
-        &|it| it.password = Some(Password::new("wrong")),
+        &|it| it.password = Some(Password::from("wrong")),
         "password authentication failed",
         seq,
     );
     seq = wrong(&|it| it.password = None, "password", seq);
     let guest = format!("postgresql://guest@127.0.0.1:{}/postgres", server.port);
     let as_guest = |it: &mut SqlLog| {
-        (it.database, it.password) = (guest.clone(), Some(Password::new("x")));
+        (it.database, it.password) = (guest.clone(), Some(Password::from("x")));
     };
     seq = wrong(&as_guest, "permission denied", seq);
     wrong(

@@ -342,7 +342,7 @@ fn files_that_cannot_be_used_are_named_with_what_to_do() {
     };
     let pem = |chain, key| acceptor(Some(Identity::Pem { chain, key }));
     let store = |file| {
-        let password = Password::new("changeit");
+        let password = Password::from("changeit");
         acceptor(Some(Identity::KeyStore { file, password }))
     };
     assert!(acceptor(None).contains("shows a certificate"));

@@ -227,7 +227,7 @@ fn a_key_store_made_by_openssl_is_read() {
             Tls::acceptor(TlsOptions {
                 identity: Some(Identity::KeyStore {
                     file: file.clone(),
-                    password: fixwire::transport::Password::new(password),
+                    password: fixwire::transport::Password::from(password),
                 }),
                 ..TlsOptions::default()
             })

@@ -95,7 +95,7 @@ fn proxy(kind: ProxyKind, at: SocketAddr, user: &str, password: &str) -> Option<
         host: at.ip().to_string(),
         port: at.port(),
         user: user.into(),
-        password: Password::new(password),
+        password: Password::from(password),
     })
 }
 

@@ -3,6 +3,7 @@
 //! The format of tables is described in `docs/conversion.md`; those of the gateway are in its folder
 //! `conversions`.
 
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
@@ -60,12 +61,12 @@ pub const MAX_TABLE: usize = 1 << 18;
 
 /// The way from one version to another, with the memory that a message takes under way.
 ///
-/// Made at start, in some ten milliseconds. Takes one or two megabytes, most of them for the two
-/// dictionaries; each thread needs its own.
+/// Made at start, in some ten milliseconds. The dictionaries, about a megabyte each, are shared; each
+/// thread needs its own of the rest.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    from: Dictionary,
-    to: Dictionary,
+    from: Arc<Dictionary>,
+    to: Arc<Dictionary>,
     levels: Levels,
     statements: Vec<Statement>,
     policies: Policies,
@@ -96,7 +97,7 @@ impl Conversion {
     /// [`TableError`] for the first line that makes no sense or can never have an effect.
     pub fn read(text: &str) -> Result<Self, TableError> {
         let (from, to) = parse::versions(text)?;
-        Self::new(text, dictionary(from), dictionary(to))
+        Self::new(text, Arc::new(dictionary(from)), Arc::new(dictionary(to)))
     }
 
     /// Reads a table for two dictionaries, such as those of a counterparty; the versions that it names
@@ -105,7 +106,7 @@ impl Conversion {
     /// # Errors
     ///
     /// As [`Conversion::read`].
-    pub fn new(text: &str, from: Dictionary, to: Dictionary) -> Result<Self, TableError> {
+    pub fn new(text: &str, from: Arc<Dictionary>, to: Arc<Dictionary>) -> Result<Self, TableError> {
         let mut levels = Levels::new(&from, &to);
         let (statements, policies) = parse::table(text, &from, &to, &mut levels)?;
         Ok(Self {

@@ -232,7 +232,8 @@ impl Draft {
     pub fn write(&mut self, body: &mut Body<'_>) {
         self.encoded.clear();
         for part in &self.parts {
-            put_uint(&mut self.encoded, part.tag);
+            self.encoded
+                .extend_from_slice(itoa::Buffer::new().format(part.tag).as_bytes());
             self.encoded.push(b'=');
             self.encoded
                 .extend_from_slice(&self.text[part.start as usize..part.end as usize]);
@@ -246,21 +247,6 @@ impl Draft {
         self.text.extend_from_slice(value);
         (start, self.text.len() as u32)
     }
-}
-
-fn put_uint(text: &mut Vec<u8>, number: u32) {
-    let mut digits = [0; 10];
-    let mut at = digits.len();
-    let mut rest = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    text.extend_from_slice(&digits[at..]);
 }
 
 #[cfg(test)]

@@ -1,28 +1,34 @@
-//! Bytes that nobody is shown.
+//! What nobody is shown.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Deref;
 
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
-/// A password or the like: it reads as stars when it is printed, and its memory is overwritten when it
-/// is no longer needed.
+/// A password or the like, in bytes or as text: it reads as stars when it is printed, and its memory is
+/// overwritten when it is no longer needed.
 #[derive(Clone, Default, Eq, PartialEq)]
-pub struct Secret(Zeroizing<Vec<u8>>);
+pub struct Secret<T: Zeroize = Vec<u8>>(Zeroizing<T>);
 
-impl Deref for Secret {
-    type Target = [u8];
+impl<T: Zeroize + Deref> Deref for Secret<T> {
+    type Target = T::Target;
 
-    fn deref(&self) -> &[u8] {
+    fn deref(&self) -> &T::Target {
         &self.0
+    }
+}
+
+impl<T: Zeroize> From<T> for Secret<T> {
+    fn from(value: T) -> Self {
+        Self(Zeroizing::new(value))
     }
 }
 
 impl From<&[u8]> for Secret {
     fn from(bytes: &[u8]) -> Self {
-        Self(Zeroizing::new(bytes.to_vec()))
+        bytes.to_vec().into()
     }
 }
 
@@ -32,19 +38,13 @@ impl From<&str> for Secret {
     }
 }
 
-impl From<Vec<u8>> for Secret {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self(Zeroizing::new(bytes))
+impl From<&str> for Secret<String> {
+    fn from(text: &str) -> Self {
+        String::from(text).into()
     }
 }
 
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        text.into_bytes().into()
-    }
-}
-
-impl fmt::Debug for Secret {
+impl<T: Zeroize> fmt::Debug for Secret<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("******")
     }
@@ -57,10 +57,8 @@ mod tests {
 
     #[test]
     fn a_secret_is_never_shown() {
-        assert_eq!(
-            format!("{:?}", Some(Secret::from("canary"))),
-            "Some(******)"
-        );
-        assert_eq!(&*Secret::from("canary"), b"canary");
+        let (bytes, text) = (Secret::<Vec<u8>>::from("canary"), Secret::<String>::from("canary"));
+        assert_eq!(format!("{:?} {text:?}", Some(&bytes)), "Some(******) ******");
+        assert_eq!((&*bytes, &*text), (&b"canary"[..], "canary"));
     }
 }

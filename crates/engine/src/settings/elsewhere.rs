@@ -32,6 +32,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     GROUPS.iter().flat_map(|group| group.keys.iter().copied())
 }
 
+/// In place of the time limits that others have for a write.
+const SLOW_PEER: &str = "a peer that takes nothing is disconnected by MaxSendBacklog and SlowConsumerTimeout, \
+                         and no other session waits for it";
+
 /// Every group, in the order of the document.
 pub static GROUPS: &[Group] = &[
     Group {
@@ -136,22 +140,19 @@ pub static GROUPS: &[Group] = &[
         keys: &["SocketSynchronousWrites"],
         refused: false,
         unless: Some("N"),
-        note: "a peer that takes nothing is disconnected by MaxSendBacklog and SlowConsumerTimeout, \
-               and no other session waits for it",
+        note: SLOW_PEER,
     },
     Group {
         keys: &["SocketSynchronousWriteTimeout"],
         refused: false,
         unless: Some("30000"),
-        note: "a peer that takes nothing is disconnected by MaxSendBacklog and SlowConsumerTimeout, \
-               and no other session waits for it",
+        note: SLOW_PEER,
     },
     Group {
         keys: &["MaxScheduledWriteRequests", "SocketSendTimeout"],
         refused: false,
         unless: Some("0"),
-        note: "a peer that takes nothing is disconnected by MaxSendBacklog and SlowConsumerTimeout, \
-               and no other session waits for it",
+        note: SLOW_PEER,
     },
     Group {
         keys: &["SocketTimeout"],

@@ -32,7 +32,7 @@ pub(super) fn sql(from: &SessionSettings) -> Option<SqlLog> {
     let usual = SqlLog::new(from.text(Id::SqlLog)?);
     let table = |id, usual| from.text(id).map_or(usual, str::to_owned);
     Some(SqlLog {
-        password: from.text(Id::SqlLogPassword).map(Password::new),
+        password: from.text(Id::SqlLogPassword).map(Password::from),
         incoming_table: table(Id::SqlLogIncomingTable, usual.incoming_table),
         outgoing_table: table(Id::SqlLogOutgoingTable, usual.outgoing_table),
         event_table: table(Id::SqlLogEventTable, usual.event_table),

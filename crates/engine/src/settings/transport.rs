@@ -291,7 +291,7 @@ fn identity(from: &SessionSettings, acceptor: bool) -> Result<Option<Identity>, 
 }
 
 fn password(from: &SessionSettings, id: Id) -> Password {
-    Password::new(from.text(id).unwrap_or_default())
+    Password::from(from.text(id).unwrap_or_default())
 }
 
 fn authorities(from: &SessionSettings) -> Vec<Authority> {

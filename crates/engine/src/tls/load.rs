@@ -45,7 +45,7 @@ pub(super) fn identity(from: &Identity) -> Result<(Chain, PrivateKeyDer<'static>
         Identity::KeyStore { file, password } => {
             let bytes = read(file, part)?;
             refuse_java(&bytes, file, part)?;
-            let (chain, key) = key_store::identity(&bytes, password.reveal())
+            let (chain, key) = key_store::identity(&bytes, password)
                 .map_err(|note| TlsError::of_file(part, file, note))?;
             (chain, key, file)
         }
@@ -79,7 +79,7 @@ pub(super) fn authorities(from: &[Authority]) -> Result<Chain, TlsError> {
             Authority::KeyStore { file, password } => {
                 let bytes = read(file, part)?;
                 refuse_java(&bytes, file, part)?;
-                let found = key_store::certificates(&bytes, password.reveal())
+                let found = key_store::certificates(&bytes, password)
                     .map_err(|note| TlsError::of_file(part, file, note))?;
                 all.extend(found);
             }

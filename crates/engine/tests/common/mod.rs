@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod logged;
+pub mod wire;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -193,9 +194,14 @@ pub fn message(msg_type: &str, seq: u64, sender: &str, target: &str, fields: &st
     let time = stamp.format(Timestamp(now.as_nanos() as i64), Precision::Millis);
     let time = String::from_utf8_lossy(time);
     let body = format!("35={msg_type}|34={seq}|49={sender}|52={time}|56={target}|{fields}");
-    let whole = format!("8=FIX.4.2|9={}|{body}", body.len()).replace('|', "\x01");
-    let sum = frame::check_sum(whole.as_bytes());
-    format!("{whole}10={sum:03}\x01").into_bytes()
+    whole("FIX.4.2", &body)
+}
+
+/// A message of these fields, with `|` for SOH.
+pub fn whole(begin_string: &str, body: &str) -> Vec<u8> {
+    let text = format!("8={begin_string}|9={}|{body}", body.len()).replace('|', "\x01");
+    let sum = frame::check_sum(text.as_bytes());
+    format!("{text}10={sum:03}\x01").into_bytes()
 }
 
 /// A counterparty of the acceptor EXEC that does exactly what the test says.

@@ -132,7 +132,7 @@ impl Levels {
     }
 
     /// Adds a level and, behind it, those of its groups. Recursion is as deep as groups are nested in
-    /// a dictionary, 64 at most.
+    /// a dictionary, 8 at most.
     fn add(&mut self, source: Option<&Side<'_>>, target: Option<&Side<'_>>) -> u32 {
         // A group that only the target has may come all the same: it is read as the target has it.
         let (Some(read), Some(written)) = (source.or(target), target.or(source)) else {

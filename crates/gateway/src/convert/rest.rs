@@ -51,7 +51,7 @@ impl Rest<'_> {
         self.scope(ROOT)
     }
 
-    /// Recursion is as deep as groups are nested in a dictionary, 64 at most.
+    /// Recursion is as deep as groups are nested in a dictionary, 8 at most.
     fn scope(&mut self, scope: usize) -> Result<(), Unconvertible> {
         let levels = self.run.levels;
         let level = &levels[self.run.tree.level(scope)];

@@ -302,7 +302,7 @@ impl Run<'_> {
     }
 }
 
-/// Recursion is as deep as groups are nested in a dictionary, 64 at most.
+/// Recursion is as deep as groups are nested in a dictionary, 8 at most.
 fn note(tree: &Tree, lost: &mut Vec<Tag>, node: usize) {
     lost.push(tree.tag(node));
     for entry in tree.entries(node) {

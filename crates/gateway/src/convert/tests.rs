@@ -59,6 +59,17 @@ fn drafted(message: &[u8]) -> Draft {
     draft
 }
 
+/// A draft of these fields, in text with `|` between them.
+fn draft_of(msg_type: &[u8], fields: &str) -> Draft {
+    let mut draft = Draft::default();
+    draft.begin(msg_type);
+    for field in fields.split('|') {
+        let (tag, value) = field.split_once('=').unwrap();
+        draft.push(tag.parse().unwrap(), value.as_bytes());
+    }
+    draft
+}
+
 /// The fields of a message, each with its SOH.
 fn written(draft: &mut Draft) -> Vec<u8> {
     let mut outbox = Outbox::new(1 << 20, 4, 256);

@@ -370,7 +370,7 @@ impl Tree {
         self.write_scope(ROOT, draft, levels);
     }
 
-    /// Recursion is as deep as groups are nested in a dictionary, 64 at most.
+    /// Recursion is as deep as groups are nested in a dictionary, 8 at most.
     fn write_scope(&mut self, scope: usize, draft: &mut Draft, levels: &Levels) {
         let from = self.sorted.len();
         let mut next = self.first(scope);
@@ -390,8 +390,7 @@ impl Tree {
                 draft.push(tag, self.value(node));
                 continue;
             }
-            let mut digits = [0; 10];
-            draft.push(tag, put_digits(&mut digits, entries));
+            draft.push(tag, itoa::Buffer::new().format(entries).as_bytes());
             let mut next = self.first_entry(node);
             while let Some(entry) = next {
                 self.write_scope(entry, draft, levels);
@@ -399,18 +398,5 @@ impl Tree {
             }
         }
         self.sorted.truncate(from);
-    }
-}
-
-fn put_digits(digits: &mut [u8; 10], number: u32) -> &[u8] {
-    let mut at = digits.len();
-    let mut rest = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            return &digits[at..];
-        }
     }
 }

@@ -400,10 +400,9 @@ impl<'w> Work<'w> {
             self.draft.remove(at..at + 1);
             return Ok(());
         }
-        let mut digits = [0; 20];
-        let digits = decimal(kept, &mut digits);
         self.left = self.left.checked_sub(PER_FIELD).ok_or(Failure::TooLarge)?;
-        self.draft.set_at(at, digits);
+        self.draft
+            .set_at(at, itoa::Buffer::new().format(kept).as_bytes());
         Ok(())
     }
 }
@@ -423,18 +422,6 @@ impl<'d> Entry<'d> {
         Self {
             end: self.end + after - before,
             ..self
-        }
-    }
-}
-
-fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return &digits[at..];
         }
     }
 }

@@ -62,7 +62,7 @@ impl Tunnel {
             waits: Waits::ForStatus,
             say: Vec::new(),
         };
-        let limits = [host.len(), proxy.user.len(), proxy.password.reveal().len()];
+        let limits = [host.len(), proxy.user.len(), proxy.password.len()];
         if limits.iter().any(|length| *length > 255) {
             return Err(failure("host, user and password may have 255 bytes each"));
         }
@@ -106,7 +106,7 @@ impl Tunnel {
         };
         let mut text = format!("CONNECT {to} HTTP/{version}\r\nHost: {to}\r\n");
         if !self.proxy.user.is_empty() {
-            let pair = format!("{}:{}", self.proxy.user, self.proxy.password.reveal());
+            let pair = format!("{}:{}", self.proxy.user, &*self.proxy.password);
             let pair = STANDARD.encode(pair);
             text.push_str(&format!("Proxy-Authorization: Basic {pair}\r\n"));
         }
@@ -198,7 +198,7 @@ impl Tunnel {
         match method {
             NO_METHOD => self.ask_socks5(),
             PASSWORD if !self.proxy.user.is_empty() => {
-                let password = self.proxy.password.reveal();
+                let password = &self.proxy.password;
                 self.say = vec![1, self.proxy.user.len() as u8];
                 self.say.extend(self.proxy.user.bytes());
                 self.say.push(password.len() as u8);
@@ -313,7 +313,7 @@ mod tests {
             host: "proxy".into(),
             port: 1080,
             user: user.into(),
-            password: Password::new(password),
+            password: Password::from(password),
         }
     }
 

@@ -73,7 +73,7 @@ pub(super) fn config(address: &str, password: Option<&Password>) -> Result<Confi
         return Err(refuse("the address cannot have options".into()));
     }
     if let Some(password) = password {
-        config.password(password.reveal());
+        config.password(password.as_bytes());
     }
     config
         .ssl_mode(SslMode::Disable)

@@ -402,11 +402,7 @@ fn what_fix_4_2_requires_is_filled_in() {
     assert_eq!(more, "21=1|55=[N/A]|40=1");
     let mut conversion = built_in(Version::Fix44, Version::Fix42);
     let mut losses = conversion.losses();
-    let mut draft = Draft::default();
-    draft.begin(b"W");
-    for (tag, text) in [(55, "X"), (268, "1"), (269, "0")] {
-        draft.push(tag, text.as_bytes());
-    }
+    let mut draft = draft_of(b"W", "55=X|268=1|269=0");
     let outcome = conversion.convert(&mut draft, &mut losses);
     assert_eq!(outcome, Err(Unconvertible::Missing(270)));
     assert_eq!(readable(&written(&mut draft)), "55=X|268=1|269=0|");
@@ -416,15 +412,8 @@ fn what_fix_4_2_requires_is_filled_in() {
 fn user_defined_fields_stay_and_broken_counts_are_put_right() {
     let mut conversion = built_in(Version::Fix42, Version::Fix44);
     let mut losses = conversion.losses();
-    let mut draft = Draft::default();
-    draft.begin(b"E");
     let fields = "66=L|394=3|68=1|73=7|11=A|67=1|54=1|9001=x|55=S|11=B|67=2|54=2|9000=y";
-    for (tag, value) in fields
-        .split('|')
-        .map(|field| field.split_once('=').unwrap())
-    {
-        draft.push(tag.parse().unwrap(), value.as_bytes());
-    }
+    let mut draft = draft_of(b"E", fields);
     assert_eq!(conversion.convert(&mut draft, &mut losses), Ok(()));
     assert_eq!(
         readable(&written(&mut draft)),

@@ -52,15 +52,8 @@ fn a_group_without_a_home_is_treated_as_a_whole() {
     let table = "from FIX.4.4\nto FIX.4.2\nhomeless tag 10000\n";
     let mut conversion = Conversion::read(table).unwrap();
     let mut losses = conversion.losses();
-    let mut draft = Draft::default();
-    draft.begin(b"F");
     let fields = "11=A|41=B|453=1|448=P|447=D|452=3|802=1|523=S|803=1|54=1|60=20260821-13:30:00|55=X|711=1|311=U|364=1|365=\x01";
-    for (tag, value) in fields
-        .split('|')
-        .map(|field| field.split_once('=').unwrap())
-    {
-        draft.push(tag.parse().unwrap(), value.as_bytes());
-    }
+    let mut draft = draft_of(b"F", fields);
     assert_eq!(conversion.convert(&mut draft, &mut losses), Ok(()));
     assert_eq!(
         readable(&written(&mut draft)),
@@ -72,10 +65,8 @@ fn a_group_without_a_home_is_treated_as_a_whole() {
 
 #[test]
 fn a_table_for_other_dictionaries_names_their_versions() {
-    let (fix42, fix43) = (
-        Dictionary::built_in(Version::Fix42),
-        Dictionary::built_in(Version::Fix43),
-    );
+    let built_in = |version| Arc::new(Dictionary::built_in(version));
+    let (fix42, fix43) = (built_in(Version::Fix42), built_in(Version::Fix43));
     assert!(Conversion::new("from FIX.4.2\nto FIX.4.3", fix42.clone(), fix43.clone()).is_ok());
     let error = Conversion::new("from FIX.4.2\n\nto FIX.4.4", fix42, fix43).unwrap_err();
     assert_eq!(error.line, 3);
@@ -104,24 +95,8 @@ fn a_message_takes_no_memory() {
 fn a_message_full_of_counts_and_entries_takes_linear_time() {
     let mut conversion = built_in(Version::Fix42, Version::Fix44);
     let mut losses = conversion.losses();
-    let mut draft = Draft::default();
-    draft.begin(b"E");
-    for (tag, text) in [(66, "L"), (394, "3"), (68, "1")] {
-        draft.push(tag, text.as_bytes());
-    }
-    for _ in 0..20_000 {
-        for (tag, text) in [
-            (73, "9"),
-            (11, "A"),
-            (67, "1"),
-            (54, "1"),
-            (78, "1"),
-            (79, "x"),
-            (79, "x"),
-        ] {
-            draft.push(tag, text.as_bytes());
-        }
-    }
+    let entry = "|73=9|11=A|67=1|54=1|78=1|79=x|79=x";
+    let mut draft = draft_of(b"E", &format!("66=L|394=3|68=1{}", entry.repeat(20_000)));
     assert_eq!(conversion.convert(&mut draft, &mut losses), Ok(()));
     assert_eq!(draft.len(), 3 + 20_000 * 7);
 }

@@ -3,10 +3,11 @@
 use std::string::{String, ToString};
 use std::vec::Vec;
 
+use fixwire_protocol::dictionary::{Dictionary, Limits};
 use proptest::prelude::*;
 
 use super::{VENUES, load, sessions};
-use crate::rules::{Context, Problem, Rules, TableFile, table_files};
+use crate::rules::{Context, Problem, Rules, Session, TableFile, table_files};
 
 fn errors(text: &str) -> Vec<String> {
     match load(text) {
@@ -408,6 +409,37 @@ fn a_name_that_one_of_the_sources_knows_is_enough() {
     };
     assert!(load(&rule("LastShares")).is_ok() && load(&rule("LastQty")).is_ok());
     assert!(load(&rule("ClOrdID")).is_ok() && load(&rule("9999")).is_ok());
+}
+
+#[test]
+fn a_name_with_two_tags_has_to_be_a_number() {
+    let house = |name, tag: u32| {
+        let xml = std::format!(
+            "<fix type='FIX' major='4' minor='2'><header/><trailer/><messages>
+            <message name='NewOrderSingle' msgtype='D' msgcat='app'><field name='Desk' required='N'/></message>
+            </messages><components/><fields><field number='{tag}' name='Desk' type='STRING'/></fields></fix>"
+        );
+        let dictionary = Dictionary::from_quickfix_xml(&xml, Limits::default()).unwrap();
+        Session {
+            name,
+            dictionary: dictionary.into(),
+            peer: name,
+        }
+    };
+    let sessions = [house("ONE", 5001), house("TWO", 5002)];
+    let load = |rest: &str| {
+        let context = Context {
+            sessions: &sessions,
+            tables: &[],
+        };
+        Rules::load(&std::format!("[[rule]]\n{rest}\ndo = ['stop']\n"), &context)
+    };
+    let errors = load("from = ['ONE', 'TWO']\nwhen = 'has(Desk)'").unwrap_err();
+    assert_eq!(errors[0].problem, Problem::SeveralTags("Desk".into()));
+    let hint = "3:13: 'Desk' has another tag in another source's dictionary: write the field's number";
+    assert_eq!(errors[0].to_string(), hint);
+    assert!(load("from = ['ONE', 'TWO']\nwhen = 'has(5002)'").is_ok());
+    assert!(load("from = ['ONE']\nwhen = 'has(Desk)'").is_ok());
 }
 
 #[test]
