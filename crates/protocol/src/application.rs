@@ -1,7 +1,7 @@
 //! What a user of the engine writes.
 
 use crate::session::Config;
-use crate::{Message, Now, Outbox, SessionId, Tag};
+use crate::{Message, Now, Outbox, SessionId, Tag, Timestamp};
 
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
 /// any session into the outbox; each gets its number and header when the method returns.
@@ -41,6 +41,11 @@ pub trait Application {
     fn on_resend(&mut self, _now: Now, _session: SessionId, _stored: &[u8]) -> bool {
         true
     }
+
+    /// At start, before anything else: a note that was kept by [`Outbox::note`] and when that was. Called
+    /// for each note that the journal has, in their order. An application that keeps a note of whatever
+    /// changes its state has that state again.
+    fn on_note(&mut self, _at: Timestamp, _note: &[u8]) {}
 
     /// A session has logged on: both Logons have been exchanged.
     fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}

@@ -22,6 +22,7 @@ use crate::{SOH, SessionId, Tag};
 
 mod again;
 mod body;
+mod note;
 
 pub use body::{Body, BodyError};
 
@@ -372,10 +373,7 @@ impl Outbox {
     /// When the message is sealed already, or the outbox was made with less room than
     /// [`HeaderTemplate::room`].
     pub fn seal(&mut self, index: usize, header: &HeaderTemplate, seq: u64, sending_time: &[u8]) {
-        assert!(self.next <= index, "a message is sealed once, in its order");
-        while self.next < index {
-            self.discard(self.next);
-        }
+        self.discard_until(index);
         let entry = &self.entries[index];
         let (start, end) = match entry.state {
             State::Whole => {
@@ -387,13 +385,29 @@ impl Outbox {
             }
             _ => self.seal_body(index, header, seq, sending_time),
         };
-        let entry = &mut self.entries[index];
-        entry.start = start;
-        entry.end = end;
-        entry.seq = match (entry.state, entry.number) {
+        let entry = &self.entries[index];
+        let seq = match (entry.state, entry.number) {
             (State::Whole, Number::Fixed(own)) => own,
             _ => seq,
         };
+        self.set_sealed(index, start, end, seq);
+    }
+
+    /// Discards the messages before this one that were not sealed.
+    #[inline]
+    fn discard_until(&mut self, index: usize) {
+        assert!(self.next <= index, "a message is sealed once, in its order");
+        while self.next < index {
+            self.discard(self.next);
+        }
+    }
+
+    #[inline]
+    fn set_sealed(&mut self, index: usize, start: usize, end: usize, seq: u64) {
+        let entry = &mut self.entries[index];
+        entry.start = start;
+        entry.end = end;
+        entry.seq = seq;
         entry.state = State::Sealed;
         self.sealed_end = end;
         self.pass(index);

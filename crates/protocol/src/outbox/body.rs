@@ -144,14 +144,7 @@ impl<'a> Body<'a> {
 
     /// Copies a range of a message's fields as they were received.
     pub fn copy(&mut self, message: &Message<'_>, fields: Range<usize>) -> &mut Self {
-        let raw = message.raw(fields);
-        if self.failed.is_none() {
-            if self.at + raw.len() > self.limit {
-                return self.fail(BodyError::Full);
-            }
-            self.at = put(&mut self.outbox.buffer, self.at, raw);
-        }
-        self
+        self.bytes(message.raw(fields))
     }
 
     /// Copies whole fields that somebody else has written, each with its SOH. Only their end is
@@ -160,11 +153,17 @@ impl<'a> Body<'a> {
         if fields.last().is_some_and(|last| *last != SOH) {
             return self.fail(BodyError::Value(0));
         }
+        self.bytes(fields)
+    }
+
+    /// Writes bytes that are no fields.
+    #[inline]
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         if self.failed.is_none() {
-            if self.at + fields.len() > self.limit {
+            if self.at + bytes.len() > self.limit {
                 return self.fail(BodyError::Full);
             }
-            self.at = put(&mut self.outbox.buffer, self.at, fields);
+            self.at = put(&mut self.outbox.buffer, self.at, bytes);
         }
         self
     }

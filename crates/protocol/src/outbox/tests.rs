@@ -79,6 +79,25 @@ fn a_message_gets_its_header_around_its_body() {
 }
 
 #[test]
+fn a_note_stands_beside_messages_with_its_time() {
+    let mut outbox = outbox(1000, 4);
+    assert_eq!(outbox.note(b"\0\x01any bytes"), Ok(()));
+    outbox.begin(A, b"B").field(58, b"one");
+    assert_eq!(outbox.note(b""), Ok(()));
+    assert_eq!(outbox.note(&[b'x'; 900]), Err(BodyError::Full));
+    let notes: Vec<_> = outbox.entries().iter().map(Entry::is_note).collect();
+    assert_eq!(notes, [true, false, true]);
+    outbox.seal_note(0, 7, TIME);
+    outbox.seal(1, &header(), 1, TIME);
+    outbox.seal_note(2, 8, TIME);
+    let first = shown(outbox.sealed(0));
+    assert_eq!(first, "52=20260821-13:30:00.123|\0|any bytes");
+    assert_whole(outbox.sealed(1));
+    assert_eq!(shown(outbox.sealed(2)), "52=20260821-13:30:00.123|");
+    assert_eq!((outbox.entries()[0].seq, outbox.entries()[2].seq), (7, 8));
+}
+
+#[test]
 fn sealed_messages_touch() {
     let mut outbox = outbox(4000, 8);
     for text in [&b"one"[..], b"two", b"three"] {
