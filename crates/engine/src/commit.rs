@@ -15,6 +15,7 @@ use crate::host::Host;
 use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, Kind};
 use crate::journal::{Replay, Stored};
 use crate::line::{Line, gate};
+use crate::notes::Notes;
 use crate::redact::Redactor;
 use crate::release::Gate;
 use crate::throttle::Pacer;
@@ -41,6 +42,7 @@ pub(crate) struct Core<D: Disk> {
     /// Nothing leaves before a sync has returned.
     pub(crate) sync_first: bool,
     pub(crate) redactor: Redactor,
+    pub(crate) notes: Notes,
     /// Messages for sessions that do not exist, or that are closed.
     pub(crate) astray: u64,
     /// Messages that nobody was connected for when the numbers went back to 1.
@@ -134,6 +136,7 @@ impl<D: Disk> Core<D> {
             journal,
             outbox,
             redactor,
+            notes,
             flushes,
             ..
         } = self;
@@ -159,6 +162,10 @@ impl<D: Disk> Core<D> {
                     if Redactor::concerns(outbox.msg_type(index)) {
                         redactor.copy(index, outbox.sealed(index), true);
                     }
+                }
+                None if entry.is_note() => {
+                    notes.seal(now, journal, outbox, index)?;
+                    stored = true;
                 }
                 None => {
                     outbox.discard(index);
@@ -201,12 +208,18 @@ impl<D: Disk> Core<D> {
             next_out,
             epoch,
         };
-        let (outbox, lines, kept) = (&*outbox, &*lines, &*redactor);
+        let (outbox, lines, kept, notes) = (&*outbox, &*lines, &*redactor, &*notes);
         let effects = new.filter_map(|index| {
             let entry = &outbox.entries()[index];
             let numbered = entry.number == Number::Next && !entry.is_discarded();
-            numbered.then(|| Effect {
-                session: lines[entry.session.0 as usize].journal,
+            if !numbered {
+                return None;
+            }
+            let Some(line) = lines.get(entry.session.0 as usize) else {
+                return notes.effect(outbox, index);
+            };
+            Some(Effect {
+                session: line.journal,
                 seq: entry.seq,
                 bytes: kept.kept(index, outbox.sealed(index)),
             })

@@ -20,6 +20,7 @@ use crate::event::{Event, Events};
 use crate::host::{ConnId, Host, Os, Ready};
 use crate::journal::{self, Journal, JournalError};
 use crate::log::{self, Feed, LogError};
+use crate::notes::Notes;
 use crate::redact::Redactor;
 
 /// Far enough in the future.
@@ -198,7 +199,7 @@ impl<A: Application, H: Host> Engine<A, H> {
     /// # Errors
     ///
     /// As [`Engine::new`].
-    pub fn with_host(config: EngineConfig, app: A, mut host: H) -> Result<Self, EngineError> {
+    pub fn with_host(config: EngineConfig, mut app: A, mut host: H) -> Result<Self, EngineError> {
         config.check().map_err(EngineError::Config)?;
         let now = host.now();
         let outbox_bytes = config.outbox_bytes();
@@ -221,6 +222,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             ..journal::Config::default()
         };
         let (mut journal, _) = Journal::open(disk, sizes)?;
+        let notes = Notes::recover(&journal, &mut app);
         let mut sessions = Vec::with_capacity(config.sessions.len());
         let mut lines = Vec::with_capacity(config.sessions.len());
         let rest_room = outbox_bytes + config.max_message;
@@ -261,6 +263,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 full_bytes: FLUSH_BYTES.min(outbox_bytes / 2),
                 full_messages: config.limits.outbox_messages / 2,
                 sync_first: config.durability == Durability::Disk,
+                notes,
                 astray: 0,
                 voided: 0,
                 panics: 0,

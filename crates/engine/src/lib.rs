@@ -40,6 +40,7 @@ pub mod log;
 pub mod messages;
 mod obey;
 pub mod passwords;
+mod notes;
 mod private;
 mod redact;
 mod release;

@@ -113,6 +113,7 @@ pub fn journal(
     disk: &SimDisk,
     config: Config,
     peer: &Peer,
+    keeps_notes: bool,
     is_end: bool,
 ) -> Result<Counters, String> {
     let open = |disk| {
@@ -125,8 +126,11 @@ pub fn journal(
     let mut bare: HashSet<Vec<u8>> = HashSet::new();
     let mut numbers: HashMap<(u32, u64), &[u8]> = HashMap::new();
     let mut done: HashSet<&[u8]> = HashSet::new();
-    let mut before = Counters::NEW;
+    let (mut before, mut notes) = (Counters::NEW, 0);
     for record in journal.records(Position::START) {
+        if record.session.0 > 0 {
+            continue;
+        }
         let after = record.counters;
         let epoch_began = after.epoch != before.epoch;
         let (mut next_out, next_in) = if epoch_began {
@@ -140,8 +144,17 @@ pub fn journal(
                 after.next_in
             ));
         }
-        let mut reports = 0;
+        let (mut reports, mut noted) = (0, None);
         for effect in record.effects {
+            // A note of the application: the only thing that is no session's.
+            if effect.session != record.session {
+                notes += 1;
+                if effect.seq != notes || noted.is_some() {
+                    return Err(format!("A2: note {notes} is next, then {}", effect.seq));
+                }
+                noted = value(effect.bytes, "11");
+                continue;
+            }
             if effect.seq != next_out || number(effect.bytes, "34") != Some(next_out) {
                 let found = show(effect.bytes);
                 return Err(format!(
@@ -164,7 +177,7 @@ pub fn journal(
                 after.next_out
             ));
         }
-        let mut wanted = 0;
+        let (mut wanted, mut handled) = (0, None);
         // Logons and ResendRequests above a gap are acted on at once, and counted when it is closed.
         let counted = |own: u64| {
             let mut counted = next_in..after.next_in;
@@ -190,6 +203,7 @@ pub fn journal(
                     return Err(format!("A4: twice: {}", show(record.body)));
                 }
                 wanted = reports_wanted(quantity) + u64::from(quantity == 4);
+                handled = Some(id).filter(|_| keeps_notes);
             }
         } else if !counted(0) {
             let to = after.next_in;
@@ -200,6 +214,10 @@ pub fn journal(
             return Err(format!(
                 "A4: {reports} reports instead of {wanted} for {body}"
             ));
+        }
+        if noted != handled {
+            let body = show(record.body);
+            return Err(format!("A4: {handled:?} was handled, noted is {noted:?}: {body}"));
         }
         before = after;
     }
@@ -232,6 +250,21 @@ pub fn journal(
         ));
     }
     Ok(before)
+}
+
+/// The orders that the application has noted, in the order of their records.
+///
+/// # Errors
+///
+/// Why the journal cannot be opened.
+pub fn noted(disk: &SimDisk, config: Config) -> Result<Vec<Vec<u8>>, JournalError> {
+    let (journal, _) = Journal::open(disk.copy(), config)?;
+    let mut orders = Vec::new();
+    for record in journal.records(Position::START) {
+        let notes = record.effects.filter(|effect| effect.session.0 > 0);
+        orders.extend(notes.filter_map(|effect| Some(value(effect.bytes, "11")?.to_vec())));
+    }
+    Ok(orders)
 }
 
 /// Prints what a journal holds, for a person who looks for the reason of a failure.
@@ -310,7 +343,8 @@ pub fn damage(disk: &SimDisk, config: Config, random: &mut Random) -> Result<(),
         Ok(found) => {
             let kept = found.records.len();
             let is_start = whole.records.starts_with(&found.records);
-            let lost = whole.records.len() - kept.min(whole.records.len());
+            let unregistered = whole.sessions.saturating_sub(found.sessions);
+            let lost = whole.records.len() - kept.min(whole.records.len()) + unregistered;
             // One changed byte can only be in one record, and only the last may be cut off. A hole
             // takes all records that it touches, and with durability `disk` those that no sync
             // had covered.
@@ -319,7 +353,7 @@ pub fn damage(disk: &SimDisk, config: Config, random: &mut Random) -> Result<(),
                 1 => lost == 0,
                 _ => config.synced_before_sent || lost <= 8,
             };
-            if is_start && allowed && found.sessions == whole.sessions {
+            if is_start && allowed && found.sessions <= whole.sessions {
                 Ok(())
             } else {
                 let records = whole.records.len();

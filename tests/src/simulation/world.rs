@@ -11,12 +11,13 @@ use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Config as JournalConfig, JournalError, Retention};
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, tag};
+use fixwire::protocol::{Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag};
 
 use super::Tally;
 use super::check::{self, reports_wanted};
 use super::peer::{ENGINE_PORT, Manner, PORT, Peer};
 use crate::random::Random;
+use crate::wire::value;
 
 /// Bytes of a journal segment: small, so that a few messages fill one.
 const SEGMENT: usize = 28 << 10;
@@ -48,6 +49,9 @@ struct Answerer {
     news: u64,
     told: u64,
     text: usize,
+    keeps_notes: bool,
+    /// The orders that were handled, in this life and, by its notes, in those before.
+    noted: Vec<Vec<u8>>,
 }
 
 impl Application for Answerer {
@@ -63,6 +67,10 @@ impl Application for Answerer {
             Some(Ok(quantity)) => quantity,
             _ => return Err(Refusal::ConditionallyRequiredFieldMissing(tag::ORDER_QTY)),
         };
+        if self.keeps_notes {
+            self.noted.push(id.to_vec());
+            let _ = outbox.note(&[b"11=", id, b"\x01"].concat());
+        }
         if quantity == 4 {
             return Err(Refusal::NotAuthorized);
         }
@@ -76,6 +84,10 @@ impl Application for Answerer {
             let _ = body.finish();
         }
         Ok(())
+    }
+
+    fn on_note(&mut self, _: Timestamp, note: &[u8]) {
+        self.noted.extend(value(note, "11").map(<[u8]>::to_vec));
     }
 
     fn on_time(&mut self, _now: Now, outbox: &mut Outbox) -> Option<Mono> {
@@ -104,6 +116,7 @@ struct World {
     orders: u64,
     text: usize,
     steps_clock: bool,
+    keeps_notes: bool,
     tally: Tally,
 }
 
@@ -145,6 +158,7 @@ impl World {
             orders: 4 + random.below(16),
             text: [1, 40, 400][random.below(3) as usize],
             steps_clock,
+            keeps_notes: random.below(2) == 0,
             tally: Tally::default(),
             random,
         }
@@ -160,12 +174,17 @@ impl World {
         let host = SimHost::new(self.node, &self.net, &self.disk);
         let app = Answerer {
             text: self.text,
+            keeps_notes: self.keeps_notes,
             ..Answerer::default()
         };
+        let noted = check::noted(&self.disk, self.journal).unwrap_or_default();
         match Engine::with_host(self.config.clone(), app, host) {
-            Ok(engine) => {
+            Ok(mut engine) => {
                 if self.net.connections(self.node) > 0 {
                     return Err("A14: recovery opened a connection".into());
+                }
+                if engine.application_mut().noted != noted {
+                    return Err("A4: the application got other notes than the journal has".into());
                 }
                 self.engine = Some(engine);
                 Ok(())
@@ -354,7 +373,7 @@ impl World {
                 return Err("A14: a crash while recovering changed the journal".into());
             }
         }
-        check::journal(&self.disk, self.journal, &self.peer, false)?;
+        check::journal(&self.disk, self.journal, &self.peer, self.keeps_notes, false)?;
         if self.chance(3) {
             self.tally.damages += 1;
             check::damage(&self.disk, self.journal, &mut self.random)?;
@@ -410,7 +429,7 @@ impl World {
     fn last_look(&mut self) -> Result<(), String> {
         self.engine = None;
         self.disk.end_process();
-        let counters = check::journal(&self.disk, self.journal, &self.peer, true)?;
+        let counters = check::journal(&self.disk, self.journal, &self.peer, self.keeps_notes, true)?;
         if (counters.next_in, counters.next_out) != (self.peer.next_out, self.peer.next_in) {
             return Err(format!("the journal ends with {counters:?}"));
         }

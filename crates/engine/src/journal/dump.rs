@@ -4,6 +4,7 @@ use super::read::Record;
 use super::record::{Effect, Kind};
 use super::verify::{Verified, walk};
 use super::{JournalError, JournalId};
+use crate::notes;
 use crate::redact::Redactor;
 use fixwire_protocol::Tag;
 use fixwire_protocol::time::Timestamp;
@@ -118,9 +119,10 @@ fn print(
         bytes,
     } in record.effects
     {
+        let is_note = names.get(session.0 as usize) == Some(&notes::NAME);
         let line = Line {
             record,
-            what: "out",
+            what: if is_note { "kept" } else { "out" },
             session,
             seq: Some(seq),
             bytes,
@@ -166,10 +168,9 @@ impl Line<'_> {
             return Ok(());
         }
         let (what, record) = (self.what, self.record);
-        let text = match (direction, redactor) {
-            (None, _) => self.bytes.to_vec(),
-            (Some(_), None) => masked(self.bytes),
-            (Some(_), Some(redactor)) => {
+        let text = match redactor {
+            None => masked(self.bytes),
+            Some(redactor) => {
                 redactor.copy_any(0, self.bytes);
                 let text = masked(redactor.kept(0, self.bytes));
                 redactor.clear();

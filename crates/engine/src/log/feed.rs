@@ -17,6 +17,7 @@ use super::{FileLog, LogError, SqlLog, Target};
 use crate::event::{Event, Sink};
 use crate::host::WakeUp;
 use crate::journal::{Kind, Position, Tail};
+use crate::notes;
 use crate::private::private;
 use crate::redact::Redactor;
 
@@ -327,7 +328,10 @@ impl Worker {
             log(name(id), true, record.body);
         }
         for effect in record.effects {
-            log(name(effect.session.0 as usize), false, effect.bytes);
+            let name = name(effect.session.0 as usize);
+            if name != notes::NAME {
+                log(name, false, effect.bytes);
+            }
         }
         Ok(true)
     }

@@ -1,0 +1,78 @@
+//! What the application keeps in the journal: a row of numbered bytes, stored as if a session had sent
+//! them.
+
+use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::{Application, Now, Outbox, Timestamp};
+
+use crate::journal::{Disk, Effect, Journal, JournalError, JournalId, Stored};
+
+/// The name that the journal has for them. No session is called so: names of sessions have an arrow.
+pub(crate) const NAME: &str = "notes of the application";
+
+/// The row, and the number of the next note.
+pub(crate) struct Notes {
+    id: Option<JournalId>,
+    next: u64,
+    stamp: Stamp,
+}
+
+impl Notes {
+    /// Gives an application the notes that the journal has.
+    pub(crate) fn recover<D: Disk>(journal: &Journal<D>, app: &mut impl Application) -> Self {
+        let id = journal.sessions().find(|known| known.1 == NAME);
+        let mut notes = Self {
+            id: id.map(|known| known.0),
+            next: 1,
+            stamp: Stamp::new(),
+        };
+        if let Some(id) = notes.id
+            && let Some(counters) = journal.counters(id)
+        {
+            notes.next = counters.next_out;
+            let mut replay = journal.replay(id, 1, counters.next_out - 1);
+            while let Some(stored) = journal.next_of(&mut replay) {
+                if let Stored::Message { bytes, .. } = stored
+                    && let Some((at, note)) = split(bytes)
+                {
+                    app.on_note(at, note);
+                }
+            }
+        }
+        notes
+    }
+
+    /// Numbers a note in the outbox.
+    #[cold]
+    pub(crate) fn seal<D: Disk>(
+        &mut self,
+        now: Now,
+        journal: &mut Journal<D>,
+        outbox: &mut Outbox,
+        index: usize,
+    ) -> Result<(), JournalError> {
+        if self.id.is_none() {
+            self.id = Some(journal.register(now.wall, NAME)?);
+        }
+        let time = self.stamp.format(now.wall, Precision::Nanos);
+        outbox.seal_note(index, self.next, time);
+        self.next += 1;
+        Ok(())
+    }
+
+    /// A sealed note for the journal.
+    #[cold]
+    pub(crate) fn effect<'a>(&self, outbox: &'a Outbox, index: usize) -> Option<Effect<'a>> {
+        self.id.map(|session| Effect {
+            session,
+            seq: outbox.entries()[index].seq,
+            bytes: outbox.sealed(index),
+        })
+    }
+}
+
+/// The time of a stored note, and what the application wrote.
+fn split(stored: &[u8]) -> Option<(Timestamp, &[u8])> {
+    let text = stored.strip_prefix(b"52=")?;
+    let end = text.iter().position(|byte| *byte == 1)?;
+    Some((Timestamp::parse(&text[..end]).ok()?, &text[end + 1..]))
+}

@@ -1,0 +1,190 @@
+//! What an application keeps in the journal: it comes back, with the message that it belongs to or not
+//! at all, and nobody else sees it.
+
+mod common;
+
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
+use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::journal::sim::SimDisk;
+use fixwire::journal::{Filter, Format, dump};
+use fixwire::log::FileLog;
+use fixwire::protocol::session::{self, BeginString, Role};
+use fixwire::protocol::{
+    Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
+};
+use fixwire::Engine;
+
+use common::wire::{self, calm};
+
+const PORT: u16 = 1000;
+
+/// Answers each order and notes its id; panics at BANG.
+#[derive(Default)]
+struct Desk {
+    noted: Vec<(Timestamp, String)>,
+    /// To be noted for no message.
+    later: Option<&'static str>,
+}
+
+impl Application for Desk {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
+        wire::answer(message, from, b"8", outbox)?;
+        outbox.note(id).map_err(|_| Refusal::NotAvailable)?;
+        wire::answer(message, from, b"8", outbox)?;
+        assert_ne!(id, b"BANG");
+        let text = String::from_utf8_lossy(id).into_owned();
+        self.noted.push((now.wall, text));
+        Ok(())
+    }
+
+    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
+        let text = String::from_utf8_lossy(note).into_owned();
+        self.noted.push((at, text));
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        if let Some(text) = self.later.take() {
+            outbox.note(text.as_bytes()).expect("room");
+            self.noted.push((now.wall, text.to_owned()));
+        }
+        None
+    }
+}
+
+fn config(durability: Durability) -> EngineConfig {
+    let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
+    fix.max_latency = None;
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+    let mut session = SessionConfig::new("ENGINE->PEER", fix, Connection::Acceptor { listen });
+    session.answer_panics = true;
+    EngineConfig {
+        durability,
+        segment_bytes: 64 << 10,
+        max_message: 1024,
+        sessions: vec![session],
+        ..EngineConfig::default()
+    }
+}
+
+fn turns<H: fixwire::Host>(engine: &mut Engine<Desk, H>) {
+    for _ in 0..20 {
+        engine.turn().expect("it works");
+    }
+}
+
+#[test]
+fn notes_come_back_after_a_crash_in_their_order() {
+    for durability in [Durability::Process, Durability::Disk] {
+        let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+        let mut wanted = Vec::new();
+        for life in 0..3 {
+            let host = SimHost::new(life + 1, &net, &disk);
+            let mut engine =
+                Engine::with_host(config(durability), Desk::default(), host).expect("it starts");
+            assert_eq!(engine.application_mut().noted, wanted, "{durability:?}");
+            let conn = net.connect(0, PORT).expect("it listens");
+            let seq = u64::from(life) * 3 + 1;
+            wire::write(&net, conn, "PEER", "A", seq, "98=0|108=30|");
+            turns(&mut engine);
+            wire::write(&net, conn, "PEER", "D", seq + 1, &format!("11=A{life}|"));
+            net.advance(Nanos::from_secs(1));
+            turns(&mut engine);
+            engine.application_mut().later = Some("later");
+            turns(&mut engine);
+            wire::write(&net, conn, "PEER", "D", seq + 2, "11=BANG|");
+            turns(&mut engine);
+            let first = u64::from(life) * 4 + 1;
+            let heard = wire::shown(&wire::read(&net, conn), &["11", "380"]);
+            let reports = [1, 2].map(|at| format!("8 {} A{life}", first + at));
+            let said = [
+                format!("A {first}"),
+                reports[0].clone(),
+                reports[1].clone(),
+                format!("j {} 4", first + 3),
+            ];
+            assert_eq!(heard, said, "{durability:?}");
+            wanted = std::mem::take(&mut engine.application_mut().noted);
+            assert_eq!(wanted.len(), 2 * (life as usize + 1));
+            net.crash(life + 1, false);
+            drop(engine);
+            match durability {
+                Durability::Disk => disk.cut_power(|_| 0),
+                _ => disk.end_process(),
+            }
+        }
+        let texts: Vec<_> = wanted.iter().map(|(_, text)| text.as_str()).collect();
+        assert_eq!(texts, ["A0", "later", "A1", "later", "A2", "later"]);
+    }
+}
+
+#[test]
+fn a_note_without_room_is_told_and_leaves_nothing() {
+    struct Big;
+    impl Application for Big {
+        fn on_message(
+            &mut self,
+            _: Now,
+            _: SessionId,
+            _: &Message<'_>,
+            outbox: &mut Outbox,
+        ) -> Result<(), Refusal> {
+            outbox.note(&[b'x'; 1 << 20]).expect_err("no room");
+            Err(Refusal::NotAvailable)
+        }
+
+        fn on_note(&mut self, _: Timestamp, note: &[u8]) {
+            panic!("{} bytes", note.len());
+        }
+    }
+    let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+    for life in 1..3 {
+        let host = SimHost::new(life, &net, &disk);
+        let mut engine =
+            Engine::with_host(config(Durability::Process), Big, host).expect("it starts");
+        let conn = net.connect(0, PORT).expect("it listens");
+        wire::write(&net, conn, "PEER", "A", u64::from(life) * 2 - 1, "98=0|108=30|");
+        wire::write(&net, conn, "PEER", "D", u64::from(life) * 2, "11=A|");
+        (0..20).for_each(|_| drop(engine.turn()));
+        let heard = wire::shown(&wire::read(&net, conn), &["380"]);
+        assert_eq!(heard[1].rsplit_once(' '), Some((&*format!("j {}", life * 2), "4")));
+        net.crash(life, false);
+        drop(engine);
+        disk.end_process();
+    }
+}
+
+#[test]
+fn logs_have_no_notes_and_the_dump_shows_them_as_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (journal, logs) = (folder.path().join("journal"), folder.path().join("logs"));
+    let mut config = config(Durability::Process);
+    config.journal_dir = journal.clone();
+    let Connection::Acceptor { listen } = &mut config.sessions[0].connection else {
+        unreachable!("it listens");
+    };
+    listen.set_port(0);
+    config.file_log = Some(FileLog::new(logs.clone()));
+    let mut engine = Engine::new(config, Desk::default()).expect("it starts");
+    engine.application_mut().later = Some("554=hunter2\u{1}");
+    turns(&mut engine);
+    drop(engine);
+    let mut text = Vec::new();
+    dump(&journal, &Filter::default(), &mut text, Format::Text).expect("a journal");
+    let text = String::from_utf8_lossy(&text);
+    assert!(text.contains(" kept    34=1 52="), "{text}");
+    assert!(text.contains("554=***") && !text.contains("hunter2"), "{text}");
+    for file in fs::read_dir(&logs).expect("logs") {
+        let text = fs::read_to_string(file.expect("a file").path()).expect("text");
+        assert!(!text.contains("554="), "{text}");
+    }
+}
