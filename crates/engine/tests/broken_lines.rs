@@ -175,7 +175,11 @@ fn has_failed(events: &Events) -> bool {
 
 #[test]
 fn a_sync_that_fails_stops_the_engine_before_another_byte() {
-    let (net, disk, desk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new(), Desk::default());
+    let (net, disk, desk) = (
+        SimNet::new(1, calm(1 << 20)),
+        SimDisk::new(),
+        Desk::default(),
+    );
     let host = SimHost::new(1, &net, &disk);
     let settings = config(Durability::Disk, Role::Acceptor);
     let (mut engine, events) = start(settings.clone(), &desk, host.clone());
@@ -210,7 +214,11 @@ fn a_sync_that_fails_stops_the_engine_before_another_byte() {
 
 #[test]
 fn a_record_that_cannot_be_appended_stops_the_engine_before_another_byte() {
-    let (net, disk, desk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new(), Desk::default());
+    let (net, disk, desk) = (
+        SimNet::new(1, calm(1 << 20)),
+        SimDisk::new(),
+        Desk::default(),
+    );
     let host = SimHost::new(1, &net, &disk);
     let settings = config(Durability::Process, Role::Acceptor);
     let (mut engine, events) = start(settings, &desk, host);

@@ -6,6 +6,7 @@ mod common;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 
+use fixwire::Engine;
 use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
@@ -15,7 +16,6 @@ use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{
     Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
 };
-use fixwire::Engine;
 
 use common::wire::{self, calm};
 
@@ -69,7 +69,7 @@ fn config(durability: Durability) -> EngineConfig {
     session.answer_panics = true;
     EngineConfig {
         durability,
-        segment_bytes: 64 << 10,
+        segment_bytes: 1 << 20,
         max_message: 1024,
         sessions: vec![session],
         ..EngineConfig::default()
@@ -152,11 +152,21 @@ fn a_note_without_room_is_told_and_leaves_nothing() {
         let mut engine =
             Engine::with_host(config(Durability::Process), Big, host).expect("it starts");
         let conn = net.connect(0, PORT).expect("it listens");
-        wire::write(&net, conn, "PEER", "A", u64::from(life) * 2 - 1, "98=0|108=30|");
+        wire::write(
+            &net,
+            conn,
+            "PEER",
+            "A",
+            u64::from(life) * 2 - 1,
+            "98=0|108=30|",
+        );
         wire::write(&net, conn, "PEER", "D", u64::from(life) * 2, "11=A|");
         (0..20).for_each(|_| drop(engine.turn()));
         let heard = wire::shown(&wire::read(&net, conn), &["380"]);
-        assert_eq!(heard[1].rsplit_once(' '), Some((&*format!("j {}", life * 2), "4")));
+        assert_eq!(
+            heard[1].rsplit_once(' '),
+            Some((&*format!("j {}", life * 2), "4"))
+        );
         net.crash(life, false);
         drop(engine);
         disk.end_process();
@@ -182,7 +192,10 @@ fn logs_have_no_notes_and_the_dump_shows_them_as_kept() {
     dump(&journal, &Filter::default(), &mut text, Format::Text).expect("a journal");
     let text = String::from_utf8_lossy(&text);
     assert!(text.contains(" kept    34=1 52="), "{text}");
-    assert!(text.contains("554=***") && !text.contains("hunter2"), "{text}");
+    assert!(
+        text.contains("554=***") && !text.contains("hunter2"),
+        "{text}"
+    );
     for file in fs::read_dir(&logs).expect("logs") {
         let text = fs::read_to_string(file.expect("a file").path()).expect("text");
         assert!(!text.contains("554="), "{text}");

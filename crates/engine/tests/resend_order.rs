@@ -108,9 +108,9 @@ fn a_socket_that_takes_nothing_does_not_turn_a_message_and_its_repetition_round(
         let mut talk = Talk::new(durability);
         assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1"]);
         talk.write(&[("D", 2, "11=A|"), ("2", 3, "7=2|16=0|")]);
-        talk.net.set_calm(calm(0));
+        talk.net.set_weather(calm(0));
         assert!(talk.hear().is_empty());
-        talk.net.set_calm(calm(1 << 20));
+        talk.net.set_weather(calm(1 << 20));
         assert_eq!(talk.hear(), ["8 2", "8 2 Y"], "{durability:?}");
     }
 }
@@ -122,9 +122,9 @@ fn a_reset_while_the_socket_takes_nothing_is_still_answered() {
         assert_eq!(talk.say(&[("A", 1, "98=0|108=30|")]), ["A 1"]);
         let reset = ("A", 1, "98=0|108=30|141=Y|");
         talk.write(&[("D", 2, "11=A|"), ("D", 3, "11=B|"), reset]);
-        talk.net.set_calm(calm(0));
+        talk.net.set_weather(calm(0));
         assert!(talk.hear().is_empty());
-        talk.net.set_calm(calm(1 << 20));
+        talk.net.set_weather(calm(1 << 20));
         assert_eq!(talk.hear(), ["A 1"], "{durability:?}");
         assert_eq!(talk.say(&[("D", 2, "11=A|")]), ["8 2"]);
     }

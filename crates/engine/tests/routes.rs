@@ -76,7 +76,8 @@ fn on(engine: &Engine<Taker, SimHost>) -> Vec<&str> {
 fn log_on(net: &SimNet, engine: &mut Engine<Taker, SimHost>, field: &str) -> (ConnId, String) {
     let conn = net.connect(0, PORT).expect("somebody listens");
     let body = format!("35=A|34=1|49=FIRM|52=20260302-08:00:01|56=HOUSE|{field}98=0|108=30|");
-    net.write(conn, &whole("FIX.4.4", &body)).expect("a connection");
+    net.write(conn, &whole("FIX.4.4", &body))
+        .expect("a connection");
     for _ in 0..20 {
         engine.turn().expect("it works");
     }

@@ -57,8 +57,14 @@ mod tests {
 
     #[test]
     fn a_secret_is_never_shown() {
-        let (bytes, text) = (Secret::<Vec<u8>>::from("canary"), Secret::<String>::from("canary"));
-        assert_eq!(format!("{:?} {text:?}", Some(&bytes)), "Some(******) ******");
+        let (bytes, text) = (
+            Secret::<Vec<u8>>::from("canary"),
+            Secret::<String>::from("canary"),
+        );
+        assert_eq!(
+            format!("{:?} {text:?}", Some(&bytes)),
+            "Some(******) ******"
+        );
         assert_eq!((&*bytes, &*text), (&b"canary"[..], "canary"));
     }
 }

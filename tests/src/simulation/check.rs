@@ -217,7 +217,9 @@ pub fn journal(
         }
         if noted != handled {
             let body = show(record.body);
-            return Err(format!("A4: {handled:?} was handled, noted is {noted:?}: {body}"));
+            return Err(format!(
+                "A4: {handled:?} was handled, noted is {noted:?}: {body}"
+            ));
         }
         before = after;
     }

@@ -11,7 +11,9 @@ use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Config as JournalConfig, JournalError, Retention};
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag};
+use fixwire::protocol::{
+    Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
+};
 
 use super::Tally;
 use super::check::{self, reports_wanted};
@@ -373,7 +375,13 @@ impl World {
                 return Err("A14: a crash while recovering changed the journal".into());
             }
         }
-        check::journal(&self.disk, self.journal, &self.peer, self.keeps_notes, false)?;
+        check::journal(
+            &self.disk,
+            self.journal,
+            &self.peer,
+            self.keeps_notes,
+            false,
+        )?;
         if self.chance(3) {
             self.tally.damages += 1;
             check::damage(&self.disk, self.journal, &mut self.random)?;
@@ -429,7 +437,8 @@ impl World {
     fn last_look(&mut self) -> Result<(), String> {
         self.engine = None;
         self.disk.end_process();
-        let counters = check::journal(&self.disk, self.journal, &self.peer, self.keeps_notes, true)?;
+        let counters =
+            check::journal(&self.disk, self.journal, &self.peer, self.keeps_notes, true)?;
         if (counters.next_in, counters.next_out) != (self.peer.next_out, self.peer.next_in) {
             return Err(format!("the journal ends with {counters:?}"));
         }
