@@ -101,7 +101,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
         }
         self.core.journal.idle_work();
-        if let Some(error) = self.core.journal.trouble() {
+        if let Some(error) = self.core.journal.trouble()? {
             let error = error.to_string();
             self.events.tell(now, &Event::NotRetired { error });
         }

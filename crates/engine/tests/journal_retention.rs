@@ -362,3 +362,24 @@ fn a_session_that_begins_a_segment_is_read_again() {
     }
     assert!(began > 0, "no registration began a segment");
 }
+
+#[test]
+fn nothing_is_written_after_a_failed_sync_whoever_asked_for_it() {
+    let mut while_retiring = 0;
+    for failing in 0..200 {
+        let disk = SimDisk::new();
+        let (mut journal, _) = Journal::open(disk.clone(), config(KEEP)).unwrap();
+        let id = journal.register(Timestamp(0), "A").unwrap();
+        disk.fail_sync(failing);
+        for second in 0..150 {
+            let failed = disk.sync_has_failed();
+            let done = match second % 40 {
+                39 => reset(&mut journal, id, second),
+                _ => send(&mut journal, id, second),
+            };
+            assert!(!failed || done.is_err(), "sync {failing}, second {second}");
+            while_retiring += u32::from(done.is_ok() && disk.sync_has_failed());
+        }
+    }
+    assert!(while_retiring > 0, "no segment was retired");
+}

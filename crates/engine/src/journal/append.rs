@@ -339,7 +339,8 @@ impl<D: Disk> Journal<D> {
             let start = from / 4096 * 4096;
             if let Err(source) = segment.sync(start, to - start) {
                 self.poisoned = true;
-                return Err(JournalError::io("sync", self.disk.name(number))(source));
+                let file = self.disk.name(number);
+                return Err(JournalError::Unsynced { file, source });
             }
             self.synced = if whole {
                 Position::new(number + 1, HEADER as u32)

@@ -108,7 +108,10 @@ pub(super) fn retire(
     let path = segment_path(directory, first.segment);
     open_checked(&path, true)?
         .sync_data()
-        .map_err(JournalError::io("sync", path.display().to_string()))?;
+        .map_err(|source| JournalError::Unsynced {
+            file: path.display().to_string(),
+            source,
+        })?;
     let before = read_base(directory)?;
     let look = |number| {
         let (_, mut reader) = open_any(directory, number).ok()?;

@@ -71,7 +71,7 @@ pub trait Disk {
     ///
     /// # Errors
     ///
-    /// Of this attempt or of the last. A later one may succeed.
+    /// Of this attempt or of the last. A later one may succeed, unless it is [`JournalError::Unsynced`].
     fn retire(
         &mut self,
         _segment: &mut Self::Segment,

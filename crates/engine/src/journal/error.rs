@@ -48,6 +48,14 @@ pub enum JournalError {
         /// What the system said.
         source: io::Error,
     },
+    /// Records could not be put on the disk: what is there is unknown until a restart reads it. The system
+    /// says so once, to whoever asks first.
+    Unsynced {
+        /// The file.
+        file: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// Another process has this directory open.
     Locked {
         /// The directory.
@@ -120,6 +128,7 @@ impl fmt::Display for JournalError {
                 file,
                 source,
             } => write!(f, "cannot {doing} {file}: {source}"),
+            Self::Unsynced { file, source } => write!(f, "cannot sync {file}: {source}"),
             Self::Locked { directory } => write!(
                 f,
                 "journal {directory} is in use by another process; stop that one first, or give this \
@@ -162,7 +171,7 @@ impl fmt::Display for JournalError {
 impl std::error::Error for JournalError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io { source, .. } => Some(source),
+            Self::Io { source, .. } | Self::Unsynced { source, .. } => Some(source),
             _ => None,
         }
     }

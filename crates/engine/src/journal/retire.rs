@@ -167,8 +167,12 @@ impl<D: Disk> Journal<D> {
         let (Some(segment), true) = (self.segments.front_mut(), start != Start::BEGIN) else {
             return Ok(());
         };
-        self.disk
-            .retire(segment, start, policy.keep.map(before), policy.compress)
+        let retired = self
+            .disk
+            .retire(segment, start, policy.keep.map(before), policy.compress);
+        // Those records would pass for synced the next time.
+        self.poisoned |= matches!(retired, Err(JournalError::Unsynced { .. }));
+        retired
     }
 
     /// The segment of the oldest message of a session that can be resent.
@@ -185,10 +189,19 @@ impl<D: Disk> Journal<D> {
     }
 
     /// What went wrong with retiring, since it was asked last. The journal itself goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Unsynced`]: it does not.
     #[inline]
-    pub fn trouble(&mut self) -> Option<JournalError> {
+    pub fn trouble(&mut self) -> Result<Option<JournalError>, JournalError> {
         // Asked in every turn: nothing is moved when there is nothing.
-        self.trouble.as_ref()?;
-        self.trouble.take()
+        if self.trouble.is_none() {
+            return Ok(None);
+        }
+        match self.trouble.take() {
+            Some(error @ JournalError::Unsynced { .. }) => Err(error),
+            trouble => Ok(trouble),
+        }
     }
 }

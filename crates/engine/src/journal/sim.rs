@@ -355,7 +355,10 @@ impl Disk for SimDisk {
         let len = segment.bytes.len();
         segment
             .sync(0, len)
-            .map_err(JournalError::io("sync", self.name(first.segment)))?;
+            .map_err(|source| JournalError::Unsynced {
+                file: self.name(first.segment),
+                source,
+            })?;
         let mut state = self.state();
         let look = |number| match number == first.segment {
             true => Checkpoint::peek(&segment.bytes),
