@@ -11,9 +11,11 @@ extern crate std;
 
 pub mod convert;
 pub mod draft;
+pub mod gateway;
 pub mod orders;
 pub mod rules;
 
 pub use draft::Draft;
+pub use gateway::{Gateway, GatewayContext, GatewaySession};
 pub use orders::Orders;
 pub use rules::Rules;

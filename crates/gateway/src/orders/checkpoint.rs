@@ -157,6 +157,26 @@ impl Orders {
         Ok(orders)
     }
 
+    /// Goes on under other limits, with all that is remembered.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckpointError::Room`] and [`CheckpointError::Config`]; then nothing has changed.
+    pub fn reconfigure(&mut self, config: OrdersConfig) -> Result<(), CheckpointError> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes);
+        let mut other = Self::read(&bytes, config)?;
+        for (new, old) in other.venues.iter_mut().zip(&self.venues) {
+            new.rewriting = old.rewriting;
+        }
+        let longest = other.venues.iter().filter_map(|venue| venue.rewriting);
+        if longest.into_iter().any(|ids| ids.max_len() > config.max_id) {
+            return Err(CheckpointError::Config(OrdersError::MaxLen));
+        }
+        *self = other;
+        Ok(())
+    }
+
     fn put(&self, put: &mut impl FnMut(&[u8])) {
         let book = &self.book;
         for number in [

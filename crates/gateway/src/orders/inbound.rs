@@ -3,39 +3,55 @@
 use fixwire_protocol::{SessionId, Timestamp, tag};
 
 use super::Orders;
-use super::book::{By, Purpose, State};
+use super::book::{By, Link, Purpose, State};
 use super::lifecycle::{Said, has_ended, said};
 use super::table::{self, Answer, Kind, Role, Stranger};
 use crate::Draft;
 
+/// Whom a message of a venue is for, and the name that it is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// The session of the client.
+    pub client: SessionId,
+    about: Link,
+}
+
 impl Orders {
     /// A message of a venue came: finds the client that it is for, writes the client's own ids into
-    /// it, and notes what it says about the life of its order. Found by ClOrdID(11), then
-    /// OrigClOrdID(41), then OrderID(37); other messages by the ids of their row in
-    /// [`ANSWERS`](table::ANSWERS), first to last.
-    ///
-    /// An id in it that is not one of this client's never reaches it; see [`Stranger`].
-    ///
-    /// `None` when no id in it is known: the message is as it was, and counted as unsolicited.
+    /// it, and notes what it says about the life of its order. As [`heard`](Self::heard), then
+    /// [`restore`](Self::restore).
     pub fn inbound(
         &mut self,
         now: Timestamp,
         venue: SessionId,
         draft: &mut Draft,
     ) -> Option<SessionId> {
+        let heard = self.heard(now, venue, draft)?;
+        self.restore(heard, draft);
+        Some(heard.client)
+    }
+
+    /// Finds the client that a message of a venue is for, and notes what it says about the life of its
+    /// order. Found by ClOrdID(11), then OrigClOrdID(41), then OrderID(37); other messages by the ids
+    /// of their row in [`ANSWERS`](table::ANSWERS), first to last.
+    ///
+    /// `None` when no id in it is known; that is counted as unsolicited.
+    pub fn heard(&mut self, now: Timestamp, venue: SessionId, draft: &Draft) -> Option<Heard> {
         let answers = table::answers(draft.msg_type());
         let Some(about) = self.about(venue, answers, draft) else {
             self.unsolicited += 1;
             return None;
         };
-        let client = self.book.name(about).client;
+        let heard = Heard {
+            client: self.book.name(about).client,
+            about: self.book.link(about),
+        };
         let named = |tag| {
             let id = draft.get(tag)?;
             let name = self.book.at_venue(venue, Kind::Order, id)?;
-            (self.book.name(name).client == client).then_some(name)
+            (self.book.name(name).client == heard.client).then_some(name)
         };
         let (order, before) = (named(tag::CL_ORD_ID), named(tag::ORIG_CL_ORD_ID));
-        self.restore(about, answers, draft);
         if self.book.name(about).state.is_open() {
             self.book.touch(about, now);
         }
@@ -46,7 +62,19 @@ impl Orders {
             b"Y" => self.book.close(about, State::Ended),
             _ => {}
         }
-        Some(client)
+        Some(heard)
+    }
+
+    /// Writes the client's own ids into a message that was [`heard`](Self::heard), or into a copy of
+    /// it. An id that is not one of this client's never reaches it; see [`Stranger`].
+    ///
+    /// Whether it could: what was heard of may be forgotten when messages went out since.
+    pub fn restore(&self, heard: Heard, draft: &mut Draft) -> bool {
+        let about = self.book.follow(heard.about);
+        if let Some(about) = about {
+            self.restore_about(about, table::answers(draft.msg_type()), draft);
+        }
+        about.is_some()
     }
 
     /// A message that [`outbound`](Self::outbound) let go will never be answered: it was not sent, or
@@ -98,7 +126,7 @@ impl Orders {
     }
 
     /// Writes the client's own ids.
-    fn restore(&self, about: u32, answers: &[Answer], draft: &mut Draft) {
+    fn restore_about(&self, about: u32, answers: &[Answer], draft: &mut Draft) {
         let of = self.book.name(about);
         let (client, venue) = (of.client, of.venue);
         let before = self.book.follow(of.before);

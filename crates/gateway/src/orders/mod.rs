@@ -11,6 +11,7 @@
 mod book;
 mod checkpoint;
 mod inbound;
+pub mod known;
 mod lifecycle;
 mod outbound;
 mod rewrite;
@@ -28,10 +29,11 @@ use fixwire_protocol::{Nanos, SessionId, Tag};
 
 use book::Book;
 pub use checkpoint::CheckpointError;
+pub use inbound::Heard;
 pub use rewrite::{Rewriting, When};
 
 /// Limits and habits of [`Orders`]. Not part of a checkpoint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OrdersConfig {
     /// The most ids that are remembered: one for each order, replacement, cancel and question. Memory
     /// is about 170 bytes and three times `max_id` for each.
@@ -168,17 +170,21 @@ impl Orders {
         })
     }
 
-    /// Says how ids look at this venue from now on.
+    /// Says how ids look at this venue from now on; `None` as at all others.
     ///
     /// # Errors
     ///
     /// [`OrdersError::TooManySessions`]; [`OrdersError::MaxLen`] when they are longer than `max_id`.
-    pub fn set_venue(&mut self, venue: SessionId, ids: Rewriting) -> Result<(), OrdersError> {
-        if ids.max_len() > self.config.max_id {
+    pub fn set_venue(
+        &mut self,
+        venue: SessionId,
+        ids: Option<Rewriting>,
+    ) -> Result<(), OrdersError> {
+        if ids.is_some_and(|ids| ids.max_len() > self.config.max_id) {
             return Err(OrdersError::MaxLen);
         }
         let at = self.venue(venue)?;
-        self.venues[at].rewriting = Some(ids);
+        self.venues[at].rewriting = ids;
         Ok(())
     }
 

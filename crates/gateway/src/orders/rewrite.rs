@@ -28,6 +28,18 @@ pub struct Rewriting {
     max_len: u8,
 }
 
+impl Default for Rewriting {
+    /// On collision, `FW`, 64 bytes.
+    fn default() -> Self {
+        Self {
+            when: When::OnCollision,
+            prefix: *b"FW\0\0\0\0\0\0",
+            prefix_len: 2,
+            max_len: 64,
+        }
+    }
+}
+
 impl Rewriting {
     /// `prefix` is up to 8 visible ASCII characters without `=`, `max_len` the most bytes that the
     /// venue takes in an id. Two gateways at one venue session need different prefixes.
@@ -55,13 +67,21 @@ impl Rewriting {
         })
     }
 
+    /// When ids are rewritten.
+    #[must_use]
+    pub fn when(&self) -> When {
+        self.when
+    }
+
     /// The most bytes of an id.
     #[must_use]
     pub fn max_len(&self) -> usize {
         usize::from(self.max_len)
     }
 
-    fn prefix(&self) -> &[u8] {
+    /// What a rewritten id begins with.
+    #[must_use]
+    pub fn prefix(&self) -> &[u8] {
         &self.prefix[..usize::from(self.prefix_len)]
     }
 

@@ -450,12 +450,15 @@ fn what_has_no_id_or_no_room_is_refused() {
 fn each_venue_has_its_own_ids() {
     let mut orders = orders(When::OnCollision);
     let ids = Rewriting::new(When::Always, b"Q-", 20).unwrap();
-    orders.set_venue(OTHER_VENUE, ids).unwrap();
+    orders.set_venue(OTHER_VENUE, Some(ids)).unwrap();
     let mut order = draft("D|11=A");
     orders.outbound(NOW, ANNA, OTHER_VENUE, &mut order).unwrap();
     assert_eq!(text(&order), "D|11=Q-1");
     assert_eq!(sent(&mut orders, ANNA, "D|11=A"), "D|11=A");
     assert_eq!(heard(&mut orders, "8|11=Q-1").0, None);
     let long = Rewriting::new(When::Always, b"Q-", 21).unwrap();
-    assert_eq!(orders.set_venue(VENUE, long), Err(OrdersError::MaxLen));
+    assert_eq!(
+        orders.set_venue(VENUE, Some(long)),
+        Err(OrdersError::MaxLen)
+    );
 }

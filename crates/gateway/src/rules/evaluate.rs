@@ -114,6 +114,16 @@ pub struct Scratch {
     text: Vec<u8>,
     /// For each throttle the moment, on the monotonic clock, up to which its messages are used up.
     buckets: Vec<u64>,
+    /// How many messages each rule applied to.
+    matched: Vec<u64>,
+}
+
+impl Scratch {
+    /// How many messages each rule applied to, in the order of the rules.
+    #[must_use]
+    pub fn matched(&self) -> &[u64] {
+        &self.matched
+    }
 }
 
 /// What a rule did.
@@ -135,6 +145,7 @@ impl Rules {
             copy: Draft::with_capacity(fields, bytes),
             text: Vec::with_capacity(bytes),
             buckets: alloc::vec![0; self.throttles],
+            matched: alloc::vec![0; self.rules.len()],
         }
     }
 
@@ -157,9 +168,12 @@ impl Rules {
             return evaluated;
         };
         // Of other rules, after a reload: their throttles are not these.
-        if scratch.buckets.len() != self.throttles {
+        let (throttles, rules) = (scratch.buckets.len(), scratch.matched.len());
+        if (throttles, rules) != (self.throttles, self.rules.len()) {
             scratch.buckets.clear();
             scratch.buckets.resize(self.throttles, 0);
+            scratch.matched.clear();
+            scratch.matched.resize(self.rules.len(), 0);
         }
         let view = View {
             fields: message,
@@ -181,6 +195,7 @@ impl Rules {
                 continue;
             }
             evaluated.matched += 1;
+            scratch.matched[number] += 1;
             let mut run = Run {
                 rules: self,
                 number,
@@ -247,6 +262,7 @@ impl Run<'_> {
             copy,
             text,
             buckets,
+            ..
         } = scratch;
         draft.load(self.message);
         let mut left = MAX_ADDED;

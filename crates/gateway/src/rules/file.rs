@@ -73,7 +73,7 @@ pub struct File {
 }
 
 /// Collects mistakes by the byte where they are.
-pub(super) struct Errors<'t> {
+pub(crate) struct Errors<'t> {
     text: &'t str,
     /// Where each line begins.
     lines: Vec<usize>,

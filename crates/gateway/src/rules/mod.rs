@@ -21,18 +21,19 @@ mod compile_action;
 mod condition;
 mod evaluate;
 mod fields;
-mod file;
+pub(crate) mod file;
 mod load;
 mod names;
 mod parse;
 mod parse_action;
-mod problem;
+pub(crate) mod problem;
 mod reach;
 mod syntax;
 mod table;
 #[cfg(test)]
 mod tests;
 mod token;
+mod ways;
 
 pub use change::{Failure, MAX_ADDED};
 pub use condition::Facts;
@@ -41,6 +42,7 @@ pub use load::{TableFile, table_files};
 pub use problem::{Problem, RuleError};
 pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
 pub use table::{Table, TableError};
+pub use ways::Way;
 
 /// A session that rules may name.
 #[derive(Clone, Debug)]

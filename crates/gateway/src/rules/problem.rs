@@ -130,6 +130,15 @@ pub enum Problem {
         /// What is wrong there.
         what: String,
     },
+    /// A rule converts, and there is no way from one version to the other.
+    NoConversion {
+        /// The version of the message.
+        from: &'static str,
+        /// That of the session that it goes to.
+        to: &'static str,
+    },
+    /// Messages for a session that is away would come to this one again and again.
+    AwayLoop(String),
     /// Two sessions whose peers have the same CompID, which DeliverToCompID cannot tell apart.
     SameCompId {
         /// One session.
@@ -193,6 +202,8 @@ impl fmt::Display for Problem {
             }
             Self::NotWritable { field, why } => write!(f, "'{field}' cannot be written: {why}"),
             Self::Table { line, what } => write!(f, "line {line} of the table: {what}"),
+            Self::NoConversion { from, to } => write!(f, "no conversion from {from} to {to}"),
+            Self::AwayLoop(name) => write!(f, "what is for '{name}' would come back to it"),
             Self::SameCompId { one, other } => {
                 write!(f, "the peers of '{one}' and '{other}' have the same CompID")
             }
@@ -227,7 +238,7 @@ impl Fault {
 const MAX_NAME: usize = 64;
 
 /// `did you mean 'OrderQty'?` for the known name that is nearest, if one is near.
-pub(super) fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
+pub(crate) fn nearest<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let mut best: Option<(usize, &str)> = None;
     for name in names {
         let far = distance(word, name);

@@ -1,0 +1,227 @@
+//! The gateway: a value that does with each message what the rules say, as an
+//! [`Application`](fixwire_protocol::Application) of the engine.
+//!
+//! ```text
+//! Message > came back? > Orders hear an answer > Rules > send    ids > conversion > outbox
+//!                                                        return  own ids > conversion > outbox
+//!                                                        copy    conversion > outbox
+//!         nobody got it > the source is answered (8, 9, j or 3)
+//! ```
+//!
+//! [`Gateway::load`] makes one of the text of a file; `docs/gateway.md` says what stands there and what
+//! becomes of a message. What changes the state of orders is kept with [`Outbox::note`], and `on_note`
+//! gives it back. The owner hears [`Event`]s by the function that it gives to `load`, on the engine's
+//! thread. [`Gateway::counters`], [`matched`](Gateway::matched), [`counted`](Gateway::counted),
+//! [`losses`](Gateway::losses) and [`orders`](Gateway::orders) say what has happened.
+//!
+//! [`Outbox::note`]: fixwire_protocol::Outbox::note
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use fixwire_protocol::dictionary::{Dictionary, Version};
+use fixwire_protocol::{Application, Message, Now, Outbox, Parting, Refusal, SessionId, Timestamp};
+
+use crate::convert::Losses;
+use crate::orders::Orders;
+use crate::rules::{RuleError, Rules, Scratch};
+
+mod answer;
+mod conversions;
+mod event;
+mod load;
+mod notes;
+mod options;
+#[cfg(test)]
+mod tests;
+mod work;
+
+pub use event::{Counters, Event, NoteError, Trouble};
+
+use conversions::Conversions;
+use notes::Notes;
+use options::Away;
+use work::Work;
+
+/// A session of a gateway. Its place among the others is its [`SessionId`] in the engine.
+#[derive(Clone, Debug)]
+pub struct GatewaySession<'c> {
+    /// Its name in the file.
+    pub name: &'c str,
+    /// What its messages are made of; for FIX 5.0 the application's over the transport's.
+    pub dictionary: Arc<Dictionary>,
+    /// The version of its application messages, for conversions.
+    pub version: Version,
+    /// The CompID of its peer; empty when it has none.
+    pub peer: &'c str,
+}
+
+/// What a gateway is loaded with besides the text of its file.
+#[derive(Clone, Copy, Debug)]
+pub struct GatewayContext<'c> {
+    /// In the order of their [`SessionId`]s.
+    pub sessions: &'c [GatewaySession<'c>],
+    /// The names of tables with their CSV text; see [`table_files`](crate::rules::table_files).
+    pub tables: &'c [(&'c str, &'c str)],
+    /// A secret of this process; see [`OrdersConfig`](crate::orders::OrdersConfig).
+    pub hash_key: [u8; 16],
+}
+
+/// The function that hears of [`Event`]s.
+pub type Listener = Box<dyn FnMut(Event<'_>) + Send>;
+
+/// Routes, changes, converts and returns messages, as a file says.
+pub struct Gateway {
+    rules: Rules,
+    scratch: Scratch,
+    /// For each session whether it is logged on.
+    active: Vec<bool>,
+    core: Core,
+}
+
+/// All that the outcomes of rules need.
+struct Core {
+    sessions: Vec<Session>,
+    notes: Notes,
+    conversions: Conversions,
+    reject_unmatched: bool,
+    counters: Counters,
+    /// The number of the last reject.
+    last_reject: i64,
+    /// The counters that rules name.
+    counted: Vec<u64>,
+    /// The text of a reject.
+    text: Vec<u8>,
+    /// The id of a message that a venue refused, as its client knows it.
+    own_id: Vec<u8>,
+    listener: Listener,
+}
+
+struct Session {
+    dictionary: Arc<Dictionary>,
+    version: Version,
+    away: Away,
+}
+
+impl Gateway {
+    /// Makes the gateway that a TOML file says: rules, groups, tables and options. Sessions, which
+    /// stand in the same file, are read by the engine and given in the context.
+    ///
+    /// # Errors
+    ///
+    /// Every mistake with its line, column and a hint.
+    pub fn load(
+        text: &str,
+        context: &GatewayContext<'_>,
+        listener: Listener,
+    ) -> Result<Self, Vec<RuleError>> {
+        load::load(text, context, listener)
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.core.counters
+    }
+
+    /// The rules.
+    #[must_use]
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// How many messages each rule applied to, in the order of the rules.
+    #[must_use]
+    pub fn matched(&self) -> &[u64] {
+        self.scratch.matched()
+    }
+
+    /// The counters that rules name, with their counts.
+    pub fn counted(&self) -> impl Iterator<Item = (&str, u64)> {
+        let names = self.rules.counters().iter().map(String::as_str);
+        names.zip(self.core.counted.iter().copied())
+    }
+
+    /// What conversions have left out, for each pair of versions.
+    pub fn losses(&self) -> impl Iterator<Item = (Version, Version, &Losses)> {
+        self.core.conversions.losses()
+    }
+
+    /// The orders; sessions have numbers of their own there.
+    #[must_use]
+    pub fn orders(&self) -> &Orders {
+        self.core.notes.orders()
+    }
+
+    fn set_active(&mut self, session: SessionId, active: bool) {
+        if let Some(known) = self.active.get_mut(session.0 as usize) {
+            *known = active;
+        }
+    }
+}
+
+impl Application for Gateway {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.core.counters.received += 1;
+        if from.0 as usize >= self.core.sessions.len() {
+            return Err(Refusal::NotAuthorized);
+        }
+        let mut work = Work::new(
+            &mut self.core,
+            &self.rules,
+            &self.active,
+            now,
+            from,
+            message,
+            outbox,
+        );
+        work.run(&mut self.scratch)
+    }
+
+    fn on_logon(&mut self, _now: Now, session: SessionId, outbox: &mut Outbox) {
+        self.set_active(session, true);
+        // Without room for the note, the first message tries again.
+        if let Ok(Err(error)) = self.core.notes.begin(outbox) {
+            (self.core.listener)(Event::Note(error));
+        }
+    }
+
+    fn on_logout(&mut self, _now: Now, session: SessionId) {
+        self.set_active(session, false);
+    }
+
+    fn on_disconnect(
+        &mut self,
+        _now: Now,
+        session: SessionId,
+        _parting: Parting,
+        _outbox: &mut Outbox,
+    ) {
+        self.set_active(session, false);
+    }
+
+    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
+        if let Err(error) = self.core.notes.replay(at, note) {
+            (self.core.listener)(Event::Note(error));
+        }
+    }
+}
+
+impl fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gateway")
+            .field("rules", &self.rules.len())
+            .field("active", &self.active)
+            .field("counters", &self.core.counters)
+            .finish_non_exhaustive()
+    }
+}

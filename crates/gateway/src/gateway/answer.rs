@@ -1,0 +1,252 @@
+//! What the source of a message is answered when the message goes nowhere.
+//!
+//! ```text
+//! D AB       ExecutionReport(8), OrdStatus(39) and ExecType(150) 8
+//! F G AC     OrderCancelReject(9)
+//! others     BusinessMessageReject(j); Reject(3) in versions without it
+//! ```
+//!
+//! The source's dictionary says which of the fields its version has and which it requires.
+
+use fixwire_protocol::dictionary::{Dictionary, Kind, MessageDef};
+use fixwire_protocol::{BodyError, Message, Now, Outbox, Precision, SOH, SessionId, Tag, tag};
+
+use super::event::Trouble;
+use crate::orders::known::id_of;
+use crate::rules::RejectKind;
+
+/// Fields of an order that its reject repeats.
+const REPEATED: [Tag; 9] = [
+    tag::ACCOUNT,
+    tag::CL_ORD_ID,
+    tag::ORIG_CL_ORD_ID,
+    tag::SYMBOL,
+    tag::SYMBOL_SFX,
+    tag::SECURITY_ID,
+    tag::SECURITY_ID_SOURCE,
+    tag::SIDE,
+    tag::ORDER_QTY,
+];
+
+/// A reject before it is written.
+pub(super) struct Answer<'a> {
+    pub now: Now,
+    /// The session that is answered.
+    pub to: SessionId,
+    pub dictionary: &'a Dictionary,
+    pub message: &'a Message<'a>,
+    /// `None` when a rule says so.
+    pub trouble: Option<Trouble>,
+    pub text: &'a [u8],
+    /// Whether the order that OrigClOrdID(41) names is open.
+    pub order_is_open: bool,
+    /// A number that no reject before it had, for ExecID(17), which FIX 4.0 wants to be one.
+    pub number: i64,
+}
+
+impl Answer<'_> {
+    /// Writes the message that fits.
+    pub fn write(&self, kind: RejectKind, outbox: &mut Outbox) -> Result<(), BodyError> {
+        let has = |msg_type: &'static [u8]| {
+            let known = self.dictionary.message(msg_type);
+            known.map(|definition| (msg_type, definition))
+        };
+        let fitting = match (kind, self.message.msg_type()) {
+            (RejectKind::Session, _) => None,
+            (RejectKind::Fitting | RejectKind::Order, b"D" | b"AB") => has(b"8"),
+            (RejectKind::Fitting | RejectKind::Order, b"F" | b"G" | b"AC") => has(b"9"),
+            _ => has(b"j"),
+        };
+        let business = || match kind {
+            RejectKind::Session => None,
+            _ => has(b"j"),
+        };
+        match fitting.or_else(business).or_else(|| has(b"3")) {
+            Some((b"8", definition)) => self.execution_report(definition, outbox),
+            Some((b"9", definition)) => self.cancel_reject(definition, outbox),
+            Some((b"j", definition)) => self.business(definition, outbox),
+            Some((_, definition)) => self.session(definition, outbox),
+            None => Err(BodyError::Value(tag::MSG_TYPE)),
+        }
+    }
+
+    fn execution_report(
+        &self,
+        definition: &MessageDef,
+        outbox: &mut Outbox,
+    ) -> Result<(), BodyError> {
+        let reason = match self.trouble {
+            Some(Trouble::Duplicate) => b"6",
+            _ => b"0",
+        };
+        let mut id = itoa::Buffer::new();
+        let fixed: [(Tag, &[u8]); 10] = [
+            (tag::ORDER_ID, b"NONE"),
+            (tag::EXEC_ID, id.format(self.number).as_bytes()),
+            (tag::EXEC_TRANS_TYPE, b"0"),
+            (tag::EXEC_TYPE, b"8"),
+            (tag::ORD_STATUS, b"8"),
+            (
+                tag::ORD_REJ_REASON,
+                self.listed(tag::ORD_REJ_REASON, reason, b"0"),
+            ),
+            (tag::LEAVES_QTY, b"0"),
+            (tag::CUM_QTY, b"0"),
+            (tag::AVG_PX, b"0"),
+            (tag::TEXT, self.text),
+        ];
+        self.fields(b"8", definition, &fixed, &REPEATED, outbox)
+    }
+
+    /// The order goes on as it was; what we know of its status is whether it is open.
+    fn cancel_reject(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
+        let (status, reason): (&[u8], &[u8]) = match self.order_is_open {
+            true => (b"0", b"2"),
+            false => (b"8", b"1"),
+        };
+        let reason = match self.trouble {
+            Some(Trouble::Duplicate) => b"6",
+            _ => reason,
+        };
+        let response_to = match self.message.msg_type() {
+            b"F" => b"1",
+            _ => b"2",
+        };
+        let order_id = self.message.get(tag::ORDER_ID);
+        let fixed: [(Tag, &[u8]); 5] = [
+            (
+                tag::ORDER_ID,
+                order_id.filter(|id| !id.is_empty()).unwrap_or(b"NONE"),
+            ),
+            (tag::ORD_STATUS, status),
+            (tag::CXL_REJ_RESPONSE_TO, response_to),
+            (
+                tag::CXL_REJ_REASON,
+                self.listed(tag::CXL_REJ_REASON, reason, b""),
+            ),
+            (tag::TEXT, self.text),
+        ];
+        self.fields(b"9", definition, &fixed, &REPEATED, outbox)
+    }
+
+    fn business(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
+        let reason: &[u8] = match self.trouble {
+            Some(Trouble::Unmatched) => b"3",
+            Some(Trouble::Away(_) | Trouble::NotWritten(_) | Trouble::Orders(_)) => b"4",
+            Some(Trouble::TooMany) => b"8",
+            _ => b"0",
+        };
+        let id = id_of(self.message.msg_type()).and_then(|tag| self.message.get(tag));
+        let mut number = itoa::Buffer::new();
+        let fixed: [(Tag, &[u8]); 5] = [
+            (tag::REF_SEQ_NUM, self.seq_num(&mut number)),
+            (tag::REF_MSG_TYPE, self.message.msg_type()),
+            (tag::BUSINESS_REJECT_REF_ID, id.unwrap_or_default()),
+            (
+                tag::BUSINESS_REJECT_REASON,
+                self.listed(tag::BUSINESS_REJECT_REASON, reason, b"0"),
+            ),
+            (tag::TEXT, self.text),
+        ];
+        self.fields(b"j", definition, &fixed, &[], outbox)
+    }
+
+    fn session(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
+        let mut number = itoa::Buffer::new();
+        let fixed: [(Tag, &[u8]); 4] = [
+            (tag::REF_SEQ_NUM, self.seq_num(&mut number)),
+            (tag::REF_MSG_TYPE, self.message.msg_type()),
+            (
+                tag::SESSION_REJECT_REASON,
+                self.listed(tag::SESSION_REJECT_REASON, b"99", b""),
+            ),
+            (tag::TEXT, self.text),
+        ];
+        self.fields(b"3", definition, &fixed, &[], outbox)
+    }
+
+    /// Writes the fields that the version has, in its order: the fixed ones unless they are empty, the
+    /// repeated ones, and all that are required.
+    fn fields(
+        &self,
+        msg_type: &[u8],
+        definition: &MessageDef,
+        fixed: &[(Tag, &[u8])],
+        repeated: &[Tag],
+        outbox: &mut Outbox,
+    ) -> Result<(), BodyError> {
+        const TURNED: [(Tag, Tag); 6] = [
+            (tag::DELIVER_TO_COMP_ID, tag::ON_BEHALF_OF_COMP_ID),
+            (tag::DELIVER_TO_SUB_ID, tag::ON_BEHALF_OF_SUB_ID),
+            (tag::DELIVER_TO_LOCATION_ID, tag::ON_BEHALF_OF_LOCATION_ID),
+            (tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID),
+            (tag::ON_BEHALF_OF_SUB_ID, tag::DELIVER_TO_SUB_ID),
+            (tag::ON_BEHALF_OF_LOCATION_ID, tag::DELIVER_TO_LOCATION_ID),
+        ];
+        let given = |tag| self.message.get(tag).filter(|value| !value.is_empty());
+        let mut body = outbox.begin(self.to, msg_type);
+        // What came for or from a third party goes back along its way.
+        for (from, to) in TURNED {
+            if let Some(value) =
+                given(from).filter(|_| self.dictionary.header().member(to).is_some())
+            {
+                body.field(to, value);
+            }
+        }
+        for member in definition.members() {
+            let tag = member.tag;
+            if member.group.is_some() {
+                continue;
+            }
+            if let Some((_, value)) = fixed.iter().find(|(fixed, _)| *fixed == tag) {
+                if !value.is_empty() {
+                    body.field(tag, value);
+                }
+                continue;
+            }
+            if !member.required && !repeated.contains(&tag) {
+                continue;
+            }
+            match given(tag) {
+                Some(value) => {
+                    body.field(tag, value);
+                }
+                None if member.required => match self.dictionary.field(tag).map(|field| field.kind)
+                {
+                    Some(kind) if kind.is_decimal() || kind == Kind::Int => {
+                        body.field(tag, b"0");
+                    }
+                    Some(Kind::UtcTimestamp) => {
+                        body.time(tag, self.now.wall, Precision::Millis);
+                    }
+                    _ => {}
+                },
+                None => {}
+            }
+        }
+        body.finish()
+    }
+
+    /// The value when the dictionary lists it for this field, else the other one.
+    fn listed<'v>(&self, tag: Tag, value: &'v [u8], other: &'v [u8]) -> &'v [u8] {
+        let field = self.dictionary.field(tag);
+        let listed = field.is_some_and(|field| {
+            let mut values = field.values.iter();
+            field.values.is_empty() || values.any(|one| one.value.as_bytes() == value)
+        });
+        if listed { value } else { other }
+    }
+
+    /// The number of the message, for RefSeqNum(45).
+    fn seq_num<'b>(&self, buffer: &'b mut itoa::Buffer) -> &'b [u8] {
+        match self.message.seq_num() {
+            Some(Ok(number)) => buffer.format(number).as_bytes(),
+            _ => b"",
+        }
+    }
+}
+
+/// A text up to the first byte that no field can have.
+pub(super) fn plain(text: &[u8]) -> &[u8] {
+    text.split(|byte| *byte == SOH).next().unwrap_or_default()
+}

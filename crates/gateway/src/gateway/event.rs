@@ -1,0 +1,180 @@
+//! What the operator of a gateway hears, and what is counted.
+
+use core::fmt;
+
+use fixwire_protocol::{BodyError, SessionId, Tag};
+
+use crate::convert::Unconvertible;
+use crate::orders::{CheckpointError, OrdersError};
+use crate::rules::Failure;
+
+/// Something that the owner of a [`Gateway`](super::Gateway) hears while a message is handled.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Event<'e> {
+    /// `notify` in a rule.
+    Notify {
+        /// The rule's name.
+        rule: &'e str,
+        /// What it says.
+        text: &'e [u8],
+    },
+    /// `disconnect` in a rule: the owner logs this session out and ends its connection.
+    Disconnect {
+        /// The rule's name.
+        rule: &'e str,
+        /// The session.
+        session: SessionId,
+    },
+    /// A message did not get where it should.
+    Trouble {
+        /// The session that it came from.
+        from: SessionId,
+        /// The rule that sent it, by its name.
+        rule: Option<&'e str>,
+        /// Why.
+        trouble: Trouble,
+    },
+    /// A note of the journal could not be read, or not be followed.
+    Note(NoteError),
+}
+
+/// Why a message did not get where it should.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// An action of a rule could not be done.
+    Failed {
+        /// The action, by its place in the rule.
+        action: usize,
+        /// Why.
+        failure: Failure,
+    },
+    /// `throttle` did not let it through.
+    TooMany,
+    /// It cannot be said in the target's version.
+    Unconvertible(Unconvertible),
+    /// There is no way from its version to the target's.
+    NoConversion,
+    /// Its ids cannot be remembered.
+    Orders(OrdersError),
+    /// Its client has an open order of this ClOrdID there.
+    Duplicate,
+    /// This session is not logged on, and the file says to reject then.
+    Away(SessionId),
+    /// The outbox has no room, or a value cannot be written.
+    NotWritten(BodyError),
+    /// No rule decided about it.
+    Unmatched,
+    /// It was sent to the very session that it comes from, which has it open.
+    CameBack,
+    /// It answers nothing that is known.
+    Unsolicited,
+    /// It is for a client that the file no longer has.
+    ClientGone,
+}
+
+/// Why a note has no effect.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum NoteError {
+    /// It is none that a gateway writes.
+    NotOurs,
+    /// It speaks of a session that no note before it has introduced.
+    UnknownSession,
+    /// Orders cannot go on under these limits.
+    Limits(CheckpointError),
+}
+
+impl Trouble {
+    /// The text for Text(58).
+    pub(super) fn text(&self) -> &'static str {
+        match self {
+            Self::Failed { failure, .. } => match failure {
+                Failure::NotInTable(_) | Failure::NoSession(_) => "no destination for this message",
+                _ => "message cannot be handled",
+            },
+            Self::TooMany => "too many messages",
+            Self::Unconvertible(_) | Self::NoConversion => {
+                "message has no equal at its destination"
+            }
+            Self::Orders(OrdersError::NoId) => "message without an id",
+            Self::Orders(OrdersError::IdTooLong { .. }) => "id is too long",
+            Self::Orders(_) | Self::NotWritten(_) => "no room for this message now",
+            Self::Duplicate => "duplicate ClOrdID",
+            Self::Away(_) => "destination is not available",
+            Self::Unmatched => "no destination for this message",
+            Self::CameBack => "message has come back to where it was sent",
+            Self::Unsolicited | Self::ClientGone => "answer to nothing that is known",
+        }
+    }
+
+    /// The field that the text speaks of, when there is one.
+    pub(super) fn tag(&self) -> Option<Tag> {
+        match self {
+            Self::Failed { failure, .. } => match failure {
+                Failure::NoField(tag)
+                | Failure::NotInTable(tag)
+                | Failure::BadValue(tag)
+                | Failure::NotInEntry(tag)
+                | Failure::NoSession(tag) => Some(*tag),
+                _ => None,
+            },
+            Self::Unconvertible(Unconvertible::Homeless(tag) | Unconvertible::Missing(tag)) => {
+                Some(*tag)
+            }
+            Self::Orders(OrdersError::IdTooLong { tag }) => Some(*tag),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed { action, failure } => {
+                write!(f, "action {} failed: {failure:?}", action + 1)
+            }
+            Self::Unconvertible(error) => error.fmt(f),
+            Self::NoConversion => f.write_str("no conversion between these versions"),
+            Self::Orders(error) => error.fmt(f),
+            Self::NotWritten(error) => write!(f, "not written: {error}"),
+            Self::Unmatched => f.write_str("no rule decided"),
+            Self::ClientGone => f.write_str("its client is no longer in the file"),
+            _ => f.write_str(self.text()),
+        }
+    }
+}
+
+impl fmt::Display for NoteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOurs => f.write_str("note of the journal is none of a gateway"),
+            Self::UnknownSession => f.write_str("note of the journal speaks of an unknown session"),
+            Self::Limits(error) => write!(f, "orders cannot go on under these limits: {error}"),
+        }
+    }
+}
+
+/// What a gateway counts, since it was made.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Counters {
+    /// Messages from sessions.
+    pub received: u64,
+    /// Messages to targets, each target counted.
+    pub sent: u64,
+    /// Copies.
+    pub copied: u64,
+    /// Answers that went back to clients.
+    pub returned: u64,
+    /// Rejects that sources were answered with.
+    pub rejected: u64,
+    /// Messages about which no rule decided.
+    pub unmatched: u64,
+    /// Answers to nothing that is known which a rule was to return.
+    pub unsolicited: u64,
+    /// Messages that came back to where they were sent.
+    pub came_back: u64,
+    /// How often a message did not get where it should, for whatever reason.
+    pub troubles: u64,
+}

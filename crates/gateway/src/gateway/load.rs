@@ -1,0 +1,149 @@
+//! A file becomes a gateway, or all its mistakes are named.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::conversions::Conversions;
+use super::notes::{MAX_SESSIONS, Notes};
+use super::options::{Away, Options};
+use super::{Core, Counters, Gateway, GatewayContext, Listener, Session, options};
+use crate::rules::file::Errors;
+use crate::rules::{self, Context, Problem, RuleError, Rules};
+
+/// Room for a message from the start; what is larger makes more.
+const FIELDS: usize = 256;
+const BYTES: usize = 8 << 10;
+
+pub(super) fn load(
+    text: &str,
+    context: &GatewayContext<'_>,
+    listener: Listener,
+) -> Result<Gateway, Vec<RuleError>> {
+    let sessions = context.sessions.iter().map(|session| rules::Session {
+        name: session.name,
+        dictionary: session.dictionary.clone(),
+        peer: session.peer,
+    });
+    let sessions: Vec<_> = sessions.collect();
+    let rules = Rules::load(
+        text,
+        &Context {
+            sessions: &sessions,
+            tables: context.tables,
+        },
+    );
+    let mut errors = Errors::new(text);
+    if sessions.len() > MAX_SESSIONS {
+        let (what, limit) = ("sessions", MAX_SESSIONS);
+        errors.add(0, Problem::TooMany { what, limit }, None);
+    }
+    let options = options::read(text, &mut errors, context);
+    let mut found = errors.into_errors();
+    let rules = match rules {
+        Ok(rules) if found.is_empty() => rules,
+        Ok(_) => return Err(found),
+        Err(more) => {
+            found.extend(more);
+            found.sort_by_key(|error| (error.line, error.column));
+            return Err(found);
+        }
+    };
+    let conversions = conversions(&rules, context, &options)?;
+    let named = context.sessions.iter().zip(&options.targets);
+    let named = named.map(|(session, target)| (String::from(session.name), target.ids));
+    let notes = Notes::new(options.orders, named).map_err(|error| {
+        let hint = Some(format!("{error}"));
+        let wanted = "ids that fit into max_id";
+        let problem = Problem::WrongType { wanted };
+        alloc::vec![RuleError {
+            line: 1,
+            column: 1,
+            problem,
+            hint
+        }]
+    })?;
+    let sessions = context.sessions.iter().zip(&options.targets);
+    let sessions = sessions.map(|(session, target)| Session {
+        dictionary: session.dictionary.clone(),
+        version: session.version,
+        away: target.away,
+    });
+    Ok(Gateway {
+        scratch: rules.scratch(FIELDS, BYTES),
+        active: alloc::vec![false; context.sessions.len()],
+        core: Core {
+            sessions: sessions.collect(),
+            notes,
+            conversions,
+            reject_unmatched: options.reject_unmatched,
+            counters: Counters::default(),
+            last_reject: 0,
+            counted: alloc::vec![0; rules.counters().len()],
+            text: Vec::with_capacity(256),
+            own_id: Vec::with_capacity(256),
+            listener,
+        },
+        rules,
+    })
+}
+
+/// Makes the conversions that rules may need: for each way that a rule converts on, for the sessions
+/// that stand in for its target, and for the way back to each session that sends there.
+fn conversions(
+    rules: &Rules,
+    context: &GatewayContext<'_>,
+    options: &Options,
+) -> Result<Conversions, Vec<RuleError>> {
+    let count = context.sessions.len();
+    // For each session those that messages come from.
+    let mut clients = alloc::vec![alloc::vec![false; count]; count];
+    for way in rules.ways() {
+        for to in stand_ins(way.to, options) {
+            clients[to][way.from] = true;
+        }
+    }
+    let mut made = Conversions::default();
+    let mut errors: Vec<RuleError> = Vec::new();
+    for way in rules.ways().filter(|way| way.convert) {
+        let back = clients[way.from].iter().enumerate();
+        let back = back.filter(|(_, sends)| way.to.is_none() && **sends);
+        let targets = stand_ins(way.to, options).chain(back.map(|(client, _)| client));
+        for to in targets {
+            let (from, to) = (&context.sessions[way.from], &context.sessions[to]);
+            if made.make(from.version, to.version) {
+                continue;
+            }
+            let (from_version, to_version) = (from.version.name(), to.version.name());
+            let problem = Problem::NoConversion {
+                from: from_version,
+                to: to_version,
+            };
+            let line = rules.line(way.rule).unwrap_or(1);
+            if errors
+                .iter()
+                .any(|error| error.line == line && error.problem == problem)
+            {
+                continue;
+            }
+            errors.push(RuleError {
+                line,
+                column: 1,
+                problem,
+                hint: Some(format!("messages of '{}' for '{}'", from.name, to.name)),
+            });
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(made),
+        false => Err(errors),
+    }
+}
+
+/// A session, and those that messages for it go to when it is away.
+fn stand_ins(to: Option<usize>, options: &Options) -> impl Iterator<Item = usize> {
+    core::iter::successors(to, |at| match options.targets[*at].away {
+        Away::To(next) => Some(next),
+        Away::Hold | Away::Reject => None,
+    })
+}

@@ -1,0 +1,400 @@
+//! The orders, and the notes in the journal from which they come back.
+//!
+//! A note is written before [`Orders`] is called, and `Orders` is not called without it. So the same
+//! calls, made again from the notes, give the same state. A note begins with words and SOH:
+//!
+//! ```text
+//! C max_orders max_sessions max_id quiet ids   the limits from here on
+//! S number ids name                            a session and how ids look there; introduces its number
+//! O client venue MsgType | 11=..|41=..|        outbound, with the fields that it reads
+//! I venue MsgType | 11=..|39=..|               heard
+//! R venue MsgType | 11=..|                     refused
+//! ```
+//!
+//! `ids` is `A20=FW`: always (or `C`, on collision), at most 20 bytes, the prefix; `-` is what all others
+//! have. Sessions are numbers, in notes and in `Orders`, so that the file may name them in another order.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{BodyError, Message, Nanos, Outbox, SOH, SessionId, Tag, Timestamp};
+
+use super::event::{NoteError, Trouble};
+use crate::Draft;
+use crate::orders::known::{asks, reads_inbound, reads_outbound};
+use crate::orders::{Heard, Orders, OrdersConfig, OrdersError, Out, Rewriting, When};
+
+/// The most sessions that are known over the life of a journal, those included that are gone.
+pub(super) const MAX_SESSIONS: usize = 10_000;
+
+/// The most ids that may be remembered.
+pub(super) const MAX_ORDERS: u32 = 1 << 24;
+
+/// A session as notes know it.
+struct Known {
+    name: String,
+    /// Its place in the file; `None` when it is gone.
+    place: Option<usize>,
+    /// What the last note about it says.
+    ids: Option<Rewriting>,
+}
+
+/// The orders with their journal.
+pub(super) struct Notes {
+    orders: Orders,
+    /// What the file says.
+    limits: OrdersConfig,
+    /// The last limits that a note says.
+    noted: Option<OrdersConfig>,
+    /// Whether notes were written since the start.
+    begun: bool,
+    /// By number.
+    known: Vec<Known>,
+    /// By place in the file: name, how ids look, number.
+    sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
+    /// The fields of a note.
+    draft: Draft,
+    text: Vec<u8>,
+}
+
+impl Notes {
+    pub fn new(
+        limits: OrdersConfig,
+        sessions: impl Iterator<Item = (String, Option<Rewriting>)>,
+    ) -> Result<Self, OrdersError> {
+        Ok(Self {
+            orders: Orders::new(limits)?,
+            limits,
+            noted: None,
+            begun: false,
+            known: Vec::new(),
+            sessions: sessions.map(|(name, ids)| (name, ids, None)).collect(),
+            draft: Draft::with_capacity(16, 512),
+            text: Vec::with_capacity(512),
+        })
+    }
+
+    pub fn orders(&self) -> &Orders {
+        &self.orders
+    }
+
+    /// The number of a session of the file, when a note has introduced it.
+    pub fn number(&self, place: usize) -> Option<SessionId> {
+        self.sessions.get(place)?.2.map(SessionId)
+    }
+
+    /// The place in the file of a session; `None` when it is gone.
+    pub fn place(&self, number: SessionId) -> Option<usize> {
+        self.known.get(number.0 as usize)?.place
+    }
+
+    /// Sees to it that the limits are those of the file. What it costs is paid once, after a restart
+    /// with another file. The other error is told once; the limits stay as they were then.
+    pub fn begin(&mut self, outbox: &mut Outbox) -> Result<Result<(), NoteError>, Trouble> {
+        if self.begun {
+            return Ok(Ok(()));
+        }
+        let wanted = Some(self.limits);
+        if self.noted != wanted || *self.orders.config() != self.limits {
+            self.text.clear();
+            put_limits(&mut self.text, &self.limits);
+            outbox.note(&self.text)?;
+            self.noted = wanted;
+        }
+        self.begun = true;
+        Ok(self.apply_limits(self.limits))
+    }
+
+    fn apply_limits(&mut self, limits: OrdersConfig) -> Result<(), NoteError> {
+        if limits == *self.orders.config() {
+            return Ok(());
+        }
+        self.orders.reconfigure(limits).map_err(NoteError::Limits)
+    }
+
+    /// The number of a session; a note introduces it when there is none, or ids are to look otherwise.
+    fn introduced(&mut self, place: usize, outbox: &mut Outbox) -> Result<SessionId, Trouble> {
+        let Some((name, ids, number)) = self.sessions.get(place) else {
+            return Err(Trouble::ClientGone);
+        };
+        if let Some(number) = number
+            && let Some(known) = self.known.get(*number as usize)
+            && known.ids == *ids
+        {
+            return Ok(SessionId(*number));
+        }
+        let number = number.unwrap_or(self.known.len() as u32);
+        self.text.clear();
+        self.text.extend_from_slice(b"S ");
+        put_number(&mut self.text, u64::from(number));
+        put_ids(&mut self.text, *ids);
+        self.text.push(b' ');
+        self.text.extend_from_slice(name.as_bytes());
+        outbox.note(&self.text)?;
+        let (name, ids) = (name.clone(), *ids);
+        // Where it does not succeed now, it does not when the note is read.
+        let _ = self.introduce(number, ids, &name);
+        Ok(SessionId(number))
+    }
+
+    fn introduce(
+        &mut self,
+        number: u32,
+        ids: Option<Rewriting>,
+        name: &str,
+    ) -> Result<(), NoteError> {
+        let (at, count) = (number as usize, self.known.len());
+        match self.known.get_mut(at) {
+            Some(known) if known.name == name => known.ids = ids,
+            None if at == count && at < MAX_SESSIONS => {
+                let mut sessions = self.sessions.iter_mut();
+                let place = sessions.position(|(known, ..)| known == name);
+                if let Some(place) = place {
+                    self.sessions[place].2 = Some(number);
+                }
+                let name = name.into();
+                self.known.push(Known { name, place, ids });
+            }
+            _ => return Err(NoteError::UnknownSession),
+        }
+        if self.orders.rewriting(SessionId(number)) != ids {
+            let set = self.orders.set_venue(SessionId(number), ids);
+            set.map_err(|_| NoteError::NotOurs)?;
+        }
+        Ok(())
+    }
+
+    /// A message is about to go to a venue; as [`Orders::outbound`].
+    pub fn outbound(
+        &mut self,
+        at: Timestamp,
+        (client, venue): (usize, usize),
+        draft: &mut Draft,
+        outbox: &mut Outbox,
+    ) -> Result<Out, Trouble> {
+        if !asks(draft.msg_type()) {
+            return Ok(Out::Other);
+        }
+        let client = self.introduced(client, outbox)?;
+        let venue = self.introduced(venue, outbox)?;
+        self.pick(draft, reads_outbound);
+        self.note(b"O ", &[client, venue], outbox)?;
+        let out = self.orders.outbound(at, client, venue, draft);
+        self.pick(draft, reads_outbound);
+        out.map_err(Trouble::Orders)
+    }
+
+    /// What [`outbound`](Self::outbound) last let go was not sent; as [`Orders::refused`].
+    pub fn not_sent(&mut self, venue: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
+        if !asks(self.draft.msg_type()) {
+            return Ok(());
+        }
+        let venue = self.introduced(venue, outbox)?;
+        self.note(b"R ", &[venue], outbox)?;
+        self.orders.refused(venue, &mut self.draft);
+        Ok(())
+    }
+
+    /// A message of a venue came; as [`Orders::heard`].
+    pub fn heard(
+        &mut self,
+        at: Timestamp,
+        venue: usize,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<Option<Heard>, Trouble> {
+        let venue = self.introduced(venue, outbox)?;
+        self.draft.begin(message.msg_type());
+        for field in message.fields() {
+            if reads_inbound(message.msg_type(), field.tag) {
+                self.draft.push(field.tag, message.value(*field));
+            }
+        }
+        self.note(b"I ", &[venue], outbox)?;
+        Ok(self.orders.heard(at, venue, &self.draft))
+    }
+
+    /// A venue refused what has this id in a message of this type; as [`Orders::refused`]. The client,
+    /// and what it calls the id.
+    pub fn refused(
+        &mut self,
+        venue: usize,
+        msg_type: &[u8],
+        (tag, id): (Tag, &[u8]),
+        outbox: &mut Outbox,
+    ) -> Result<Option<(SessionId, &[u8])>, Trouble> {
+        let venue = self.introduced(venue, outbox)?;
+        self.draft.begin(msg_type);
+        self.draft.push(tag, id);
+        self.note(b"R ", &[venue], outbox)?;
+        let client = self.orders.refused(venue, &mut self.draft);
+        Ok(client.map(|client| (client, self.draft.value(0))))
+    }
+
+    /// Keeps what the orders read of a message.
+    fn pick(&mut self, draft: &Draft, reads: fn(&[u8], Tag) -> bool) {
+        self.draft.begin(draft.msg_type());
+        for at in 0..draft.len() {
+            if reads(draft.msg_type(), draft.tag(at)) {
+                self.draft.push(draft.tag(at), draft.value(at));
+            }
+        }
+    }
+
+    fn note(
+        &mut self,
+        what: &[u8],
+        sessions: &[SessionId],
+        outbox: &mut Outbox,
+    ) -> Result<(), Trouble> {
+        self.text.clear();
+        self.text.extend_from_slice(what);
+        for session in sessions {
+            put_number(&mut self.text, u64::from(session.0));
+            self.text.push(b' ');
+        }
+        self.text.extend_from_slice(self.draft.msg_type());
+        self.text.push(SOH);
+        for at in 0..self.draft.len() {
+            put_number(&mut self.text, u64::from(self.draft.tag(at)));
+            self.text.push(b'=');
+            self.text.extend_from_slice(self.draft.value(at));
+            self.text.push(SOH);
+        }
+        Ok(outbox.note(&self.text)?)
+    }
+
+    /// Makes the call again that a note tells of.
+    pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
+        self.follow(at, note).unwrap_or(Err(NoteError::NotOurs))
+    }
+
+    fn follow(&mut self, at: Timestamp, note: &[u8]) -> Option<Result<(), NoteError>> {
+        let head = note.iter().position(|byte| *byte == SOH);
+        let (head, fields) = note.split_at(head.unwrap_or(note.len()));
+        let (what, rest) = word(core::str::from_utf8(head).ok()?);
+        match what {
+            "C" => {
+                let limits = limits(rest, self.limits.hash_key)?;
+                self.noted = Some(limits);
+                return Some(self.apply_limits(limits));
+            }
+            "S" => {
+                let (number, rest) = word(rest);
+                let (ids, name) = word(rest);
+                let ids = match ids {
+                    "-" => None,
+                    ids => Some(rewriting(ids)?),
+                };
+                return Some(self.introduce(number.parse().ok()?, ids, name));
+            }
+            _ => {}
+        }
+        let (client, rest) = match what {
+            "O" => word(rest),
+            _ => ("0", rest),
+        };
+        let (venue, msg_type) = word(rest);
+        let (client, venue): (u32, u32) = (client.parse().ok()?, venue.parse().ok()?);
+        if client.max(venue) as usize >= self.known.len() {
+            return Some(Err(NoteError::UnknownSession));
+        }
+        let (client, venue) = (SessionId(client), SessionId(venue));
+        self.fill(msg_type, fields)?;
+        match what {
+            // An error is the same as it was then.
+            "O" => drop(self.orders.outbound(at, client, venue, &mut self.draft)),
+            "I" => drop(self.orders.heard(at, venue, &self.draft)),
+            "R" => drop(self.orders.refused(venue, &mut self.draft)),
+            _ => return None,
+        }
+        Some(Ok(()))
+    }
+
+    /// Fills the draft from the fields of a note.
+    fn fill(&mut self, msg_type: &str, fields: &[u8]) -> Option<()> {
+        self.draft.begin(msg_type.as_bytes());
+        let fields = fields.strip_prefix(&[SOH])?;
+        for field in fields.split(|byte| *byte == SOH) {
+            if field.is_empty() {
+                continue;
+            }
+            let equals = field.iter().position(|byte| *byte == b'=')?;
+            let tag = core::str::from_utf8(&field[..equals]).ok()?.parse().ok()?;
+            self.draft.push(tag, &field[equals + 1..]);
+        }
+        Some(())
+    }
+}
+
+/// The first word, and what stands behind it.
+fn word(text: &str) -> (&str, &str) {
+    text.split_once(' ').unwrap_or((text, ""))
+}
+
+fn put_number(text: &mut Vec<u8>, number: u64) {
+    text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+fn put_limits(text: &mut Vec<u8>, limits: &OrdersConfig) {
+    text.extend_from_slice(b"C ");
+    let max_id = limits.max_id as u64;
+    for number in [limits.max_orders.into(), limits.max_sessions.into(), max_id] {
+        put_number(text, number);
+        text.push(b' ');
+    }
+    match limits.forget_quiet {
+        Some(quiet) => put_number(text, quiet.0),
+        None => text.push(b'-'),
+    }
+    put_ids(text, Some(limits.rewriting));
+}
+
+fn limits(text: &str, hash_key: [u8; 16]) -> Option<OrdersConfig> {
+    let mut words = text.split(' ');
+    let mut next = || words.next();
+    let limits = OrdersConfig {
+        max_orders: next()?.parse().ok()?,
+        max_sessions: next()?.parse().ok()?,
+        max_id: next()?.parse().ok()?,
+        forget_quiet: match next()? {
+            "-" => None,
+            quiet => Some(Nanos(quiet.parse().ok()?)),
+        },
+        rewriting: rewriting(next()?)?,
+        hash_key,
+    };
+    let orders = limits.max_orders <= MAX_ORDERS;
+    (orders && limits.max_sessions as usize <= MAX_SESSIONS).then_some(limits)
+}
+
+/// A space and a word.
+fn put_ids(text: &mut Vec<u8>, ids: Option<Rewriting>) {
+    let Some(ids) = ids else {
+        return text.extend_from_slice(b" -");
+    };
+    text.extend_from_slice(match ids.when() {
+        When::Always => b" A",
+        When::OnCollision => b" C",
+    });
+    put_number(text, ids.max_len() as u64);
+    text.push(b'=');
+    text.extend_from_slice(ids.prefix());
+}
+
+fn rewriting(text: &str) -> Option<Rewriting> {
+    let (when, rest) = text.split_at_checked(1)?;
+    let (longest, prefix) = rest.split_once('=')?;
+    let when = match when {
+        "A" => When::Always,
+        "C" => When::OnCollision,
+        _ => return None,
+    };
+    Rewriting::new(when, prefix.as_bytes(), longest.parse().ok()?).ok()
+}
+
+impl From<BodyError> for Trouble {
+    fn from(error: BodyError) -> Self {
+        Self::NotWritten(error)
+    }
+}

@@ -1,0 +1,314 @@
+//! What the tables `[gateway]` and `[target.SESSION]` of the file say.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::Nanos;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::GatewayContext;
+use super::notes::{MAX_ORDERS, MAX_SESSIONS};
+use crate::orders::{OrdersConfig, Rewriting, When};
+use crate::rules::Problem;
+use crate::rules::file::{Errors, MAX_BYTES};
+use crate::rules::problem::nearest;
+
+/// The tables of the file.
+const TABLES: [&str; 7] = [
+    "default", "session", "gateway", "group", "table", "rule", "target",
+];
+const GATEWAY: [&str; 8] = [
+    "match",
+    "unmatched",
+    "ids",
+    "id_prefix",
+    "id_length",
+    "max_id",
+    "max_orders",
+    "forget_after_days",
+];
+const TARGET: [&str; 4] = ["away", "ids", "id_prefix", "id_length"];
+
+const NANOS_PER_DAY: u64 = 86_400 * 1_000_000_000;
+
+/// What becomes of a message for a session that is not logged on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Away {
+    /// It is written for the session, which gets it when it logs on.
+    Hold,
+    /// Its source is answered with a reject.
+    Reject,
+    /// It goes to this session, by its place.
+    To(usize),
+}
+
+/// All of it.
+pub(super) struct Options {
+    /// Whether the source of a message that no rule decides about is answered with a reject.
+    pub reject_unmatched: bool,
+    pub orders: OrdersConfig,
+    /// For each session.
+    pub targets: Vec<Target>,
+}
+
+/// A session that messages go to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub away: Away,
+    /// `None` for what all others have.
+    pub ids: Option<Rewriting>,
+}
+
+/// How ids look, as the file says it.
+#[derive(Clone, Copy)]
+struct Ids<'d> {
+    when: When,
+    prefix: &'d str,
+    length: u64,
+}
+
+type Item<'d> = Spanned<DeValue<'d>>;
+
+struct Reader<'r, 't, 'c> {
+    errors: &'r mut Errors<'t>,
+    context: &'c GatewayContext<'c>,
+}
+
+/// Reads the options. A text that is no TOML has none: the reader of rules names the mistake.
+pub(super) fn read(text: &str, errors: &mut Errors<'_>, context: &GatewayContext<'_>) -> Options {
+    let table = match DeTable::parse(text) {
+        Ok(table) if text.len() <= MAX_BYTES => table.into_inner(),
+        _ => DeTable::new(),
+    };
+    let mut reader = Reader { errors, context };
+    reader.known(&table, &TABLES);
+    let empty = DeTable::new();
+    let gateway = table
+        .get("gateway")
+        .and_then(|value| value.get_ref().as_table());
+    let (mut options, ids) = reader.gateway(gateway.unwrap_or(&empty));
+    if let Some(targets) = table.get("target") {
+        reader.targets(targets, ids, &mut options);
+    }
+    options
+}
+
+impl Reader<'_, '_, '_> {
+    fn wrong<T>(&mut self, at: &Item<'_>, wanted: &'static str) -> Option<T> {
+        let problem = Problem::WrongType { wanted };
+        self.errors.add(at.span().start, problem, None);
+        None
+    }
+
+    fn known(&mut self, table: &DeTable<'_>, keys: &[&'static str]) {
+        for (key, _) in table {
+            let name: &str = key.get_ref();
+            if !keys.contains(&name) {
+                let hint = nearest(name, keys.iter().copied());
+                let hint = hint.unwrap_or_else(|| format!("there are {}", keys.join(", ")));
+                let problem = Problem::UnknownKey(name.to_string());
+                self.errors.add(key.span().start, problem, Some(hint));
+            }
+        }
+    }
+
+    fn gateway<'d>(&mut self, table: &'d DeTable<'d>) -> (Options, Ids<'d>) {
+        self.known(table, &GATEWAY);
+        let unmatched = "\"reject\" or \"drop\"";
+        let reject_unmatched =
+            self.word(table, "unmatched", unmatched, &["reject", "drop"]) != Some(1);
+        let orders = self.number(
+            table,
+            "max_orders",
+            "a number from 1 to 16777216",
+            1,
+            MAX_ORDERS.into(),
+        );
+        let max_id = self
+            .number(table, "max_id", "a number from 8 to 255", 8, 255)
+            .unwrap_or(64);
+        let days = self.number(
+            table,
+            "forget_after_days",
+            "a number from 1 to 10000",
+            1,
+            10_000,
+        );
+        let ids = Ids {
+            when: When::OnCollision,
+            prefix: "FW",
+            length: max_id,
+        };
+        let (ids, rewriting) = self.ids(table, ids, max_id);
+        let options = Options {
+            reject_unmatched,
+            orders: OrdersConfig {
+                max_orders: orders.unwrap_or(100_000) as u32,
+                max_sessions: MAX_SESSIONS as u32,
+                max_id: max_id as usize,
+                rewriting,
+                forget_quiet: days.map(|days| Nanos(days * NANOS_PER_DAY)),
+                hash_key: self.context.hash_key,
+            },
+            targets: alloc::vec![
+                Target { away: Away::Hold, ids: None };
+                self.context.sessions.len()
+            ],
+        };
+        (options, ids)
+    }
+
+    /// The ids of a table; what it does not say is as in `all`.
+    fn ids<'d>(
+        &mut self,
+        table: &'d DeTable<'d>,
+        all: Ids<'d>,
+        max_id: u64,
+    ) -> (Ids<'d>, Rewriting) {
+        let wanted = "\"always\" or \"collision\"";
+        let when = match self.word(table, "ids", wanted, &["always", "collision"]) {
+            Some(0) => When::Always,
+            Some(_) => When::OnCollision,
+            None => all.when,
+        };
+        let prefix = match table.get("id_prefix") {
+            Some(value) => match value.get_ref().as_str() {
+                Some(prefix) if !prefix.is_empty() => prefix,
+                _ => {
+                    let _: Option<()> = self.wrong(value, "a text of 1 to 8 characters");
+                    all.prefix
+                }
+            },
+            None => all.prefix,
+        };
+        let length = self.number(table, "id_length", "a number from 7 to max_id", 7, max_id);
+        let ids = Ids {
+            when,
+            prefix,
+            length: length.unwrap_or(all.length),
+        };
+        let rewriting = Rewriting::new(when, prefix.as_bytes(), ids.length as usize);
+        if let Err(error) = rewriting {
+            let said = table.get("id_prefix").or(table.get("id_length"));
+            let at = said.map_or(0, |value| value.span().start);
+            let wanted = "up to 8 visible characters without '=', and 6 less than id_length";
+            let hint = Some(error.to_string());
+            self.errors.add(at, Problem::WrongType { wanted }, hint);
+        }
+        (ids, rewriting.unwrap_or_default())
+    }
+
+    fn targets(&mut self, value: &Item<'_>, all: Ids<'_>, options: &mut Options) {
+        let wanted = "tables such as [target.VENUE]";
+        let Some(targets) = value.get_ref().as_table() else {
+            let _: Option<()> = self.wrong(value, wanted);
+            return;
+        };
+        for (name, value) in targets {
+            let place = self.session(name.get_ref(), name.span().start);
+            let Some(table) = value.get_ref().as_table() else {
+                let _: Option<()> = self.wrong(value, wanted);
+                continue;
+            };
+            self.known(table, &TARGET);
+            let own = ["ids", "id_prefix", "id_length"];
+            let ids = own.iter().any(|key| table.contains_key(*key)).then(|| {
+                let (_, rewriting) = self.ids(table, all, options.orders.max_id as u64);
+                rewriting
+            });
+            let away = table.get("away").and_then(|value| self.away(value));
+            if let Some(place) = place {
+                let away = away.unwrap_or(Away::Hold);
+                options.targets[place] = Target { away, ids };
+            }
+        }
+        // A chain longer than there are sessions comes back to one of its own.
+        for (name, value) in targets {
+            let first = self.place(name.get_ref());
+            let mut at = first;
+            for _ in 0..options.targets.len() {
+                at = match at.map(|at| options.targets[at].away) {
+                    Some(Away::To(next)) => Some(next),
+                    _ => break,
+                };
+                if at == first {
+                    let away = value
+                        .get_ref()
+                        .as_table()
+                        .and_then(|table| table.get("away"));
+                    let at = away.map_or(name.span().start, |value| value.span().start);
+                    let problem = Problem::AwayLoop(name.get_ref().to_string());
+                    self.errors.add(at, problem, None);
+                    break;
+                }
+            }
+        }
+        // So that nobody goes round and round.
+        if !self.errors.is_empty() {
+            options
+                .targets
+                .iter_mut()
+                .for_each(|target| target.away = Away::Hold);
+        }
+    }
+
+    fn away(&mut self, value: &Item<'_>) -> Option<Away> {
+        match value.get_ref().as_str() {
+            Some("hold") => Some(Away::Hold),
+            Some("reject") => Some(Away::Reject),
+            Some(name) => self.session(name, value.span().start).map(Away::To),
+            None => self.wrong(value, "\"hold\", \"reject\" or the name of a session"),
+        }
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        let mut sessions = self.context.sessions.iter();
+        sessions.position(|session| session.name == name)
+    }
+
+    fn session(&mut self, name: &str, at: usize) -> Option<usize> {
+        let place = self.place(name);
+        if place.is_none() {
+            let names = self.context.sessions.iter().map(|session| session.name);
+            let hint = nearest(name, names.chain(["hold", "reject"]));
+            let problem = Problem::UnknownSession(String::from(name));
+            self.errors.add(at, problem, hint);
+        }
+        place
+    }
+
+    /// The place of the word that stands there.
+    fn word(
+        &mut self,
+        table: &DeTable<'_>,
+        key: &str,
+        wanted: &'static str,
+        words: &[&str],
+    ) -> Option<usize> {
+        let value = table.get(key)?;
+        let found = value
+            .get_ref()
+            .as_str()
+            .and_then(|text| words.iter().position(|one| *one == text));
+        found.or_else(|| self.wrong(value, wanted))
+    }
+
+    fn number(
+        &mut self,
+        table: &DeTable<'_>,
+        key: &str,
+        wanted: &'static str,
+        least: u64,
+        most: u64,
+    ) -> Option<u64> {
+        let value = table.get(key)?;
+        let number = match value.get_ref() {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+            _ => None,
+        };
+        let number = number.filter(|number| (least..=most).contains(number));
+        number.or_else(|| self.wrong(value, wanted))
+    }
+}

@@ -1,0 +1,228 @@
+//! The whole path of a message.
+
+mod away;
+mod memory;
+mod options;
+mod path;
+mod recovery;
+mod rejects;
+
+use std::collections::BTreeMap;
+use std::format;
+use std::string::{String, ToString};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::vec::Vec;
+
+use fixwire_protocol::dictionary::{Dictionary, Version};
+use fixwire_protocol::{
+    Application, Decoder, Mono, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
+};
+
+use super::{Event, Gateway, GatewayContext, GatewaySession};
+use crate::rules::RuleError;
+
+/// Two clients and a drop copy of FIX 4.2, venues of FIX 4.4.
+const SESSIONS: [(&str, Version); 6] = [
+    ("ANNA", Version::Fix42),
+    ("BERT", Version::Fix42),
+    ("AUDIT", Version::Fix42),
+    ("VENUE", Version::Fix44),
+    ("BACKUP", Version::Fix44),
+    ("THIRD", Version::Fix44),
+];
+const VENUES: &str = "symbol,session\nVOD,VENUE\nSAP,THIRD\n";
+
+/// Orders go to VENUE, answers come back.
+const PLAIN: &str = r#"
+[[rule]]
+name = "out"
+from = ["ANNA", "BERT"]
+do = ['convert', 'send VENUE']
+[[rule]]
+name = "back"
+from = ["VENUE", "BACKUP", "THIRD"]
+do = ['convert', 'return']
+"#;
+
+/// The dictionary of a session's messages.
+fn dictionary(version: Version) -> Arc<Dictionary> {
+    static MADE: OnceLock<Mutex<BTreeMap<&str, Arc<Dictionary>>>> = OnceLock::new();
+    let mut made = MADE.get_or_init(Mutex::default).lock().unwrap();
+    let make = || {
+        let dictionary = Dictionary::built_in(version);
+        Arc::new(match version {
+            Version::Fix50 | Version::Fix50Sp1 | Version::Fix50Sp2 => {
+                dictionary.over(&Dictionary::built_in(Version::Fixt11))
+            }
+            _ => dictionary,
+        })
+    };
+    made.entry(version.name()).or_insert_with(make).clone()
+}
+
+fn load(
+    text: &str,
+    sessions: &[(&'static str, Version)],
+    listener: super::Listener,
+) -> Result<Gateway, Vec<RuleError>> {
+    let sessions = sessions.iter().map(|(name, version)| GatewaySession {
+        name,
+        dictionary: dictionary(*version),
+        version: *version,
+        peer: name,
+    });
+    let context = GatewayContext {
+        sessions: &sessions.collect::<Vec<_>>(),
+        tables: &[("venues", VENUES)],
+        hash_key: [7; 16],
+    };
+    Gateway::load(text, &context, listener)
+}
+
+/// A gateway between sessions of names, with all that it wrote and said.
+struct Rig {
+    gateway: Gateway,
+    sessions: Vec<(&'static str, Version)>,
+    heard: Arc<Mutex<Vec<String>>>,
+    notes: Vec<(Timestamp, Vec<u8>)>,
+    outbox: Outbox,
+    wall: i64,
+    refusal: Result<(), Refusal>,
+}
+
+impl Rig {
+    /// All sessions are logged on.
+    fn new(text: &str) -> Self {
+        let mut rig = Self::of(text, &SESSIONS);
+        rig.all_log_on();
+        rig
+    }
+
+    fn of(text: &str, sessions: &[(&'static str, Version)]) -> Self {
+        let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+        let told = heard.clone();
+        let listener = move |event: Event<'_>| {
+            told.lock().unwrap().push(match event {
+                Event::Notify { rule, text } => {
+                    format!("{rule}: {}", String::from_utf8_lossy(text))
+                }
+                Event::Disconnect { rule, session } => format!("{rule}: disconnect {}", session.0),
+                Event::Trouble { rule, trouble, .. } => {
+                    format!("{}: {trouble}", rule.unwrap_or("no rule"))
+                }
+                Event::Note(error) => error.to_string(),
+            });
+        };
+        let gateway = load(text, sessions, std::boxed::Box::new(listener));
+        let gateway = gateway.unwrap_or_else(|errors| {
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            panic!("{text}\n{}", lines.join("\n"))
+        });
+        Self {
+            gateway,
+            sessions: sessions.to_vec(),
+            heard,
+            notes: Vec::new(),
+            outbox: Outbox::new(1 << 16, 64, 256),
+            wall: Timestamp::parse(b"20261120-10:00:00").unwrap().0,
+            refusal: Ok(()),
+        }
+    }
+
+    fn all_log_on(&mut self) {
+        for (name, _) in self.sessions.clone() {
+            self.log_on(name);
+        }
+    }
+
+    fn now(&self) -> Now {
+        Now {
+            wall: Timestamp(self.wall),
+            mono: Mono(self.wall as u64),
+        }
+    }
+
+    fn id(&self, name: &str) -> SessionId {
+        let place = self.sessions.iter().position(|(one, _)| *one == name);
+        SessionId(place.unwrap_or_else(|| panic!("no session {name}")) as u32)
+    }
+
+    fn log_on(&mut self, name: &str) {
+        let (now, id) = (self.now(), self.id(name));
+        self.gateway.on_logon(now, id, &mut self.outbox);
+        self.collect();
+    }
+
+    fn lose(&mut self, name: &str) {
+        let (now, id) = (self.now(), self.id(name));
+        self.gateway.on_logout(now, id);
+        let parting = Parting::Lost;
+        self.gateway
+            .on_disconnect(now, id, parting, &mut self.outbox);
+        self.collect();
+    }
+
+    /// What is written because of a message: `VENUE: 35=D|11=1|`.
+    fn hears(&mut self, from: &str, text: &str) -> Vec<String> {
+        self.wall += 1_000_000;
+        let now = self.now();
+        let id = self.id(from);
+        let version = self.sessions[id.0 as usize].1;
+        let bytes = message(version, from, text);
+        let mut decoder = Decoder::with_capacity(128);
+        let message = decoder.decode(&bytes);
+        self.refusal = self.gateway.on_message(now, id, &message, &mut self.outbox);
+        self.collect()
+    }
+
+    #[track_caller]
+    fn expect(&mut self, from: &str, text: &str, written: &[&str]) {
+        assert_eq!(self.hears(from, text), written, "{:?}", self.said());
+        assert_eq!(self.refusal, Ok(()));
+    }
+
+    /// What the owner was told since the last time.
+    fn said(&self) -> Vec<String> {
+        core::mem::take(&mut self.heard.lock().unwrap())
+    }
+
+    fn collect(&mut self) -> Vec<String> {
+        let mut written = Vec::new();
+        for (at, entry) in self.outbox.entries().iter().enumerate() {
+            let body = self.outbox.body(at);
+            if entry.is_note() {
+                self.notes.push((Timestamp(self.wall), body.to_vec()));
+                continue;
+            }
+            let body = String::from_utf8_lossy(body).replace('\x01', "|");
+            let msg_type = String::from_utf8_lossy(entry.msg_type());
+            let to = self.sessions[entry.session.0 as usize].0;
+            written.push(format!("{to}: 35={msg_type}|{body}"));
+        }
+        self.outbox.clear();
+        written
+    }
+
+    /// Gives another gateway, or the same after a restart, these notes.
+    fn replay(&mut self, notes: &[(Timestamp, Vec<u8>)]) {
+        for (at, note) in notes {
+            self.gateway.on_note(*at, note);
+        }
+    }
+}
+
+/// The bytes of a message from `35=D|...`, with a header and trailer.
+fn message(version: Version, from: &str, text: &str) -> Vec<u8> {
+    let begin = match version {
+        Version::Fix50 | Version::Fix50Sp1 | Version::Fix50Sp2 => "FIXT.1.1",
+        _ => version.name(),
+    };
+    let (kind, rest) = text.split_once('|').unwrap();
+    let head = format!("{kind}|34=7|49={from}|52=20261120-10:00:00|56=GATE");
+    let body = format!("{head}|{rest}").replace('|', "\x01");
+    let start = format!("8={begin}|9={}|", body.len()).replace('|', "\x01");
+    let mut bytes = (start + &body).into_bytes();
+    let sum: u32 = bytes.iter().map(|byte| u32::from(*byte)).sum();
+    bytes.extend(format!("10={:03}\x01", sum % 256).into_bytes());
+    bytes
+}

@@ -1,0 +1,99 @@
+//! Messages for sessions that are not logged on.
+
+use super::*;
+
+const ORDER: &str = "35=D|11=A1|55=VOD|54=1|";
+const CANCEL: &str = "35=F|41=A1|11=A2|55=VOD|54=1|";
+
+/// A file whose orders go to VENUE, with these tables for targets.
+fn file(targets: &str) -> String {
+    format!("{PLAIN}{targets}").replace("'convert', ", "")
+}
+
+#[test]
+fn a_message_is_held_unless_something_else_is_said() {
+    let mut rig = Rig::new(&file(""));
+    rig.lose("VENUE");
+    rig.expect("ANNA", ORDER, &["VENUE: 35=D|11=A1|55=VOD|54=1|"]);
+    // So is what goes back.
+    rig.lose("ANNA");
+    rig.expect("VENUE", "35=8|11=A1|39=0|", &["ANNA: 35=8|11=A1|39=0|"]);
+    assert!(rig.said().is_empty());
+}
+
+#[test]
+fn the_source_may_be_answered_at_once() {
+    let mut rig = Rig::new(&file("[target.VENUE]\naway = \"reject\"\n"));
+    rig.hears("ANNA", ORDER);
+    rig.lose("VENUE");
+    let written = rig.hears("ANNA", CANCEL);
+    assert_eq!(
+        written,
+        ["ANNA: 35=9|37=NONE|11=A2|41=A1|39=0|434=1|102=2|58=destination is not available|"]
+    );
+    assert_eq!(rig.said(), ["out: destination is not available"]);
+    rig.log_on("VENUE");
+    rig.expect("ANNA", CANCEL, &["VENUE: 35=F|41=A1|11=A2|55=VOD|54=1|"]);
+}
+
+#[test]
+fn another_session_may_stand_in_and_its_own_policy_holds_then() {
+    let targets = "[target.VENUE]\naway = \"BACKUP\"\n[target.BACKUP]\naway = \"THIRD\"\n[target.THIRD]\naway = \"reject\"\n";
+    let mut rig = Rig::new(&file(targets));
+    let to = |rig: &mut Rig, id: &str| {
+        let written = rig.hears("ANNA", &ORDER.replace("A1", id));
+        written[0].split(':').next().unwrap().to_string()
+    };
+    assert_eq!(to(&mut rig, "1"), "VENUE");
+    rig.lose("VENUE");
+    assert_eq!(to(&mut rig, "2"), "BACKUP");
+    rig.lose("BACKUP");
+    assert_eq!(to(&mut rig, "3"), "THIRD");
+    rig.lose("THIRD");
+    assert_eq!(to(&mut rig, "4"), "ANNA");
+    rig.log_on("VENUE");
+    assert_eq!(to(&mut rig, "5"), "VENUE");
+}
+
+#[test]
+fn what_is_about_an_order_goes_where_the_order_is() {
+    let mut rig = Rig::new(&file("[target.VENUE]\naway = \"BACKUP\"\n"));
+    rig.lose("VENUE");
+    rig.expect("ANNA", ORDER, &["BACKUP: 35=D|11=A1|55=VOD|54=1|"]);
+    rig.log_on("VENUE");
+    rig.expect("ANNA", CANCEL, &["BACKUP: 35=F|41=A1|11=A2|55=VOD|54=1|"]);
+    // The same id again is no second order at the other venue.
+    let again = rig.hears("ANNA", ORDER);
+    assert!(again[0].ends_with("|58=duplicate ClOrdID|"), "{again:?}");
+    rig.expect(
+        "ANNA",
+        "35=D|97=Y|11=A1|55=VOD|",
+        &["BACKUP: 35=D|97=Y|11=A1|55=VOD|"],
+    );
+    // An order at the first one is not canceled at the other.
+    rig.expect(
+        "BERT",
+        &ORDER.replace("A1", "B1"),
+        &["VENUE: 35=D|11=B1|55=VOD|54=1|"],
+    );
+    rig.lose("VENUE");
+    let cancel = rig.hears("BERT", &CANCEL.replace("41=A1", "41=B1"));
+    assert!(cancel[0].starts_with("BERT: 35=9|"), "{cancel:?}");
+    assert!(cancel[0].contains("|39=0|"));
+    // One that is known nowhere goes where orders go.
+    let unknown = rig.hears("BERT", &CANCEL.replace("41=A1", "41=Z"));
+    assert!(unknown[0].starts_with("BACKUP: 35=F|"), "{unknown:?}");
+}
+
+#[test]
+fn copies_follow_the_same_policies() {
+    let rules =
+        "[[rule]]\nfrom = ['ANNA']\ndo = ['copy to AUDIT', 'send VENUE']\n[target.AUDIT]\naway = ";
+    let mut rig = Rig::new(&format!("{rules}\"reject\"\n"));
+    rig.lose("AUDIT");
+    rig.expect("ANNA", ORDER, &["VENUE: 35=D|11=A1|55=VOD|54=1|"]);
+    assert_eq!(rig.said(), ["rule 1: destination is not available"]);
+    let mut rig = Rig::new(&format!("{rules}\"hold\"\n"));
+    rig.lose("AUDIT");
+    assert_eq!(rig.hears("ANNA", ORDER).len(), 2);
+}

@@ -1,0 +1,169 @@
+//! What a file may say, and what is wrong with one.
+
+use super::*;
+
+fn errors(text: &str) -> Vec<String> {
+    match load(text, &SESSIONS, std::boxed::Box::new(|_| {})) {
+        Ok(_) => Vec::new(),
+        Err(errors) => errors.iter().map(ToString::to_string).collect(),
+    }
+}
+
+#[test]
+fn every_mistake_has_its_place_and_a_hint() {
+    let rule = "[[rule]]\nfrom = ['ANNA']\ndo = ['send VENUE']\n";
+    for (text, wanted) in [
+        (
+            "[gatewya]\n",
+            "1:2: unknown key 'gatewya' (did you mean 'gateway'?)",
+        ),
+        (
+            "[gateway]\nunmatchd = 'drop'\n",
+            "2:1: unknown key 'unmatchd' (did you mean 'unmatched'?)",
+        ),
+        (
+            "[gateway]\nunmatched = 'no'\n",
+            "2:13: this must be \"reject\" or \"drop\"",
+        ),
+        (
+            "[gateway]\nids = 1\n",
+            "2:7: this must be \"always\" or \"collision\"",
+        ),
+        (
+            "[gateway]\nmax_id = 300\n",
+            "2:10: this must be a number from 8 to 255",
+        ),
+        (
+            "[gateway]\nmax_orders = 0\n",
+            "2:14: this must be a number from 1 to 16777216",
+        ),
+        (
+            "[gateway]\nforget_after_days = 'x'\n",
+            "2:21: this must be a number from 1 to 10000",
+        ),
+        (
+            "[gateway]\nid_prefix = ''\n",
+            "2:13: this must be a text of 1 to 8 characters",
+        ),
+        (
+            "[gateway]\nid_prefix = 'a b'\n",
+            "2:13: this must be up to 8 visible characters without '=', and 6 less than id_length (prefix is not up to 8 visible characters without '=')",
+        ),
+        (
+            "[gateway]\nid_prefix = 'FWXYZ'\nid_length = 9\n",
+            "2:13: this must be up to 8 visible characters without '=', and 6 less than id_length (length of ids does not fit)",
+        ),
+        (
+            "[target.VENEU]\n",
+            "1:9: unknown session 'VENEU' (did you mean 'VENUE'?)",
+        ),
+        (
+            "[target.VENUE]\nway = 'hold'\n",
+            "2:1: unknown key 'way' (did you mean 'away'?)",
+        ),
+        (
+            "[target.VENUE]\naway = 'hodl'\n",
+            "2:8: unknown session 'hodl' (did you mean 'hold'?)",
+        ),
+        (
+            "[target.VENUE]\naway = 1\n",
+            "2:8: this must be \"hold\", \"reject\" or the name of a session",
+        ),
+        (
+            "[target]\nVENUE = 1\n",
+            "2:9: this must be tables such as [target.VENUE]",
+        ),
+        (
+            "[target.VENUE]\naway = 'VENUE'\n",
+            "2:8: what is for 'VENUE' would come back to it",
+        ),
+    ] {
+        assert_eq!(errors(&format!("{text}{rule}")), [wanted], "{text}");
+    }
+    let round = "[target.VENUE]\naway = 'BACKUP'\n[target.BACKUP]\naway = 'THIRD'\n[target.THIRD]\naway = 'BACKUP'\n";
+    assert_eq!(
+        errors(&format!("{rule}{round}")),
+        [
+            "7:8: what is for 'BACKUP' would come back to it",
+            "9:8: what is for 'THIRD' would come back to it"
+        ]
+    );
+    // Those of rules and those of options, in the order of the file.
+    let both = "[gateway]\nids = 1\n[[rule]]\nfrom = ['ANN']\ndo = ['stop']\n[target.X]\n";
+    let found = errors(both);
+    let lines: Vec<_> = found.iter().map(|error| &error[..1]).collect();
+    assert_eq!(lines, ["2", "4", "6"], "{found:?}");
+    assert_eq!(errors("[gateway\n").len(), 1);
+    // The tables of the engine are passed over.
+    assert!(errors(&format!("[default]\nX = 1\n[[session]]\nY = 2\n{rule}")).is_empty());
+}
+
+#[test]
+fn a_rule_that_converts_needs_a_conversion() {
+    let sessions = [
+        ("OLD", Version::Fix40),
+        ("SAME", Version::Fix40),
+        ("NEW", Version::Fixt11),
+        ("OTHER", Version::Fix40),
+    ];
+    let errors = |text: &str| match load(text, &sessions, std::boxed::Box::new(|_| {})) {
+        Ok(_) => Vec::new(),
+        Err(errors) => errors.iter().map(ToString::to_string).collect(),
+    };
+    let from = |to: &str| format!("\n[[rule]]\nfrom = ['OLD']\ndo = ['convert', 'send {to}']\n");
+    assert_eq!(
+        errors(&from("NEW")),
+        ["2:1: no conversion from FIX.4.0 to FIXT.1.1 (messages of 'OLD' for 'NEW')"]
+    );
+    assert!(errors(&from("SAME")).is_empty());
+    assert!(errors(&from("NEW").replace("'convert', ", "")).is_empty());
+    // One that stands in for another is a target too, and so is the client that an answer is for.
+    let stands_in = from("SAME") + "[target.SAME]\naway = 'NEW'\n";
+    assert_eq!(errors(&stands_in).len(), 1);
+    let back = "\n[[rule]]\nfrom = ['NEW']\ndo = ['convert', 'return']\n";
+    assert!(errors(back).is_empty());
+    let sent = from("NEW").replace("'convert', ", "");
+    assert_eq!(
+        errors(&(sent + back)),
+        ["6:1: no conversion from FIXT.1.1 to FIX.4.0 (messages of 'NEW' for 'OLD')"]
+    );
+}
+
+#[test]
+fn ids_look_as_the_file_says() {
+    let rules = r#"
+[gateway]
+ids = "always"
+id_prefix = "G-"
+[target.BACKUP]
+ids = "collision"
+[target.THIRD]
+id_prefix = "X"
+id_length = 7
+[[rule]]
+from = ["ANNA"]
+do = ['send VENUE', 'send BACKUP', 'send THIRD']
+"#;
+    let mut rig = Rig::new(rules);
+    rig.expect(
+        "ANNA",
+        "35=D|11=A|",
+        &[
+            "VENUE: 35=D|11=G-1|",
+            "BACKUP: 35=D|11=A|",
+            "THIRD: 35=D|11=X1|",
+        ],
+    );
+}
+
+#[test]
+fn as_many_orders_are_remembered_as_the_file_says() {
+    let text = format!("[gateway]\nmax_orders = 2\nforget_after_days = 1\n{PLAIN}");
+    let mut rig = Rig::new(&text.replace("'convert', ", ""));
+    for (id, sent) in [("1", 'V'), ("2", 'V'), ("3", 'A')] {
+        let written = rig.hears("ANNA", &format!("35=D|11={id}|55=VOD|54=1|"));
+        assert!(written[0].starts_with(sent), "{written:?}");
+    }
+    rig.wall += 86_400 * 1_000_000_000;
+    rig.expect("ANNA", "35=D|11=3|", &["VENUE: 35=D|11=3|"]);
+}

@@ -1,0 +1,351 @@
+//! A gateway that is given the notes of another one goes on as that one would.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::rules::Way;
+
+/// The sessions in another order, one of them gone, one new.
+const OTHERS: [(&str, Version); 6] = [
+    ("THIRD", Version::Fix44),
+    ("NEW", Version::Fix42),
+    ("VENUE", Version::Fix44),
+    ("BERT", Version::Fix42),
+    ("BACKUP", Version::Fix44),
+    ("ANNA", Version::Fix42),
+];
+const RULES: &str = r#"
+[gateway]
+max_orders = 12
+[target.VENUE]
+away = "BACKUP"
+[target.THIRD]
+ids = "always"
+id_prefix = "T"
+id_length = 8
+[[rule]]
+from = ["ANNA", "BERT"]
+when = 'Account = "2"'
+do = ['send VENUE', 'convert', 'send THIRD']
+[[rule]]
+from = ["ANNA", "BERT"]
+do = ['send VENUE']
+[[rule]]
+from = ["VENUE", "BACKUP", "THIRD"]
+do = ['return']
+"#;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Hears(&'static str, String),
+    Loses(&'static str),
+    LogsOn(&'static str),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let id = "[AB]|T[12]|FW[12]";
+    let client = prop_oneof![Just("ANNA"), Just("BERT")];
+    let venue = || prop_oneof![Just("VENUE"), Just("BACKUP"), Just("THIRD")];
+    let asked = (client, id, id, 0..7_usize).prop_map(|(from, id, other, what)| {
+        let text = match what {
+            0 | 1 => format!("35=D|11={id}|55=VOD|54=1|"),
+            2 => format!("35=D|11={id}|1=2|55=VOD|54=1|"),
+            3 => format!("35=D|97=Y|11={id}|55=VOD|"),
+            4 => format!("35=F|41={other}|11={id}|55=VOD|54=1|"),
+            5 => format!("35=G|41={other}|11={id}|55=VOD|54=1|"),
+            _ => format!("35=V|262={id}|263=1|"),
+        };
+        Step::Hears(from, text)
+    });
+    let answered = (venue(), id, id, 0..7_usize).prop_map(|(from, id, other, what)| {
+        let text = match what {
+            0 => format!("35=8|37=1|11={id}|39=0|150=0|"),
+            1 => format!("35=8|37=2|11={id}|39=2|150=F|"),
+            2 => format!("35=8|37=2|39=1|150=H|"),
+            3 => format!("35=8|37=1|11={id}|41={other}|39=5|150=5|"),
+            4 => format!("35=9|37=1|11={id}|41={other}|39=0|"),
+            5 => format!("35=j|372=D|379={id}|380=0|"),
+            _ => format!("35=W|262={id}|"),
+        };
+        Step::Hears(from, text)
+    });
+    prop_oneof![
+        8 => asked,
+        8 => answered,
+        1 => venue().prop_map(Step::Loses),
+        1 => venue().prop_map(Step::LogsOn),
+    ]
+}
+
+impl Rig {
+    fn step(&mut self, step: &Step) -> Vec<String> {
+        match step {
+            Step::Hears(from, text) => self.hears(from, text),
+            Step::Loses(name) => {
+                self.lose(name);
+                Vec::new()
+            }
+            Step::LogsOn(name) => {
+                self.log_on(name);
+                Vec::new()
+            }
+        }
+    }
+
+    /// A gateway of another file or none, after it was given the notes.
+    fn after(&self, text: &str, sessions: &[(&'static str, Version)]) -> Self {
+        let mut other = Self::of(text, sessions);
+        other.replay(&self.notes);
+        assert_eq!(other.said(), Vec::<String>::new());
+        for at in 0..self.sessions.len() {
+            let name = self.sessions[at].0;
+            if self.gateway.active[at] && sessions.iter().any(|(one, _)| *one == name) {
+                other.log_on(name);
+            }
+        }
+        other.wall = self.wall;
+        other
+    }
+
+    fn state(&self) -> u64 {
+        self.gateway.orders().state_hash()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn notes_give_the_same_state_and_the_same_answers(
+        before in proptest::collection::vec(step(), 0..60),
+        after in proptest::collection::vec(step(), 0..30),
+    ) {
+        let mut rig = Rig::new(RULES);
+        before.iter().for_each(|step| drop(rig.step(step)));
+        let mut same = rig.after(RULES, &SESSIONS);
+        let mut others = rig.after(RULES, &OTHERS);
+        rig.said();
+        for step in &after {
+            prop_assert_eq!(rig.state(), same.state());
+            prop_assert_eq!(rig.state(), others.state());
+            let written = rig.step(step);
+            prop_assert_eq!(&written, &same.step(step));
+            prop_assert_eq!(&written, &others.step(step));
+            prop_assert_eq!((rig.said(), rig.refusal), (same.said(), same.refusal));
+        }
+        prop_assert_eq!(rig.state(), others.state());
+    }
+
+    #[test]
+    fn any_bytes_are_no_panic(note in proptest::collection::vec(any::<u8>(), 0..40)) {
+        let mut rig = Rig::new(RULES);
+        rig.hears("ANNA", "35=D|11=A|55=VOD|54=1|");
+        rig.gateway.on_note(Timestamp(0), &note);
+    }
+
+    #[test]
+    fn changed_notes_are_no_panic(
+        at in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
+        let mut rig = Rig::new(RULES);
+        for (from, text) in [
+            ("ANNA", "35=D|11=A|55=VOD|54=1|"),
+            ("VENUE", "35=8|37=1|11=A|39=0|"),
+            ("VENUE", "35=j|372=D|379=A|380=0|"),
+        ] {
+            rig.hears(from, text);
+        }
+        let at = at.index(rig.notes.len());
+        let place = place.index(rig.notes[at].1.len());
+        rig.notes[at].1[place] = byte;
+        let mut other = Rig::of(RULES, &OTHERS);
+        other.replay(&rig.notes);
+        other.all_log_on();
+        other.hears("ANNA", "35=D|11=A|55=VOD|54=1|");
+    }
+}
+
+#[test]
+fn notes_are_short_and_can_be_read() {
+    let mut rig = Rig::new(RULES);
+    rig.hears("ANNA", "35=D|11=A|21=1|55=VOD|54=1|38=100|");
+    rig.hears("VENUE", "35=8|37=V1|11=A|17=E1|150=0|39=0|55=VOD|");
+    let notes = rig
+        .notes
+        .iter()
+        .map(|(_, note)| String::from_utf8_lossy(note).replace('\x01', "|"));
+    assert_eq!(
+        notes.collect::<Vec<_>>(),
+        [
+            "C 12 10000 64 - C64=FW",
+            "S 0 - ANNA",
+            "S 1 - VENUE",
+            "O 0 1 D|11=A|",
+            "I 1 8|37=V1|11=A|150=0|39=0|",
+        ]
+    );
+}
+
+#[test]
+fn a_session_that_is_gone_is_still_known_and_may_come_back() {
+    let mut rig = Rig::new(RULES);
+    rig.hears("BERT", "35=D|11=A|55=VOD|54=1|");
+    rig.hears("ANNA", "35=D|11=A|55=VOD|54=1|");
+    let without: Vec<_> = SESSIONS
+        .iter()
+        .filter(|(name, _)| *name != "BERT")
+        .copied()
+        .collect();
+    let text = RULES.replace("\"ANNA\", \"BERT\"", "\"ANNA\"");
+    let mut other = rig.after(&text, &without);
+    assert_eq!(other.state(), rig.state());
+    // It is for nobody else.
+    other.expect("VENUE", "35=8|37=1|11=A|39=0|", &[]);
+    assert_eq!(
+        other.said(),
+        ["rule 3: its client is no longer in the file"]
+    );
+    other.expect(
+        "VENUE",
+        "35=8|37=2|11=FW1|39=0|",
+        &["ANNA: 35=8|37=2|11=A|39=0|"],
+    );
+    let mut notes = core::mem::take(&mut rig.notes);
+    notes.append(&mut other.notes);
+    let mut back = Rig::of(RULES, &SESSIONS);
+    back.replay(&notes);
+    back.all_log_on();
+    back.expect(
+        "VENUE",
+        "35=8|37=1|11=A|39=2|",
+        &["BERT: 35=8|37=1|11=A|39=2|"],
+    );
+}
+
+#[test]
+fn other_ids_and_limits_hold_from_the_restart_on() {
+    let mut rig = Rig::new(RULES);
+    rig.hears("ANNA", "35=D|11=A|55=VOD|54=1|");
+    rig.hears("BERT", "35=D|11=A|55=VOD|54=1|");
+    // What went out as FW1 came from there, whatever the file says now.
+    let text = RULES
+        .replace("max_orders = 12", "max_orders = 9\nid_prefix = \"GW\"")
+        .replace("[target.VENUE]", "[target.VENUE]\nids = \"always\"");
+    let mut other = rig.after(&text, &SESSIONS);
+    other.expect(
+        "VENUE",
+        "35=8|37=1|11=FW1|39=0|",
+        &["BERT: 35=8|37=1|11=A|39=0|"],
+    );
+    other.expect("ANNA", "35=D|11=B|55=VOD|", &["VENUE: 35=D|11=GW2|55=VOD|"]);
+    assert_eq!(other.gateway.orders().config().max_orders, 9);
+    // And again the same.
+    let mut notes = rig.notes.clone();
+    notes.extend(other.notes.clone());
+    let mut third = Rig::of(&text, &SESSIONS);
+    third.replay(&notes);
+    assert_eq!(third.state(), other.state());
+    third.all_log_on();
+    assert!(third.notes.is_empty());
+    // Less room than there are orders is no room for them: all stays as it was.
+    let little = text.replace("max_orders = 9", "max_orders = 1");
+    let mut little = Rig::of(&little, &SESSIONS);
+    little.replay(&notes);
+    little.all_log_on();
+    assert_eq!(
+        little.said(),
+        ["orders cannot go on under these limits: checkpoint holds more than the limits allow"]
+    );
+    assert_eq!(little.gateway.orders().config().max_orders, 9);
+    assert_eq!(little.state(), other.state());
+}
+
+#[test]
+fn a_bad_note_is_an_alarm() {
+    let mut rig = Rig::of(RULES, &SESSIONS);
+    let not_ours = "note of the journal is none of a gateway";
+    let unknown = "note of the journal speaks of an unknown session";
+    for (note, said) in [
+        ("", not_ours),
+        ("X", not_ours),
+        ("C 1 2", not_ours),
+        ("C 4000000000 10 64 - C64=FW", not_ours),
+        (
+            "C 1 10 300 - C64=FW",
+            "orders cannot go on under these limits: longest id is not of 1 to 255 bytes",
+        ),
+        ("S 0 Q9=X NAME", not_ours),
+        ("S 7 - NAME", unknown),
+        ("O 0 1 D\x0111=A\x01", unknown),
+        ("I 99999999999 8\x01", not_ours),
+    ] {
+        rig.gateway.on_note(Timestamp(0), note.as_bytes());
+        assert_eq!(rig.said(), [said], "{note}");
+    }
+    rig.gateway.on_note(Timestamp(0), b"S 0 - ANNA");
+    for note in [
+        "O 0 0 D",
+        "O 0 0 D\x0111\x01",
+        "O 0 0 D\x01x=1\x01",
+        "S 0 - BERT",
+        "Z 0 0 D\x01",
+    ] {
+        rig.gateway.on_note(Timestamp(0), note.as_bytes());
+        assert_eq!(rig.said().len(), 1, "{note}");
+    }
+}
+
+#[test]
+fn nothing_is_sent_without_its_note() {
+    let mut rig = Rig::of(RULES, &SESSIONS);
+    rig.all_log_on();
+    let before = rig.state();
+    // Room for the limits and both sessions, not for the order.
+    for messages in 0..3 {
+        let mut rig = Rig::of(RULES, &SESSIONS);
+        rig.outbox = Outbox::new(1 << 12, messages, 64);
+        assert_eq!(rig.hears("ANNA", "35=D|11=A|55=VOD|"), Vec::<String>::new());
+        assert_eq!(rig.refusal, Err(Refusal::NotAvailable));
+        assert_eq!(rig.state(), before);
+        // With room, the same order is a new one.
+        rig.outbox = Outbox::new(1 << 12, 16, 64);
+        rig.log_on("VENUE");
+        rig.expect("ANNA", "35=D|11=A|55=VOD|", &["VENUE: 35=D|11=A|55=VOD|"]);
+        let other = rig.after(RULES, &SESSIONS);
+        assert_eq!(other.state(), rig.state());
+    }
+    // Room for the note, not for the order.
+    let mut rig = Rig::new(RULES);
+    rig.outbox = Outbox::new(1 << 12, 3, 64);
+    assert_eq!(rig.hears("ANNA", "35=D|11=A|55=VOD|"), Vec::<String>::new());
+    let other = rig.after(RULES, &SESSIONS);
+    assert_eq!(other.state(), rig.state());
+}
+
+#[test]
+fn each_way_is_known_before_the_first_message() {
+    let rig = Rig::new(RULES);
+    let ways: Vec<_> = rig
+        .gateway
+        .rules()
+        .ways()
+        .filter(|way| way.rule == 0)
+        .collect();
+    let way = |from, to, convert| Way {
+        rule: 0,
+        from,
+        to: Some(to),
+        convert,
+    };
+    assert_eq!(
+        ways,
+        [
+            way(0, 3, false),
+            way(0, 5, true),
+            way(1, 3, false),
+            way(1, 5, true)
+        ]
+    );
+}

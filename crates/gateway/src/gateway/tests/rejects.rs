@@ -1,0 +1,322 @@
+//! What the source is answered when its message goes nowhere.
+
+use fixwire_protocol::dictionary::{Rules, Scratch, validate};
+
+use super::*;
+
+const VERSIONS: [Version; 8] = [
+    Version::Fix40,
+    Version::Fix41,
+    Version::Fix42,
+    Version::Fix43,
+    Version::Fix44,
+    Version::Fix50,
+    Version::Fix50Sp1,
+    Version::Fix50Sp2,
+];
+const BODIES: [&str; 6] = [
+    "35=D|11=A|1=ACC|55=VOD|54=1|38=100|44=7|40=2|21=1|60=20261120-10:00:00|",
+    "35=D|11=A|115=DESK|128=BROKER|48=X1|22=4|55=VOD|54=1|",
+    "35=F|41=A|11=B|55=VOD|54=1|38=100|",
+    "35=G|37=O7|41=A|11=B|55=VOD|54=1|38=100|",
+    "35=H|11=A|55=VOD|54=1|",
+    "35=R|131=Q|146=1|55=VOD|",
+];
+
+fn of_version(version: Version, text: &str) -> Rig {
+    let mut rig = Rig::of(text, &[("CLIENT", version), ("VENUE", version)]);
+    rig.all_log_on();
+    rig
+}
+
+/// What the client is answered to a message.
+fn answer(version: Version, action: &str, text: &str) -> String {
+    let rules = format!("[[rule]]\nfrom = ['CLIENT']\ndo = [{action:?}]\n");
+    let mut rig = of_version(version, &rules);
+    let mut written = rig.hears("CLIENT", text);
+    assert_eq!((written.len(), rig.refusal), (1, Ok(())), "{action} {text}");
+    assert_eq!(rig.gateway.counters().rejected, 1);
+    written.remove(0)
+}
+
+/// Whether a message that was written is valid in its version.
+#[track_caller]
+fn assert_valid(version: Version, written: &str) {
+    let (to, text) = written.split_once(": ").unwrap();
+    let bytes = super::message(version, to, text);
+    let mut decoder = Decoder::with_capacity(128);
+    let message = decoder.decode(&bytes);
+    let dictionary = dictionary(version);
+    let checked = validate::check(
+        &dictionary,
+        &message,
+        &Rules::default(),
+        &mut Scratch::default(),
+    );
+    assert_eq!(checked, Ok(()), "{} {written}", version.name());
+}
+
+#[test]
+fn every_reject_is_valid_in_its_version() {
+    for version in VERSIONS {
+        for text in BODIES {
+            for kind in [
+                "reject",
+                "reject order",
+                "reject business",
+                "reject session",
+            ] {
+                let written = answer(version, &format!("{kind} \"no\""), text);
+                assert_valid(version, &written);
+                assert!(written.contains("|58=no|"), "{written}");
+                let (asked, written) = (&text[3..4], &written["CLIENT: 35=".len()..]);
+                let business = match version < Version::Fix42 {
+                    true => "3|",
+                    false => "j|",
+                };
+                let wanted = match (kind, asked) {
+                    ("reject session", _) => "3|",
+                    ("reject business", _) => business,
+                    (_, "D") => "8|",
+                    (_, "F" | "G") => "9|",
+                    _ => business,
+                };
+                assert!(written.starts_with(wanted), "{kind} {text}: {written}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_each_reject_says() {
+    let wall = Timestamp::parse(b"20261120-10:00:00.001").unwrap().0;
+    for (version, action, text, wanted) in [
+        (
+            Version::Fix42,
+            "reject",
+            BODIES[0],
+            format!(
+                "8|37=NONE|11=A|17={wall}|20=0|150=8|39=8|103=0|1=ACC|55=VOD|54=1|38=100|151=0|14=0|6=0|58=no|"
+            ),
+        ),
+        (
+            Version::Fix40,
+            "reject",
+            BODIES[0],
+            format!(
+                "8|37=NONE|11=A|17={wall}|20=0|39=8|103=0|1=ACC|55=VOD|54=1|38=100|32=0|31=0|14=0|6=0|58=no|"
+            ),
+        ),
+        (
+            Version::Fix44,
+            "reject",
+            BODIES[1],
+            format!(
+                "8|115=BROKER|128=DESK|37=NONE|11=A|17={wall}|150=8|39=8|103=0|55=VOD|48=X1|22=4|54=1|151=0|14=0|6=0|58=no|"
+            ),
+        ),
+        (
+            Version::Fix42,
+            "reject",
+            BODIES[2],
+            "9|37=NONE|11=B|41=A|39=8|434=1|102=1|58=no|".into(),
+        ),
+        (
+            Version::Fix44,
+            "reject",
+            BODIES[3],
+            "9|37=O7|11=B|41=A|39=8|434=2|102=1|58=no|".into(),
+        ),
+        (
+            Version::Fix44,
+            "reject",
+            BODIES[5],
+            "j|45=7|372=R|379=Q|380=0|58=no|".into(),
+        ),
+        (Version::Fix41, "reject", BODIES[4], "3|45=7|58=no|".into()),
+        (
+            Version::Fix44,
+            "reject session",
+            BODIES[0],
+            "3|45=7|372=D|373=99|58=no|".into(),
+        ),
+    ] {
+        let written = answer(version, &format!("{action} \"no\""), text);
+        assert_eq!(written, format!("CLIENT: 35={wanted}"));
+    }
+}
+
+#[test]
+fn a_cancel_of_an_open_order_does_not_end_it() {
+    let mut rig = Rig::new(
+        r#"
+[[rule]]
+from = ["ANNA"]
+when = 'MsgType = D'
+do = ['send VENUE']
+[[rule]]
+from = ["ANNA"]
+do = ['reject "not now"']
+"#,
+    );
+    rig.hears("ANNA", BODIES[0]);
+    rig.expect(
+        "ANNA",
+        BODIES[2],
+        &["ANNA: 35=9|37=NONE|11=B|41=A|39=0|434=1|102=2|58=not now|"],
+    );
+}
+
+#[test]
+fn each_failure_has_its_text_and_reason() {
+    let open = r#"
+[[rule]]
+from = ["ANNA"]
+when = 'ClOrdID = "A"'
+do = ['send VENUE']
+"#;
+    let throttled =
+        "[[rule]]\nfrom = ['ANNA']\ndo = ['throttle 1 per second else reject', 'stop']\n";
+    let converted = "[[rule]]\nfrom = ['ANNA']\ndo = ['convert', 'send VENUE']\n";
+    for (rules, before, text, wanted) in [
+        // No rule for it.
+        (
+            open,
+            0,
+            "35=B|148=x|",
+            "35=j|45=7|372=B|380=3|58=no destination for this message|",
+        ),
+        (
+            open,
+            0,
+            "35=R|131=Q|",
+            "35=j|45=7|372=R|379=Q|380=3|58=no destination for this message|",
+        ),
+        // The order is open there.
+        (open, 1, BODIES[0], "|39=8|103=6|"),
+        // No id.
+        (converted, 0, "35=D|55=VOD|", "|58=message without an id|"),
+        (
+            converted,
+            0,
+            "35=D|11=ABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDEFGHIJABCDE|",
+            "|58=id is too long (11)|",
+        ),
+        // 4.4 wants more than it has.
+        (
+            converted,
+            0,
+            "35=J|70=1|",
+            "|58=message has no equal at its destination (71)|",
+        ),
+        (
+            throttled,
+            1,
+            "35=B|148=x|",
+            "35=j|45=7|372=B|380=0|58=too many messages|",
+        ),
+        (
+            "[[rule]]\nfrom = ['ANNA']\ndo = ['send by DeliverToCompID']\n",
+            0,
+            "35=D|128=NOBODY|11=A|55=VOD|54=1|",
+            "|58=no destination for this message (128)|",
+        ),
+        (
+            "[[rule]]\nfrom = ['ANNA']\ndo = ['copy Text to Account', 'send VENUE']\n",
+            0,
+            "35=D|11=A|55=VOD|54=1|",
+            "|58=message cannot be handled (58)|",
+        ),
+    ] {
+        let mut rig = Rig::new(rules);
+        for _ in 0..before {
+            rig.hears("ANNA", text);
+            rig.wall -= 1_000_000;
+        }
+        let written = rig.hears("ANNA", text);
+        assert_eq!(written.len(), 1, "{text}");
+        assert!(written[0].starts_with("ANNA: 35="), "{written:?}");
+        assert!(written[0].contains(wanted), "{written:?}");
+        assert_eq!(rig.said().len(), 1);
+        assert_eq!(
+            rig.gateway.orders().counters().live,
+            before as u64 * u64::from(rules == open)
+        );
+    }
+}
+
+#[test]
+fn an_order_that_was_not_sent_has_ended() {
+    let mut rig = Rig::new(PLAIN);
+    // An allocation that 4.4 wants more of is refused after its id was remembered.
+    rig.hears("ANNA", "35=E|66=L|73=1|11=A|67=1|");
+    assert_eq!(rig.gateway.orders().counters().live, 0, "{:?}", rig.said());
+    assert!(rig.notes.iter().any(|(_, note)| note.starts_with(b"R ")));
+}
+
+#[test]
+fn unmatched_messages_are_dropped_when_the_file_says_so() {
+    let mut rig = Rig::new(
+        "[gateway]\nunmatched = \"drop\"\n[[rule]]\nfrom = [\"ANNA\"]\nwhen = 'MsgType = D'\ndo = ['send VENUE']\n",
+    );
+    rig.expect("ANNA", "35=B|148=x|", &[]);
+    assert_eq!(rig.gateway.counters().unmatched, 1);
+    assert!(rig.said().is_empty());
+}
+
+#[test]
+fn when_one_of_several_targets_got_it_the_source_is_not_answered() {
+    let mut rig = Rig::new(
+        r#"
+[[rule]]
+from = ["ANNA"]
+do = ['send AUDIT', 'convert', 'send VENUE', 'send THIRD']
+[target.THIRD]
+away = "reject"
+"#,
+    );
+    rig.lose("THIRD");
+    let written = rig.hears("ANNA", BODIES[0]);
+    assert_eq!(written.len(), 2, "{written:?}");
+    assert_eq!(rig.said(), ["rule 1: destination is not available"]);
+    // At most one answer for a message that nobody got.
+    let mut rig = Rig::new(
+        "[[rule]]\nfrom = ['ANNA']\ndo = ['reject \"one\"', 'reject \"two\"', 'copy to AUDIT']\n",
+    );
+    let written = rig.hears("ANNA", BODIES[0]);
+    assert_eq!(written.len(), 2, "{written:?}");
+    assert!(written[0].ends_with("|58=one|"));
+}
+
+#[test]
+fn a_reject_is_never_rejected() {
+    let mut rig = Rig::new("[[rule]]\nfrom = ['*']\ndo = ['reject \"no\"']\n");
+    rig.expect("ANNA", "35=j|45=1|372=D|380=0|", &[]);
+    // What a rule says is done all the same.
+    assert_eq!(rig.hears("VENUE", "35=8|11=A|37=1|").len(), 1);
+}
+
+#[test]
+fn without_room_for_the_answer_the_session_refuses() {
+    let mut rig = Rig::new(PLAIN);
+    rig.outbox = Outbox::new(300, 64, 64);
+    let long = format!("35=D|11=A|58={}|", "x".repeat(400));
+    assert_eq!(rig.hears("ANNA", &long), Vec::<String>::new());
+    assert_eq!(rig.refusal, Err(Refusal::NotAvailable));
+    // A report that finds no room is an alarm.
+    rig.outbox = Outbox::new(60, 64, 64);
+    rig.expect("VENUE", "35=8|37=V1|11=A|17=E1|150=0|39=0|55=VOD|", &[]);
+    assert_eq!(
+        rig.said().last().unwrap(),
+        "no rule: not written: the outbox is full"
+    );
+    // A session that the file does not have.
+    let bytes = message(Version::Fix42, "X", "35=D|11=A|");
+    let mut decoder = Decoder::with_capacity(64);
+    let (now, mut outbox) = (rig.now(), Outbox::new(100, 4, 64));
+    let message = decoder.decode(&bytes);
+    let done = rig
+        .gateway
+        .on_message(now, SessionId(99), &message, &mut outbox);
+    assert_eq!(done, Err(Refusal::NotAuthorized));
+}

@@ -1,0 +1,342 @@
+//! One message: what the rules say about it is done.
+
+use fixwire_protocol::{Message, Now, Outbox, Refusal, SessionId, tag};
+
+use super::answer::{Answer, plain};
+use super::options::Away;
+use super::{Core, Event, Trouble};
+use crate::Draft;
+use crate::orders::known::{answers, asks, id_of};
+use crate::orders::{Heard, Out};
+use crate::rules::{Facts, Outcome, RejectKind, Rules, Scratch};
+
+/// Whom a message goes back to.
+#[derive(Clone, Copy)]
+enum Back {
+    Nobody,
+    /// It answers by an id.
+    Heard(Heard),
+    /// It is the BusinessMessageReject of something that this client sent.
+    Refused(SessionId),
+}
+
+/// A message while its outcomes are carried out.
+pub(super) struct Work<'w> {
+    core: &'w mut Core,
+    rules: &'w Rules,
+    active: &'w [bool],
+    now: Now,
+    source: usize,
+    message: &'w Message<'w>,
+    outbox: &'w mut Outbox,
+    back: Back,
+    /// How many targets have got it.
+    given: usize,
+    /// Why the first one has not.
+    trouble: Option<Trouble>,
+    answered: bool,
+    /// The reject was not written: the session, which has room of its own, has to say it.
+    unanswered: bool,
+}
+
+impl<'w> Work<'w> {
+    pub fn new(
+        core: &'w mut Core,
+        rules: &'w Rules,
+        active: &'w [bool],
+        now: Now,
+        from: SessionId,
+        message: &'w Message<'w>,
+        outbox: &'w mut Outbox,
+    ) -> Self {
+        Self {
+            core,
+            rules,
+            active,
+            now,
+            source: from.0 as usize,
+            message,
+            outbox,
+            back: Back::Nobody,
+            given: 0,
+            trouble: None,
+            answered: false,
+            unanswered: false,
+        }
+    }
+
+    pub fn run(&mut self, scratch: &mut Scratch) -> Result<(), Refusal> {
+        if let Err(trouble) = self.before() {
+            self.trouble(None, trouble);
+        } else {
+            let facts = Facts {
+                now: self.now,
+                active: self.active,
+            };
+            let (rules, message, source) = (self.rules, self.message, self.source);
+            let mut each = |outcome: Outcome<'_>| self.outcome(outcome);
+            let evaluated = rules.evaluate(scratch, message, source, &facts, &mut each);
+            if !evaluated.decided {
+                self.core.counters.unmatched += 1;
+                if self.core.reject_unmatched {
+                    self.trouble(None, Trouble::Unmatched);
+                }
+            }
+        }
+        if let Some(trouble) = self.trouble
+            && self.given == 0
+            && !self.answered
+            && !self.is_answer()
+        {
+            self.core.text.clear();
+            self.core.text.extend_from_slice(trouble.text().as_bytes());
+            if let Some(tag) = trouble.tag() {
+                self.core.text.extend_from_slice(b" (");
+                let mut digits = itoa::Buffer::new();
+                self.core
+                    .text
+                    .extend_from_slice(digits.format(tag).as_bytes());
+                self.core.text.push(b')');
+            }
+            self.answer(RejectKind::Fitting, Some(trouble));
+        }
+        match self.unanswered {
+            true => Err(Refusal::NotAvailable),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether it is a message that is never answered with a reject.
+    fn is_answer(&self) -> bool {
+        let msg_type = self.message.msg_type();
+        msg_type == b"j" || (answers(msg_type) && !asks(msg_type))
+    }
+
+    /// What is done before any rule.
+    fn before(&mut self) -> Result<(), Trouble> {
+        if let Err(error) = self.core.notes.begin(self.outbox)? {
+            (self.core.listener)(Event::Note(error));
+        }
+        let msg_type = self.message.msg_type();
+        let notes = &self.core.notes;
+        let number = notes.number(self.source);
+        if number.is_some_and(|number| notes.orders().came_back(number, self.message)) {
+            self.core.counters.came_back += 1;
+            return Err(Trouble::CameBack);
+        }
+        let Core { notes, own_id, .. } = &mut *self.core;
+        if answers(msg_type) {
+            let heard = notes.heard(self.now.wall, self.source, self.message, self.outbox)?;
+            self.back = heard.map_or(Back::Nobody, Back::Heard);
+        } else if msg_type == b"j"
+            && let Some(refused) = self.message.get(tag::REF_MSG_TYPE)
+            && let Some(id) = self.message.get(tag::BUSINESS_REJECT_REF_ID)
+            && let Some(tag) = id_of(refused)
+        {
+            let found = notes.refused(self.source, refused, (tag, id), self.outbox)?;
+            if let Some((client, id)) = found {
+                self.back = Back::Refused(client);
+                own_id.clear();
+                own_id.extend_from_slice(id);
+            }
+        }
+        Ok(())
+    }
+
+    fn outcome(&mut self, outcome: Outcome<'_>) {
+        match outcome {
+            Outcome::Send {
+                rule,
+                to,
+                draft,
+                convert,
+            } => {
+                let done = self.send(to, draft, convert);
+                self.core.counters.sent += u64::from(done.is_ok());
+                self.given += usize::from(done.is_ok());
+                self.note_failure(rule, done);
+            }
+            Outcome::Copy {
+                rule,
+                to,
+                draft,
+                convert,
+            } => {
+                let done = self.target(to, None);
+                let done = done.and_then(|to| self.pass(to, draft, convert));
+                self.core.counters.copied += u64::from(done.is_ok());
+                if let Err(trouble) = done {
+                    self.tell(Some(rule), trouble);
+                }
+            }
+            Outcome::Return {
+                rule,
+                draft,
+                convert,
+            } => {
+                let done = self.give_back(draft, convert);
+                self.core.counters.returned += u64::from(done.is_ok());
+                self.given += usize::from(done.is_ok());
+                self.note_failure(rule, done);
+            }
+            Outcome::Reject { kind, text, .. } => {
+                // A reject of a reject would be answered in its turn.
+                if !self.answered && self.message.msg_type() != b"j" {
+                    self.core.text.clear();
+                    self.core.text.extend_from_slice(plain(text));
+                    self.answer(kind, None);
+                }
+            }
+            Outcome::Disconnect { rule, session } => {
+                let rule = self.rules.name(rule).unwrap_or_default();
+                let session = SessionId(session as u32);
+                (self.core.listener)(Event::Disconnect { rule, session });
+            }
+            Outcome::Count { counter, .. } => self.core.counted[counter] += 1,
+            Outcome::Notify { rule, text } => {
+                let rule = self.rules.name(rule).unwrap_or_default();
+                (self.core.listener)(Event::Notify { rule, text });
+            }
+            Outcome::Throttled { rule, reject } => match reject {
+                true => self.trouble(Some(rule), Trouble::TooMany),
+                false => self.tell(Some(rule), Trouble::TooMany),
+            },
+            Outcome::Failed {
+                rule,
+                action,
+                failure,
+            } => {
+                self.trouble(Some(rule), Trouble::Failed { action, failure });
+            }
+        }
+    }
+
+    fn note_failure(&mut self, rule: usize, done: Result<(), Trouble>) {
+        if let Err(trouble) = done {
+            self.trouble(Some(rule), trouble);
+        }
+    }
+
+    /// The source is answered if nobody gets the message.
+    fn trouble(&mut self, rule: Option<usize>, trouble: Trouble) {
+        self.trouble = self.trouble.or(Some(trouble));
+        self.tell(rule, trouble);
+    }
+
+    fn tell(&mut self, rule: Option<usize>, trouble: Trouble) {
+        self.core.counters.troubles += 1;
+        (self.core.listener)(Event::Trouble {
+            from: SessionId(self.source as u32),
+            rule: rule.and_then(|rule| self.rules.name(rule)),
+            trouble,
+        });
+    }
+
+    fn send(&mut self, to: usize, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {
+        let to = self.target(to, Some(draft))?;
+        let notes = &mut self.core.notes;
+        let way = (self.source, to);
+        if notes.outbound(self.now.wall, way, draft, self.outbox)? == Out::Duplicate {
+            return Err(Trouble::Duplicate);
+        }
+        self.pass(to, draft, convert).inspect_err(|_| {
+            // Without room for this note the order stays open, here and after a restart.
+            let _ = self.core.notes.not_sent(to, self.outbox);
+        })
+    }
+
+    /// Writes a message for a session.
+    fn pass(&mut self, to: usize, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {
+        if convert {
+            let (from, to) = (&self.core.sessions[self.source], &self.core.sessions[to]);
+            let (from, to) = (from.version, to.version);
+            self.core.conversions.convert(from, to, draft)?;
+        }
+        let mut body = self.outbox.begin(SessionId(to as u32), draft.msg_type());
+        draft.write(&mut body);
+        Ok(body.finish()?)
+    }
+
+    fn give_back(&mut self, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {
+        let notes = &self.core.notes;
+        let client = match self.back {
+            Back::Heard(heard) if notes.orders().restore(heard, draft) => heard.client,
+            Back::Refused(client) => {
+                draft.set(tag::BUSINESS_REJECT_REF_ID, &self.core.own_id);
+                // The number is that of a message that the client never saw.
+                draft.remove_tag(tag::REF_SEQ_NUM);
+                client
+            }
+            Back::Heard(_) | Back::Nobody => {
+                self.core.counters.unsolicited += 1;
+                return Err(Trouble::Unsolicited);
+            }
+        };
+        let client = notes.place(client).ok_or(Trouble::ClientGone)?;
+        self.pass(client, draft, convert)
+    }
+
+    /// Where a message for a session goes now. One that is about an order goes where the order is; a
+    /// copy is given without its draft and is about none.
+    fn target(&self, to: usize, draft: Option<&Draft>) -> Result<usize, Trouble> {
+        let away = |at: usize| match self.active[at] {
+            true => None,
+            false => Some(self.core.sessions[at].away),
+        };
+        let next = |at: &usize| match self.core.sessions[*at].away {
+            Away::To(next) => Some(next),
+            Away::Hold | Away::Reject => None,
+        };
+        if let Some(draft) = draft
+            && next(&to).is_some()
+            && let Some(client) = self.core.notes.number(self.source)
+        {
+            let notes = &self.core.notes;
+            let has_it = |at: &usize| {
+                let venue = notes.number(*at);
+                venue.is_some_and(|venue| notes.orders().concerns(client, venue, draft))
+            };
+            if let Some(at) = core::iter::successors(Some(to), next).find(has_it) {
+                return match away(at) {
+                    None | Some(Away::Hold) => Ok(at),
+                    Some(_) => Err(Trouble::Away(SessionId(at as u32))),
+                };
+            }
+        }
+        let mut at = to;
+        loop {
+            match away(at) {
+                None | Some(Away::Hold) => return Ok(at),
+                Some(Away::Reject) => return Err(Trouble::Away(SessionId(at as u32))),
+                Some(Away::To(next)) => at = next,
+            }
+        }
+    }
+
+    /// Answers the source with the text that was made.
+    fn answer(&mut self, kind: RejectKind, trouble: Option<Trouble>) {
+        self.answered = true;
+        // The time, so that it is another one after a restart.
+        let next = self.core.last_reject.saturating_add(1);
+        self.core.last_reject = self.now.wall.0.max(next);
+        let notes = &self.core.notes;
+        let order_is_open = notes
+            .number(self.source)
+            .zip(self.message.get(tag::ORIG_CL_ORD_ID))
+            .is_some_and(|(client, id)| notes.orders().is_open(client, id));
+        let answer = Answer {
+            now: self.now,
+            to: SessionId(self.source as u32),
+            dictionary: &self.core.sessions[self.source].dictionary,
+            message: self.message,
+            trouble,
+            text: &self.core.text,
+            order_is_open,
+            number: self.core.last_reject,
+        };
+        match answer.write(kind, self.outbox) {
+            Ok(()) => self.core.counters.rejected += 1,
+            Err(_) => self.unanswered = true,
+        }
+    }
+}

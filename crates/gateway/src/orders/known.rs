@@ -1,0 +1,105 @@
+//! What is known of ids, and which limits hold: nothing changes by asking.
+
+use fixwire_protocol::{Message, SessionId, Tag, tag};
+
+use super::table::{self, Kind, Role};
+use super::{Orders, OrdersConfig, Rewriting};
+use crate::Draft;
+
+/// Fields besides ids that [`Orders`] reads of messages to a venue.
+const ASKED_WITH: [Tag; 2] = [tag::POSS_RESEND, tag::SUBSCRIPTION_REQUEST_TYPE];
+/// Fields besides ids that [`Orders`] reads of messages from a venue.
+const ANSWERED_WITH: [Tag; 6] = [
+    tag::POSS_RESEND,
+    tag::EXEC_TYPE,
+    tag::ORD_STATUS,
+    tag::EXEC_TRANS_TYPE,
+    tag::CL_ORD_ID,
+    tag::ORIG_CL_ORD_ID,
+];
+
+/// Whether a message of this type has ids that are to come back.
+#[must_use]
+pub fn asks(msg_type: &[u8]) -> bool {
+    !table::asks(msg_type).is_empty()
+}
+
+/// Whether a message of this type answers by an id.
+#[must_use]
+pub fn answers(msg_type: &[u8]) -> bool {
+    !table::answers(msg_type).is_empty()
+}
+
+/// Whether [`Orders::outbound`] and [`Orders::refused`] read this field of a message of this type.
+#[must_use]
+pub fn reads_outbound(msg_type: &[u8], tag: Tag) -> bool {
+    ASKED_WITH.contains(&tag) || table::asks(msg_type).iter().any(|ask| ask.tag == tag)
+}
+
+/// Whether [`Orders::heard`] reads this field of a message of this type.
+#[must_use]
+pub fn reads_inbound(msg_type: &[u8], tag: Tag) -> bool {
+    let answers = table::answers(msg_type);
+    ANSWERED_WITH.contains(&tag) || answers.iter().any(|answer| answer.tag == tag)
+}
+
+/// The field that names a message of this type as a whole: ClOrdID(11) of an order, ListID(66) of a
+/// list, and what a BusinessMessageReject repeats in BusinessRejectRefID(379).
+#[must_use]
+pub fn id_of(msg_type: &[u8]) -> Option<Tag> {
+    table::asks(msg_type).first().map(|ask| ask.tag)
+}
+
+impl Orders {
+    /// The limits and habits.
+    #[must_use]
+    pub fn config(&self) -> &OrdersConfig {
+        &self.config
+    }
+
+    /// How ids look at this venue, when that was said.
+    #[must_use]
+    pub fn rewriting(&self, venue: SessionId) -> Option<Rewriting> {
+        let at = self.venues.binary_search_by_key(&venue, |venue| venue.id);
+        self.venues[at.ok()?].rewriting
+    }
+
+    /// Whether a message that asks something is one that was sent to this very session, which still
+    /// has it open: it has come back.
+    #[must_use]
+    pub fn came_back(&self, session: SessionId, message: &Message<'_>) -> bool {
+        let asks = table::asks(message.msg_type());
+        let only_names = asks.iter().all(|ask| ask.role == Role::Names);
+        asks.iter()
+            .filter(|ask| only_names || ask.role != Role::Names)
+            .any(|ask| {
+                let mut ids = message.fields().iter().filter(|id| id.tag == ask.tag);
+                ids.any(|id| {
+                    let name = self.book.at_venue(session, ask.kind, message.value(*id));
+                    name.is_some_and(|name| self.book.name(name).state.is_open())
+                })
+            })
+    }
+
+    /// Whether a message of this client is about something that it has at this venue: it names what is
+    /// remembered, or would begin what is open there.
+    #[must_use]
+    pub fn concerns(&self, client: SessionId, venue: SessionId, draft: &Draft) -> bool {
+        let again = draft.get(tag::POSS_RESEND) == Some(b"Y");
+        table::asks(draft.msg_type()).iter().any(|ask| {
+            let id = draft.get(ask.tag).filter(|id| !id.is_empty());
+            let name = id.and_then(|id| self.book.of_client(client, venue, ask.kind, id));
+            let old = ask.role == Role::Names || again;
+            name.is_some_and(|name| old || self.book.name(name).state.is_open())
+        })
+    }
+
+    /// Whether this client has an open order of this ClOrdID, at whatever venue.
+    #[must_use]
+    pub fn is_open(&self, client: SessionId, id: &[u8]) -> bool {
+        self.venues.iter().any(|venue| {
+            let name = self.book.of_client(client, venue.id, Kind::Order, id);
+            name.is_some_and(|name| self.book.name(name).state.is_open())
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! Which sessions rules send from where to where.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use super::compile_action::Step;
+use super::{Rule, Rules};
+
+/// A session whose messages a rule may give to another one.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Way {
+    /// The rule, by its place.
+    pub rule: usize,
+    /// The session that a message comes from, by its place in the [`Context`](super::Context).
+    pub from: usize,
+    /// The session that it goes to; `None` for `return`.
+    pub to: Option<usize>,
+    /// Whether it is to be converted.
+    pub convert: bool,
+}
+
+impl Rules {
+    /// Every way that a message may go, rule by rule.
+    pub fn ways(&self) -> impl Iterator<Item = Way> {
+        let mut sources: Vec<Vec<usize>> = alloc::vec![Vec::new(); self.rules.len()];
+        for (from, session) in self.sessions.iter().enumerate() {
+            let typed = session.typed.iter().flat_map(|(_, rules)| rules);
+            let rules: BTreeSet<u32> = session.any.iter().chain(typed).copied().collect();
+            for rule in rules {
+                sources[rule as usize].push(from);
+            }
+        }
+        let rules = self.rules.iter().enumerate().zip(sources);
+        rules.flat_map(|((rule, steps), sources)| {
+            let targets = self.targets(steps);
+            sources.into_iter().flat_map(move |from| {
+                let targets = targets.clone().into_iter();
+                targets.map(move |(to, convert)| Way {
+                    rule,
+                    from,
+                    to,
+                    convert,
+                })
+            })
+        })
+    }
+
+    /// Where a rule sends to, and whether it converts for it.
+    fn targets(&self, rule: &Rule) -> BTreeSet<(Option<usize>, bool)> {
+        let mut targets = BTreeSet::new();
+        let mut convert = false;
+        for step in &rule.steps {
+            match step {
+                Step::Convert => convert = true,
+                Step::Send(to) | Step::CopyTo(to) => {
+                    targets.insert((Some(*to), convert));
+                }
+                Step::SendByTable(_, table, column) => {
+                    let table = &self.tables[*table];
+                    let cells = (0..table.rows()).map(|row| table.cell(row, *column));
+                    let known = |name: &[u8]| {
+                        let at = self
+                            .by_name
+                            .binary_search_by(|(one, _)| one.as_slice().cmp(name));
+                        at.ok().map(|at| self.by_name[at].1)
+                    };
+                    targets.extend(cells.filter_map(known).map(|to| (Some(to), convert)));
+                }
+                Step::SendByCompId(_) => {
+                    targets.extend(self.by_peer.iter().map(|(_, to)| (Some(*to), convert)));
+                }
+                Step::Return => {
+                    targets.insert((None, convert));
+                }
+                _ => {}
+            }
+        }
+        targets
+    }
+}
