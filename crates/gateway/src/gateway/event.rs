@@ -112,14 +112,15 @@ impl Trouble {
     /// The field that the text speaks of, when there is one.
     pub(super) fn tag(&self) -> Option<Tag> {
         match self {
-            Self::Failed { failure, .. } => match failure {
-                Failure::NoField(tag)
-                | Failure::NotInTable(tag)
-                | Failure::BadValue(tag)
-                | Failure::NotInEntry(tag)
-                | Failure::NoSession(tag) => Some(*tag),
-                _ => None,
-            },
+            Self::Failed {
+                failure:
+                    Failure::NoField(tag)
+                    | Failure::NotInTable(tag)
+                    | Failure::BadValue(tag)
+                    | Failure::NotInEntry(tag)
+                    | Failure::NoSession(tag),
+                ..
+            } => Some(*tag),
             Self::Unconvertible(Unconvertible::Homeless(tag) | Unconvertible::Missing(tag)) => {
                 Some(*tag)
             }

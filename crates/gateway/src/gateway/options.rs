@@ -19,7 +19,7 @@ use crate::rules::problem::nearest;
 const TABLES: [&str; 7] = [
     "default", "session", "gateway", "group", "table", "rule", "target",
 ];
-const GATEWAY: [&str; 8] = [
+pub(super) const GATEWAY: [&str; 8] = [
     "match",
     "unmatched",
     "ids",
@@ -29,7 +29,7 @@ const GATEWAY: [&str; 8] = [
     "max_orders",
     "forget_after_days",
 ];
-const TARGET: [&str; 4] = ["away", "ids", "id_prefix", "id_length"];
+pub(super) const TARGET: [&str; 4] = ["away", "ids", "id_prefix", "id_length"];
 
 const NANOS_PER_DAY: u64 = 86_400 * 1_000_000_000;
 

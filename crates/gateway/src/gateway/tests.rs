@@ -3,6 +3,7 @@
 mod away;
 mod memory;
 mod options;
+mod page;
 mod path;
 mod recovery;
 mod rejects;

@@ -319,11 +319,18 @@ impl<'w> Work<'w> {
         // The time, so that it is another one after a restart.
         let next = self.core.last_reject.saturating_add(1);
         self.core.last_reject = self.now.wall.0.max(next);
-        let notes = &self.core.notes;
-        let order_is_open = notes
-            .number(self.source)
-            .zip(self.message.get(tag::ORIG_CL_ORD_ID))
-            .is_some_and(|(client, id)| notes.orders().is_open(client, id));
+        let is_open = |tag| {
+            let client = self.core.notes.number(self.source)?;
+            let id = self.message.get(tag)?;
+            Some(self.core.notes.orders().is_open(client, id))
+        };
+        // An ExecutionReport about a second copy would end the order.
+        let again = self.message.is_poss_resend() && is_open(tag::CL_ORD_ID) == Some(true);
+        let kind = match kind {
+            RejectKind::Fitting if again => RejectKind::Business,
+            _ => kind,
+        };
+        let order_is_open = is_open(tag::ORIG_CL_ORD_ID) == Some(true);
         let answer = Answer {
             now: self.now,
             to: SessionId(self.source as u32),

@@ -168,6 +168,23 @@ do = ['reject "not now"']
 }
 
 #[test]
+fn the_reject_of_a_possible_resend_does_not_end_the_order() {
+    let mut rig =
+        Rig::new(&format!("{PLAIN}[target.VENUE]\naway = 'reject'\n").replace("'convert', ", ""));
+    let again = BODIES[0].replace("11=A", "97=Y|11=A");
+    rig.hears("ANNA", BODIES[0]);
+    rig.lose("VENUE");
+    rig.expect(
+        "ANNA",
+        &again,
+        &["ANNA: 35=j|45=7|372=D|379=A|380=4|58=destination is not available|"],
+    );
+    // The first one never went out.
+    let written = rig.hears("BERT", &again);
+    assert!(written[0].starts_with("BERT: 35=8|"), "{written:?}");
+}
+
+#[test]
 fn each_failure_has_its_text_and_reason() {
     let open = r#"
 [[rule]]

@@ -1,0 +1,132 @@
+//! The page of the gateway: each of its examples does what it says.
+
+use super::super::options::{GATEWAY, TARGET};
+use super::*;
+
+const PAGE: &str = include_str!("../../../../../docs/gateway.md");
+
+/// The fenced blocks of a language, with the line where each begins.
+fn blocks(language: &str) -> Vec<(usize, Vec<&'static str>)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<(usize, Vec<&str>)> = None;
+    for (number, line) in PAGE.lines().enumerate() {
+        match (&mut open, line.strip_prefix("```")) {
+            (None, Some(name)) if name == language => open = Some((number + 2, Vec::new())),
+            (Some(_), Some(_)) => blocks.extend(open.take()),
+            (Some((_, lines)), None) => lines.push(line),
+            _ => {}
+        }
+    }
+    blocks
+}
+
+/// A message without the number of a reject, which is the time.
+fn timeless(text: &str) -> String {
+    match text.split_once("|37=NONE|") {
+        Some((before, rest)) if before.contains("35=8") => {
+            let (id, rest) = rest.split_once("|17=").unwrap();
+            let (_, rest) = rest.split_once('|').unwrap();
+            format!("{before}|37=NONE|{id}|17=..|{rest}")
+        }
+        _ => text.to_string(),
+    }
+}
+
+#[test]
+fn every_example_comes_true() {
+    let (files, runs) = (blocks("toml"), blocks("fix"));
+    assert_eq!(files.len(), runs.len());
+    for ((_, file), (first, lines)) in files.iter().zip(&runs) {
+        let mut rig = Rig::new(&file.join("\n"));
+        let mut pending: Vec<String> = Vec::new();
+        for (number, line) in (*first..).zip(lines) {
+            if let Some(wanted) = line.strip_prefix("=> ") {
+                assert!(!pending.is_empty(), "line {number}: nothing comes out");
+                assert_eq!(pending.remove(0), wanted, "line {number}");
+                continue;
+            }
+            assert!(pending.is_empty(), "before line {number}: {pending:?}");
+            if let Some(name) = line.strip_suffix(" is away") {
+                rig.lose(name);
+            } else if let Some(name) = line.strip_suffix(" is back") {
+                rig.log_on(name);
+            } else {
+                let (from, text) = line.split_once(": ").unwrap();
+                let written = rig.hears(from, text);
+                pending.extend(written.iter().map(|text| timeless(text)));
+                let said = rig.said();
+                let troubles = said.iter().map(|said| said.split_once(": ").unwrap().1);
+                pending.extend(troubles.map(|trouble| format!("trouble: {trouble}")));
+            }
+        }
+        assert!(pending.is_empty(), "behind line {first}: {pending:?}");
+    }
+}
+
+#[test]
+fn the_tables_name_every_option_and_its_default() {
+    let tables = PAGE
+        .split("| key | default | |\n| --- | --- | --- |\n")
+        .skip(1);
+    let tables: Vec<Vec<(&str, &str)>> = tables
+        .map(|table| {
+            let rows = table.lines().take_while(|line| line.starts_with('|'));
+            let cells = rows.map(|row| {
+                let mut cells = row.split('|').map(|cell| cell.trim().trim_matches('`'));
+                let (_, key, default) = (cells.next(), cells.next(), cells.next());
+                (key.unwrap(), default.unwrap())
+            });
+            cells.collect()
+        })
+        .collect();
+    let keys = |table: &[(&'static str, &str)]| {
+        let keys = table.iter().map(|(key, _)| *key);
+        keys.collect::<Vec<_>>()
+    };
+    assert_eq!(keys(&tables[0]), GATEWAY);
+    assert_eq!(keys(&tables[1]), TARGET);
+    // What the tables call the default makes the same gateway as nothing.
+    let said = tables[0]
+        .iter()
+        .filter(|(_, default)| *default != "never" && *default != "max_id");
+    let said = said.map(|(key, default)| format!("{key} = {default}\n"));
+    let said: String = said.collect();
+    let with = Rig::new(&format!(
+        "[gateway]\n{said}{PLAIN}[target.VENUE]\naway = \"hold\"\n"
+    ));
+    let without = Rig::new(PLAIN);
+    assert_eq!(
+        with.gateway.orders().config(),
+        without.gateway.orders().config()
+    );
+    assert_eq!(with.notes, without.notes);
+    assert!(with.gateway.core.reject_unmatched && without.gateway.core.reject_unmatched);
+}
+
+#[test]
+fn the_table_of_reasons_has_every_text() {
+    use super::super::Trouble;
+    use crate::convert::Unconvertible;
+    use crate::orders::OrdersError;
+    use crate::rules::Failure;
+    let failed = |failure| Trouble::Failed { action: 0, failure };
+    for trouble in [
+        failed(Failure::NotInTable(1)),
+        failed(Failure::TooLarge),
+        Trouble::TooMany,
+        Trouble::Unconvertible(Unconvertible::MessageType),
+        Trouble::Orders(OrdersError::NoId),
+        Trouble::Orders(OrdersError::IdTooLong { tag: 11 }),
+        Trouble::Orders(OrdersError::Full),
+        Trouble::Duplicate,
+        Trouble::Away(SessionId(0)),
+        Trouble::Unmatched,
+        Trouble::CameBack,
+    ] {
+        let text = trouble.text();
+        let row = PAGE
+            .lines()
+            .find(|line| line.starts_with('|') && line.contains(text));
+        assert!(row.is_some(), "{text}");
+    }
+}
