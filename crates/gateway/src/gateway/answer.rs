@@ -12,6 +12,7 @@ use fixwire_protocol::dictionary::{Dictionary, Kind, MessageDef};
 use fixwire_protocol::{BodyError, Message, Now, Outbox, Precision, SOH, SessionId, Tag, tag};
 
 use super::event::Trouble;
+use crate::orders::OrdersError;
 use crate::orders::known::id_of;
 use crate::rules::RejectKind;
 
@@ -132,6 +133,7 @@ impl Answer<'_> {
     fn business(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
         let reason: &[u8] = match self.trouble {
             Some(Trouble::Unmatched) => b"3",
+            Some(Trouble::Orders(OrdersError::NoId | OrdersError::IdTooLong { .. })) => b"0",
             Some(Trouble::Away(_) | Trouble::NotWritten(_) | Trouble::Orders(_)) => b"4",
             Some(Trouble::TooMany) => b"8",
             _ => b"0",

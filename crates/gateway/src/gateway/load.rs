@@ -4,6 +4,8 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_protocol::dictionary::Version;
+
 use super::conversions::Conversions;
 use super::notes::{MAX_SESSIONS, Notes};
 use super::options::{Away, Options};
@@ -89,51 +91,53 @@ pub(super) fn load(
 }
 
 /// Makes the conversions that rules may need: for each way that a rule converts on, for the sessions
-/// that stand in for its target, and for the way back to each session that sends there.
+/// that stand in for its target, and for the way back to the versions that send there.
 fn conversions(
     rules: &Rules,
     context: &GatewayContext<'_>,
     options: &Options,
 ) -> Result<Conversions, Vec<RuleError>> {
-    let count = context.sessions.len();
-    // For each session those that messages come from.
-    let mut clients = alloc::vec![alloc::vec![false; count]; count];
-    for way in rules.ways() {
+    let mut clients = alloc::vec![Vec::new(); context.sessions.len()];
+    rules.ways(&mut |way| {
+        let version = context.sessions[way.from].version;
         for to in stand_ins(way.to, options) {
-            clients[to][way.from] = true;
+            if !clients[to].contains(&version) {
+                clients[to].push(version);
+            }
         }
-    }
+    });
     let mut made = Conversions::default();
     let mut errors: Vec<RuleError> = Vec::new();
-    for way in rules.ways().filter(|way| way.convert) {
-        let back = clients[way.from].iter().enumerate();
-        let back = back.filter(|(_, sends)| way.to.is_none() && **sends);
-        let targets = stand_ins(way.to, options).chain(back.map(|(client, _)| client));
-        for to in targets {
-            let (from, to) = (&context.sessions[way.from], &context.sessions[to]);
-            if made.make(from.version, to.version) {
-                continue;
+    rules.ways(&mut |way| {
+        let from = &context.sessions[way.from];
+        let mut need = |to: Version, whom: &str| {
+            if !way.convert || made.make(from.version, to) {
+                return;
             }
-            let (from_version, to_version) = (from.version.name(), to.version.name());
-            let problem = Problem::NoConversion {
-                from: from_version,
-                to: to_version,
-            };
-            let line = rules.line(way.rule).unwrap_or(1);
-            if errors
-                .iter()
-                .any(|error| error.line == line && error.problem == problem)
-            {
-                continue;
-            }
-            errors.push(RuleError {
-                line,
+            let error = RuleError {
+                line: rules.line(way.rule).unwrap_or(1),
                 column: 1,
-                problem,
-                hint: Some(format!("messages of '{}' for '{}'", from.name, to.name)),
-            });
+                problem: Problem::NoConversion {
+                    from: from.version.name(),
+                    to: to.name(),
+                },
+                hint: Some(format!("messages of '{}' for {whom}", from.name)),
+            };
+            let same = |one: &RuleError| (one.line, &one.problem) == (error.line, &error.problem);
+            if !errors.iter().any(same) {
+                errors.push(error);
+            }
+        };
+        for to in stand_ins(way.to, options) {
+            let to = &context.sessions[to];
+            need(to.version, &format!("'{}'", to.name));
         }
-    }
+        if way.to.is_none() {
+            for version in &clients[way.from] {
+                need(*version, "those that send to it");
+            }
+        }
+    });
     match errors.is_empty() {
         true => Ok(made),
         false => Err(errors),

@@ -20,8 +20,8 @@ pub struct Way {
 }
 
 impl Rules {
-    /// Every way that a message may go, rule by rule.
-    pub fn ways(&self) -> impl Iterator<Item = Way> {
+    /// Tells every way that a message may go, rule by rule.
+    pub fn ways(&self, each: &mut impl FnMut(Way)) {
         let mut sources: Vec<Vec<usize>> = alloc::vec![Vec::new(); self.rules.len()];
         for (from, session) in self.sessions.iter().enumerate() {
             let typed = session.typed.iter().flat_map(|(_, rules)| rules);
@@ -30,19 +30,19 @@ impl Rules {
                 sources[rule as usize].push(from);
             }
         }
-        let rules = self.rules.iter().enumerate().zip(sources);
-        rules.flat_map(|((rule, steps), sources)| {
-            let targets = self.targets(steps);
-            sources.into_iter().flat_map(move |from| {
-                let targets = targets.clone().into_iter();
-                targets.map(move |(to, convert)| Way {
-                    rule,
-                    from,
-                    to,
-                    convert,
-                })
-            })
-        })
+        for (rule, sources) in sources.into_iter().enumerate() {
+            let targets = self.targets(&self.rules[rule]);
+            for from in sources {
+                for &(to, convert) in &targets {
+                    each(Way {
+                        rule,
+                        from,
+                        to,
+                        convert,
+                    });
+                }
+            }
+        }
     }
 
     /// Where a rule sends to, and whether it converts for it.

@@ -125,7 +125,9 @@ fn a_rule_that_converts_needs_a_conversion() {
     let sent = from("NEW").replace("'convert', ", "");
     assert_eq!(
         errors(&(sent + back)),
-        ["6:1: no conversion from FIXT.1.1 to FIX.4.0 (messages of 'NEW' for 'OLD')"]
+        [
+            "6:1: no conversion from FIXT.1.1 to FIX.4.0 (messages of 'NEW' for those that send to it)"
+        ]
     );
 }
 

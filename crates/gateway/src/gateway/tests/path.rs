@@ -271,6 +271,12 @@ do = ['send ANNA']
 }
 
 #[test]
+fn a_gateway_may_run_on_any_thread() {
+    fn is_send<T: Send>() {}
+    is_send::<Gateway>();
+}
+
+#[test]
 fn counters_of_rules_and_their_words_come_out() {
     let mut rig = Rig::new(
         r#"
@@ -298,4 +304,19 @@ fn what_a_conversion_leaves_out_is_counted() {
     assert_eq!(losses.len(), 2);
     assert_eq!((losses[0].0, losses[0].1), (Version::Fix42, Version::Fix44));
     assert_eq!(losses[0].2.of(440), 1);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_message_is_a_panic(
+        from in 0..6_usize,
+        msg_type in "[DFGHEJRSVj89W]|A[BCF]|[a-z]",
+        fields in proptest::collection::vec(("11|37|38|41|66|73|115|128|131|262|372|379|39|150|97|[1-9][0-9]{0,3}", "[A-B0-9]{0,3}"), 0..12),
+    ) {
+        let mut rig = Rig::new(PLAIN);
+        rig.hears("ANNA", ORDER);
+        let fields = fields.iter().map(|(tag, value)| format!("{tag}={value}|"));
+        let text = format!("35={msg_type}|{}", fields.collect::<String>());
+        rig.hears(SESSIONS[from].0, &text);
+    }
 }

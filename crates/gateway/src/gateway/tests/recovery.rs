@@ -61,7 +61,7 @@ fn step() -> impl Strategy<Value = Step> {
         let text = match what {
             0 => format!("35=8|37=1|11={id}|39=0|150=0|"),
             1 => format!("35=8|37=2|11={id}|39=2|150=F|"),
-            2 => format!("35=8|37=2|39=1|150=H|"),
+            2 => "35=8|37=2|39=1|150=H|".into(),
             3 => format!("35=8|37=1|11={id}|41={other}|39=5|150=5|"),
             4 => format!("35=9|37=1|11={id}|41={other}|39=0|"),
             5 => format!("35=j|372=D|379={id}|380=0|"),
@@ -327,12 +327,9 @@ fn nothing_is_sent_without_its_note() {
 #[test]
 fn each_way_is_known_before_the_first_message() {
     let rig = Rig::new(RULES);
-    let ways: Vec<_> = rig
-        .gateway
-        .rules()
-        .ways()
-        .filter(|way| way.rule == 0)
-        .collect();
+    let mut ways = Vec::new();
+    let rules = rig.gateway.rules();
+    rules.ways(&mut |way| ways.extend((way.rule == 0).then_some(way)));
     let way = |from, to, convert| Way {
         rule: 0,
         from,

@@ -1,0 +1,78 @@
+//! The words that a note begins with.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::Nanos;
+
+use super::{MAX_ORDERS, MAX_SESSIONS};
+use crate::orders::{OrdersConfig, Rewriting, When};
+
+/// The first word, and what stands behind it.
+pub(super) fn word(text: &str) -> (&str, &str) {
+    text.split_once(' ').unwrap_or((text, ""))
+}
+
+/// A number in digits.
+pub(super) fn put_number(text: &mut Vec<u8>, number: u64) {
+    text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// The limits, as a whole note.
+pub(super) fn put_limits(text: &mut Vec<u8>, limits: &OrdersConfig) {
+    text.extend_from_slice(b"C ");
+    let max_id = limits.max_id as u64;
+    for number in [limits.max_orders.into(), limits.max_sessions.into(), max_id] {
+        put_number(text, number);
+        text.push(b' ');
+    }
+    match limits.forget_quiet {
+        Some(quiet) => put_number(text, quiet.0),
+        None => text.push(b'-'),
+    }
+    put_ids(text, Some(limits.rewriting));
+}
+
+/// What stands behind the first word of such a note.
+pub(super) fn limits(text: &str, hash_key: [u8; 16]) -> Option<OrdersConfig> {
+    let mut words = text.split(' ');
+    let mut next = || words.next();
+    let limits = OrdersConfig {
+        max_orders: next()?.parse().ok()?,
+        max_sessions: next()?.parse().ok()?,
+        max_id: next()?.parse().ok()?,
+        forget_quiet: match next()? {
+            "-" => None,
+            quiet => Some(Nanos(quiet.parse().ok()?)),
+        },
+        rewriting: rewriting(next()?)?,
+        hash_key,
+    };
+    let orders = limits.max_orders <= MAX_ORDERS;
+    (orders && limits.max_sessions as usize <= MAX_SESSIONS).then_some(limits)
+}
+
+/// A space and a word.
+pub(super) fn put_ids(text: &mut Vec<u8>, ids: Option<Rewriting>) {
+    let Some(ids) = ids else {
+        return text.extend_from_slice(b" -");
+    };
+    text.extend_from_slice(match ids.when() {
+        When::Always => b" A",
+        When::OnCollision => b" C",
+    });
+    put_number(text, ids.max_len() as u64);
+    text.push(b'=');
+    text.extend_from_slice(ids.prefix());
+}
+
+/// Such a word; `None` also for `-`.
+pub(super) fn rewriting(text: &str) -> Option<Rewriting> {
+    let (when, rest) = text.split_at_checked(1)?;
+    let (longest, prefix) = rest.split_once('=')?;
+    let when = match when {
+        "A" => When::Always,
+        "C" => When::OnCollision,
+        _ => return None,
+    };
+    Rewriting::new(when, prefix.as_bytes(), longest.parse().ok()?).ok()
+}
