@@ -29,6 +29,10 @@ pub struct PairConfig {
     pub initiator: String,
     /// CompID of the end that answers.
     pub acceptor: String,
+    /// MsgType of its answers.
+    pub answer: &'static [u8],
+    /// The version of each session. From the second one on the CompIDs have its number behind them.
+    pub sessions: Vec<Version>,
     /// What has happened to a message before it is sent.
     pub durability: Durability,
     /// Every rule of the dictionary and the CheckSum are checked.
@@ -45,26 +49,51 @@ pub struct PairConfig {
 
 impl PairConfig {
     fn engine(&self, role: Role, connection: Connection) -> EngineConfig {
-        let (own, peer, folder) = match role {
-            Role::Initiator => (&self.initiator, &self.acceptor, "initiator"),
-            Role::Acceptor => (&self.acceptor, &self.initiator, "acceptor"),
+        let folder = match role {
+            Role::Initiator => "initiator",
+            Role::Acceptor => "acceptor",
         };
-        let mut session = Config::new(BeginString::Fix42, role, own.as_bytes(), peer.as_bytes());
-        session.heart_bt_int_seconds = self.heart_bt_int_seconds;
-        session.reset_on.logon = role == Role::Initiator;
-        session.dictionary = self
-            .checked
-            .then(|| Arc::new(Dictionary::built_in(Version::Fix42)));
-        let mut session = SessionConfig::new(format!("FIX.4.2:{own}->{peer}"), session, connection);
-        session.validate_checksum = self.checked;
-        session.nodelay = self.nodelay;
+        let numbered = (1..).zip(&self.sessions);
+        let sessions = numbered.map(|(number, &version)| {
+            let suffix = if number == 1 { String::new() } else { number.to_string() };
+            self.session(role, version, &suffix, &connection)
+        });
         EngineConfig {
             journal_dir: self.journals.join(folder),
             durability: self.durability,
             wait: Wait::Spin,
-            sessions: vec![session],
+            sessions: sessions.collect(),
             ..EngineConfig::default()
         }
+    }
+
+    fn session(
+        &self,
+        role: Role,
+        version: Version,
+        suffix: &str,
+        connection: &Connection,
+    ) -> SessionConfig {
+        let (own, peer) = match role {
+            Role::Initiator => (&self.initiator, &self.acceptor),
+            Role::Acceptor => (&self.acceptor, &self.initiator),
+        };
+        let (own, peer) = (format!("{own}{suffix}"), format!("{peer}{suffix}"));
+        let begin_string = match version {
+            Version::Fix44 => BeginString::Fix44,
+            _ => BeginString::Fix42,
+        };
+        let mut session = Config::new(begin_string, role, own.as_bytes(), peer.as_bytes());
+        session.heart_bt_int_seconds = self.heart_bt_int_seconds;
+        session.reset_on.logon = role == Role::Initiator;
+        session.dictionary = self
+            .checked
+            .then(|| Arc::new(Dictionary::built_in(version)));
+        let name = format!("{}:{own}->{peer}", version.name());
+        let mut session = SessionConfig::new(name, session, connection.clone());
+        session.validate_checksum = self.checked;
+        session.nodelay = self.nodelay;
+        session
     }
 
     /// An acceptor that answers with `app`, for [`Arena::start`]; its address goes to `listening`.
@@ -135,8 +164,9 @@ impl Pair {
             timeout: config.patience,
         };
         let patience = config.patience;
+        let trader = Trader::new(clock, config.sessions.len(), config.answer);
         let config = config.engine(Role::Initiator, connection);
-        let engine = Engine::new(config, Trader::new(clock, SessionId(0))).map_err(engine_error);
+        let engine = Engine::new(config, trader).map_err(engine_error);
         // The engine has made its threads: they are not to share our core.
         let pinned = pin(cores.map(|cores| cores.1));
         let mut engine = match engine.and_then(|engine| pinned.map(|()| engine)) {
@@ -167,7 +197,7 @@ impl Pair {
     fn log_on(&mut self) -> Result<(), Error> {
         self.arena.assign(Task::Engine);
         let start = Instant::now();
-        while !self.engine.application_mut().logged_on {
+        while !self.engine.application_mut().is_logged_on() {
             self.engine.turn().map_err(engine_error)?;
             Arena::pause(self.arena.is_alone());
             if self.arena.far_ended() || start.elapsed() > self.patience {
@@ -177,12 +207,13 @@ impl Pair {
         Ok(())
     }
 
-    /// One run of orders through the engines.
+    /// One run of orders through the engines, on one of the sessions.
     ///
     /// # Errors
     ///
-    /// An engine failed or the session ended.
-    pub fn run(&mut self, pace: Pace, orders: usize) -> Result<Run, Error> {
+    /// An engine failed or a session ended.
+    pub fn run(&mut self, session: SessionId, pace: Pace, orders: usize) -> Result<Run, Error> {
+        self.engine.application_mut().session = session;
         let (clock, engine) = (self.clock, &mut self.engine);
         let patience = self.patience.as_nanos() as u64;
         let run = self.arena.timed(Task::Engine, |arena| {
@@ -194,7 +225,7 @@ impl Pair {
             while state == State::Running && logged_on {
                 engine.turn().map_err(engine_error)?;
                 let trader = engine.application_mut();
-                logged_on = trader.logged_on;
+                logged_on = trader.is_logged_on();
                 state = trader
                     .load
                     .as_ref()

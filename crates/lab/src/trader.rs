@@ -5,30 +5,39 @@ use fixwire_protocol::{Application, Message, Mono, Now, Outbox, Refusal, Session
 use crate::clock::Clock;
 use crate::floor::BATCH;
 use crate::load::Load;
-use crate::scenario::{EXECUTION_REPORT, OrderWriter};
+use crate::scenario::OrderWriter;
 
 /// An [`Application`] with one session that plays a [`Load`].
 #[derive(Debug)]
 pub struct Trader {
     /// The books of the run in progress.
     pub load: Option<Load>,
-    /// The session is logged on.
-    pub logged_on: bool,
+    /// How many sessions are not logged on.
+    away: usize,
+    /// Where orders leave.
+    pub session: SessionId,
     clock: Clock,
-    session: SessionId,
+    /// MsgType of what comes back.
+    answer: &'static [u8],
     writer: OrderWriter,
 }
 
 impl Trader {
-    /// A trader on a session.
-    pub fn new(clock: Clock, session: SessionId) -> Self {
+    /// A trader with so many sessions, which sends on the first; messages of this type answer.
+    pub fn new(clock: Clock, sessions: usize, answer: &'static [u8]) -> Self {
         Self {
             load: None,
-            logged_on: false,
+            away: sessions,
             clock,
-            session,
+            session: SessionId(0),
+            answer,
             writer: OrderWriter::default(),
         }
+    }
+
+    /// Whether all sessions are logged on.
+    pub fn is_logged_on(&self) -> bool {
+        self.away == 0
     }
 }
 
@@ -44,7 +53,7 @@ impl Application for Trader {
             return Ok(());
         };
         let intended = match message.uint(tag::CL_ORD_ID) {
-            Some(Ok(wall)) if message.msg_type() == EXECUTION_REPORT => self.clock.from_wall(wall),
+            Some(Ok(wall)) if message.msg_type() == self.answer => self.clock.from_wall(wall),
             _ => None,
         };
         match intended {
@@ -55,15 +64,15 @@ impl Application for Trader {
     }
 
     fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {
-        self.logged_on = true;
+        self.away -= 1;
     }
 
     fn on_logout(&mut self, _now: Now, _session: SessionId) {
-        self.logged_on = false;
+        self.away += 1;
     }
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
-        let load = self.load.as_mut().filter(|_| self.logged_on)?;
+        let load = self.load.as_mut().filter(|_| self.away == 0)?;
         for _ in 0..BATCH {
             let actual = self.clock.now();
             let Some(intended) = load.due(actual) else {
@@ -89,7 +98,7 @@ impl Application for Trader {
 mod tests {
     use super::*;
     use crate::load::{Faults, Pace};
-    use crate::scenario::write_report;
+    use crate::scenario::{EXECUTION_REPORT, write_report};
     use fixwire_protocol::{Decoder, HeaderTemplate};
 
     /// Hands every message of the outbox to the trader as if it had come from the peer.
@@ -112,7 +121,7 @@ mod tests {
     fn orders_leave_when_due_and_answers_are_matched_by_cl_ord_id() {
         let header = HeaderTemplate::new(b"FIX.4.2", b"BENCH", b"EXEC", &[]);
         let mut outbox = Outbox::new(64 << 10, 64, header.room());
-        let mut trader = Trader::new(Clock::start(), SessionId(0));
+        let mut trader = Trader::new(Clock::start(), 1, EXECUTION_REPORT);
         let mut load = Load::new(Pace::PingPong, 3, 1_000_000_000);
         load.begin(trader.clock.now());
         trader.load = Some(load);

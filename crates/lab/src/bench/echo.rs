@@ -4,18 +4,19 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
+use super::engine::EngineArgs;
 use super::{LoadArgs, OutputArgs, on_own_thread};
 use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES};
 use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
-use crate::progress::Progress;
-use crate::report::{FLOOR, Report, Row, Unit, pace_text};
-use crate::scenario::Echo;
-use fixwire::Durability;
+use crate::report::{Report, Unit};
+use crate::scenario::{EXECUTION_REPORT, Echo};
+use fixwire_protocol::SessionId;
+use fixwire_protocol::dictionary::Version;
 
 /// Flags of `bench echo`.
 #[derive(Args, Clone, Debug)]
@@ -24,21 +25,9 @@ pub struct EchoArgs {
     #[command(flatten)]
     pub load: LoadArgs,
 
-    /// What the engines do besides answering
-    #[arg(long, value_enum, default_value_t = Profile::Balanced)]
-    pub profile: Profile,
-
-    /// What has happened to a message before it is sent, when it is not to be the profile's
-    #[arg(long, value_enum)]
-    pub durability: Option<DurabilityFlag>,
-
-    /// Folder for the journals; they are removed afterwards [default: the system's temporary folder]
-    #[arg(long, value_name = "DIR")]
-    pub journal: Option<PathBuf>,
-
-    /// Let the system hold small segments back (Nagle's algorithm)
-    #[arg(long)]
-    pub nagle: bool,
+    /// How it is measured.
+    #[command(flatten)]
+    pub engine: EngineArgs,
 
     /// Time somebody else's acceptor instead; it must take a Logon with ResetSeqNumFlag=Y
     #[arg(long, value_name = "HOST:PORT")]
@@ -57,57 +46,9 @@ pub struct EchoArgs {
     pub output: OutputArgs,
 }
 
-/// The published configurations.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Profile {
-    /// Journal, CheckSum and every rule of the dictionary, at both ends
-    Balanced,
-    /// Messages in memory only, no dictionary, no CheckSum; BodyLength and the session are still checked
-    Optimized,
-}
-
-/// The engine's durabilities as flags.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum DurabilityFlag {
-    /// In memory of the process
-    Memory,
-    /// In a mapped file: survives kill -9
-    Process,
-    /// On the disk before the wire
-    Disk,
-}
-
-impl From<DurabilityFlag> for Durability {
-    fn from(flag: DurabilityFlag) -> Self {
-        match flag {
-            DurabilityFlag::Memory => Self::Memory,
-            DurabilityFlag::Process => Self::Process,
-            DurabilityFlag::Disk => Self::Disk,
-        }
-    }
-}
-
 impl EchoArgs {
-    fn durability(&self) -> Durability {
-        match (self.durability, self.profile) {
-            (Some(flag), _) => flag.into(),
-            (None, Profile::Balanced) => Durability::Process,
-            (None, Profile::Optimized) => Durability::Memory,
-        }
-    }
-
     /// What the table's first line says.
     fn settings(&self) -> String {
-        let durability = match self.durability() {
-            Durability::Memory => "memory",
-            Durability::Process => "process",
-            Durability::Disk => "disk",
-        };
-        let checks = match self.profile {
-            Profile::Balanced => "full validation",
-            Profile::Optimized => "no dictionary, no CheckSum",
-        };
-        let nagle = if self.nagle { "Nagle" } else { "TCP_NODELAY" };
         let whose = if self.peer.is_some() {
             "initiator with "
         } else {
@@ -115,7 +56,8 @@ impl EchoArgs {
         };
         format!(
             "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP; \
-             {whose}journal {durability}, {checks}, {nagle}, wait spin; {}",
+             {whose}{}, wait spin; {}",
+            self.engine.text(),
             self.load.text()
         )
     }
@@ -135,9 +77,11 @@ impl EchoArgs {
             peer: self.peer.as_deref().map(host_and_port).transpose()?,
             initiator: self.sender_comp_id.clone(),
             acceptor: self.target_comp_id.clone(),
-            durability: self.durability(),
-            checked: self.profile == Profile::Balanced,
-            nodelay: !self.nagle,
+            answer: EXECUTION_REPORT,
+            sessions: vec![Version::Fix42],
+            durability: self.engine.durability(),
+            checked: self.engine.is_checked(),
+            nodelay: !self.engine.nagle,
             // Between two runs the engines rest for as long as the floor takes.
             heart_bt_int_seconds: if self.peer.is_some() { 30 } else { 3600 },
             patience: PATIENCE,
@@ -181,18 +125,16 @@ pub fn run(args: &EchoArgs) -> Result<ExitCode, Error> {
 pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
     let orders = args.load.orders()?;
     let cores = args.load.two_cores()?;
-    let within = args.journal.clone().unwrap_or_else(std::env::temp_dir);
-    let journals = tempfile::Builder::new()
-        .prefix("fixwire-bench-")
-        .tempdir_in(&within)
-        .map_err(Error::system(format!(
-            "make a folder in {}",
-            within.display()
-        )))?;
+    let journals = args.engine.folder()?;
     let config = args.pair(journals.path().to_owned())?;
     let machine = Machine::read();
     let mut pair = Pair::start(&config, cores, Echo)?;
-    let rows = rows(args, &mut pair, orders);
+    let subject = match &args.peer {
+        Some(peer) => format!("peer {peer}"),
+        None => "fixwire".to_owned(),
+    };
+    let subjects = [(subject, SessionId(0))];
+    let rows = args.load.rows(&mut pair, orders, args.peer.is_none(), &subjects);
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
     let rows = rows?;
@@ -204,47 +146,6 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
         rows,
         notes: notes(args, cores),
     })
-}
-
-fn rows(args: &EchoArgs, pair: &mut Pair, orders: usize) -> Result<Vec<Row>, Error> {
-    let load = &args.load;
-    let subject = args
-        .peer
-        .as_ref()
-        .map_or_else(|| "fixwire".to_owned(), |peer| format!("peer {peer}"));
-    let with_floor = args.peer.is_none();
-    let mut progress = Progress::new(load.paces().len() * (load.runs as usize + 1));
-    let mut rows = Vec::new();
-    for pace in load.paces() {
-        let name = pace_text(pace);
-        progress.step(&format!("{name}: warm-up"));
-        let (warm_up, orders_before) = (LoadArgs::warm_up_pace(pace), load.warm_up as usize);
-        if with_floor {
-            pair.arena.floor(warm_up, orders_before)?;
-        }
-        pair.run(warm_up, orders_before)?;
-        let (mut floors, mut runs) = (Vec::new(), Vec::new());
-        for run in 1..=load.runs {
-            progress.step(&format!("{name}: run {run} of {}", load.runs));
-            if with_floor {
-                floors.push(pair.arena.floor(pace, orders)?);
-            }
-            runs.push(pair.run(pace, orders)?);
-        }
-        if with_floor {
-            rows.push(Row {
-                pace,
-                subject: FLOOR.to_owned(),
-                runs: floors,
-            });
-        }
-        rows.push(Row {
-            pace,
-            subject: subject.clone(),
-            runs,
-        });
-    }
-    Ok(rows)
 }
 
 fn notes(args: &EchoArgs, cores: Option<(usize, usize)>) -> Vec<String> {

@@ -7,13 +7,18 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use fixwire_protocol::SessionId;
 
 use crate::error::Error;
 use crate::load::Pace;
 use crate::machine;
-use crate::report::{Report, csv, svg, table};
+use crate::pair::Pair;
+use crate::progress::Progress;
+use crate::report::{FLOOR, Report, Row, csv, pace_text, svg, table};
 
 pub mod echo;
+pub mod engine;
+pub mod gateway;
 pub mod parse_log;
 pub mod sessions;
 pub mod tcp;
@@ -26,6 +31,12 @@ pub enum Command {
 
     /// A FIX order out and its report back, beside the floor: the published round trip
     Echo(echo::EchoArgs),
+
+    /// A FIX 4.2 order through a gateway and back on its session, beside the floor
+    GatewayEcho(gateway::GatewayArgs),
+
+    /// The same, and an order that leaves on another session as FIX 4.4, beside the floor
+    GatewayConvert(gateway::GatewayArgs),
 
     /// One order framed, decoded, validated and journalled, without a network
     ParseLog(parse_log::ParseLogArgs),
@@ -44,6 +55,8 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
     match command {
         Command::Tcp(args) => tcp::run(&args),
         Command::Echo(args) => echo::run(&args),
+        Command::GatewayEcho(args) => gateway::run(&args, false),
+        Command::GatewayConvert(args) => gateway::run(&args, true),
         Command::ParseLog(args) => parse_log::run(&args),
         Command::Sessions(args) => sessions::run(&args),
     }
@@ -148,6 +161,48 @@ impl LoadArgs {
                 }
             }
         }
+    }
+
+    /// Measures at each pace: the floor, then each subject, which is what happens to orders of that
+    /// session.
+    fn rows(
+        &self,
+        pair: &mut Pair,
+        orders: usize,
+        with_floor: bool,
+        subjects: &[(String, SessionId)],
+    ) -> Result<Vec<Row>, Error> {
+        let mut progress = Progress::new(self.paces().len() * (self.runs as usize + 1));
+        let mut rows = Vec::new();
+        for pace in self.paces() {
+            let name = pace_text(pace);
+            progress.step(&format!("{name}: warm-up"));
+            let (warm_up, orders_before) = (Self::warm_up_pace(pace), self.warm_up as usize);
+            if with_floor {
+                pair.arena.floor(warm_up, orders_before)?;
+            }
+            for (_, session) in subjects {
+                pair.run(*session, warm_up, orders_before)?;
+            }
+            let (mut floors, mut runs) = (Vec::new(), vec![Vec::new(); subjects.len()]);
+            for run in 1..=self.runs {
+                progress.step(&format!("{name}: run {run} of {}", self.runs));
+                if with_floor {
+                    floors.push(pair.arena.floor(pace, orders)?);
+                }
+                for (runs, (_, session)) in runs.iter_mut().zip(subjects) {
+                    runs.push(pair.run(*session, pace, orders)?);
+                }
+            }
+            let floor = with_floor.then(|| (FLOOR.to_owned(), floors));
+            let subjects = subjects.iter().map(|(name, _)| name.clone()).zip(runs);
+            rows.extend(floor.into_iter().chain(subjects).map(|(subject, runs)| Row {
+                pace,
+                subject,
+                runs,
+            }));
+        }
+        Ok(rows)
     }
 
     /// The counts, as a table's first line says them.

@@ -1,0 +1,106 @@
+//! How the engines of a measurement are set up.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use fixwire::Durability;
+use tempfile::TempDir;
+
+use crate::error::Error;
+
+/// Flags that set the engines up.
+#[derive(Args, Clone, Debug)]
+pub struct EngineArgs {
+    /// What the engines do besides answering
+    #[arg(long, value_enum, default_value_t = Profile::Balanced)]
+    pub profile: Profile,
+
+    /// What has happened to a message before it is sent, when it is not to be the profile's
+    #[arg(long, value_enum)]
+    pub durability: Option<DurabilityFlag>,
+
+    /// Folder for the journals; they are removed afterwards [default: the system's temporary folder]
+    #[arg(long, value_name = "DIR")]
+    pub journal: Option<PathBuf>,
+
+    /// Let the system hold small segments back (Nagle's algorithm)
+    #[arg(long)]
+    pub nagle: bool,
+}
+
+/// The published configurations.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Profile {
+    /// Journal, CheckSum and every rule of the dictionary, at both ends
+    Balanced,
+    /// Messages in memory only, no dictionary, no CheckSum; BodyLength and the session are still checked
+    Optimized,
+}
+
+/// The engine's durabilities as flags.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum DurabilityFlag {
+    /// In memory of the process
+    Memory,
+    /// In a mapped file: survives kill -9
+    Process,
+    /// On the disk before the wire
+    Disk,
+}
+
+impl From<DurabilityFlag> for Durability {
+    fn from(flag: DurabilityFlag) -> Self {
+        match flag {
+            DurabilityFlag::Memory => Self::Memory,
+            DurabilityFlag::Process => Self::Process,
+            DurabilityFlag::Disk => Self::Disk,
+        }
+    }
+}
+
+impl EngineArgs {
+    /// What has happened to a message before it is sent.
+    pub fn durability(&self) -> Durability {
+        match (self.durability, self.profile) {
+            (Some(flag), _) => flag.into(),
+            (None, Profile::Balanced) => Durability::Process,
+            (None, Profile::Optimized) => Durability::Memory,
+        }
+    }
+
+    /// Whether the dictionary and the CheckSum are checked.
+    pub fn is_checked(&self) -> bool {
+        self.profile == Profile::Balanced
+    }
+
+    /// The set-up in words.
+    pub fn text(&self) -> String {
+        let durability = match self.durability() {
+            Durability::Memory => "memory",
+            Durability::Process => "process",
+            Durability::Disk => "disk",
+        };
+        let checks = match self.profile {
+            Profile::Balanced => "full validation",
+            Profile::Optimized => "no dictionary, no CheckSum",
+        };
+        let nagle = if self.nagle { "Nagle" } else { "TCP_NODELAY" };
+        format!("journal {durability}, {checks}, {nagle}")
+    }
+
+    /// A new folder for the journals, removed when it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be made.
+    pub fn folder(&self) -> Result<TempDir, Error> {
+        let within = self.journal.clone().unwrap_or_else(std::env::temp_dir);
+        tempfile::Builder::new()
+            .prefix("fixwire-bench-")
+            .tempdir_in(&within)
+            .map_err(Error::system(format!(
+                "make a folder in {}",
+                within.display()
+            )))
+    }
+}
