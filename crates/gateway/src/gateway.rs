@@ -104,6 +104,7 @@ struct Session {
     dictionary: Arc<Dictionary>,
     version: Version,
     away: Away,
+    follows: bool,
 }
 
 impl Gateway {

@@ -55,7 +55,11 @@ impl PairConfig {
         };
         let numbered = (1..).zip(&self.sessions);
         let sessions = numbered.map(|(number, &version)| {
-            let suffix = if number == 1 { String::new() } else { number.to_string() };
+            let suffix = if number == 1 {
+                String::new()
+            } else {
+                number.to_string()
+            };
             self.session(role, version, &suffix, &connection)
         });
         EngineConfig {

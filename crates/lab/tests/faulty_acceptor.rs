@@ -6,12 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use fixwire::Durability;
-use fixwire_lab::bench::echo::{EchoArgs, Profile};
+use fixwire_lab::bench::echo::EchoArgs;
+use fixwire_lab::bench::engine::{EngineArgs, Profile};
+use fixwire_lab::bench::gateway::{self, GatewayArgs};
 use fixwire_lab::bench::{LoadArgs, OutputArgs};
 use fixwire_lab::load::{Faults, Pace};
 use fixwire_lab::pair::{Pair, PairConfig};
 use fixwire_lab::report::Run;
-use fixwire_lab::scenario::{Echo, write_report};
+use fixwire_lab::scenario::{EXECUTION_REPORT, Echo, write_report};
+use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
 
 /// Orders of a run; one in a hundred is treated badly.
@@ -77,6 +80,8 @@ fn pair(fault: Fault, journals: &Path) -> Pair {
         peer: None,
         initiator: "BENCH".to_owned(),
         acceptor: "EXEC".to_owned(),
+        answer: EXECUTION_REPORT,
+        sessions: vec![Version::Fix42],
         durability: Durability::Memory,
         checked: true,
         nodelay: true,
@@ -100,7 +105,7 @@ fn pair(fault: Fault, journals: &Path) -> Pair {
 fn run(fault: Fault, pace: Pace) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let mut pair = pair(fault, folder.path());
-    let run = pair.run(pace, ORDERS).unwrap();
+    let run = pair.run(SessionId(0), pace, ORDERS).unwrap();
     pair.stop().unwrap();
     run
 }
@@ -157,23 +162,52 @@ fn a_delay_of_the_acceptor_is_in_the_figures() {
     assert!(run.response.worst > 10_000_000, "{}", run.response.worst);
 }
 
+fn load() -> LoadArgs {
+    LoadArgs {
+        rate: vec![5_000],
+        no_ping_pong: false,
+        warm_up: 100,
+        iterations: 200.try_into().unwrap(),
+        runs: 2,
+        cores: "none".to_owned(),
+    }
+}
+
+fn engine(journals: &Path) -> EngineArgs {
+    EngineArgs {
+        profile: Profile::Balanced,
+        durability: None,
+        journal: Some(journals.to_owned()),
+        nagle: false,
+    }
+}
+
+/// Orders come back from a gateway on their session, and converted on another one.
+#[test]
+fn a_gateway_answers_every_order_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = GatewayArgs {
+        load: load(),
+        engine: engine(folder.path()),
+        rules: 10,
+        output: OutputArgs::default(),
+    };
+    let report = gateway::measure(&args, true).unwrap();
+    assert_eq!(report.faults().total(), 0);
+    let measured = report.rows.iter().map(|row| row.subject.as_str());
+    let wanted = ["tcp floor", "echo", "convert"];
+    assert!(measured.eq(wanted.into_iter().chain(wanted)));
+    let all = report.rows.iter().flat_map(|row| &row.runs);
+    assert!(all.map(|run| run.response.count).all(|count| count == 200));
+}
+
 /// The whole command, small: floor and engine at two paces, and files beside the table.
 #[test]
 fn the_command_measures_both_and_writes_what_it_found() {
     let folder = tempfile::tempdir().unwrap();
     let args = EchoArgs {
-        load: LoadArgs {
-            rate: vec![5_000],
-            no_ping_pong: false,
-            warm_up: 100,
-            iterations: 200.try_into().unwrap(),
-            runs: 2,
-            cores: "none".to_owned(),
-        },
-        profile: Profile::Balanced,
-        durability: None,
-        journal: Some(folder.path().to_owned()),
-        nagle: false,
+        load: load(),
+        engine: engine(folder.path()),
         peer: None,
         sender_comp_id: "BENCH".to_owned(),
         target_comp_id: "EXEC".to_owned(),
@@ -223,6 +257,8 @@ fn a_peer_that_is_not_there_is_told() {
         peer: Some(("127.0.0.1".to_owned(), port)),
         initiator: "BENCH".to_owned(),
         acceptor: "EXEC".to_owned(),
+        answer: EXECUTION_REPORT,
+        sessions: vec![Version::Fix42],
         durability: Durability::Memory,
         checked: false,
         nodelay: true,

@@ -70,6 +70,7 @@ pub(super) fn load(
         dictionary: session.dictionary.clone(),
         version: session.version,
         away: target.away,
+        follows: target.follows,
     });
     Ok(Gateway {
         scratch: rules.scratch(FIELDS, BYTES),

@@ -57,6 +57,8 @@ pub(super) struct Options {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub away: Away,
+    /// Whether orders for it are remembered, so that answers find their client.
+    pub follows: bool,
     /// `None` for what all others have.
     pub ids: Option<Rewriting>,
 }
@@ -64,6 +66,7 @@ pub(super) struct Target {
 /// How ids look, as the file says it.
 #[derive(Clone, Copy)]
 struct Ids<'d> {
+    follows: bool,
     when: When,
     prefix: &'d str,
     length: u64,
@@ -137,6 +140,7 @@ impl Reader<'_, '_, '_> {
             10_000,
         );
         let ids = Ids {
+            follows: true,
             when: When::OnCollision,
             prefix: "FW",
             length: max_id,
@@ -153,7 +157,7 @@ impl Reader<'_, '_, '_> {
                 hash_key: self.context.hash_key,
             },
             targets: alloc::vec![
-                Target { away: Away::Hold, ids: None };
+                Target { away: Away::Hold, follows: ids.follows, ids: None };
                 self.context.sessions.len()
             ],
         };
@@ -167,12 +171,14 @@ impl Reader<'_, '_, '_> {
         all: Ids<'d>,
         max_id: u64,
     ) -> (Ids<'d>, Rewriting) {
-        let wanted = "\"always\" or \"collision\"";
-        let when = match self.word(table, "ids", wanted, &["always", "collision"]) {
-            Some(0) => When::Always,
-            Some(_) => When::OnCollision,
-            None => all.when,
-        };
+        let wanted = "\"always\", \"collision\" or \"pass\"";
+        let (follows, when) =
+            match self.word(table, "ids", wanted, &["always", "collision", "pass"]) {
+                Some(0) => (true, When::Always),
+                Some(1) => (true, When::OnCollision),
+                Some(_) => (false, all.when),
+                None => (all.follows, all.when),
+            };
         let prefix = match table.get("id_prefix") {
             Some(value) => match value.get_ref().as_str() {
                 Some(prefix) if !prefix.is_empty() => prefix,
@@ -185,6 +191,7 @@ impl Reader<'_, '_, '_> {
         };
         let length = self.number(table, "id_length", "a number from 7 to max_id", 7, max_id);
         let ids = Ids {
+            follows,
             when,
             prefix,
             length: length.unwrap_or(all.length),
@@ -214,14 +221,16 @@ impl Reader<'_, '_, '_> {
             };
             self.known(table, &TARGET);
             let own = ["ids", "id_prefix", "id_length"];
-            let ids = own.iter().any(|key| table.contains_key(*key)).then(|| {
-                let (_, rewriting) = self.ids(table, all, options.orders.max_id as u64);
-                rewriting
-            });
+            let own = own.iter().any(|key| table.contains_key(*key));
+            let own = own.then(|| self.ids(table, all, options.orders.max_id as u64));
             let away = table.get("away").and_then(|value| self.away(value));
             if let Some(place) = place {
                 let away = away.unwrap_or(Away::Hold);
-                options.targets[place] = Target { away, ids };
+                options.targets[place] = Target {
+                    away,
+                    follows: own.map_or(all.follows, |(ids, _)| ids.follows),
+                    ids: own.map(|(_, rewriting)| rewriting),
+                };
             }
         }
         // A chain longer than there are sessions comes back to one of its own.

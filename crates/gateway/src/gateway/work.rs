@@ -234,6 +234,9 @@ impl<'w> Work<'w> {
 
     fn send(&mut self, to: usize, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {
         let to = self.target(to, Some(draft))?;
+        if !self.core.sessions[to].follows {
+            return self.pass(to, draft, convert);
+        }
         let notes = &mut self.core.notes;
         let way = (self.source, to);
         if notes.outbound(self.now.wall, way, draft, self.outbox)? == Out::Duplicate {

@@ -134,7 +134,9 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
         None => "fixwire".to_owned(),
     };
     let subjects = [(subject, SessionId(0))];
-    let rows = args.load.rows(&mut pair, orders, args.peer.is_none(), &subjects);
+    let rows = args
+        .load
+        .rows(&mut pair, orders, args.peer.is_none(), &subjects);
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
     let rows = rows?;

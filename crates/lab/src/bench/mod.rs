@@ -196,11 +196,16 @@ impl LoadArgs {
             }
             let floor = with_floor.then(|| (FLOOR.to_owned(), floors));
             let subjects = subjects.iter().map(|(name, _)| name.clone()).zip(runs);
-            rows.extend(floor.into_iter().chain(subjects).map(|(subject, runs)| Row {
-                pace,
-                subject,
-                runs,
-            }));
+            rows.extend(
+                floor
+                    .into_iter()
+                    .chain(subjects)
+                    .map(|(subject, runs)| Row {
+                        pace,
+                        subject,
+                        runs,
+                    }),
+            );
         }
         Ok(rows)
     }
