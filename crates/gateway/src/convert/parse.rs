@@ -311,6 +311,14 @@ impl Table<'_> {
                 month: self.tag(month)?,
                 day: self.tag(day)?,
             }),
+            ["wrap", count] => Ok(Action::Wrap(self.tag(count)?)),
+            ["unwrap", count] => Ok(Action::Unwrap(self.tag(count)?)),
+            [word @ ("sum" | "difference"), one, other, "->", to] => Ok(Action::Sum {
+                one: self.tag(one)?,
+                other: self.tag(other)?,
+                sign: if *word == "sum" { 1 } else { -1 },
+                to: self.tag(to)?,
+            }),
             [word, ..] => Err(form(word)),
             [] => Err(Problem::UnknownStatement("if".into())),
         }
@@ -510,6 +518,10 @@ fn form(word: &str) -> Problem {
         "entry" => "entry TAG -> COUNT VALUETAG TAG=VALUE ... [if ...]",
         "field" => "field COUNT VALUETAG TAG=VALUE ... -> TAG [if ...]",
         "join" => "join MONTHTAG DAYTAG -> DATETAG [if ...]",
+        "wrap" => "wrap COUNT [if ...]",
+        "unwrap" => "unwrap COUNT [if ...]",
+        "sum" => "sum TAG TAG -> TAG [if ...]",
+        "difference" => "difference TAG TAG -> TAG [if ...]",
         "split" => "split DATETAG -> MONTHTAG DAYTAG [if ...]",
         other => return Problem::UnknownStatement(other.into()),
     })

@@ -8,12 +8,14 @@ use fixwire_protocol::dictionary::validate::check;
 use fixwire_protocol::dictionary::{Fault, Rules, Scratch};
 use fixwire_protocol::{Decoder, Outbox, SessionId};
 
+use super::built_in::{TABLES, dictionary};
 use super::*;
 
 mod garbage;
 mod generator;
 mod golden;
 mod lossless;
+mod pairs;
 mod policies;
 mod random;
 mod refused;
@@ -26,8 +28,7 @@ fn cases(at_least: u32) -> u32 {
 }
 
 fn built_in(from: Version, to: Version) -> Conversion {
-    let text = Conversion::built_in_text(from, to).unwrap();
-    Conversion::read(text).unwrap_or_else(|error| panic!("{error}"))
+    Conversion::built_in(from, to).unwrap()
 }
 
 /// A message of a version with these fields behind its session's, each with its SOH.

@@ -53,7 +53,7 @@ fn both_ways(msg_type: &str, base: &str, rows: &[(&str, &str)]) {
 
 #[test]
 fn the_tables_of_the_gateway_are_good() {
-    for (from, to, text) in BUILT_IN {
+    for (from, to, text) in TABLES {
         let read = Conversion::read(text);
         assert_eq!(read.err(), None, "{} to {}", from.name(), to.name());
         assert!(Conversion::built_in(from, to).is_some());
