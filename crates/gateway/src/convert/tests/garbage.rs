@@ -31,6 +31,13 @@ fn no_message_makes_it_panic() {
             ways.push((from, dictionary(from), Conversion::read(text).unwrap(), to));
         }
     }
+    for (from, to) in [
+        (Version::Fix40, Version::Fix50Sp1),
+        (Version::Fix50Sp1, Version::Fix40),
+        (Version::Fix43, Version::Fix41),
+    ] {
+        ways.push((from, dictionary(from), built_in(from, to), to));
+    }
     let ways = std::cell::RefCell::new(ways);
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
         cases: cases(3_000),
