@@ -222,7 +222,7 @@ impl Table<'_> {
 
     fn conditions(&self, words: &[&str]) -> Outcome<Vec<Condition>> {
         const FORM: Problem =
-            Problem::Form("... if TAG=VALUE|VALUE TAG~WORD has TAG no TAG zero TAG");
+            Problem::Form("... if TAG=VALUE|VALUE TAG~WORD TAG^START has TAG no TAG zero TAG");
         let (mut conditions, mut rest) = (Vec::new(), words);
         while let [word, tail @ ..] = rest {
             rest = tail;
@@ -240,6 +240,10 @@ impl Table<'_> {
             } else if let Some((tag, word)) = word.split_once('~') {
                 let tag = self.tag(tag)?;
                 Condition::HasWord(tag, self.either(tag, word)?)
+            } else if let Some((tag, start)) = word.split_once('^')
+                && !start.is_empty()
+            {
+                Condition::Begins(self.tag(tag)?, start.as_bytes().into())
             } else {
                 let (tag, values) = word.split_once('=').ok_or(FORM)?;
                 let tag = self.tag(tag)?;
@@ -498,7 +502,7 @@ fn contradict(conditions: &[Condition]) -> Outcome<()> {
         let Condition::No(tag) = condition else {
             continue;
         };
-        let wants = |other: &Condition| matches!(other, Condition::Is(other, _) | Condition::HasWord(other, _) | Condition::Has(other) if other == tag);
+        let wants = |other: &Condition| matches!(other, Condition::Is(other, _) | Condition::HasWord(other, _) | Condition::Begins(other, _) | Condition::Has(other) if other == tag);
         if conditions.iter().any(wants) {
             return Err(Problem::Contradiction(*tag));
         }

@@ -52,6 +52,9 @@ impl Run<'_> {
                     .split(|&byte| byte == b' ')
                     .any(|have| *have == **word)
             }),
+            Condition::Begins(tag, start) => {
+                value(*tag).is_some_and(|value| value.starts_with(start))
+            }
             Condition::Has(tag) => value(*tag).is_some(),
             Condition::No(tag) => value(*tag).is_none(),
             Condition::Zero(tag) => value(*tag)

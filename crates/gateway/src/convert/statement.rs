@@ -21,6 +21,8 @@ pub enum Condition {
     Is(Tag, Vec<Box<[u8]>>),
     /// The field, whose value is several words, has this one.
     HasWord(Tag, Box<[u8]>),
+    /// The value of the field begins with this.
+    Begins(Tag, Box<[u8]>),
     Has(Tag),
     No(Tag),
     /// The field is zero, or not there.
@@ -111,9 +113,10 @@ impl Statement {
         let here = &levels[level];
         for condition in &self.conditions {
             match condition {
-                Condition::Is(tag, _) | Condition::HasWord(tag, _) | Condition::Has(tag) => {
-                    reads(here, *tag)?;
-                }
+                Condition::Is(tag, _)
+                | Condition::HasWord(tag, _)
+                | Condition::Begins(tag, _)
+                | Condition::Has(tag) => reads(here, *tag)?,
                 Condition::No(_) | Condition::Zero(_) => {}
             }
         }

@@ -115,6 +115,15 @@ fn what_both_ends_have_passes_versions_that_do_not() {
 }
 
 #[test]
+fn an_option_of_fix_4_3_is_one_in_all_versions() {
+    let order = "11=1|21=1|55=X|54=1|38=100|40=1";
+    let option = "461=OCASPS|200=202612|202=50";
+    let (more, lost) = more_of((Fix43, Fix41), "D", order, option);
+    assert_eq!(more, "167=OPT|200=202612|201=1|202=50");
+    assert_eq!(lost, [(461, 1)]);
+}
+
+#[test]
 fn what_only_a_version_between_requires_is_not_missed() {
     // FIX 4.4 requires AllocType.
     let allocation = "70=A|71=0|54=1|55=X|53=5|6=1|75=20260821";

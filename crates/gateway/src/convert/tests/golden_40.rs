@@ -43,7 +43,7 @@ fn a_difference_is_exact_or_not_there() {
         let fields = format!("37=O|17=1|20=0|39=0|55=X|54=1|6=0|38={order}|14={done}");
         let mut draft = draft_of(b"8", &fields);
         let outcome = conversion.convert(&mut draft, &mut losses);
-        let left = draft.get(151).map(|value| readable(value));
+        let left = draft.get(151).map(readable);
         outcome.map(|()| left.unwrap())
     };
     assert_eq!(left("100.5", "0.25"), Ok("100.25".into()));
@@ -164,6 +164,15 @@ fn a_list_of_one_order_is_an_order_of_a_list() {
     assert_eq!(lost, [(394, 1)]);
     let two = "66=L|394=3|68=2|73=2|11=1|67=1|55=X|54=1|11=2|67=2|55=X|54=1";
     assert_eq!(refusal(TO_41, "E", two), Unconvertible::Missing(67));
+}
+
+#[test]
+fn the_status_of_a_list_says_too_little() {
+    let list = "66=L|82=1|83=1|73=1|11=1|14=0|84=0|6=0";
+    assert_eq!(refusal(FROM_40, "N", list), Unconvertible::Missing(151));
+    let list = "66=L|82=1|83=1|73=1|11=1|14=0|151=5|84=0|6=0";
+    let why = refusal(FROM_41, "N", list);
+    assert!(matches!(why, Unconvertible::Missing(39 | 68 | 429 | 431)));
 }
 
 #[test]
