@@ -437,7 +437,7 @@ fn a_name_with_two_tags_has_to_be_a_number() {
     let errors = load("from = ['ONE', 'TWO']\nwhen = 'has(Desk)'").unwrap_err();
     assert_eq!(errors[0].problem, Problem::SeveralTags("Desk".into()));
     let hint =
-        "3:13: 'Desk' has another tag in another source's dictionary: write the field's number";
+        "3:13: 'Desk' has another tag in another source's dictionary (write the field's number)";
     assert_eq!(errors[0].to_string(), hint);
     assert!(load("from = ['ONE', 'TWO']\nwhen = 'has(5002)'").is_ok());
     assert!(load("from = ['ONE']\nwhen = 'has(Desk)'").is_ok());
