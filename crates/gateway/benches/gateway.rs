@@ -30,7 +30,10 @@ fn main() {
                     "[[rule]]\nfrom = ['*']\nwhen = 'MsgType = \"{kind}\" and Symbol = \"S{rule}\"'\ndo = ['send VENUE']\n"
                 );
             }
-            let _ = write!(text, "[[rule]]\nfrom = ['CLIENT']\ndo = [{convert}'send VENUE']\n");
+            let _ = write!(
+                text,
+                "[[rule]]\nfrom = ['CLIENT']\ndo = [{convert}'send VENUE']\n"
+            );
             measure(&format!("1,000 rules, {what}, {how}"), &text);
         }
     }
@@ -64,7 +67,9 @@ fn measure(name: &str, text: &str) {
     let mut once = || {
         number += 1;
         let mut digits = itoa::Buffer::new();
-        let digits = digits.format(10_000_000_000_000_000_000 - number).as_bytes();
+        let digits = digits
+            .format(10_000_000_000_000_000_000 - number)
+            .as_bytes();
         bytes[id..id + digits.len()].copy_from_slice(digits);
         let message = decoder.decode(black_box(&bytes));
         gateway

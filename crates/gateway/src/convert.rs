@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{Dictionary, Version};
+use fixwire_protocol::time::LastMinute;
 
 use crate::Draft;
 
@@ -49,6 +50,7 @@ pub struct Conversion {
     policies: Policies,
     tree: Tree,
     lost: Vec<Tag>,
+    times: LastMinute,
 }
 
 /// A table between two dictionaries.
@@ -115,6 +117,7 @@ impl Conversion {
             links: alloc::vec![Arc::new(link)],
             tree: Tree::default(),
             lost: Vec::new(),
+            times: LastMinute::new(),
         })
     }
 
@@ -157,6 +160,7 @@ impl Conversion {
                 policies: &self.policies,
                 from: &link.from,
                 to: &link.to,
+                times: &mut self.times,
             };
             rest.all()?;
             self.tree.write(draft, &link.levels);

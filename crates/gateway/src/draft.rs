@@ -26,6 +26,24 @@ pub(crate) const OF_THE_SESSION: [Tag; 16] = [
     tag::CHECK_SUM,
 ];
 
+/// Whether a field is one of them.
+fn is_of_the_session(tag: Tag) -> bool {
+    const BELOW_64: u64 = {
+        let (mut set, mut at) = (0, 0);
+        while at < OF_THE_SESSION.len() {
+            if OF_THE_SESSION[at] < 64 {
+                set |= 1 << OF_THE_SESSION[at];
+            }
+            at += 1;
+        }
+        set
+    };
+    match tag {
+        0..64 => BELOW_64 >> tag & 1 == 1,
+        _ => OF_THE_SESSION.contains(&tag),
+    }
+}
+
 /// Fields of the header that go with the message; they stand before all others.
 pub(crate) const HEADER: [Tag; 14] = [
     tag::ON_BEHALF_OF_COMP_ID,
@@ -105,7 +123,7 @@ impl Draft {
         let carried = message
             .fields()
             .iter()
-            .filter(|field| !OF_THE_SESSION.contains(&field.tag));
+            .filter(|field| !is_of_the_session(field.tag));
         self.parts.extend(carried.map(|field| Part {
             tag: field.tag,
             start: field.start,
@@ -241,6 +259,28 @@ impl Draft {
             self.parts.remove(at);
         }
         found.is_some()
+    }
+
+    /// Where in [`Draft::text`] the value at a place stands; nowhere behind the last.
+    pub(crate) fn span(&self, at: usize) -> (u32, u32) {
+        self.parts
+            .get(at)
+            .map_or((0, 0), |part| (part.start, part.end))
+    }
+
+    /// All values, and what was one.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Adds a field whose value stands in the text that [`Draft::set_text`] will give.
+    pub(crate) fn push_span(&mut self, tag: Tag, (start, end): (u32, u32)) {
+        self.parts.push(Part { tag, start, end });
+    }
+
+    /// Takes another text over, which has the values of all fields, and gives its own for it.
+    pub(crate) fn set_text(&mut self, text: &mut Vec<u8>) {
+        core::mem::swap(&mut self.text, text);
     }
 
     /// Writes all fields.

@@ -10,6 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use crate::Tag;
+use crate::time::LastMinute;
 
 mod assemble;
 mod built_in;
@@ -234,6 +235,14 @@ impl Dictionary {
     #[inline]
     fn near_slot(&self, tag: Tag) -> usize {
         usize::from(self.near.get(tag as usize).copied().unwrap_or(NO_SLOT))
+    }
+
+    /// Whether this value of a field is good for sure: of the field's type, and listed when values are.
+    /// Some good ones take a longer look: several values, and listed ones of more than eight bytes.
+    #[inline]
+    pub fn surely_takes(&self, tag: Tag, value: &[u8], times: &mut LastMinute) -> bool {
+        let slot = self.slot(tag).filter(|_| !value.is_empty());
+        slot.is_some_and(|slot| self.checks[slot].takes(value, times))
     }
 
     /// Index into the fields and all bit sets.

@@ -10,6 +10,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};
+use fixwire_protocol::time::LastMinute;
 
 use super::tree::Tree;
 use super::{Conversion, Link};
@@ -64,6 +65,7 @@ impl BuiltIn {
             policies,
             tree: Tree::default(),
             lost: Vec::new(),
+            times: LastMinute::new(),
         })
     }
 

@@ -26,7 +26,14 @@ pub struct Place {
     /// Whether the target has it here.
     pub in_target: bool,
     /// The level of the entries that it counts, or `NONE`.
-    pub entries: u32,
+    entries: u32,
+}
+
+impl Place {
+    /// The level of the entries that it counts.
+    pub fn entries(&self) -> Option<usize> {
+        (self.entries != NONE).then_some(self.entries as usize)
+    }
 }
 
 /// A message, or the entry of a group at one place of it.
@@ -34,22 +41,47 @@ pub struct Place {
 pub struct Level {
     /// In the order of tags.
     places: Vec<Place>,
+    /// Where a tag stands there, counted from 1: a hash table with open addressing, 0 where free.
+    table: Box<[u16]>,
     /// The field that begins an entry; 0 for a message.
     pub delimiter: Tag,
     pub has_source: bool,
     pub has_target: bool,
     /// What the target wants here; of an entry its delimiter too.
     pub required: Vec<Tag>,
-    /// Indexes of the statements that hold here, in their order.
-    pub statements: Vec<u32>,
+    /// The statements that hold here, in their order: index, and what must be there for an effect.
+    pub statements: Vec<(u32, Tags)>,
     /// Where fields stand that neither dictionary has.
     strangers: u32,
 }
 
 impl Level {
     pub fn place(&self, tag: Tag) -> Option<&Place> {
-        let found = self.places.binary_search_by_key(&tag, |place| place.tag);
-        found.ok().map(|at| &self.places[at])
+        let mask = self.table.len().checked_sub(1)?;
+        let mut at = slot(tag, mask);
+        loop {
+            let place = self
+                .places
+                .get(usize::from(self.table[at]).checked_sub(1)?)?;
+            if place.tag == tag {
+                return Some(place);
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    /// Makes the table of the places. It is never more than half full.
+    fn index(&mut self) {
+        let size = (self.places.len() * 2).next_power_of_two();
+        let mut table = alloc::vec![0; size];
+        for (number, place) in (1..).zip(&self.places) {
+            let mut at = slot(place.tag, size - 1);
+            while table[at] != 0 {
+                at = (at + 1) & (size - 1);
+            }
+            table[at] = number;
+        }
+        self.table = table.into();
     }
 
     /// Whether a field of a message as it comes belongs here.
@@ -59,7 +91,12 @@ impl Level {
 
     /// Whether the target has this field here. User-defined fields are at home everywhere.
     pub fn has_home_for(&self, tag: Tag) -> bool {
-        match self.place(tag) {
+        self.is_home_of(tag, self.place(tag))
+    }
+
+    /// [`Level::has_home_for`] of a field whose place is known.
+    pub fn is_home_of(&self, tag: Tag, place: Option<&Place>) -> bool {
+        match place {
             Some(place) => place.in_target,
             None => tag >= FIRST_USER_DEFINED && self.has_target,
         }
@@ -67,15 +104,42 @@ impl Level {
 
     /// The level of the entries that this field counts.
     pub fn entries(&self, count: Tag) -> Option<usize> {
-        let place = self.place(count)?;
-        (place.entries != NONE).then_some(place.entries as usize)
+        self.place(count)?.entries()
     }
 
     /// Fields are written in the order of these numbers: that of the target's dictionary, or of the
     /// source's when the target has no such level. Fields that neither has come behind the header or
     /// the delimiter, where no group can claim them.
     pub fn order(&self, tag: Tag) -> u32 {
-        self.place(tag).map_or(self.strangers, |place| place.order)
+        self.order_of(self.place(tag))
+    }
+
+    /// [`Level::order`] of a field whose place is known.
+    pub fn order_of(&self, place: Option<&Place>) -> u32 {
+        place.map_or(self.strangers, |place| place.order)
+    }
+}
+
+/// Where the search for a tag begins.
+fn slot(tag: Tag, mask: usize) -> usize {
+    (tag.wrapping_mul(0x9e37_79b9) >> 16) as usize & mask
+}
+
+/// A set of tags that says more than it has: tags that are 64 apart are one.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Tags(u64);
+
+impl Tags {
+    pub fn add(&mut self, tag: Tag) {
+        self.0 |= 1 << (tag & 63);
+    }
+
+    pub fn may_have(self, tag: Tag) -> bool {
+        self.0 >> (tag & 63) & 1 == 1
+    }
+
+    pub fn may_have_all(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
     }
 }
 
@@ -133,8 +197,8 @@ impl Levels {
     }
 
     /// Makes a statement hold in a level.
-    pub fn hold(&mut self, level: usize, statement: u32) {
-        self.all[level].statements.push(statement);
+    pub fn hold(&mut self, level: usize, statement: u32, needs: Tags) {
+        self.all[level].statements.push((statement, needs));
     }
 
     /// Adds a level and, behind it, those of its groups. Recursion is as deep as groups are nested in
@@ -172,6 +236,7 @@ impl Levels {
                 entries: self.add(from.as_ref(), to.as_ref()),
             });
         }
+        level.index();
         level.required = target.map_or_else(Vec::new, |side| side.required.clone());
         self.all[at] = level;
         at as u32

@@ -191,14 +191,14 @@ impl Table<'_> {
             action: self.action(words)?,
             conditions,
         };
-        let index = self.statements.len() as u32;
+        let (index, needs) = (self.statements.len() as u32, statement.needs());
         match &self.places {
             None => return Err(Problem::NoMessages),
             Some(Places::These(levels)) => {
                 for &level in levels {
                     let fits = statement.fits(self.levels, level);
                     fits.map_err(Problem::NeverApplies)?;
-                    self.levels.hold(level, index);
+                    self.levels.hold(level, index, needs);
                 }
             }
             Some(Places::All) => {
@@ -207,7 +207,7 @@ impl Table<'_> {
                     let here = &self.levels[level];
                     let known = here.has_source && here.has_target;
                     if known && statement.fits(self.levels, level).is_ok() {
-                        self.levels.hold(level, index);
+                        self.levels.hold(level, index, needs);
                         anywhere = true;
                     }
                 }

@@ -5,7 +5,10 @@ use alloc::vec::Vec;
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, FieldDef};
 
+use fixwire_protocol::time::LastMinute;
+
 use super::Unconvertible;
+use super::level::Place;
 use super::run::Run;
 use super::tree::{ROOT, Word};
 
@@ -53,6 +56,7 @@ pub struct Rest<'a> {
     pub policies: &'a Policies,
     pub from: &'a Dictionary,
     pub to: &'a Dictionary,
+    pub times: &'a mut LastMinute,
 }
 
 impl Rest<'_> {
@@ -68,11 +72,12 @@ impl Rest<'_> {
         let mut next = self.run.tree.first(scope);
         while let Some(node) = next {
             let tag = self.run.tree.tag(node);
+            let place = level.place(tag);
             if tag == 0 {
                 // It was taken out.
-            } else if !level.has_home_for(tag) {
+            } else if !level.is_home_of(tag, place) {
                 self.homeless(scope, node)?;
-            } else if let Some(entries) = level.entries(tag) {
+            } else if let Some(entries) = place.and_then(Place::entries) {
                 if levels[entries].has_target {
                     self.entries(node)?;
                 } else if self.run.tree.first_entry(node).is_some() {
@@ -104,6 +109,9 @@ impl Rest<'_> {
 
     fn value(&mut self, scope: usize, node: usize) -> Result<(), Unconvertible> {
         let (tag, value) = (self.run.tree.tag(node), self.run.tree.value(node));
+        if self.to.surely_takes(tag, value, self.times) {
+            return Ok(());
+        }
         let Some(field) = self.to.field(tag) else {
             return Ok(());
         };
@@ -150,7 +158,7 @@ impl Rest<'_> {
             Policy::Tag(offset) => {
                 let level = &self.run.levels[self.run.tree.level(scope)];
                 let order = level.order(tag.saturating_add(offset));
-                self.move_away(node, offset, Some(order));
+                self.move_away(scope, node, offset, Some(order));
             }
             Policy::Reject => return Err(Unconvertible::Homeless(tag)),
         }
@@ -170,7 +178,7 @@ impl Rest<'_> {
     }
 
     /// Makes a field, and all that it counts, user-defined. Recursion as for a scope.
-    fn move_away(&mut self, node: usize, offset: u32, order: Option<u32>) {
+    fn move_away(&mut self, scope: usize, node: usize, offset: u32, order: Option<u32>) {
         let tag = self.run.tree.tag(node);
         if tag == 0 || tag >= FIRST_USER_DEFINED {
             return;
@@ -181,12 +189,12 @@ impl Rest<'_> {
         }
         self.run
             .tree
-            .rename(node, tag.saturating_add(offset), order);
+            .rename(scope, node, tag.saturating_add(offset), order);
         let mut entry = self.run.tree.first_entry(node);
         while let Some(scope) = entry {
             let mut next = self.run.tree.first(scope);
             while let Some(field) = next {
-                self.move_away(field, offset, None);
+                self.move_away(scope, field, offset, None);
                 next = self.run.tree.next(field);
             }
             entry = self.run.tree.next_entry(scope);

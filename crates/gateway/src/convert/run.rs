@@ -29,7 +29,10 @@ impl Run<'_> {
             if level.statements.is_empty() || !self.tree.is_there(scope) {
                 continue;
             }
-            for &at in &level.statements {
+            for &(at, needs) in &level.statements {
+                if !self.tree.present(scope).may_have_all(needs) {
+                    continue;
+                }
                 let Statement { conditions, action } = &statements[at as usize];
                 if conditions
                     .iter()
@@ -125,7 +128,7 @@ impl Run<'_> {
             Some(_) => {}
             None => {
                 let order = self.levels[self.tree.level(scope)].order(to);
-                self.tree.rename(node, to, Some(order));
+                self.tree.rename(scope, node, to, Some(order));
             }
         }
     }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::{Tag, tag};
 
-use super::level::{Level, Levels};
+use super::level::{Level, Levels, Tags};
 
 /// What is done in the levels where it holds.
 #[derive(Clone, Debug)]
@@ -108,6 +108,49 @@ pub enum Action {
 }
 
 impl Statement {
+    /// What must be there, or there is no effect.
+    pub fn needs(&self) -> Tags {
+        let mut needs = Tags::default();
+        for condition in &self.conditions {
+            match condition {
+                Condition::Is(tag, _)
+                | Condition::HasWord(tag, _)
+                | Condition::Begins(tag, _)
+                | Condition::Has(tag) => needs.add(*tag),
+                Condition::No(_) | Condition::Zero(_) => {}
+            }
+        }
+        match &self.action {
+            Action::Remove(tag)
+            | Action::Word { tag, .. }
+            | Action::Move(tag, _)
+            | Action::Entry { from: tag, .. }
+            | Action::Unwrap(tag)
+            | Action::Split { date: tag, .. } => needs.add(*tag),
+            Action::Join { month, day, .. } => {
+                needs.add(*month);
+                needs.add(*day);
+            }
+            Action::Sum { one, other, .. } => {
+                needs.add(*one);
+                needs.add(*other);
+            }
+            Action::Field { path, .. } => {
+                needs.add(path.outer.as_ref().map_or(path.count, |outer| outer.0));
+            }
+            Action::Map { from, rows, .. } => {
+                for (at, &tag) in from.iter().enumerate() {
+                    let has_text = |row: &Row| matches!(row.from[at], Operand::Text(_));
+                    if rows.iter().all(has_text) {
+                        needs.add(tag);
+                    }
+                }
+            }
+            Action::Set(..) | Action::Default(..) | Action::Wrap(_) => {}
+        }
+        needs
+    }
+
     /// Whether it can be carried out in a level at all; if not, the field that the level lacks.
     pub fn fits(&self, levels: &Levels, level: usize) -> Result<(), Tag> {
         let here = &levels[level];

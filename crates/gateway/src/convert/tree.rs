@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 
-use super::level::{Levels, NONE, NOWHERE};
+use super::level::{Levels, NONE, NOWHERE, Tags};
 use crate::Draft;
 
 /// The scope of the message itself.
@@ -36,6 +36,8 @@ struct Scope {
     first: u32,
     last: u32,
     gone: bool,
+    /// Its tags, and those that were taken out.
+    present: Tags,
 }
 
 /// All fields of a message. One is used for message after message; its memory grows to that of the
@@ -47,8 +49,8 @@ pub struct Tree {
     text: Vec<u8>,
     /// SendingTime, which no scope has; empty when it is not known.
     sending_time: Span,
-    /// Nodes in the order in which they are written.
-    sorted: Vec<u32>,
+    /// Nodes in the order in which they are written, behind their order.
+    sorted: Vec<u64>,
 }
 
 /// What becomes of a word of a field that has several.
@@ -70,6 +72,7 @@ impl Tree {
         self.nodes.clear();
         self.scopes.clear();
         self.text.clear();
+        self.text.extend_from_slice(draft.text());
         self.sending_time = self.keep(draft.sending_time());
         self.open(root, NONE, NONE);
         let (mut here, mut last) = (ROOT, NONE);
@@ -100,11 +103,11 @@ impl Tree {
                 }
             }
             let level = &levels[self.scopes[here].level as usize];
-            let span = self.keep(draft.value(at));
-            let node = self.append(here, tag, span, level.order(tag));
-            if let Some(place) = level.place(tag) {
+            let place = level.place(tag);
+            let node = self.append(here, tag, draft.span(at), level.order_of(place));
+            if let Some(place) = place {
                 last = place.position;
-                group = level.entries(tag).map(|entries| (node, entries));
+                group = place.entries().map(|entries| (node, entries));
             }
         }
     }
@@ -162,6 +165,7 @@ impl Tree {
             first: NONE,
             last: NONE,
             gone: false,
+            present: Tags::default(),
         });
         if let Some(node) = self.nodes.get_mut(count as usize) {
             let before = node.last;
@@ -188,6 +192,7 @@ impl Tree {
             entries: 0,
         });
         let scope = &mut self.scopes[scope];
+        scope.present.add(tag);
         let before = scope.last;
         scope.last = at as u32;
         match self.nodes.get_mut(before as usize) {
@@ -213,6 +218,11 @@ impl Tree {
             at = scope.outer;
         }
         true
+    }
+
+    /// The tags of a scope, and others.
+    pub fn present(&self, scope: usize) -> Tags {
+        self.scopes[scope].present
     }
 
     /// The level of a scope.
@@ -264,6 +274,9 @@ impl Tree {
 
     /// The first field of a scope that has this tag.
     pub fn find(&self, scope: usize, tag: Tag) -> Option<usize> {
+        if !self.present(scope).may_have(tag) {
+            return None;
+        }
         self.fields(scope).find(|&node| self.nodes[node].tag == tag)
     }
 
@@ -357,7 +370,8 @@ impl Tree {
     }
 
     /// Gives a field another tag, and perhaps another place.
-    pub fn rename(&mut self, node: usize, tag: Tag, order: Option<u32>) {
+    pub fn rename(&mut self, scope: usize, node: usize, tag: Tag, order: Option<u32>) {
+        self.scopes[scope].present.add(tag);
         let node = &mut self.nodes[node];
         node.tag = tag;
         node.order = order.unwrap_or(node.order);
@@ -406,30 +420,32 @@ impl Tree {
         draft.clear();
         self.sorted.clear();
         self.write_scope(ROOT, draft, levels);
+        draft.set_text(&mut self.text);
     }
 
     /// Recursion is as deep as groups are nested in a dictionary, 8 at most.
     fn write_scope(&mut self, scope: usize, draft: &mut Draft, levels: &Levels) {
         let from = self.sorted.len();
         let mut next = self.first(scope);
-        while let Some(node) = next {
-            if self.nodes[node].tag != 0 {
-                self.sorted.push(node as u32);
+        while let Some(at) = next {
+            let node = &self.nodes[at];
+            if node.tag != 0 {
+                self.sorted.push(u64::from(node.order) << 32 | at as u64);
             }
-            next = self.next(node);
+            next = self.next(at);
         }
-        let nodes = &self.nodes;
-        self.sorted[from..].sort_unstable_by_key(|&node| (nodes[node as usize].order, node));
+        self.sorted[from..].sort_unstable();
         for at in from..self.sorted.len() {
-            let node = self.sorted[at] as usize;
+            let node = self.sorted[at] as u32 as usize;
             let Node { tag, entries, .. } = self.nodes[node];
             let level = levels[self.level(scope)].entries(tag);
             let is_count = entries > 0 || level.is_some_and(|level| levels[level].has_target);
             if !is_count {
-                draft.push(tag, self.value(node));
+                draft.push_span(tag, self.span(node));
                 continue;
             }
-            draft.push(tag, itoa::Buffer::new().format(entries).as_bytes());
+            let count = self.keep(itoa::Buffer::new().format(entries).as_bytes());
+            draft.push_span(tag, count);
             let mut next = self.first_entry(node);
             while let Some(entry) = next {
                 self.write_scope(entry, draft, levels);
