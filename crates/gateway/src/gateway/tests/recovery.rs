@@ -283,10 +283,12 @@ fn less_room_than_there_are_orders_is_taken_when_they_have_ended() {
     assert_eq!(second.gateway.orders().config().max_orders, 12);
     assert_eq!(second.state(), rig.state());
     second.hears("VENUE", "35=8|37=1|11=A|39=2|");
-    let third = restarted(&second.notes);
+    let mut third = restarted(&second.notes);
     assert_eq!(third.said(), [no_room]);
     assert_eq!(third.gateway.orders().config().max_orders, 1);
     assert_eq!(third.gateway.orders().counters().live, 1);
+    // From here on there is room for one.
+    third.hears("ANNA", "35=D|11=C|55=VOD|54=1|");
     let fourth = restarted(&third.notes);
     assert_eq!(fourth.state(), third.state());
 }
