@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use fixwire_protocol::{BodyError, SessionId, Tag};
+use fixwire_protocol::{BodyError, Message, SessionId, Tag};
 
 use crate::convert::Unconvertible;
 use crate::orders::{CheckpointError, OrdersError};
@@ -30,6 +30,8 @@ pub enum Event<'e> {
     Trouble {
         /// The session that it came from.
         from: SessionId,
+        /// The message.
+        message: Message<'e>,
         /// The rule that sent it, by its name.
         rule: Option<&'e str>,
         /// Why.

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::format;
 use std::string::{String, ToString};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::vec;
 use std::vec::Vec;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};

@@ -227,6 +227,7 @@ impl<'w> Work<'w> {
         self.core.counters.troubles += 1;
         (self.core.listener)(Event::Trouble {
             from: SessionId(self.source as u32),
+            message: *self.message,
             rule: rule.and_then(|rule| self.rules.name(rule)),
             trouble,
         });

@@ -288,11 +288,7 @@ impl Book {
         venue_id: &[u8],
     ) -> Option<u32> {
         if self.free.is_empty() {
-            let oldest = self.queues[Queue::Closed as usize].first;
-            if oldest == NOWHERE {
-                return None;
-            }
-            self.forget(oldest);
+            self.forget_oldest();
         }
         let place = self.free.pop()?;
         let chain = match self.follow(new.before) {
@@ -346,6 +342,15 @@ impl Book {
         }
         self.names[place as usize] = FREE;
         self.free.push(place);
+    }
+
+    /// Forgets the name that may be forgotten first; whether there was one.
+    pub(super) fn forget_oldest(&mut self) -> bool {
+        let oldest = self.queues[Queue::Closed as usize].first;
+        if oldest != NOWHERE {
+            self.forget(oldest);
+        }
+        oldest != NOWHERE
     }
 
     /// Forgets the open name that was quiet longest, if that is so long; whether there was one.

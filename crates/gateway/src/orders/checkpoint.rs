@@ -157,14 +157,16 @@ impl Orders {
         Ok(orders)
     }
 
-    /// Goes on under other limits, with all that is remembered.
+    /// Goes on under other limits. What may be forgotten goes when there is no room for it.
     ///
     /// # Errors
     ///
     /// [`CheckpointError::Room`] and [`CheckpointError::Config`]; then nothing has changed.
     pub fn reconfigure(&mut self, config: OrdersConfig) -> Result<(), CheckpointError> {
+        let mut fewer = self.clone();
+        while fewer.book.len() > config.max_orders as usize && fewer.book.forget_oldest() {}
         let mut bytes = Vec::new();
-        self.write(&mut bytes);
+        fewer.write(&mut bytes);
         let mut other = Self::read(&bytes, config)?;
         for (new, old) in other.venues.iter_mut().zip(&self.venues) {
             new.rewriting = old.rewriting;

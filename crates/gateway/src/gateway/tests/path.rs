@@ -179,6 +179,28 @@ do = ['convert', 'return']
 }
 
 #[test]
+fn a_hundred_sessions_get_each_message_in_order() {
+    let names: Vec<&'static str> = (0..100).map(|at| &*format!("S{at:02}").leak()).collect();
+    let mut sessions = vec![("ANNA", Version::Fix42)];
+    sessions.extend(names.iter().map(|name| (*name, Version::Fix42)));
+    let actions: Vec<String> = names.iter().map(|name| format!("'send {name}'")).collect();
+    let actions = actions.join(", ");
+    let mut rig = Rig::of(
+        &format!("[[rule]]\nfrom = ['ANNA']\ndo = [{actions}]\n"),
+        &sessions,
+    );
+    rig.outbox = Outbox::new(1 << 17, 400, 256);
+    rig.all_log_on();
+    for id in ["1", "2"] {
+        let wanted = names.iter().map(|name| format!("{name}: 35=D|11={id}|"));
+        assert_eq!(
+            rig.hears("ANNA", &format!("35=D|11={id}|")),
+            wanted.collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
 fn a_message_of_a_third_party_and_questions_find_their_way() {
     let mut rig = Rig::new(
         r#"

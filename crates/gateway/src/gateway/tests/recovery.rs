@@ -46,10 +46,11 @@ fn step() -> impl Strategy<Value = Step> {
     let id = "[AB]|T[12]|FW[12]";
     let client = prop_oneof![Just("ANNA"), Just("BERT")];
     let venue = || prop_oneof![Just("VENUE"), Just("BACKUP"), Just("THIRD")];
-    let asked = (client, id, id, 0..7_usize).prop_map(|(from, id, other, what)| {
+    let asked = (client, id, id, 0..8_usize).prop_map(|(from, id, other, what)| {
         let text = match what {
             0 | 1 => format!("35=D|11={id}|55=VOD|54=1|"),
             2 => format!("35=D|11={id}|1=2|55=VOD|54=1|"),
+            7 => format!("35=D|11={id}|1=2|21=1|55=VOD|54=1|60=20261120-10:00:00|38=9|40=1|"),
             3 => format!("35=D|97=Y|11={id}|55=VOD|"),
             4 => format!("35=F|41={other}|11={id}|55=VOD|54=1|"),
             5 => format!("35=G|41={other}|11={id}|55=VOD|54=1|"),
@@ -249,17 +250,47 @@ fn other_ids_and_limits_hold_from_the_restart_on() {
     assert_eq!(third.state(), other.state());
     third.all_log_on();
     assert!(third.notes.is_empty());
-    // Less room than there are orders is no room for them: all stays as it was.
-    let little = text.replace("max_orders = 9", "max_orders = 1");
-    let mut little = Rig::of(&little, &SESSIONS);
-    little.replay(&notes);
-    little.all_log_on();
-    assert_eq!(
-        little.said(),
-        ["orders cannot go on under these limits: checkpoint holds more than the limits allow"]
-    );
-    assert_eq!(little.gateway.orders().config().max_orders, 9);
-    assert_eq!(little.state(), other.state());
+}
+
+#[test]
+fn ids_of_one_venue_stay_when_the_limits_change() {
+    let order = "35=D|11=A|1=2|21=1|55=VOD|54=1|60=20261120-10:00:00|38=9|40=1|";
+    let mut rig = Rig::new(RULES);
+    assert!(rig.hears("ANNA", order)[1].starts_with("THIRD: 35=D|11=T1|"));
+    let mut other = rig.after(&RULES.replace("= 12", "= 9"), &SESSIONS);
+    let written = other.hears("ANNA", &order.replace("11=A", "11=B"));
+    assert!(written[1].starts_with("THIRD: 35=D|11=T2|"), "{written:?}");
+}
+
+#[test]
+fn less_room_than_there_are_orders_is_taken_when_they_have_ended() {
+    let no_room =
+        "orders cannot go on under these limits: checkpoint holds more than the limits allow";
+    let less = RULES.replace("max_orders = 12", "max_orders = 1");
+    let restarted = |notes: &[(Timestamp, Vec<u8>)]| {
+        let mut rig = Rig::of(&less, &SESSIONS);
+        rig.replay(notes);
+        rig.all_log_on();
+        rig.notes.splice(..0, notes.iter().cloned());
+        rig
+    };
+    let mut rig = Rig::new(RULES);
+    rig.hears("ANNA", "35=D|11=A|55=VOD|54=1|");
+    rig.hears("ANNA", "35=D|11=B|55=VOD|54=1|");
+    // All stays as it was while both are open.
+    let mut second = restarted(&rig.notes);
+    assert_eq!(second.said(), [no_room]);
+    assert_eq!(second.gateway.orders().config().max_orders, 12);
+    assert_eq!(second.state(), rig.state());
+    second.hears("VENUE", "35=8|37=1|11=A|39=2|");
+    let mut third = restarted(&second.notes);
+    assert_eq!(third.said(), [no_room]);
+    assert_eq!(third.gateway.orders().config().max_orders, 1);
+    assert_eq!(third.gateway.orders().counters().live, 1);
+    // From here on there is room for one.
+    third.hears("ANNA", "35=D|11=C|55=VOD|54=1|");
+    let fourth = restarted(&third.notes);
+    assert_eq!(fourth.state(), third.state());
 }
 
 #[test]

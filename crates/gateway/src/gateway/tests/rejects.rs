@@ -306,6 +306,18 @@ away = "reject"
 }
 
 #[test]
+fn no_two_rejects_have_the_same_exec_id() {
+    let mut rig = Rig::new("[[rule]]\nfrom = ['ANNA']\ndo = ['reject \"no\"']\n");
+    let one = rig.hears("ANNA", BODIES[0]);
+    // Within one moment, and when the clock goes back.
+    for _ in 0..2 {
+        rig.wall -= 1_000_000;
+        assert_ne!(rig.hears("ANNA", BODIES[0]), one);
+        rig.wall -= 1_000_000;
+    }
+}
+
+#[test]
 fn a_reject_is_never_rejected() {
     let mut rig = Rig::new("[[rule]]\nfrom = ['*']\ndo = ['reject \"no\"']\n");
     rig.expect("ANNA", "35=j|45=1|372=D|380=0|", &[]);
