@@ -102,6 +102,12 @@ impl Level {
         }
     }
 
+    /// The tags of those that count no entries.
+    pub fn fields(&self) -> impl Iterator<Item = Tag> {
+        let fields = self.places.iter().filter(|place| place.entries == NONE);
+        fields.map(|place| place.tag)
+    }
+
     /// The level of the entries that this field counts.
     pub fn entries(&self, count: Tag) -> Option<usize> {
         self.place(count)?.entries()

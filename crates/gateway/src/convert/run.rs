@@ -323,14 +323,14 @@ impl Run<'_> {
         if self.tree.find(scope, count).is_some() {
             return;
         }
-        let (mut entry, mut next) = (None, self.tree.first(scope));
-        while let Some(node) = next {
-            next = self.tree.next(node);
-            let tag = self.tree.tag(node);
-            let is_field = tag != 0 && tag < FIRST_USER_DEFINED && here.entries(tag).is_none();
-            if !is_field || here.has_home_for(tag) || !levels[inside].has_home_for(tag) {
+        let mut entry = None;
+        for tag in levels[inside].fields() {
+            if here.has_home_for(tag) || !levels[inside].has_home_for(tag) {
                 continue;
             }
+            let Some(node) = self.tree.find(scope, tag) else {
+                continue;
+            };
             entry = entry.or_else(|| self.tree.add_entry(levels, scope, count));
             if let Some(entry) = entry {
                 self.tree.move_to(levels, node, entry);
@@ -338,8 +338,8 @@ impl Run<'_> {
         }
     }
 
-    /// Brings the fields of the group's only entry here, those that the target has here. The others
-    /// are lost.
+    /// Brings the fields of the group's only entry here, those that the target has here and
+    /// user-defined ones. The others are lost.
     fn unwrap(&mut self, scope: usize, count: Tag) {
         let levels = self.levels;
         let Some(group) = self.tree.find(scope, count) else {
@@ -352,18 +352,21 @@ impl Run<'_> {
             return;
         }
         let here = &levels[self.tree.level(scope)];
+        for tag in levels[self.tree.level(entry)].fields() {
+            if here.has_home_for(tag)
+                && self.tree.find(scope, tag).is_none()
+                && let Some(node) = self.tree.find(entry, tag)
+            {
+                self.tree.move_to(levels, node, scope);
+            }
+        }
         let mut next = self.tree.first(entry);
         while let Some(node) = next {
             next = self.tree.next(node);
-            let tag = self.tree.tag(node);
-            if tag == 0 {
-                continue;
-            }
-            let is_field = levels[self.tree.level(entry)].entries(tag).is_none();
-            if is_field && here.has_home_for(tag) && self.tree.find(scope, tag).is_none() {
-                self.tree.move_to(levels, node, scope);
-            } else {
-                self.lose(node);
+            match self.tree.tag(node) {
+                0 => {}
+                FIRST_USER_DEFINED.. => self.tree.move_to(levels, node, scope),
+                _ => self.lose(node),
             }
         }
         self.tree.remove_entry(entry);

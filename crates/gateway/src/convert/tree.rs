@@ -377,11 +377,12 @@ impl Tree {
         node.order = order.unwrap_or(node.order);
     }
 
-    /// Gives a field another scope. What it counts stays behind.
+    /// Gives a field that counts nothing another scope.
     pub fn move_to(&mut self, levels: &Levels, node: usize, scope: usize) {
         let (tag, value) = (self.nodes[node].tag, self.span(node));
         self.remove(node);
-        self.set(levels, scope, tag, value);
+        let order = levels[self.level(scope)].order(tag);
+        self.append(scope, tag, value, order);
     }
 
     /// Adds an entry to the group that `count` counts, and the count when it is not there; `None` when

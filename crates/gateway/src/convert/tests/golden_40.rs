@@ -196,6 +196,21 @@ fn a_request_for_one_security_names_it() {
 }
 
 #[test]
+fn a_request_full_of_fields_takes_linear_time() {
+    for (way, head) in [(FROM_41, "131=Q"), (TO_41, "131=Q|146=1")] {
+        let mut conversion = built_in(way.0, way.1);
+        let mut losses = conversion.losses();
+        let own = "|9000=u".repeat(20_000);
+        let fields = format!("{head}|55=X{}{own}", "|54=1".repeat(20_000));
+        let mut draft = draft_of(b"R", &fields);
+        assert_eq!(conversion.convert(&mut draft, &mut losses), Ok(()));
+        assert_eq!(losses.iter().collect::<Vec<_>>(), [(54, 19_999)]);
+        let left = draft.len() - 20_000;
+        assert_eq!(left, if way == TO_41 { 3 } else { 4 });
+    }
+}
+
+#[test]
 fn fix_4_1_has_fewer_states_and_more_quantities() {
     let report = "37=O|17=1|20=0|55=X|54=1|6=0";
     becomes(
