@@ -262,7 +262,9 @@ impl World {
         for (tag, own, seen) in fields.iter().filter(|(tag, ..)| names.contains(tag)) {
             let kind = if *tag == 41 { 11 } else { *tag };
             let found = self.known(client, venue, kind, own);
-            let name = match found.filter(|name| self.names[*name].seen == *seen) {
+            // Another client may have had the text since, when both were forgotten.
+            let same = |name: &usize| self.names[*name].seen == *seen && self.is_last(*name);
+            let name = match found.filter(same) {
                 Some(name) => name,
                 None => {
                     assert!(found.is_none() || self.small, "{own} became {seen}");
