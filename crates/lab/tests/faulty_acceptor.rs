@@ -195,7 +195,7 @@ fn a_gateway_answers_every_order_once() {
     let report = gateway::measure(&args, true).unwrap();
     assert_eq!(report.faults().total(), 0);
     let measured = report.rows.iter().map(|row| row.subject.as_str());
-    let wanted = ["tcp floor", "echo", "convert"];
+    let wanted = ["tcp floor", "echo", "forward", "convert"];
     assert!(measured.eq(wanted.into_iter().chain(wanted)));
     let all = report.rows.iter().flat_map(|row| &row.runs);
     assert!(all.map(|run| run.response.count).all(|count| count == 200));

@@ -38,8 +38,8 @@ pub struct GatewayArgs {
     pub engine: EngineArgs,
 
     /// Rules that the gateway has, of which the last ones apply
-    #[arg(long, value_name = "N", default_value_t = 2,
-          value_parser = clap::value_parser!(u32).range(2..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = 3,
+          value_parser = clap::value_parser!(u32).range(3..=10_000))]
     pub rules: u32,
 
     /// Where the figures go.
@@ -47,22 +47,26 @@ pub struct GatewayArgs {
     pub output: OutputArgs,
 }
 
-/// The gateway's sessions: orders come back on the first; those of the second leave on the third.
-const SESSIONS: [(&str, Version); 3] = [
+/// The gateway's sessions: orders come back on the first; those of the second leave on the third, those
+/// of the fourth on the fifth.
+const SESSIONS: [(&str, Version); 5] = [
     ("ECHO", Version::Fix42),
     ("CLIENT", Version::Fix42),
     ("VENUE", Version::Fix44),
+    ("PLAIN", Version::Fix42),
+    ("OTHER", Version::Fix42),
 ];
 
 /// The gateway's file with so many rules.
 fn rules(count: u32) -> String {
     let mut text = "[gateway]\nids = \"pass\"\n".to_owned();
-    for number in 2..count {
+    for number in 3..count {
         text += &format!(
             "[[rule]]\nfrom = [\"*\"]\nwhen = 'MsgType = D and Symbol = \"S{number}\"'\ndo = ['send VENUE']\n"
         );
     }
     text + "[[rule]]\nfrom = [\"ECHO\"]\ndo = ['send ECHO']\n\
+            [[rule]]\nfrom = [\"PLAIN\"]\ndo = ['send OTHER']\n\
             [[rule]]\nfrom = [\"CLIENT\"]\ndo = ['convert', 'send VENUE']\n"
 }
 
@@ -127,6 +131,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     let mut pair = Pair::start(&config, cores, gateway(args.rules)?)?;
     let mut subjects = vec![("echo".to_owned(), SessionId(0))];
     if converts {
+        subjects.push(("forward".to_owned(), SessionId(3)));
         subjects.push(("convert".to_owned(), SessionId(1)));
     }
     let rows = args.load.rows(&mut pair, orders, true, &subjects);
@@ -149,8 +154,8 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         machine,
         rows: rows?,
         notes: vec![format!(
-            "echo: the order comes back on its session; convert: on another one, as FIX 4.4. The floor \
-             answers with {REPORT_BYTES} bytes."
+            "echo: the order comes back on its session; forward: on another one; convert: on another one, \
+             as FIX 4.4. The floor answers with {REPORT_BYTES} bytes on the same connection."
         )],
     })
 }
