@@ -11,6 +11,7 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 
 use crate::Draft;
 
+mod built_in;
 mod level;
 mod losses;
 mod parse;
@@ -22,6 +23,7 @@ mod statement;
 mod tests;
 mod tree;
 
+pub use built_in::BuiltIn;
 pub use losses::Losses;
 pub use problem::{Problem, TableError};
 pub use rest::Policy;
@@ -32,62 +34,61 @@ use run::Run;
 use statement::Statement;
 use tree::Tree;
 
-/// The tables that come with the gateway.
-const BUILT_IN: [(Version, Version, &str); 4] = [
-    (
-        Version::Fix42,
-        Version::Fix44,
-        include_str!("../conversions/fix42-fix44.conv"),
-    ),
-    (
-        Version::Fix44,
-        Version::Fix42,
-        include_str!("../conversions/fix44-fix42.conv"),
-    ),
-    (
-        Version::Fix44,
-        Version::Fix50Sp2,
-        include_str!("../conversions/fix44-fix50sp2.conv"),
-    ),
-    (
-        Version::Fix50Sp2,
-        Version::Fix44,
-        include_str!("../conversions/fix50sp2-fix44.conv"),
-    ),
-];
-
 /// The longest table that is read, in bytes.
 pub const MAX_TABLE: usize = 1 << 18;
 
 /// The way from one version to another, with the memory that a message takes under way.
 ///
-/// Made at start, in some ten milliseconds. The dictionaries, about a megabyte each, are shared; each
-/// thread needs its own of the rest.
+/// Made at start, in some ten milliseconds for each table. Dictionaries and tables are shared with
+/// clones; each thread needs its own of the rest.
 #[derive(Clone, Debug)]
 pub struct Conversion {
-    from: Arc<Dictionary>,
-    to: Arc<Dictionary>,
-    levels: Levels,
-    statements: Vec<Statement>,
+    /// The tables that a message passes, at least one.
+    links: Vec<Arc<Link>>,
+    /// Those of all tables; of two for one field the first.
     policies: Policies,
     tree: Tree,
     lost: Vec<Tag>,
 }
 
+/// A table between two dictionaries.
+#[derive(Debug)]
+struct Link {
+    from: Arc<Dictionary>,
+    to: Arc<Dictionary>,
+    levels: Levels,
+    statements: Vec<Statement>,
+    policies: Policies,
+}
+
+impl Link {
+    fn new(text: &str, from: Arc<Dictionary>, to: Arc<Dictionary>) -> Result<Self, TableError> {
+        let mut levels = Levels::new(&from, &to);
+        let (statements, policies) = parse::table(text, &from, &to, &mut levels)?;
+        Ok(Self {
+            from,
+            to,
+            levels,
+            statements,
+            policies,
+        })
+    }
+}
+
 impl Conversion {
-    /// The gateway's own table between two versions; `None` when it has none.
+    /// The gateway's own conversion between two versions: its table, or the tables of the versions
+    /// between them. `None` for a version and itself, and for FIXT.1.1. [`BuiltIn`] makes several that
+    /// share what they can.
     #[must_use]
     pub fn built_in(from: Version, to: Version) -> Option<Self> {
-        let same = |table: &&(Version, Version, &str)| (table.0, table.1) == (from, to);
-        let (_, _, text) = BUILT_IN.iter().find(same)?;
-        Self::read(text).ok()
+        BuiltIn::default().conversion(from, to)
     }
 
-    /// The text of the gateway's own table, to begin another one with.
+    /// The text of the gateway's own table, to begin another one with; `None` for versions that it
+    /// converts by the tables of those between them.
     #[must_use]
     pub fn built_in_text(from: Version, to: Version) -> Option<&'static str> {
-        let same = |table: &&(Version, Version, &str)| (table.0, table.1) == (from, to);
-        BUILT_IN.iter().find(same).map(|table| table.2)
+        built_in::text(from, to)
     }
 
     /// Reads a table for two versions of the standard; it names them.
@@ -97,7 +98,8 @@ impl Conversion {
     /// [`TableError`] for the first line that makes no sense or can never have an effect.
     pub fn read(text: &str) -> Result<Self, TableError> {
         let (from, to) = parse::versions(text)?;
-        Self::new(text, Arc::new(dictionary(from)), Arc::new(dictionary(to)))
+        let dictionary = |version| Arc::new(built_in::dictionary(version));
+        Self::new(text, dictionary(from), dictionary(to))
     }
 
     /// Reads a table for two dictionaries, such as those of a counterparty; the versions that it names
@@ -107,14 +109,10 @@ impl Conversion {
     ///
     /// As [`Conversion::read`].
     pub fn new(text: &str, from: Arc<Dictionary>, to: Arc<Dictionary>) -> Result<Self, TableError> {
-        let mut levels = Levels::new(&from, &to);
-        let (statements, policies) = parse::table(text, &from, &to, &mut levels)?;
+        let link = Link::new(text, from, to)?;
         Ok(Self {
-            from,
-            to,
-            levels,
-            statements,
-            policies,
+            policies: link.policies.clone(),
+            links: alloc::vec![Arc::new(link)],
             tree: Tree::default(),
             lost: Vec::new(),
         })
@@ -123,12 +121,17 @@ impl Conversion {
     /// A table of losses with room for all that this conversion can lose.
     #[must_use]
     pub fn losses(&self) -> Losses {
-        Losses::new([&self.from, &self.to])
+        let dictionaries = self.links.iter().flat_map(|link| [&*link.from, &*link.to]);
+        Losses::new(dictionaries)
     }
 
     /// Converts a message in place. Header fields that each session writes for itself are no matter of
     /// a [`Draft`]. The fields come out in the order of the target's dictionary, counts are those of
     /// the entries there are, and user-defined fields stay.
+    ///
+    /// The statements of all tables are carried out one table after another; what the target has, and
+    /// what it requires, is looked at once, at the end: no version between stands in the way of what
+    /// both ends can say.
     ///
     /// Allocates nothing but the memory for a larger message than ever before. Takes time in
     /// proportion to the fields of the message and the statements that hold for it.
@@ -137,38 +140,38 @@ impl Conversion {
     ///
     /// [`Unconvertible`]; the draft and the losses are as they were then.
     pub fn convert(&mut self, draft: &mut Draft, losses: &mut Losses) -> Result<(), Unconvertible> {
-        let root = self.levels.root(draft.msg_type());
-        let root = root.ok_or(Unconvertible::MessageType)?;
         self.lost.clear();
-        self.tree.load(draft, &self.levels, root);
-        let mut run = Run {
-            levels: &self.levels,
-            statements: &self.statements,
-            tree: &mut self.tree,
-            lost: &mut self.lost,
-        };
-        run.all();
-        let mut rest = Rest {
-            run,
-            policies: &self.policies,
-            from: &self.from,
-            to: &self.to,
-        };
-        rest.all()?;
-        self.tree.write(draft, &self.levels);
+        let mut last = None;
+        for link in &self.links {
+            let root = link.levels.root(draft.msg_type());
+            let root = root.ok_or(Unconvertible::MessageType)?;
+            match last.replace(link) {
+                None => self.tree.load(draft, &link.levels, root),
+                Some(_) => self.tree.change_levels(&link.levels, root),
+            }
+            run(link, &mut self.tree, &mut self.lost).all();
+        }
+        if let Some(link) = last {
+            let mut rest = Rest {
+                run: run(link, &mut self.tree, &mut self.lost),
+                policies: &self.policies,
+                from: &link.from,
+                to: &link.to,
+            };
+            rest.all()?;
+            self.tree.write(draft, &link.levels);
+        }
         self.lost.iter().for_each(|&tag| losses.add(tag));
         Ok(())
     }
 }
 
-/// The dictionary of a version; above FIX 4.4 with header, trailer and session messages of FIXT.1.1.
-fn dictionary(version: Version) -> Dictionary {
-    let dictionary = Dictionary::built_in(version);
-    match version {
-        Version::Fix50 | Version::Fix50Sp1 | Version::Fix50Sp2 => {
-            dictionary.over(&Dictionary::built_in(Version::Fixt11))
-        }
-        _ => dictionary,
+fn run<'a>(link: &'a Link, tree: &'a mut Tree, lost: &'a mut Vec<Tag>) -> Run<'a> {
+    Run {
+        levels: &link.levels,
+        statements: &link.statements,
+        tree,
+        lost,
     }
 }
 

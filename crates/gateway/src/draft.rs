@@ -60,6 +60,8 @@ struct Part {
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     msg_type: Vec<u8>,
+    /// SendingTime of the message as it came.
+    sending_time: Vec<u8>,
     parts: Vec<Part>,
     /// The values, wherever in it they stand.
     text: Vec<u8>,
@@ -73,6 +75,7 @@ impl Draft {
     pub fn with_capacity(fields: usize, bytes: usize) -> Self {
         Self {
             msg_type: Vec::with_capacity(8),
+            sending_time: Vec::with_capacity(32),
             parts: Vec::with_capacity(fields),
             text: Vec::with_capacity(bytes),
             encoded: Vec::with_capacity(bytes),
@@ -82,6 +85,7 @@ impl Draft {
     /// Empties it, for a message of this type.
     pub fn begin(&mut self, msg_type: &[u8]) {
         self.set_msg_type(msg_type);
+        self.sending_time.clear();
         self.clear();
     }
 
@@ -94,6 +98,9 @@ impl Draft {
     /// Takes over a message: all but the fields that each session writes for itself.
     pub fn load(&mut self, message: &Message<'_>) {
         self.begin(message.msg_type());
+        if let Some(time) = message.get(tag::SENDING_TIME) {
+            self.sending_time.extend_from_slice(time);
+        }
         self.text.extend_from_slice(message.bytes());
         let carried = message
             .fields()
@@ -109,6 +116,7 @@ impl Draft {
     /// Takes over another one as it stands.
     pub fn copy_from(&mut self, other: &Self) {
         self.begin(&other.msg_type);
+        self.sending_time.extend_from_slice(&other.sending_time);
         self.parts.extend_from_slice(&other.parts);
         self.text.extend_from_slice(&other.text);
     }
@@ -117,6 +125,13 @@ impl Draft {
     #[must_use]
     pub fn msg_type(&self) -> &[u8] {
         &self.msg_type
+    }
+
+    /// SendingTime(52) that the message came with; empty when it did not come, or without one. It is
+    /// no field of the draft, since each session writes its own.
+    #[must_use]
+    pub fn sending_time(&self) -> &[u8] {
+        &self.sending_time
     }
 
     /// Makes it a message of another type.
@@ -279,6 +294,7 @@ mod tests {
     fn what_belongs_to_the_session_stays_behind() {
         let mut draft = loaded(ORDER);
         assert_eq!(draft.msg_type(), b"D");
+        assert_eq!(draft.sending_time(), b"T");
         assert_eq!(written(&mut draft), "115=C|11=1|78=2|79=x|80=5|79=y|80=6|");
     }
 

@@ -12,6 +12,9 @@ use crate::draft::OF_THE_SESSION;
 /// No position, no level, no node.
 pub const NONE: u32 = u32::MAX;
 
+/// The level of entries that neither dictionary has at their place.
+pub const NOWHERE: usize = 0;
+
 /// What a field is in one level.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
@@ -62,6 +65,12 @@ impl Level {
         }
     }
 
+    /// The tags of those that count no entries.
+    pub fn fields(&self) -> impl Iterator<Item = Tag> {
+        let fields = self.places.iter().filter(|place| place.entries == NONE);
+        fields.map(|place| place.tag)
+    }
+
     /// The level of the entries that this field counts.
     pub fn entries(&self, count: Tag) -> Option<usize> {
         let place = self.place(count)?;
@@ -76,8 +85,8 @@ impl Level {
     }
 }
 
-/// All levels of all messages of the source.
-#[derive(Clone, Debug, Default)]
+/// All levels of all messages of the source; the first is [`NOWHERE`].
+#[derive(Debug)]
 pub struct Levels {
     all: Vec<Level>,
     /// MsgType and level, in the order of MsgType; `NONE` when the target has no such message.
@@ -95,7 +104,10 @@ impl core::ops::Index<usize> for Levels {
 impl Levels {
     /// The levels of the messages of `from`, as `to` has them.
     pub fn new(from: &Dictionary, to: &Dictionary) -> Self {
-        let mut levels = Self::default();
+        let mut levels = Self {
+            all: alloc::vec![Level::default()],
+            roots: Vec::new(),
+        };
         for message in from.messages() {
             let msg_type = message.msg_type().as_bytes();
             let level = match to.message(msg_type) {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::Tag;
 use fixwire_protocol::dictionary::Dictionary;
 
-/// A count for each tag of two dictionaries, and one for all others.
+/// A count for each tag of the dictionaries that a message passes, and one for all others.
 ///
 /// Counted are fields, those of groups each for itself; a field that loses some of its words counts
 /// once. Fields that a statement says in another way are not lost.
@@ -17,10 +17,8 @@ pub struct Losses {
 }
 
 impl Losses {
-    pub(super) fn new(dictionaries: [&Dictionary; 2]) -> Self {
-        let fields = dictionaries
-            .iter()
-            .flat_map(|dictionary| dictionary.fields());
+    pub(super) fn new<'a>(dictionaries: impl Iterator<Item = &'a Dictionary>) -> Self {
+        let fields = dictionaries.flat_map(Dictionary::fields);
         let mut counts: Vec<_> = fields.map(|field| (field.tag, 0)).collect();
         counts.sort_unstable();
         counts.dedup();
@@ -36,14 +34,14 @@ impl Losses {
         *count = count.saturating_add(1);
     }
 
-    /// How often a field of this tag was lost; 0 for a tag that neither dictionary has.
+    /// How often a field of this tag was lost; 0 for a tag that no dictionary has.
     #[must_use]
     pub fn of(&self, tag: Tag) -> u64 {
         let found = self.counts.binary_search_by_key(&tag, |&(tag, _)| tag);
         found.map_or(0, |at| self.counts[at].1)
     }
 
-    /// How often fields were lost that neither dictionary has.
+    /// How often fields were lost that no dictionary has.
     #[must_use]
     pub fn others(&self) -> u64 {
         self.others

@@ -222,7 +222,7 @@ impl Table<'_> {
 
     fn conditions(&self, words: &[&str]) -> Outcome<Vec<Condition>> {
         const FORM: Problem =
-            Problem::Form("... if TAG=VALUE|VALUE TAG~WORD has TAG no TAG zero TAG");
+            Problem::Form("... if TAG=VALUE|VALUE TAG~WORD TAG^START has TAG no TAG zero TAG");
         let (mut conditions, mut rest) = (Vec::new(), words);
         while let [word, tail @ ..] = rest {
             rest = tail;
@@ -240,6 +240,10 @@ impl Table<'_> {
             } else if let Some((tag, word)) = word.split_once('~') {
                 let tag = self.tag(tag)?;
                 Condition::HasWord(tag, self.either(tag, word)?)
+            } else if let Some((tag, start)) = word.split_once('^')
+                && !start.is_empty()
+            {
+                Condition::Begins(self.tag(tag)?, start.as_bytes().into())
             } else {
                 let (tag, values) = word.split_once('=').ok_or(FORM)?;
                 let tag = self.tag(tag)?;
@@ -310,6 +314,14 @@ impl Table<'_> {
                 date: self.tag(date)?,
                 month: self.tag(month)?,
                 day: self.tag(day)?,
+            }),
+            ["wrap", count] => Ok(Action::Wrap(self.tag(count)?)),
+            ["unwrap", count] => Ok(Action::Unwrap(self.tag(count)?)),
+            [word @ ("sum" | "difference"), one, other, "->", to] => Ok(Action::Sum {
+                one: self.tag(one)?,
+                other: self.tag(other)?,
+                sign: if *word == "sum" { 1 } else { -1 },
+                to: self.tag(to)?,
             }),
             [word, ..] => Err(form(word)),
             [] => Err(Problem::UnknownStatement("if".into())),
@@ -490,7 +502,7 @@ fn contradict(conditions: &[Condition]) -> Outcome<()> {
         let Condition::No(tag) = condition else {
             continue;
         };
-        let wants = |other: &Condition| matches!(other, Condition::Is(other, _) | Condition::HasWord(other, _) | Condition::Has(other) if other == tag);
+        let wants = |other: &Condition| matches!(other, Condition::Is(other, _) | Condition::HasWord(other, _) | Condition::Begins(other, _) | Condition::Has(other) if other == tag);
         if conditions.iter().any(wants) {
             return Err(Problem::Contradiction(*tag));
         }
@@ -510,6 +522,10 @@ fn form(word: &str) -> Problem {
         "entry" => "entry TAG -> COUNT VALUETAG TAG=VALUE ... [if ...]",
         "field" => "field COUNT VALUETAG TAG=VALUE ... -> TAG [if ...]",
         "join" => "join MONTHTAG DAYTAG -> DATETAG [if ...]",
+        "wrap" => "wrap COUNT [if ...]",
+        "unwrap" => "unwrap COUNT [if ...]",
+        "sum" => "sum TAG TAG -> TAG [if ...]",
+        "difference" => "difference TAG TAG -> TAG [if ...]",
         "split" => "split DATETAG -> MONTHTAG DAYTAG [if ...]",
         other => return Problem::UnknownStatement(other.into()),
     })

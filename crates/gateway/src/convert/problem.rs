@@ -96,7 +96,7 @@ impl fmt::Display for Problem {
             ),
             Self::UnknownStatement(word) => write!(
                 f,
-                "{word} is no statement; one begins with set, default, remove, move, map, word, entry, field, join, split, for or homeless"
+                "{word} is no statement; one begins with set, default, remove, move, map, word, entry, field, join, split, wrap, unwrap, sum, difference, for or homeless"
             ),
             Self::Form(form) => write!(f, "write it as `{form}`"),
             Self::OpenQuote => f.write_str("a quotation mark is not closed; quote each whole word"),

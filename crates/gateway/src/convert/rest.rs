@@ -22,7 +22,7 @@ pub enum Policy {
     Reject,
 }
 
-/// The policies of a table.
+/// The policies of a table, or of several.
 #[derive(Clone, Debug)]
 pub struct Policies {
     pub usual: Policy,
@@ -34,6 +34,16 @@ impl Policies {
     pub fn of(&self, tag: Tag) -> Policy {
         let found = self.fields.binary_search_by_key(&tag, |&(tag, _)| tag);
         found.map_or(self.usual, |at| self.fields[at].1)
+    }
+
+    /// Takes over those of a table that comes later, for fields that have none yet.
+    pub fn add(&mut self, later: &Self) {
+        for &(tag, policy) in &later.fields {
+            let found = self.fields.binary_search_by_key(&tag, |&(tag, _)| tag);
+            if let Err(at) = found {
+                self.fields.insert(at, (tag, policy));
+            }
+        }
     }
 }
 
@@ -65,8 +75,10 @@ impl Rest<'_> {
             } else if let Some(entries) = level.entries(tag) {
                 if levels[entries].has_target {
                     self.entries(node)?;
-                } else {
+                } else if self.run.tree.first_entry(node).is_some() {
                     self.homeless(scope, node)?;
+                } else {
+                    self.value(scope, node)?;
                 }
             } else {
                 self.value(scope, node)?;

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::Tag;
-use fixwire_protocol::dictionary::Kind;
+use fixwire_protocol::dictionary::{FIRST_USER_DEFINED, Kind};
+use fixwire_protocol::{Decimal, Tag, tag};
 
 use super::level::Levels;
 use super::statement::{Action, Condition, Operand, Path, Row, Statement};
@@ -52,6 +52,9 @@ impl Run<'_> {
                     .split(|&byte| byte == b' ')
                     .any(|have| *have == **word)
             }),
+            Condition::Begins(tag, start) => {
+                value(*tag).is_some_and(|value| value.starts_with(start))
+            }
             Condition::Has(tag) => value(*tag).is_some(),
             Condition::No(tag) => value(*tag).is_none(),
             Condition::Zero(tag) => value(*tag)
@@ -96,6 +99,16 @@ impl Run<'_> {
             }
             Action::Split { date, month, day } => {
                 self.split(scope, *date, *month, *day);
+            }
+            Action::Wrap(count) => self.wrap(scope, *count),
+            Action::Unwrap(count) => self.unwrap(scope, *count),
+            Action::Sum {
+                one,
+                other,
+                sign,
+                to,
+            } => {
+                self.sum(scope, [*one, *other], *sign, *to);
             }
         }
     }
@@ -249,6 +262,7 @@ impl Run<'_> {
     fn written(&mut self, scope: usize, operand: &Operand) -> Option<Span> {
         match operand {
             Operand::Text(text) => Some(self.tree.keep(text)),
+            Operand::Of(tag::SENDING_TIME) => self.tree.sending_time(),
             Operand::Of(tag) => self.tree.find(scope, *tag).map(|node| self.tree.span(node)),
             Operand::Any | Operand::Nothing => None,
         }
@@ -292,6 +306,86 @@ impl Run<'_> {
         self.tree
             .set(self.levels, scope, day, (start + 6 + tens, end));
         self.tree.remove(node);
+        Some(())
+    }
+
+    /// Makes an entry of all fields that the target has in the group's entries and not here, if there
+    /// is any and the group is not there.
+    fn wrap(&mut self, scope: usize, count: Tag) {
+        let levels = self.levels;
+        let here = &levels[self.tree.level(scope)];
+        let Some(inside) = here.entries(count) else {
+            return;
+        };
+        if self.tree.find(scope, count).is_some() {
+            return;
+        }
+        let mut entry = None;
+        for tag in levels[inside].fields() {
+            if here.has_home_for(tag) || !levels[inside].has_home_for(tag) {
+                continue;
+            }
+            let Some(node) = self.tree.find(scope, tag) else {
+                continue;
+            };
+            entry = entry.or_else(|| self.tree.add_entry(levels, scope, count));
+            if let Some(entry) = entry {
+                self.tree.move_to(levels, node, entry);
+            }
+        }
+    }
+
+    /// Brings the fields of the group's only entry here, those that the target has here and
+    /// user-defined ones. The others are lost.
+    fn unwrap(&mut self, scope: usize, count: Tag) {
+        let levels = self.levels;
+        let Some(group) = self.tree.find(scope, count) else {
+            return;
+        };
+        let Some(entry) = self.tree.first_entry(group) else {
+            return;
+        };
+        if self.tree.next_entry(entry).is_some() {
+            return;
+        }
+        let here = &levels[self.tree.level(scope)];
+        for tag in levels[self.tree.level(entry)].fields() {
+            if here.has_home_for(tag)
+                && self.tree.find(scope, tag).is_none()
+                && let Some(node) = self.tree.find(entry, tag)
+            {
+                self.tree.move_to(levels, node, scope);
+            }
+        }
+        let mut next = self.tree.first(entry);
+        while let Some(node) = next {
+            next = self.tree.next(node);
+            match self.tree.tag(node) {
+                0 => {}
+                FIRST_USER_DEFINED.. => self.tree.move_to(levels, node, scope),
+                _ => self.lose(node),
+            }
+        }
+        self.tree.remove_entry(entry);
+    }
+
+    fn sum(&mut self, scope: usize, numbers: [Tag; 2], sign: i64, to: Tag) -> Option<()> {
+        if self.tree.find(scope, to).is_some() {
+            return None;
+        }
+        let number = |tag| Decimal::parse(self.tree.value(self.tree.find(scope, tag)?)).ok();
+        let (one, other) = (number(numbers[0])?, number(numbers[1])?);
+        let scale = one.scale.max(other.scale);
+        let at_scale = |number: Decimal| {
+            let factor = 10i64.checked_pow(u32::from(scale - number.scale))?;
+            number.mantissa.checked_mul(factor)
+        };
+        let other = at_scale(other)?.checked_mul(sign)?;
+        let mantissa = at_scale(one)?.checked_add(other)?;
+        let mut text = [0; Decimal::MAX_TEXT];
+        let start = Decimal::new(mantissa, scale)?.write(&mut text);
+        let span = self.tree.keep(&text[start..]);
+        self.tree.set(self.levels, scope, to, span);
         Some(())
     }
 

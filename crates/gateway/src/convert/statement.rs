@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use fixwire_protocol::Tag;
+use fixwire_protocol::{Tag, tag};
 
 use super::level::{Level, Levels};
 
@@ -21,6 +21,8 @@ pub enum Condition {
     Is(Tag, Vec<Box<[u8]>>),
     /// The field, whose value is several words, has this one.
     HasWord(Tag, Box<[u8]>),
+    /// The value of the field begins with this.
+    Begins(Tag, Box<[u8]>),
     Has(Tag),
     No(Tag),
     /// The field is zero, or not there.
@@ -31,7 +33,7 @@ pub enum Condition {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Operand {
     Text(Box<[u8]>),
-    /// That of another field.
+    /// That of another field; SendingTime, which no message keeps, can be read too.
     Of(Tag),
     /// Any or none; only compared.
     Any,
@@ -92,6 +94,17 @@ pub enum Action {
         month: Tag,
         day: Tag,
     },
+    /// Fields that the target has only in the entries of this group become one.
+    Wrap(Tag),
+    /// The fields of this group's only entry come out of it.
+    Unwrap(Tag),
+    /// The sum of two numbers, or their difference, becomes a field that is not there.
+    Sum {
+        one: Tag,
+        other: Tag,
+        sign: i64,
+        to: Tag,
+    },
 }
 
 impl Statement {
@@ -100,15 +113,18 @@ impl Statement {
         let here = &levels[level];
         for condition in &self.conditions {
             match condition {
-                Condition::Is(tag, _) | Condition::HasWord(tag, _) | Condition::Has(tag) => {
-                    reads(here, *tag)?;
-                }
+                Condition::Is(tag, _)
+                | Condition::HasWord(tag, _)
+                | Condition::Begins(tag, _)
+                | Condition::Has(tag) => reads(here, *tag)?,
                 Condition::No(_) | Condition::Zero(_) => {}
             }
         }
         match &self.action {
             Action::Set(tag, value) | Action::Default(tag, value) => {
-                if let Operand::Of(other) = value {
+                if let Operand::Of(other) = value
+                    && *other != tag::SENDING_TIME
+                {
                     reads(here, *other)?;
                 }
                 writes(here, *tag)
@@ -133,6 +149,14 @@ impl Statement {
             Action::Split { date, month, day } => reads(here, *date)
                 .and(writes(here, *month))
                 .and(writes(here, *day)),
+            Action::Wrap(count) => {
+                here.entries(*count).ok_or(*count)?;
+                writes(here, *count)
+            }
+            Action::Unwrap(count) => here.entries(*count).map(|_| ()).ok_or(*count),
+            Action::Sum { one, other, to, .. } => reads(here, *one)
+                .and(reads(here, *other))
+                .and(writes(here, *to)),
         }
     }
 }

@@ -8,12 +8,18 @@ use fixwire_protocol::dictionary::validate::check;
 use fixwire_protocol::dictionary::{Fault, Rules, Scratch};
 use fixwire_protocol::{Decoder, Outbox, SessionId};
 
+use super::built_in::{TABLES, dictionary};
 use super::*;
 
+mod chains;
 mod garbage;
 mod generator;
 mod golden;
+mod golden_40;
+mod golden_43;
+mod golden_50;
 mod lossless;
+mod pairs;
 mod policies;
 mod random;
 mod refused;
@@ -26,8 +32,7 @@ fn cases(at_least: u32) -> u32 {
 }
 
 fn built_in(from: Version, to: Version) -> Conversion {
-    let text = Conversion::built_in_text(from, to).unwrap();
-    Conversion::read(text).unwrap_or_else(|error| panic!("{error}"))
+    Conversion::built_in(from, to).unwrap()
 }
 
 /// A message of a version with these fields behind its session's, each with its SOH.
@@ -82,4 +87,49 @@ fn written(draft: &mut Draft) -> Vec<u8> {
 
 fn readable(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).replace('\x01', "|")
+}
+
+/// Converts a message made of `base` and `more`, whose result has to be valid; gives what it has
+/// besides the fields of `base`, and what was lost.
+fn more_of(
+    (from, to): (Version, Version),
+    msg_type: &str,
+    base: &str,
+    more: &str,
+) -> (String, Vec<(Tag, u64)>) {
+    let mut conversion = built_in(from, to);
+    let mut losses = conversion.losses();
+    let fields = format!("{base}|{more}|").replace('|', "\x01");
+    let mut draft = drafted(&whole(from, msg_type, fields.as_bytes()));
+    let outcome = conversion.convert(&mut draft, &mut losses);
+    assert_eq!(outcome, Ok(()), "{more}");
+    let after = written(&mut draft);
+    let text = readable(&after);
+    let valid = validate(&dictionary(to), &whole(to, msg_type, &after));
+    assert_eq!(valid, Ok(()), "{text}");
+    let base: Vec<&str> = base.split('|').collect();
+    let fields = text
+        .split_terminator('|')
+        .filter(|field| !base.contains(field));
+    let more: Vec<&str> = fields.collect();
+    (more.join("|"), losses.iter().collect())
+}
+
+#[track_caller]
+fn becomes(way: (Version, Version), msg_type: &str, base: &str, rows: &[(&str, &str)]) {
+    for (before, after) in rows {
+        let (more, lost) = more_of(way, msg_type, base, before);
+        assert_eq!((more.as_str(), &*lost), (*after, &[][..]), "{before}");
+    }
+}
+
+/// Why a message of these fields is not converted.
+#[track_caller]
+fn refusal((from, to): (Version, Version), msg_type: &str, fields: &str) -> Unconvertible {
+    let mut conversion = built_in(from, to);
+    let mut losses = conversion.losses();
+    let mut draft = draft_of(msg_type.as_bytes(), fields);
+    let outcome = conversion.convert(&mut draft, &mut losses);
+    assert_eq!(losses.iter().next(), None, "nothing was lost");
+    outcome.unwrap_err()
 }

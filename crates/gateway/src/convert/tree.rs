@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::Tag;
 
-use super::level::{Levels, NONE};
+use super::level::{Levels, NONE, NOWHERE};
 use crate::Draft;
 
 /// The scope of the message itself.
@@ -45,6 +45,8 @@ pub struct Tree {
     nodes: Vec<Node>,
     scopes: Vec<Scope>,
     text: Vec<u8>,
+    /// SendingTime, which no scope has; empty when it is not known.
+    sending_time: Span,
     /// Nodes in the order in which they are written.
     sorted: Vec<u32>,
 }
@@ -68,6 +70,7 @@ impl Tree {
         self.nodes.clear();
         self.scopes.clear();
         self.text.clear();
+        self.sending_time = self.keep(draft.sending_time());
         self.open(root, NONE, NONE);
         let (mut here, mut last) = (ROOT, NONE);
         // The group whose first entry may begin with the next field.
@@ -102,6 +105,28 @@ impl Tree {
             if let Some(place) = level.place(tag) {
                 last = place.position;
                 group = level.entries(tag).map(|entries| (node, entries));
+            }
+        }
+    }
+
+    /// Goes over to the levels of the next table: scopes keep their fields, whether it knows them or
+    /// not.
+    pub fn change_levels(&mut self, levels: &Levels, root: usize) {
+        for at in 0..self.scopes.len() {
+            let scope = &self.scopes[at];
+            let level = match self.scopes.get(scope.outer as usize) {
+                None => root,
+                Some(outer) => {
+                    let count = self.nodes[scope.count as usize].tag;
+                    let level = levels[outer.level as usize].entries(count);
+                    level.unwrap_or(NOWHERE)
+                }
+            };
+            self.scopes[at].level = level as u32;
+            let mut next = self.first(at);
+            while let Some(node) = next {
+                self.nodes[node].order = levels[level].order(self.nodes[node].tag);
+                next = self.next(node);
             }
         }
     }
@@ -250,6 +275,12 @@ impl Tree {
         (self.nodes[node].start, self.nodes[node].end)
     }
 
+    /// SendingTime of the message, if it is known.
+    pub fn sending_time(&self) -> Option<Span> {
+        let (start, end) = self.sending_time;
+        (start < end).then_some(self.sending_time)
+    }
+
     pub fn text(&self, (start, end): Span) -> &[u8] {
         &self.text[start as usize..end as usize]
     }
@@ -332,6 +363,14 @@ impl Tree {
         node.order = order.unwrap_or(node.order);
     }
 
+    /// Gives a field that counts nothing another scope.
+    pub fn move_to(&mut self, levels: &Levels, node: usize, scope: usize) {
+        let (tag, value) = (self.nodes[node].tag, self.span(node));
+        self.remove(node);
+        let order = levels[self.level(scope)].order(tag);
+        self.append(scope, tag, value, order);
+    }
+
     /// Adds an entry to the group that `count` counts, and the count when it is not there; `None` when
     /// the level has no such group.
     pub fn add_entry(&mut self, levels: &Levels, scope: usize, count: Tag) -> Option<usize> {
@@ -385,7 +424,8 @@ impl Tree {
         for at in from..self.sorted.len() {
             let node = self.sorted[at] as usize;
             let Node { tag, entries, .. } = self.nodes[node];
-            let is_count = entries > 0 || levels[self.level(scope)].entries(tag).is_some();
+            let level = levels[self.level(scope)].entries(tag);
+            let is_count = entries > 0 || level.is_some_and(|level| levels[level].has_target);
             if !is_count {
                 draft.push(tag, self.value(node));
                 continue;

@@ -127,6 +127,7 @@ impl Generator<'_> {
                 1 => format!("-{}.{}", self.below(100), self.below(100)),
                 _ => format!("{}", self.below(100_000)),
             },
+            _ if self.below(4) == 0 => format!("{}", self.below(50)),
             _ => format!("t{}", self.below(50)),
         };
         text.into_bytes()

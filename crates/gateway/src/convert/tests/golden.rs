@@ -7,40 +7,6 @@ const REPORT: &str = "37=O|17=E|55=X|54=1|14=5|6=0";
 const UP: (Version, Version) = (Version::Fix42, Version::Fix44);
 const DOWN: (Version, Version) = (Version::Fix44, Version::Fix42);
 
-/// Converts a message made of `base` and `more`, whose result has to be valid; gives what it has
-/// besides the fields of `base`, and what was lost.
-fn more_of(
-    (from, to): (Version, Version),
-    msg_type: &str,
-    base: &str,
-    more: &str,
-) -> (String, Vec<(Tag, u64)>) {
-    let mut conversion = built_in(from, to);
-    let mut losses = conversion.losses();
-    let fields = format!("{base}|{more}|").replace('|', "\x01");
-    let mut draft = drafted(&whole(from, msg_type, fields.as_bytes()));
-    let outcome = conversion.convert(&mut draft, &mut losses);
-    assert_eq!(outcome, Ok(()), "{more}");
-    let after = written(&mut draft);
-    let text = readable(&after);
-    let valid = validate(&dictionary(to), &whole(to, msg_type, &after));
-    assert_eq!(valid, Ok(()), "{text}");
-    let base: Vec<&str> = base.split('|').collect();
-    let fields = text
-        .split_terminator('|')
-        .filter(|field| !base.contains(field));
-    let more: Vec<&str> = fields.collect();
-    (more.join("|"), losses.iter().collect())
-}
-
-#[track_caller]
-fn becomes(way: (Version, Version), msg_type: &str, base: &str, rows: &[(&str, &str)]) {
-    for (before, after) in rows {
-        let (more, lost) = more_of(way, msg_type, base, before);
-        assert_eq!((more.as_str(), &*lost), (*after, &[][..]), "{before}");
-    }
-}
-
 #[track_caller]
 fn both_ways(msg_type: &str, base: &str, rows: &[(&str, &str)]) {
     becomes(UP, msg_type, base, rows);
@@ -53,7 +19,7 @@ fn both_ways(msg_type: &str, base: &str, rows: &[(&str, &str)]) {
 
 #[test]
 fn the_tables_of_the_gateway_are_good() {
-    for (from, to, text) in BUILT_IN {
+    for (from, to, text) in TABLES {
         let read = Conversion::read(text);
         assert_eq!(read.err(), None, "{} to {}", from.name(), to.name());
         assert!(Conversion::built_in(from, to).is_some());

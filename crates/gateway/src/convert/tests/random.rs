@@ -11,25 +11,31 @@ const COVERED: [&str; 21] = [
     "B", "C",
 ];
 
-struct Way {
-    from: Dictionary,
-    to: Dictionary,
+pub struct Way {
+    pub from: Arc<Dictionary>,
+    pub to: Arc<Dictionary>,
     versions: (Version, Version),
     conversion: Conversion,
 }
 
 impl Way {
     fn new(from: Version, to: Version) -> Self {
+        Self::of(&mut BuiltIn::default(), from, to)
+    }
+
+    pub fn of(built_in: &mut BuiltIn, from: Version, to: Version) -> Self {
+        let conversion = built_in.conversion(from, to).unwrap();
+        let links = &conversion.links;
         Self {
-            from: dictionary(from),
-            to: dictionary(to),
+            from: links[0].from.clone(),
+            to: links[links.len() - 1].to.clone(),
             versions: (from, to),
-            conversion: built_in(from, to),
+            conversion,
         }
     }
 
     /// Converts a random message; what is wrong with the result.
-    fn try_one(&mut self, msg_type: &str, seed: u64, density: u64) -> Outcome {
+    pub fn try_one(&mut self, msg_type: &str, seed: u64, density: u64) -> Outcome {
         let mut generator = Generator {
             dictionary: &self.from,
             state: seed | 1,
@@ -84,7 +90,7 @@ fn sensible(tag: Tag, value: Option<&[u8]>, _: &[u8]) -> bool {
 }
 
 #[derive(Debug, PartialEq)]
-enum Outcome {
+pub enum Outcome {
     Converted,
     /// A required field has a value that the other version does not know.
     NoHome,

@@ -71,6 +71,11 @@ fn statements_have_a_form() {
     refused(5, "for D\nentry 109 -> 453 448 452=*", &["entry TAG"]);
     refused(5, "for D\nset 21=1 if", &["... if TAG=VALUE"]);
     refused(5, "for D\nset 21=1 if has", &["... if TAG=VALUE"]);
+    refused(5, "for D\nset 21=1 if 461^", &["... if TAG=VALUE"]);
+    refused(5, "for D\nwrap", &["wrap COUNT"]);
+    refused(5, "for D\nunwrap 78 79", &["unwrap COUNT"]);
+    refused(5, "for 8\nsum 14 -> 38", &["sum TAG TAG -> TAG"]);
+    refused(5, "for 8\ndifference 38 14", &["difference TAG TAG -> TAG"]);
     refused(5, "for D\nif 21=1", &["begins with set"]);
     refused(5, "for D\nset 58=\"a b", &["quotation mark"]);
     refused(4, "set 21=1", &["put `for`"]);
@@ -95,6 +100,16 @@ fn statements_can_apply() {
     refused(5, "for 8\nset 20=0", &["field 20", "narrow down"]);
     refused(5, "for D\nset 21=1 if 150=0", &["field 150"]);
     refused(5, "for D\nset 49=me", &["field 49"]);
+    refused(5, "for D\nset 52=@60", &["field 52"]);
+    refused(5, "for D\nwrap 55", &["field 55"]);
+    refused(5, "for D\nunwrap 73", &["field 73"]);
+    refused(5, "for D\nsum 38 14 -> 151", &["field 14"]);
+    refused(5, "for D\nset 21=1 if 14^1", &["field 14"]);
+    refused(
+        5,
+        "for D\nset 21=1 if no 461 461^O",
+        &["exclude each other"],
+    );
     refused(5, "for *\nmove 92 -> 660", &["no message or group"]);
     refused(
         5,

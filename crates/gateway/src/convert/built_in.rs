@@ -1,0 +1,139 @@
+//! The tables that come with the gateway, and the way from any version to any other.
+//!
+//! ```text
+//! FIX.4.0 -- FIX.4.1 -- FIX.4.2 -- FIX.4.4 -- FIX.5.0SP2 -- FIX.5.0SP1
+//!                                     |           |
+//!                                  FIX.4.3     FIX.5.0
+//! ```
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::{Dictionary, Version};
+
+use super::tree::Tree;
+use super::{Conversion, Link};
+
+macro_rules! tables {
+    ($($from:ident $to:ident $file:literal,)*) => {
+        [$((
+            Version::$from,
+            Version::$to,
+            include_str!(concat!("../../conversions/", $file, ".conv")),
+        )),*]
+    };
+}
+
+/// The tables, both ways between neighbours.
+pub const TABLES: [(Version, Version, &str); 14] = tables! {
+    Fix40 Fix41 "fix40-fix41",
+    Fix41 Fix40 "fix41-fix40",
+    Fix41 Fix42 "fix41-fix42",
+    Fix42 Fix41 "fix42-fix41",
+    Fix42 Fix44 "fix42-fix44",
+    Fix44 Fix42 "fix44-fix42",
+    Fix43 Fix44 "fix43-fix44",
+    Fix44 Fix43 "fix44-fix43",
+    Fix44 Fix50Sp2 "fix44-fix50sp2",
+    Fix50Sp2 Fix44 "fix50sp2-fix44",
+    Fix50 Fix50Sp2 "fix50-fix50sp2",
+    Fix50Sp2 Fix50 "fix50sp2-fix50",
+    Fix50Sp1 Fix50Sp2 "fix50sp1-fix50sp2",
+    Fix50Sp2 Fix50Sp1 "fix50sp2-fix50sp1",
+};
+
+/// Makes the gateway's own conversions; they share dictionaries and tables.
+#[derive(Debug, Default)]
+pub struct BuiltIn {
+    dictionaries: Vec<(Version, Arc<Dictionary>)>,
+    links: Vec<(Version, Version, Arc<Link>)>,
+}
+
+impl BuiltIn {
+    /// The conversion between two versions; `None` for a version and itself, and for FIXT.1.1.
+    pub fn conversion(&mut self, from: Version, to: Version) -> Option<Conversion> {
+        let route = route(from, to)?;
+        let pairs = route.windows(2);
+        let links: Option<Vec<_>> = pairs.map(|pair| self.link(pair[0], pair[1])).collect();
+        let links = links?;
+        let (first, others) = links.split_first()?;
+        let mut policies = first.policies.clone();
+        others.iter().for_each(|link| policies.add(&link.policies));
+        Some(Conversion {
+            links,
+            policies,
+            tree: Tree::default(),
+            lost: Vec::new(),
+        })
+    }
+
+    fn link(&mut self, from: Version, to: Version) -> Option<Arc<Link>> {
+        let mut known = self.links.iter();
+        if let Some((_, _, link)) = known.find(|link| (link.0, link.1) == (from, to)) {
+            return Some(link.clone());
+        }
+        let (source, target) = (self.dictionary(from), self.dictionary(to));
+        let link = Arc::new(Link::new(text(from, to)?, source, target).ok()?);
+        self.links.push((from, to, link.clone()));
+        Some(link)
+    }
+
+    fn dictionary(&mut self, version: Version) -> Arc<Dictionary> {
+        let mut known = self.dictionaries.iter();
+        if let Some((_, dictionary)) = known.find(|known| known.0 == version) {
+            return dictionary.clone();
+        }
+        let made = Arc::new(dictionary(version));
+        self.dictionaries.push((version, made.clone()));
+        made
+    }
+}
+
+/// The text of the table from one version to a neighbour.
+pub fn text(from: Version, to: Version) -> Option<&'static str> {
+    let mut tables = TABLES.iter();
+    let table = tables.find(|table| (table.0, table.1) == (from, to))?;
+    Some(table.2)
+}
+
+/// The dictionary of a version; above FIX 4.4 with header, trailer and session messages of FIXT.1.1.
+pub fn dictionary(version: Version) -> Dictionary {
+    let dictionary = Dictionary::built_in(version);
+    match version {
+        Version::Fix50 | Version::Fix50Sp1 | Version::Fix50Sp2 => {
+            dictionary.over(&Dictionary::built_in(Version::Fixt11))
+        }
+        _ => dictionary,
+    }
+}
+
+/// The versions that a message passes, both ends included. The neighbours form a tree, so there is one
+/// way only.
+pub fn route(from: Version, to: Version) -> Option<Vec<Version>> {
+    let (mut up, mut down) = (to_the_root(from)?, to_the_root(to)?);
+    // What both have in common lies behind the version where the ways meet.
+    let mut meet = up.pop().and(down.pop());
+    while let (Some(one), Some(other)) = (up.last(), down.last())
+        && one == other
+    {
+        meet = up.pop().and(down.pop());
+    }
+    up.extend(meet);
+    up.extend(down.into_iter().rev());
+    (up.len() > 1).then_some(up)
+}
+
+/// A version and those on the way to FIX 4.4.
+fn to_the_root(version: Version) -> Option<Vec<Version>> {
+    let mut way = alloc::vec![version];
+    loop {
+        way.push(match way.last()? {
+            Version::Fix40 => Version::Fix41,
+            Version::Fix41 => Version::Fix42,
+            Version::Fix42 | Version::Fix43 | Version::Fix50Sp2 => Version::Fix44,
+            Version::Fix50 | Version::Fix50Sp1 => Version::Fix50Sp2,
+            Version::Fix44 => return Some(way),
+            _ => return None,
+        });
+    }
+}

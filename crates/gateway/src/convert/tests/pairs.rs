@@ -1,0 +1,115 @@
+//! Each version's messages become valid ones of each other version.
+
+use super::random::{Outcome, Way};
+use super::*;
+
+/// The versions that have messages.
+const VERSIONS: [Version; 8] = [
+    Version::Fix40,
+    Version::Fix41,
+    Version::Fix42,
+    Version::Fix43,
+    Version::Fix44,
+    Version::Fix50,
+    Version::Fix50Sp1,
+    Version::Fix50Sp2,
+];
+
+/// Orders, executions, cancels, replaces, lists, status requests, allocations, quotes, market data.
+const TYPES: [&str; 18] = [
+    "D", "8", "F", "G", "9", "E", "H", "J", "6", "R", "S", "Z", "i", "b", "V", "W", "X", "Y",
+];
+
+/// What messages to these versions can lack, as docs/conversion.md says.
+const LACKED: [(Version, Version, &str, &[Tag]); 16] = [
+    // Orders that are named by OrderID only.
+    (Version::Fix40, Version::Fix50, "9 F G", &[41]),
+    (Version::Fix40, Version::Fix50, "H", &[11]),
+    // What FIX 5.0 SP1 does not require of an allocation.
+    (Version::Fix40, Version::Fix44, "J", &[6]),
+    (Version::Fix42, Version::Fix44, "Z", &[117]),
+    // What FIX 4.4 and 4.3 do not require.
+    (Version::Fix40, Version::Fix42, "J", &[80]),
+    (Version::Fix42, Version::Fix42, "Z", &[295]),
+    (Version::Fix42, Version::Fix42, "W", &[270]),
+    // Lists of several orders or of one without OrdType, requests for several securities.
+    (Version::Fix40, Version::Fix41, "E", &[40, 67]),
+    (Version::Fix40, Version::Fix41, "R", &[55]),
+    // Parts of a share.
+    (Version::Fix40, Version::Fix41, "E J", &[38, 53]),
+    (Version::Fix40, Version::Fix41, "8", &[14, 32, 38, 151]),
+    // What FIX 4.0 requires, and ids that are no numbers.
+    (Version::Fix40, Version::Fix40, "D F G", &[38]),
+    (Version::Fix40, Version::Fix40, "S", &[132]),
+    (Version::Fix40, Version::Fix40, "6 8 J", &[17, 23, 70]),
+    (Version::Fix40, Version::Fix40, "J", &[11, 73, 78, 79]),
+    // Executions of which FIX 4.0 tells nothing but the id.
+    (Version::Fix41, Version::Fix50Sp2, "J", &[32]),
+];
+
+fn is_documented(to: Version, msg_type: &str, why: Unconvertible) -> bool {
+    match why {
+        // A cancel for a part of an order; options and futures.
+        Unconvertible::Homeless(125) => msg_type == "F",
+        Unconvertible::Homeless(200..=202) => to == Version::Fix40,
+        Unconvertible::Missing(tag) => LACKED.iter().any(|(from, until, types, tags)| {
+            (*from..=*until).contains(&to)
+                && types.split(' ').any(|one| one == msg_type)
+                && tags.contains(&tag)
+        }),
+        _ => false,
+    }
+}
+
+#[test]
+fn every_version_says_what_each_other_one_can() {
+    let mut built_in = BuiltIn::default();
+    let each = cases(56 * 18 * 10) / (56 * 18);
+    for (from, to) in pairs() {
+        let mut way = Way::of(&mut built_in, from, to);
+        for msg_type in TYPES {
+            if way.from.message(msg_type.as_bytes()).is_some() {
+                try_type(&mut way, (from, to), msg_type, each);
+            }
+        }
+    }
+}
+
+/// Tries so many messages of a type, and goes on until one has been converted.
+fn try_type(way: &mut Way, (from, to): (Version, Version), msg_type: &str, each: u32) {
+    let known = way.to.message(msg_type.as_bytes()).is_some();
+    let mut converted = 0;
+    for seed in 1..=each.max(500) {
+        if seed > each && converted > 0 || !known && seed > 1 {
+            break;
+        }
+        let random = u64::from(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // Messages of later versions are long, and most of what they can have has no equal.
+        let densest = if from <= Version::Fix42 { 60 } else { 30 };
+        let outcome = way.try_one(msg_type, random, u64::from(seed) * 7 % densest);
+        match outcome {
+            Outcome::Converted => converted += 1,
+            Outcome::NoMessage | Outcome::NoHome => {}
+            Outcome::Refused(Unconvertible::MessageType) => assert!(!known),
+            Outcome::Refused(why) => assert!(
+                is_documented(to, msg_type, why),
+                "{} to {}, {msg_type}: {why}",
+                from.name(),
+                to.name()
+            ),
+        }
+    }
+    // Messages that have all that the oldest versions require, in whole shares, hardly come by chance.
+    let is_far = from > Version::Fix42 || matches!(msg_type, "E" | "J");
+    let rare = to <= Version::Fix41 && is_far;
+    let names = (from.name(), to.name());
+    assert!(converted > 0 || !known || rare, "{names:?} {msg_type}");
+}
+
+/// All of different versions.
+fn pairs() -> impl Iterator<Item = (Version, Version)> {
+    let all = VERSIONS
+        .iter()
+        .flat_map(|&from| VERSIONS.map(|to| (from, to)));
+    all.filter(|(from, to)| from != to)
+}
