@@ -6,7 +6,7 @@ use fixwire_protocol::dictionary::Version;
 
 use super::event::Trouble;
 use crate::Draft;
-use crate::convert::{Conversion, Losses};
+use crate::convert::{BuiltIn, Conversion, Losses};
 
 /// A conversion with what it has lost so far.
 struct Made {
@@ -18,19 +18,28 @@ struct Made {
 
 /// Those that are there.
 #[derive(Default)]
-pub(super) struct Conversions(Vec<Made>);
+pub(super) struct Conversions {
+    made: Vec<Made>,
+    /// What they share: dictionaries and tables.
+    built_in: BuiltIn,
+}
 
 impl Conversions {
     /// Makes the conversion between two versions, if it is not there yet; whether it is there now.
     pub fn make(&mut self, from: Version, to: Version) -> bool {
-        if from == to || self.0.iter().any(|made| (made.from, made.to) == (from, to)) {
+        if from == to
+            || self
+                .made
+                .iter()
+                .any(|made| (made.from, made.to) == (from, to))
+        {
             return true;
         }
-        let Some(conversion) = Conversion::built_in(from, to) else {
+        let Some(conversion) = self.built_in.conversion(from, to) else {
             return false;
         };
         let losses = conversion.losses();
-        self.0.push(Made {
+        self.made.push(Made {
             from,
             to,
             conversion,
@@ -49,7 +58,7 @@ impl Conversions {
         if from == to {
             return Ok(());
         }
-        let made = self.0.iter_mut();
+        let made = self.made.iter_mut();
         let mut made = made.filter(|made| (made.from, made.to) == (from, to));
         let made = made.next().ok_or(Trouble::NoConversion)?;
         made.conversion
@@ -59,6 +68,8 @@ impl Conversions {
 
     /// What was lost on the way from one version to another.
     pub fn losses(&self) -> impl Iterator<Item = (Version, Version, &Losses)> {
-        self.0.iter().map(|made| (made.from, made.to, &made.losses))
+        self.made
+            .iter()
+            .map(|made| (made.from, made.to, &made.losses))
     }
 }
