@@ -142,6 +142,12 @@ fn accounts_of_an_allocation_have_nested_parties() {
 }
 
 #[test]
+fn the_answer_to_an_allocation_is_made_when_it_is_sent() {
+    let answer = "70=A|75=20260821|87=0";
+    becomes(UP, "P", answer, &[("88=0", "60=20260821-13:30:00|88=0")]);
+}
+
+#[test]
 fn a_party_that_is_there_already_is_not_there_twice() {
     becomes(
         UP,

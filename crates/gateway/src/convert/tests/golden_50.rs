@@ -73,6 +73,13 @@ fn codes_of_fix_5_0_have_got_others() {
 }
 
 #[test]
+fn the_report_of_a_mass_cancel_has_an_id() {
+    for ways in [FIX44, FIX50] {
+        becomes(ways[0], "r", "37=O|530=7|531=7", &[("11=A", "11=A|1369=O")]);
+    }
+}
+
+#[test]
 fn what_only_one_service_pack_has_is_lost_or_missed() {
     let reject = "37=O|11=B|434=1|39=0";
     let why = refusal(FIX50[1], "9", reject);

@@ -15,13 +15,15 @@ const VERSIONS: [Version; 8] = [
     Version::Fix50Sp2,
 ];
 
-/// Orders, executions, cancels, replaces, lists, status requests, allocations, quotes, market data.
-const TYPES: [&str; 18] = [
-    "D", "8", "F", "G", "9", "E", "H", "J", "6", "R", "S", "Z", "i", "b", "V", "W", "X", "Y",
+/// Orders, executions, cancels, replaces, lists, status requests, allocations, quotes, market data, and
+/// what answers them.
+const TYPES: [&str; 22] = [
+    "P", "Q", "q", "r", "D", "8", "F", "G", "9", "E", "H", "J", "6", "R", "S", "Z", "i", "b", "V",
+    "W", "X", "Y",
 ];
 
 /// What messages to these versions can lack, as docs/conversion.md says.
-const LACKED: [(Version, Version, &str, &[Tag]); 16] = [
+const LACKED: [(Version, Version, &str, &[Tag]); 19] = [
     // Orders that are named by OrderID only.
     (Version::Fix40, Version::Fix50, "9 F G", &[41]),
     (Version::Fix40, Version::Fix50, "H", &[11]),
@@ -29,6 +31,7 @@ const LACKED: [(Version, Version, &str, &[Tag]); 16] = [
     (Version::Fix40, Version::Fix44, "J", &[6]),
     (Version::Fix42, Version::Fix44, "Z", &[117]),
     // What FIX 4.4 and 4.3 do not require.
+    (Version::Fix40, Version::Fix43, "P", &[75]),
     (Version::Fix40, Version::Fix42, "J", &[80]),
     (Version::Fix42, Version::Fix42, "Z", &[295]),
     (Version::Fix42, Version::Fix42, "W", &[270]),
@@ -41,8 +44,11 @@ const LACKED: [(Version, Version, &str, &[Tag]); 16] = [
     // What FIX 4.0 requires, and ids that are no numbers.
     (Version::Fix40, Version::Fix40, "D F G", &[38]),
     (Version::Fix40, Version::Fix40, "S", &[132]),
-    (Version::Fix40, Version::Fix40, "6 8 J", &[17, 23, 70]),
+    (Version::Fix40, Version::Fix40, "6 8 J P", &[17, 23, 70]),
     (Version::Fix40, Version::Fix40, "J", &[11, 73, 78, 79]),
+    (Version::Fix40, Version::Fix40, "Q", &[31, 32, 38]),
+    // A trade that nobody knows, without what it was called.
+    (Version::Fix42, Version::Fix50Sp2, "Q", &[17, 37]),
     // Executions of which FIX 4.0 tells nothing but the id.
     (Version::Fix41, Version::Fix50Sp2, "J", &[32]),
 ];
@@ -64,7 +70,7 @@ fn is_documented(to: Version, msg_type: &str, why: Unconvertible) -> bool {
 #[test]
 fn every_version_says_what_each_other_one_can() {
     let mut built_in = BuiltIn::default();
-    let each = cases(56 * 18 * 10) / (56 * 18);
+    let each = cases(56 * 22 * 10) / (56 * 22);
     for (from, to) in pairs() {
         let mut way = Way::of(&mut built_in, from, to);
         for msg_type in TYPES {
@@ -100,7 +106,7 @@ fn try_type(way: &mut Way, (from, to): (Version, Version), msg_type: &str, each:
         }
     }
     // Messages that have all that the oldest versions require, in whole shares, hardly come by chance.
-    let is_far = from > Version::Fix42 || matches!(msg_type, "E" | "J");
+    let is_far = from > Version::Fix42 || matches!(msg_type, "E" | "J" | "Q");
     let rare = to <= Version::Fix41 && is_far;
     let names = (from.name(), to.name());
     assert!(converted > 0 || !known || rare, "{names:?} {msg_type}");
