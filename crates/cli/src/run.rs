@@ -52,6 +52,12 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     guard(args.core_dumps)?;
     let settings = args.reading.load(&args.file)?;
     show(&settings.report);
+    if !settings.gateway.is_empty() {
+        return Err(Failure::Text(format!(
+            "{}: `fixwire run` does not carry out rules of a gateway yet; `fixwire gateway try` shows what they do",
+            args.file.display()
+        )));
+    }
     let mut config = settings.to_config()?;
     if args.app == Name::Conformance {
         expect_as_the_scripts(&settings, &mut config);
