@@ -153,8 +153,8 @@ pub struct Server {
 pub struct Launch {
     /// The program.
     pub binary: PathBuf,
-    /// The application of `fixwire run --app`.
-    pub app: &'static str,
+    /// The application of `fixwire run --app`; a gateway has none.
+    pub app: Option<&'static str>,
     /// The settings file; its SocketAcceptPort is `port`.
     pub settings: PathBuf,
     /// Where it will listen.
@@ -180,7 +180,11 @@ impl Launch {
             file.map_err(|error| format!("{}: {error}", path.display()))
         };
         let mut command = Command::new(&self.binary);
-        command.args(["run", "--app", self.app]).arg(&self.settings);
+        command.arg("run");
+        if let Some(app) = self.app {
+            command.args(["--app", app]);
+        }
+        command.arg(&self.settings);
         command
             .stdin(Stdio::null())
             .stdout(output("stdout")?)

@@ -89,7 +89,10 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
     let checked = Source::read(&args.file).and_then(|source| {
         let settings = args.reading.of_file(&source)?;
         let config = settings.to_config()?;
-        let gateway = gateway::load(&source, &settings)?;
+        let gateway = match settings.gateway.is_empty() {
+            true => None,
+            false => Some(gateway::load(&source, &settings, Box::new(|_| {}))?),
+        };
         let engine = config.check();
         Ok((settings, config, gateway, engine))
     });
@@ -183,7 +186,7 @@ fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
         origin,
         differs: None,
     };
-    let rules = gateway.rules.len();
+    let rules = gateway.gateway.rules().len();
     let path = settings.report.source.path.display();
     let tables = gateway.tables.iter().map(|table| {
         let [name, file] = [&table.name, &table.file].map(|text| Escaped(text.as_bytes()));
@@ -195,8 +198,9 @@ fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
 }
 
 fn gateway_json(gateway: &Loaded) -> Value {
-    let rules = (0..gateway.rules.len())
-        .map(|rule| json!({ "name": gateway.rules.name(rule), "line": gateway.rules.line(rule) }));
+    let all = gateway.gateway.rules();
+    let rules = 0..all.len();
+    let rules = rules.map(|rule| json!({ "name": all.name(rule), "line": all.line(rule) }));
     let tables = gateway.tables.iter();
     let tables = tables.map(|table| json!({ "name": table.name, "file": table.file }));
     json!({ "rules": rules.collect::<Vec<_>>(), "tables": tables.collect::<Vec<_>>() })

@@ -1,21 +1,25 @@
-//! `fixwire gateway`, and the rules and tables of a settings file for other commands.
+//! `fixwire gateway`, and the gateway of a settings file for other commands.
 
 mod input;
 mod result;
+pub mod serve;
 mod show;
 mod trial;
 
 use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Subcommand;
-use fixwire::settings::{Fault, Id, LoadError, Problem, Report, Settings, Source};
-use fixwire_gateway::Rules;
-use fixwire_gateway::rules::{Context, RuleError, Session, TableFile, table_files};
+use fixwire::settings::{Fault, Id, LoadError, Problem, Report, SessionSettings, Settings, Source};
+use fixwire_gateway::gateway::Listener;
+use fixwire_gateway::rules::{RuleError, TableFile, table_files};
+use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::Dictionary;
+use fixwire_protocol::dictionary::Version;
 
 use crate::failure::Failure;
 
@@ -32,27 +36,29 @@ pub fn run(command: &GatewayCommand) -> Result<ExitCode, Failure> {
     trial::run(args)
 }
 
-/// The rules of a file, and what they were loaded with.
+/// The gateway of a file, and what it was loaded with.
 pub struct Loaded {
-    /// The rules with their tables.
-    pub rules: Rules,
+    /// It, before its first message.
+    pub gateway: Gateway,
     /// The tables that the file names.
     pub tables: Vec<TableFile>,
     /// What rules call the sessions, in the order of the file.
     pub names: Vec<String>,
     /// What their messages are made of, in the same order.
     pub dictionaries: Vec<Arc<Dictionary>>,
+    /// The versions of their messages.
+    pub versions: Vec<Version>,
 }
 
-/// Reads the rules of a settings file, and their tables beside it; `None` when it has none.
+/// Reads the gateway of a settings file, and its tables beside it. `listener` hears what happens to
+/// messages later.
 ///
 /// # Errors
 ///
-/// [`LoadError::Content`] with every mistake, or with every table that cannot be read.
-pub fn load(source: &Source, settings: &Settings) -> Result<Option<Loaded>, LoadError> {
-    if settings.gateway.is_empty() {
-        return Ok(None);
-    }
+/// [`LoadError::Content`]: settings that no gateway can have, then tables that cannot be read, then
+/// every mistake of the rules.
+pub fn load(source: &Source, settings: &Settings, listener: Listener) -> Result<Loaded, LoadError> {
+    let versions = versions(settings)?;
     let failed = |errors: Vec<RuleError>| {
         let problems = errors.into_iter().map(|error| {
             let title = error.problem.to_string();
@@ -78,14 +84,12 @@ pub fn load(source: &Source, settings: &Settings) -> Result<Option<Loaded>, Load
     }
     let names: Vec<String> = settings.sessions.iter().map(|one| one.called()).collect();
     let dictionaries = settings.dictionaries()?;
-    let both = settings
-        .sessions
-        .iter()
-        .zip(names.iter().zip(&dictionaries));
-    let sessions: Vec<Session<'_>> = both
-        .map(|(session, (name, dictionary))| Session {
-            name,
-            dictionary: dictionary.clone(),
+    let sessions = settings.sessions.iter().enumerate();
+    let sessions: Vec<GatewaySession<'_>> = sessions
+        .map(|(at, session)| GatewaySession {
+            name: &names[at],
+            dictionary: dictionaries[at].clone(),
+            version: versions[at],
             peer: session.text(Id::TargetCompID).unwrap_or_default(),
         })
         .collect();
@@ -93,17 +97,64 @@ pub fn load(source: &Source, settings: &Settings) -> Result<Option<Loaded>, Load
         .iter()
         .map(|(name, text)| (*name, &text[..]))
         .collect();
-    let context = Context {
+    let context = GatewayContext {
         sessions: &sessions,
         tables: &texts,
+        hash_key: hash_key(),
     };
-    let rules = Rules::load(&source.text, &context).map_err(failed)?;
-    Ok(Some(Loaded {
-        rules,
+    let gateway = Gateway::load(&source.text, &context, listener).map_err(failed)?;
+    Ok(Loaded {
+        gateway,
         tables,
         names,
         dictionaries,
-    }))
+        versions,
+    })
+}
+
+/// The versions of all sessions, which have to be such that a gateway can have them.
+fn versions(settings: &Settings) -> Result<Vec<Version>, LoadError> {
+    let refused = |session: &SessionSettings, id, note: &str| {
+        let error = settings.error(session, id, note.to_owned());
+        Err(error)
+    };
+    let version = |session: &SessionSettings| {
+        for id in [Id::AcceptorTemplate, Id::DynamicSessions] {
+            if session.bool(id) {
+                let note =
+                    "a gateway has no sessions that are made at run time: its rules name each";
+                return refused(session, id, note);
+            }
+        }
+        if session.find(Id::JournalResendKeep).is_some() {
+            let note = "a gateway needs the whole journal, which tells it whose each order is: leave \
+                        JournalResendKeep out";
+            return refused(session, Id::JournalResendKeep, note);
+        }
+        let (id, name) = match session.text(Id::DefaultApplVerID) {
+            Some(name) if session.text(Id::BeginString) == Some("FIXT.1.1") => {
+                (Id::DefaultApplVerID, name)
+            }
+            _ => (
+                Id::BeginString,
+                session.text(Id::BeginString).unwrap_or_default(),
+            ),
+        };
+        match Version::from_name(name) {
+            Some(version) => Ok(version),
+            None => refused(session, id, "a gateway knows versions up to FIX.5.0SP2"),
+        }
+    };
+    settings.sessions.iter().map(version).collect()
+}
+
+/// A secret of this process, of the randomness that the standard library gives its own hash tables.
+fn hash_key() -> [u8; 16] {
+    let random = || RandomState::new().hash_one(()).to_le_bytes();
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&random());
+    key[8..].copy_from_slice(&random());
+    key
 }
 
 /// The most bytes of a table.

@@ -1,9 +1,8 @@
 //! What rules make of one message, without sessions: outcomes, conversions, losses.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use fixwire_gateway::convert::Conversion;
+use fixwire_gateway::convert::{BuiltIn, Conversion};
 use fixwire_gateway::rules::{Facts, Outcome, RejectKind, Scratch};
 use fixwire_gateway::{Draft, Rules};
 use fixwire_protocol::dictionary::Version;
@@ -81,7 +80,7 @@ pub struct Leaves {
     /// To where.
     pub to: Way,
     /// The version that it was converted to.
-    pub converted: Option<String>,
+    pub converted: Option<&'static str>,
     /// Whether it is to be converted, and nobody can say here to what.
     pub converted_later: bool,
     /// MsgType(35).
@@ -109,11 +108,13 @@ pub struct Trial<'l> {
 impl<'l> Trial<'l> {
     pub fn new(loaded: &'l Loaded) -> Self {
         Self {
-            rules: &loaded.rules,
+            rules: loaded.gateway.rules(),
             scratch: Scratch::default(),
             converter: Converter {
                 loaded,
+                clients: versions_of_clients(loaded),
                 made: BTreeMap::new(),
+                built_in: BuiltIn::default(),
             },
         }
     }
@@ -184,24 +185,23 @@ fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Ou
 /// Conversions between the versions of sessions, made when they are first needed.
 struct Converter<'l> {
     loaded: &'l Loaded,
-    /// By the first sessions that have these dictionaries; `None` when there is no way between them.
-    made: BTreeMap<(usize, usize), Option<Conversion>>,
+    clients: Vec<Option<Version>>,
+    /// By both versions; `None` when there is no way between them.
+    made: BTreeMap<(Version, Version), Option<Conversion>>,
+    built_in: BuiltIn,
 }
 
 impl Converter<'_> {
     fn leaves(&mut self, source: usize, to: Way, draft: &mut Draft, convert: bool) -> What {
-        let target = match to {
-            Way::Send(target) | Way::Copy(target) => Some(target),
-            Way::Return => self.loaded.of_the_others(source),
+        let from = self.loaded.versions[source];
+        let version = match to {
+            Way::Send(target) | Way::Copy(target) => Some(self.loaded.versions[target]),
+            Way::Return => self.clients[source],
         };
         let (mut converted, mut lost) = (None, Vec::new());
-        if let Some(target) = target.filter(|_| convert) {
-            match self.convert(source, target, draft) {
-                Ok(None) => {}
-                Ok(Some(all)) => {
-                    converted = Some(self.loaded.version(target).to_owned());
-                    lost = all;
-                }
+        if let Some(version) = version.filter(|version| convert && *version != from) {
+            match self.convert(from, version, draft) {
+                Ok(all) => (converted, lost) = (Some(version.name()), all),
                 Err(why) => return What::Unconvertible { to, why },
             }
         }
@@ -209,61 +209,49 @@ impl Converter<'_> {
         What::Leaves(Box::new(Leaves {
             to,
             converted,
-            converted_later: convert && target.is_none(),
+            converted_later: convert && version.is_none(),
             msg_type: draft.msg_type().to_vec(),
             fields: fields.collect(),
             lost,
         }))
     }
 
-    /// What was lost; `None` when both sessions have one version.
+    /// What was lost.
     fn convert(
         &mut self,
-        source: usize,
-        target: usize,
+        from: Version,
+        to: Version,
         draft: &mut Draft,
-    ) -> Result<Option<Vec<(Tag, u64)>>, String> {
-        let loaded = self.loaded;
-        let (from, to) = (loaded.version(source), loaded.version(target));
-        if from == to {
-            return Ok(None);
-        }
-        let make = || {
-            let versions = (Version::from_name(from)?, Version::from_name(to)?);
-            let text = Conversion::built_in_text(versions.0, versions.1)?;
-            let [from, to] = [source, target].map(|session| loaded.dictionaries[session].clone());
-            Conversion::new(text, from, to).ok()
+    ) -> Result<Vec<(Tag, u64)>, String> {
+        let make = || self.built_in.conversion(from, to);
+        let conversion = self.made.entry((from, to)).or_insert_with(make).as_mut();
+        let no_way = || {
+            format!(
+                "there is no conversion from {} to {}",
+                from.name(),
+                to.name()
+            )
         };
-        let key = (loaded.first_like(source), loaded.first_like(target));
-        let conversion = self.made.entry(key).or_insert_with(make).as_mut();
-        let no_way = || format!("there is no conversion from {from} to {to}");
         let conversion = conversion.ok_or_else(no_way)?;
         let mut losses = conversion.losses();
         let converted = conversion.convert(draft, &mut losses);
         converted.map_err(|error| error.to_string())?;
         let others = Some((0, losses.others())).filter(|(_, count)| *count > 0);
-        Ok(Some(losses.iter().chain(others).collect()))
+        Ok(losses.iter().chain(others).collect())
     }
 }
 
-impl Loaded {
-    /// The version of a session's messages.
-    pub fn version(&self, session: usize) -> &str {
-        self.dictionaries[session].version()
-    }
-
-    /// The first session that has the dictionary of this one.
-    fn first_like(&self, session: usize) -> usize {
-        let all = &self.dictionaries;
-        let same = |other: &Arc<_>| Arc::ptr_eq(other, &all[session]);
-        all.iter().position(same).unwrap_or(session)
-    }
-
-    /// One of the sessions beside this one, when they all have one version.
-    fn of_the_others(&self, source: usize) -> Option<usize> {
-        let mut others = (0..self.names.len()).filter(|other| *other != source);
-        let first = others.next()?;
-        let same = |other: usize| self.version(other) == self.version(first);
-        others.all(same).then_some(first)
-    }
+/// For each session the version of all those that rules send to it from, when they have the same.
+fn versions_of_clients(loaded: &Loaded) -> Vec<Option<Version>> {
+    let mut clients: Vec<Vec<Version>> = vec![Vec::new(); loaded.names.len()];
+    loaded.gateway.rules().ways(&mut |way| {
+        if let Some(to) = way.to {
+            clients[to].push(loaded.versions[way.from]);
+        }
+    });
+    let one = |versions: Vec<Version>| {
+        let first = *versions.first()?;
+        versions.iter().all(|one| *one == first).then_some(first)
+    };
+    clients.into_iter().map(one).collect()
 }

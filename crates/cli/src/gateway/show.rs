@@ -40,7 +40,7 @@ impl Shown<'_> {
                 &format!(
                     "{} (line {})",
                     self.rule(rule),
-                    self.loaded.rules.line(rule).unwrap_or_default()
+                    self.loaded.gateway.rules().line(rule).unwrap_or_default()
                 ),
             )?;
             while let Some(step) = steps.next_if(|step| step.rule == rule) {
@@ -105,7 +105,7 @@ impl Shown<'_> {
     pub fn json(&self) -> Value {
         let rules =
             self.told.rules.iter().map(
-                |rule| json!({ "name": self.rule(*rule), "line": self.loaded.rules.line(*rule) }),
+                |rule| json!({ "name": self.rule(*rule), "line": self.loaded.gateway.rules().line(*rule) }),
             );
         let steps = self.told.steps.iter().map(|step| {
             let mut object = self.step_json(&step.what);
@@ -169,7 +169,7 @@ impl Shown<'_> {
     }
 
     fn rule(&self, rule: usize) -> &str {
-        self.loaded.rules.name(rule).unwrap_or_default()
+        self.loaded.gateway.rules().name(rule).unwrap_or_default()
     }
 
     fn way(&self, way: Way) -> (&'static str, String) {
@@ -256,7 +256,7 @@ impl Summary {
     pub fn new(loaded: &Loaded) -> Self {
         Self {
             messages: 0,
-            matched: vec![0; loaded.rules.len()],
+            matched: vec![0; loaded.gateway.rules().len()],
             unmatched: 0,
             failed: 0,
             lost: BTreeMap::new(),
@@ -294,7 +294,7 @@ impl Summary {
     pub fn print(&self, loaded: &Loaded, out: &mut impl Write) -> io::Result<()> {
         let mut rows = vec![("messages".to_owned(), self.messages)];
         for (rule, count) in self.matched.iter().enumerate() {
-            let name = loaded.rules.name(rule).unwrap_or_default();
+            let name = loaded.gateway.rules().name(rule).unwrap_or_default();
             rows.push((format!("  matched {}", Escaped(name.as_bytes())), *count));
         }
         rows.push(("unmatched".into(), self.unmatched));
@@ -330,7 +330,12 @@ impl Summary {
         let matched = self.matched.iter().enumerate();
         let matched = matched.map(|(rule, count)| {
             (
-                loaded.rules.name(rule).unwrap_or_default().to_owned(),
+                loaded
+                    .gateway
+                    .rules()
+                    .name(rule)
+                    .unwrap_or_default()
+                    .to_owned(),
                 json!(count),
             )
         });

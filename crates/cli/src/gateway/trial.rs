@@ -58,12 +58,13 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
     let source = Source::read(&args.rules)?;
     let settings = Reading::default().of_file(&source)?;
     failure::show(&settings.report);
-    let Some(loaded) = load(&source, &settings)? else {
+    if settings.gateway.is_empty() {
         let file = args.rules.display();
         return Err(Failure::Text(format!(
             "{file} has no rules: they stand in a TOML file, as tables [[rule]]"
         )));
-    };
+    }
+    let loaded = load(&source, &settings, Box::new(|_| {}))?;
     let mut trying = Trying::new(args, &loaded, &settings)?;
     for path in &args.messages {
         input::read(path, &mut |item| trying.item(item))?;

@@ -1,0 +1,212 @@
+//! The gateway under `fixwire run`: what its operator hears, and its counts.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fixwire::Handle;
+use fixwire_gateway::Gateway;
+use fixwire_gateway::gateway::{Event, Listener};
+use fixwire_protocol::session::Config;
+use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::{
+    Application, Message, Mono, Nanos, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
+};
+
+use crate::print::Printer;
+use crate::readable::{Escaped, Fields};
+
+/// How often it is looked whether somebody wants the counts.
+const LOOK: Nanos = Nanos(1_000_000_000);
+
+/// What a listener and signals have to do with an engine that does not run yet.
+#[derive(Clone, Default)]
+pub struct Strings {
+    /// Set by a signal: the counts are wanted.
+    pub wants_counts: Arc<AtomicBool>,
+    /// The engine, once there is one.
+    engine: Arc<Mutex<Option<Handle>>>,
+}
+
+impl Strings {
+    /// From now on the engine can be told something.
+    pub fn give(&self, engine: Handle) {
+        *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine);
+    }
+}
+
+/// A listener that prints a line for each event, and ends sessions where a rule says so.
+///
+/// # Errors
+///
+/// The system gives no thread.
+pub fn listener(names: Vec<String>, strings: &Strings) -> io::Result<Listener> {
+    let mut printer = Printer::new(io::stderr())?;
+    let (mut stamp, engine) = (Stamp::new(), Arc::clone(&strings.engine));
+    Ok(Box::new(move |event| {
+        let name = |session: SessionId| names.get(session.0 as usize).map_or("", String::as_str);
+        let said = match event {
+            Event::Notify { rule, text } => format!("gateway {rule}: {}", Escaped(text)),
+            Event::Disconnect { rule, session } => {
+                let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
+                let done = engine.as_mut().map(|engine| engine.log_out(session, ""));
+                let failed = done.and_then(Result::err);
+                let failed = failed.map(|error| format!(", which failed: {error}"));
+                format!(
+                    "{} disconnect by {rule}{}",
+                    name(session),
+                    failed.unwrap_or_default()
+                )
+            }
+            Event::Trouble {
+                from,
+                message,
+                rule,
+                trouble,
+            } => {
+                let rule = rule.map(|rule| format!("{rule}: ")).unwrap_or_default();
+                format!("{} {rule}{trouble}: {}", name(from), Fields(&message))
+            }
+            Event::Note(error) => format!("gateway {error}"),
+            other => format!("gateway {other:?}"),
+        };
+        let time = Escaped(stamp.format(now(), Precision::Millis)).to_string();
+        printer.line(format!("{time} {}", Escaped(said.as_bytes())));
+    }))
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = since.map_or(0, |since| since.as_nanos());
+    Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))
+}
+
+/// A gateway that prints its counts when somebody wants them.
+pub struct Serving {
+    gateway: Gateway,
+    wants_counts: Arc<AtomicBool>,
+    printer: Printer,
+}
+
+impl Serving {
+    /// # Errors
+    ///
+    /// The system gives no thread.
+    pub fn new(gateway: Gateway, strings: &Strings) -> io::Result<Self> {
+        Ok(Self {
+            gateway,
+            wants_counts: Arc::clone(&strings.wants_counts),
+            printer: Printer::new(io::stderr())?,
+        })
+    }
+
+    /// Prints what was counted since the start.
+    pub fn tell(&mut self) {
+        for line in counts(&self.gateway) {
+            self.printer.line(Escaped(line.as_bytes()).to_string());
+        }
+    }
+}
+
+fn counts(gateway: &Gateway) -> Vec<String> {
+    let (all, orders) = (gateway.counters(), gateway.orders().counters());
+    let mut lines = vec![
+        format!(
+            "counts: received {}, sent {}, copied {}, returned {}, rejected {}",
+            all.received, all.sent, all.copied, all.returned, all.rejected
+        ),
+        format!(
+            "counts: unmatched {}, unsolicited {}, came back {}, troubles {}",
+            all.unmatched, all.unsolicited, all.came_back, all.troubles
+        ),
+        format!(
+            "counts: orders live {}, remembered {}, refused {}, ids rewritten {}",
+            orders.live, orders.remembered, orders.refused, orders.rewritten
+        ),
+    ];
+    for (rule, matched) in gateway.matched().iter().enumerate() {
+        let name = gateway.rules().name(rule).unwrap_or_default();
+        lines.push(format!("counts: rule {name}: {matched}"));
+    }
+    for (name, count) in gateway.counted() {
+        lines.push(format!("counts: counter {name}: {count}"));
+    }
+    for (from, to, losses) in gateway.losses() {
+        let (from, to) = (from.name(), to.name());
+        for (tag, count) in losses.iter() {
+            lines.push(format!(
+                "counts: lost from {from} to {to}: field {tag}: {count}"
+            ));
+        }
+        if losses.others() > 0 {
+            let count = losses.others();
+            lines.push(format!(
+                "counts: lost from {from} to {to}: other fields: {count}"
+            ));
+        }
+    }
+    lines
+}
+
+impl Application for Serving {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.gateway.on_message(now, from, message, outbox)
+    }
+
+    fn on_poss_dup(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway.on_poss_dup(now, from, message, outbox);
+    }
+
+    fn on_resend(&mut self, now: Now, session: SessionId, stored: &[u8]) -> bool {
+        self.gateway.on_resend(now, session, stored)
+    }
+
+    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
+        self.gateway.on_note(at, note);
+    }
+
+    fn on_logon(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
+        self.gateway.on_logon(now, session, outbox);
+    }
+
+    fn on_logout(&mut self, now: Now, session: SessionId) {
+        self.gateway.on_logout(now, session);
+    }
+
+    fn on_disconnect(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        parting: Parting,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway.on_disconnect(now, session, parting, outbox);
+    }
+
+    fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
+        self.gateway.on_session_added(now, session, name, config);
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        if self.wants_counts.load(Ordering::Relaxed) {
+            self.wants_counts.store(false, Ordering::Relaxed);
+            self.tell();
+        }
+        let look = now.mono + LOOK;
+        let due = self.gateway.on_time(now, outbox);
+        Some(due.map_or(look, |due| due.min(look)))
+    }
+}
