@@ -47,7 +47,7 @@ pub struct CheckArgs {
 }
 
 /// How a settings file is read.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Reading {
     /// The engine that the file was written for [default: its key Dialect, or a guess from its keys]
     #[arg(long, value_name = "ENGINE", value_parser = dialect)]

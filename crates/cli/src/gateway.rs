@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use fixwire::settings::{Fault, Id, LoadError, Problem, Report, SessionSettings, Settings, Source};
-use fixwire_gateway::gateway::Listener;
+use fixwire_gateway::gateway::{Listener, Reload};
 use fixwire_gateway::rules::{RuleError, TableFile, table_files};
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::Dictionary;
@@ -36,10 +36,10 @@ pub fn run(command: &GatewayCommand) -> Result<ExitCode, Failure> {
     trial::run(args)
 }
 
-/// The gateway of a file, and what it was loaded with.
-pub struct Loaded {
+/// The gateway of a file, or what is to change one, and what it was loaded with.
+pub struct Loaded<G = Gateway> {
     /// It, before its first message.
-    pub gateway: Gateway,
+    pub gateway: G,
     /// The tables that the file names.
     pub tables: Vec<TableFile>,
     /// What rules call the sessions, in the order of the file.
@@ -58,6 +58,25 @@ pub struct Loaded {
 /// [`LoadError::Content`]: settings that no gateway can have, then tables that cannot be read, then
 /// every mistake of the rules.
 pub fn load(source: &Source, settings: &Settings, listener: Listener) -> Result<Loaded, LoadError> {
+    read(source, settings, |text, context| {
+        Gateway::load(text, context, listener)
+    })
+}
+
+/// Reads the same for a gateway that runs.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn reload(source: &Source, settings: &Settings) -> Result<Loaded<Reload>, LoadError> {
+    read(source, settings, Reload::read)
+}
+
+fn read<G>(
+    source: &Source,
+    settings: &Settings,
+    read: impl FnOnce(&str, &GatewayContext<'_>) -> Result<G, Vec<RuleError>>,
+) -> Result<Loaded<G>, LoadError> {
     let versions = versions(settings)?;
     let failed = |errors: Vec<RuleError>| {
         let problems = errors.into_iter().map(|error| {
@@ -102,7 +121,7 @@ pub fn load(source: &Source, settings: &Settings, listener: Listener) -> Result<
         tables: &texts,
         hash_key: hash_key(),
     };
-    let gateway = Gateway::load(&source.text, &context, listener).map_err(failed)?;
+    let gateway = read(&source.text, &context).map_err(failed)?;
     Ok(Loaded {
         gateway,
         tables,

@@ -1,29 +1,28 @@
 //! `fixwire run`: the sessions of a settings file with a built-in application.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
 use fixwire::{Engine, EngineConfig, Event, Handle, SendError};
+use fixwire_gateway::gateway::Reload;
 use fixwire_lab::scenario::Echo;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Now};
 use rustix::fs::Mode;
 use rustix::process::{DumpableBehavior, geteuid, set_dumpable_behavior, umask};
-use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::app::conformance::Conformance;
 use crate::app::log::{Log, Named};
 use crate::app::{BuiltIn, Name};
 use crate::check::Reading;
-use crate::failure::{Failure, show};
+use crate::failure::{Failure, show, tell};
 use crate::gateway;
 use crate::gateway::serve::{self, Serving, Strings};
 use crate::print::Printer;
@@ -38,7 +37,10 @@ use crate::readable::Escaped;
   fixwire run gateway.toml                      carry out the rules of a file (docs/gateway-cli.md)
 
 SIGTERM and SIGINT (Ctrl-C) log the sessions out, sync the journal and end the program; a second one
-ends it at once. SIGUSR1 prints what a gateway has counted, and so does its end. `fixwire check broker.cfg` says beforehand what would run.")]
+ends it at once. `fixwire check broker.cfg` says beforehand what would run.
+
+A gateway reads its rules and tables again on SIGHUP; while they have mistakes, the old ones stay. SIGUSR1
+prints what it has counted, and so does its end.")]
 pub struct RunArgs {
     /// What answers the sessions [default: log]; a file with rules of a gateway has the gateway
     #[arg(long, value_enum, value_name = "NAME")]
@@ -73,7 +75,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let names = names.collect();
     let app = application(app, &config)?;
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
-    stop_on_signals(engine.handle(), None)?;
+    on_signals(engine.handle(), &[], |_| {})?;
     tell_events(&mut engine, names)?;
     engine.run().map_err(|error| cannot(args, &error))?;
     Ok(ExitCode::SUCCESS)
@@ -97,11 +99,30 @@ fn run_gateway(
     let app = Serving::new(loaded.gateway, &strings)?;
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
     strings.give(engine.handle());
-    stop_on_signals(engine.handle(), Some(Arc::clone(&strings.wants_counts)))?;
+    let (file, reading) = (args.file.clone(), args.reading.clone());
+    on_signals(engine.handle(), &[SIGUSR1, SIGHUP], move |signal| {
+        if signal == SIGUSR1 {
+            return strings.count();
+        }
+        match reload(&file, &reading) {
+            Ok(new) => strings.reload(new),
+            Err(failure) => {
+                failure.tell();
+                tell("error", "the gateway is not reloaded: its rules stay");
+            }
+        }
+    })?;
     tell_events(&mut engine, loaded.names)?;
     let ended = engine.run().map_err(|error| cannot(args, &error));
     engine.application_mut().tell();
     ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// The rules that the file has now.
+fn reload(file: &Path, reading: &Reading) -> Result<Reload, Failure> {
+    let source = Source::read(file)?;
+    let settings = reading.of_file(&source)?;
+    Ok(gateway::reload(&source, &settings)?.gateway)
 }
 
 fn cannot(args: &RunArgs, error: &dyn std::error::Error) -> Failure {
@@ -153,18 +174,19 @@ fn application(name: Name, config: &EngineConfig) -> Result<BuiltIn, Failure> {
     })
 }
 
-/// The first signal stops the engine, the second ends the process. SIGUSR1 asks for counts, where there
-/// are any.
-fn stop_on_signals(mut engine: Handle, counts: Option<Arc<AtomicBool>>) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGTERM, SIGINT])?;
-    if counts.is_some() {
-        signals.add_signal(SIGUSR1)?;
-    }
+/// The first SIGTERM or SIGINT stops the engine, the second ends the process; `other` hears of the
+/// others.
+fn on_signals(
+    mut engine: Handle,
+    others: &[i32],
+    mut other: impl FnMut(i32) + Send + 'static,
+) -> Result<(), Failure> {
+    let mut signals = Signals::new([&[SIGTERM, SIGINT], others].concat())?;
     let wait = move || {
         let mut stopping = false;
         for signal in signals.forever() {
-            if let Some(wanted) = counts.as_ref().filter(|_| signal == SIGUSR1) {
-                wanted.store(true, Ordering::Relaxed);
+            if ![SIGTERM, SIGINT].contains(&signal) {
+                other(signal);
                 continue;
             }
             if stopping {

@@ -152,6 +152,56 @@ fn an_order_gets_to_its_venue_and_the_report_back() {
 }
 
 #[test]
+fn other_rules_hold_from_one_message_to_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    write(folder.path(), port, RULES);
+    let running = Running::start(folder.path());
+    running.says("listening");
+    let [mut client, mut venue] = ["CLIENT", "VENUE"].map(|name| {
+        let mut peer = Peer::connect(port, name, "GATE");
+        peer.log_on(30);
+        running.says(&format!("{name} logged on"));
+        peer
+    });
+    let mut arrives = |id: &str, text: &str| {
+        client.send("D", &peer::order(id));
+        let order = venue.expect("D");
+        assert!(order.contains(text), "{order}");
+    };
+    arrives("A1", "|11=A1|");
+    let other = RULES.replace("'count orders'", "'count orders', 'set Text \"new\"'");
+    write(folder.path(), port, &other);
+    running.signal("HUP");
+    running.says("gateway reloaded: 3 rules");
+    arrives("A2", "|58=new|");
+
+    write(
+        folder.path(),
+        port,
+        &other
+            .replace("\"new\"", "\"newer\"")
+            .replace("return", "returm"),
+    );
+    running.signal("HUP");
+    running.says("error: ");
+    running.says("gateway.toml:34:8");
+    running.says("the gateway is not reloaded: its rules stay");
+    arrives("A3", "|58=new|");
+    write(
+        folder.path(),
+        port,
+        &(other + "[gateway]\nmax_orders = 7\n"),
+    );
+    running.signal("HUP");
+    running.says("gateway not reloaded: ids, ");
+    arrives("A4", "|58=new|");
+    running.signal("USR1");
+    running.says("rule orders: 3");
+    running.says("counter orders: 4");
+}
+
+#[test]
 fn what_no_gateway_can_have_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let said = |args: &[&str]| {

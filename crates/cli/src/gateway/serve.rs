@@ -1,13 +1,14 @@
 //! The gateway under `fixwire run`: what its operator hears, and its counts.
 
 use std::io;
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fixwire::Handle;
 use fixwire_gateway::Gateway;
-use fixwire_gateway::gateway::{Event, Listener};
+use fixwire_gateway::gateway::{Event, Listener, Reload};
 use fixwire_protocol::session::Config;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{
@@ -17,23 +18,53 @@ use fixwire_protocol::{
 use crate::print::Printer;
 use crate::readable::{Escaped, Fields};
 
-/// How often it is looked whether somebody wants the counts.
+/// How often it is looked whether somebody wants something.
 const LOOK: Nanos = Nanos(1_000_000_000);
 
-/// What a listener and signals have to do with an engine that does not run yet.
+/// How other threads, and the listener, reach a gateway that runs.
 #[derive(Clone, Default)]
 pub struct Strings {
-    /// Set by a signal: the counts are wanted.
-    pub wants_counts: Arc<AtomicBool>,
+    /// There are wishes.
+    pulled: Arc<AtomicBool>,
+    wishes: Arc<Mutex<Wishes>>,
     /// The engine, once there is one.
     engine: Arc<Mutex<Option<Handle>>>,
+}
+
+/// What the gateway's thread is to do, and what it is done with.
+#[derive(Default)]
+struct Wishes {
+    counts: bool,
+    reload: Option<Box<Reload>>,
+    /// The rules before the last ones: to free them is not for the gateway's thread.
+    spent: Option<Box<Reload>>,
 }
 
 impl Strings {
     /// From now on the engine can be told something.
     pub fn give(&self, engine: Handle) {
-        *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(engine);
+        *locked(&self.engine) = Some(engine);
     }
+
+    /// Prints the counts soon.
+    pub fn count(&self) {
+        locked(&self.wishes).counts = true;
+        self.pulled.store(true, Ordering::Relaxed);
+    }
+
+    /// Goes on with other rules soon, between two messages.
+    pub fn reload(&self, new: Reload) {
+        let mut wishes = locked(&self.wishes);
+        wishes.reload = Some(Box::new(new));
+        let spent = wishes.spent.take();
+        drop(wishes);
+        self.pulled.store(true, Ordering::Relaxed);
+        drop(spent);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A listener that prints a line for each event, and ends sessions where a rule says so.
@@ -49,7 +80,7 @@ pub fn listener(names: Vec<String>, strings: &Strings) -> io::Result<Listener> {
         let said = match event {
             Event::Notify { rule, text } => format!("gateway {rule}: {}", Escaped(text)),
             Event::Disconnect { rule, session } => {
-                let mut engine = engine.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut engine = locked(&engine);
                 let done = engine.as_mut().map(|engine| engine.log_out(session, ""));
                 let failed = done.and_then(Result::err);
                 let failed = failed.map(|error| format!(", which failed: {error}"));
@@ -82,10 +113,10 @@ fn now() -> Timestamp {
     Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))
 }
 
-/// A gateway that prints its counts when somebody wants them.
+/// A gateway that does between its messages what other threads want.
 pub struct Serving {
     gateway: Gateway,
-    wants_counts: Arc<AtomicBool>,
+    strings: Strings,
     printer: Printer,
 }
 
@@ -96,9 +127,28 @@ impl Serving {
     pub fn new(gateway: Gateway, strings: &Strings) -> io::Result<Self> {
         Ok(Self {
             gateway,
-            wants_counts: Arc::clone(&strings.wants_counts),
+            strings: strings.clone(),
             printer: Printer::new(io::stderr())?,
         })
+    }
+
+    fn fulfil(&mut self) {
+        let wishes = &self.strings.wishes;
+        let (counts, reload) = {
+            let mut wishes = locked(wishes);
+            (mem::take(&mut wishes.counts), wishes.reload.take())
+        };
+        if let Some(mut new) = reload {
+            let said = match self.gateway.reload(&mut new) {
+                Ok(()) => format!("gateway reloaded: {} rules", self.gateway.rules().len()),
+                Err(error) => format!("gateway not reloaded: {error}"),
+            };
+            locked(wishes).spent = Some(new);
+            self.printer.line(said);
+        }
+        if counts {
+            self.tell();
+        }
     }
 
     /// Prints what was counted since the start.
@@ -201,9 +251,9 @@ impl Application for Serving {
     }
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
-        if self.wants_counts.load(Ordering::Relaxed) {
-            self.wants_counts.store(false, Ordering::Relaxed);
-            self.tell();
+        if self.strings.pulled.load(Ordering::Relaxed) {
+            self.strings.pulled.store(false, Ordering::Relaxed);
+            self.fulfil();
         }
         let look = now.mono + LOOK;
         let due = self.gateway.on_time(now, outbox);
