@@ -54,9 +54,9 @@ impl Strings {
 
     /// Goes on with other rules soon, between two messages.
     pub fn reload(&self, new: Reload) {
+        let new = Box::new(new);
         let mut wishes = locked(&self.wishes);
-        wishes.reload = Some(Box::new(new));
-        let spent = wishes.spent.take();
+        let spent = (wishes.reload.replace(new), wishes.spent.take());
         drop(wishes);
         self.pulled.store(true, Ordering::Relaxed);
         drop(spent);
