@@ -153,9 +153,12 @@ impl Serving {
 
     /// Prints what was counted since the start.
     pub fn tell(&mut self) {
-        for line in counts(&self.gateway) {
-            self.printer.line(Escaped(line.as_bytes()).to_string());
-        }
+        let lines = counts(&self.gateway).into_iter();
+        let lines: Vec<String> = lines
+            .map(|line| format!("counts: {}", Escaped(line.as_bytes())))
+            .collect();
+        // As one, so that none is left out.
+        self.printer.line(lines.join("\n"));
     }
 }
 
@@ -163,37 +166,33 @@ fn counts(gateway: &Gateway) -> Vec<String> {
     let (all, orders) = (gateway.counters(), gateway.orders().counters());
     let mut lines = vec![
         format!(
-            "counts: received {}, sent {}, copied {}, returned {}, rejected {}",
+            "received {}, sent {}, copied {}, returned {}, rejected {}",
             all.received, all.sent, all.copied, all.returned, all.rejected
         ),
         format!(
-            "counts: unmatched {}, unsolicited {}, came back {}, troubles {}",
+            "unmatched {}, unsolicited {}, came back {}, troubles {}",
             all.unmatched, all.unsolicited, all.came_back, all.troubles
         ),
         format!(
-            "counts: orders live {}, remembered {}, refused {}, ids rewritten {}",
+            "orders live {}, remembered {}, refused {}, ids rewritten {}",
             orders.live, orders.remembered, orders.refused, orders.rewritten
         ),
     ];
     for (rule, matched) in gateway.matched().iter().enumerate() {
         let name = gateway.rules().name(rule).unwrap_or_default();
-        lines.push(format!("counts: rule {name}: {matched}"));
+        lines.push(format!("rule {name}: {matched}"));
     }
     for (name, count) in gateway.counted() {
-        lines.push(format!("counts: counter {name}: {count}"));
+        lines.push(format!("counter {name}: {count}"));
     }
     for (from, to, losses) in gateway.losses() {
         let (from, to) = (from.name(), to.name());
         for (tag, count) in losses.iter() {
-            lines.push(format!(
-                "counts: lost from {from} to {to}: field {tag}: {count}"
-            ));
+            lines.push(format!("lost from {from} to {to}: field {tag}: {count}"));
         }
         if losses.others() > 0 {
             let count = losses.others();
-            lines.push(format!(
-                "counts: lost from {from} to {to}: other fields: {count}"
-            ));
+            lines.push(format!("lost from {from} to {to}: other fields: {count}"));
         }
     }
     lines
