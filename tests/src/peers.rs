@@ -38,14 +38,17 @@ pub struct Terms {
     pub certificates: PathBuf,
     /// From when to when the session is open, each day, UTC: `HH:MM:SS`; twice the same is the whole day.
     pub hours: [String; 2],
+    /// BeginString: `FIX.4.2` or `FIX.4.4`.
+    pub version: &'static str,
 }
 
 impl Default for Terms {
-    /// All day, without TLS.
+    /// FIX 4.2 all day, without TLS.
     fn default() -> Self {
         Self {
             certificates: PathBuf::new(),
             hours: ["00:00:00".to_owned(), "00:00:00".to_owned()],
+            version: "FIX.4.2",
         }
     }
 }
@@ -122,9 +125,10 @@ impl Engine {
         let command = self.build()?;
         let dictionary = match self {
             // It insists on an attribute that the others do without.
-            Self::QuickfixGo => go_module()?.join("spec/FIX42.xml"),
-            _ => folder("quickfix-tokio")?.join("acceptance/spec/FIX42.xml"),
+            Self::QuickfixGo => go_module()?.join("spec"),
+            _ => folder("quickfix-tokio")?.join("acceptance/spec"),
         };
+        let dictionary = dictionary.join(format!("{}.xml", terms.version.replace('.', "")));
         let role = match role {
             Role::Initiator => "initiator",
             Role::Acceptor => "acceptor",
@@ -135,6 +139,7 @@ impl Engine {
             .arg(dictionary)
             .arg(&terms.certificates)
             .args(&terms.hours)
+            .arg(terms.version)
             .current_dir(store)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -153,8 +153,8 @@ pub struct Server {
 pub struct Launch {
     /// The program.
     pub binary: PathBuf,
-    /// The application of `fixwire run --app`.
-    pub app: &'static str,
+    /// The application of `fixwire run --app`; a gateway has none.
+    pub app: Option<&'static str>,
     /// The settings file; its SocketAcceptPort is `port`.
     pub settings: PathBuf,
     /// Where it will listen.
@@ -180,7 +180,11 @@ impl Launch {
             file.map_err(|error| format!("{}: {error}", path.display()))
         };
         let mut command = Command::new(&self.binary);
-        command.args(["run", "--app", self.app]).arg(&self.settings);
+        command.arg("run");
+        if let Some(app) = self.app {
+            command.args(["--app", app]);
+        }
+        command.arg(&self.settings);
         command
             .stdin(Stdio::null())
             .stdout(output("stdout")?)
@@ -233,11 +237,17 @@ impl Server {
         Ok(())
     }
 
+    /// Sends it a signal, by its name without SIG.
+    pub fn signal(&self, name: &str) -> Result<(), String> {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &pid]).status();
+        sent.map_err(|error| format!("kill -s {name}: {error}"))?;
+        Ok(())
+    }
+
     /// SIGTERM; the engine must end cleanly within `patience`.
     pub fn terminate(mut self, patience: Duration) -> Result<(), String> {
-        let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &pid]).status();
-        sent.map_err(|error| format!("kill -TERM: {error}"))?;
+        self.signal("TERM")?;
         let deadline = Instant::now() + patience;
         while Instant::now() < deadline {
             match self.child.try_wait() {
@@ -254,12 +264,17 @@ impl Server {
         Err(format!("still running {patience:?} after SIGTERM"))
     }
 
-    /// The end of what it wrote to stderr.
-    pub fn last_words(&self) -> String {
+    /// What it wrote to stderr, with what others before it did in the same folder.
+    pub fn words(&self) -> String {
         let text = fs::read(self.folder.join("stderr")).unwrap_or_default();
-        String::from_utf8_lossy(&text[text.len().saturating_sub(2_000)..])
-            .trim()
-            .to_owned()
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// The end of that.
+    pub fn last_words(&self) -> String {
+        let words = self.words();
+        let start = words.ceil_char_boundary(words.len().saturating_sub(2_000));
+        words[start..].trim().to_owned()
     }
 }
 

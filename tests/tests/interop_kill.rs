@@ -155,7 +155,7 @@ impl Match {
         };
         let launch = Launch {
             binary: binary()?,
-            app: "echo",
+            app: Some("echo"),
             settings: settings(&folder, ours, port, terms)?,
             port,
             canary: None,

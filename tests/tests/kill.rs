@@ -122,7 +122,7 @@ fn set_up(
     fs::write(&settings, text).map_err(|error| error.to_string())?;
     let launch = Launch {
         binary: binary.to_owned(),
-        app: "echo",
+        app: Some("echo"),
         settings,
         port,
         canary,

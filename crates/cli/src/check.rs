@@ -11,12 +11,14 @@ use fixwire::schedule::utc;
 use fixwire::settings::registry::Scope;
 use fixwire::settings::resolve::Custom;
 use fixwire::settings::{
-    Dialect, LoadError, Options, Origin, Problem, Report, SessionSettings, Setting, Settings, Told,
+    Dialect, LoadError, Options, Origin, Problem, Report, SessionSettings, Setting, Settings,
+    Source, Told,
 };
 use fixwire::{EngineConfig, SessionConfig};
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, show};
+use crate::gateway::{self, Loaded};
 use crate::readable::Escaped;
 
 /// What to check.
@@ -31,9 +33,10 @@ use crate::readable::Escaped;
 
 Each line of the table says where its value comes from: a line of the file, a line of its [DEFAULT]
 section, the default of the engine that the file was written for, or the built-in default; and what that
-engine would have done otherwise. Dictionaries that the file names are read too. Lines in parentheses
-are what the schedule of the session comes to: when it next opens and closes, and when its numbers
-restart. All errors of the file are reported at once, and the exit code is 1.")]
+engine would have done otherwise. Dictionaries that the file names are read too, and so are rules and
+tables of a gateway. Lines in parentheses are what the schedule of the session comes to: when it next
+opens and closes, and when its numbers restart. All errors of the file are reported at once, and the
+exit code is 1.")]
 pub struct CheckArgs {
     /// The settings file
     file: PathBuf,
@@ -45,7 +48,7 @@ pub struct CheckArgs {
 }
 
 /// How a settings file is read.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Reading {
     /// The engine that the file was written for [default: its key Dialect, or a guess from its keys]
     #[arg(long, value_name = "ENGINE", value_parser = dialect)]
@@ -59,11 +62,20 @@ impl Reading {
     ///
     /// As [`Settings::load`].
     pub fn load(&self, file: &Path) -> Result<Settings, LoadError> {
+        self.of_file(&Source::read(file)?)
+    }
+
+    /// Checks a file that was read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Settings::of_file`].
+    pub fn of_file(&self, source: &Source) -> Result<Settings, LoadError> {
         let options = Options {
             dialect: self.dialect,
             ..Options::default()
         };
-        Settings::load_with(file, &options)
+        Settings::of_file(source, &options)
     }
 }
 
@@ -75,13 +87,17 @@ fn dialect(name: &str) -> Result<Dialect, String> {
 
 /// Runs the command.
 pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
-    let settings = args.reading.load(&args.file);
-    let checked = settings.and_then(|settings| {
+    let checked = Source::read(&args.file).and_then(|source| {
+        let settings = args.reading.of_file(&source)?;
         let config = settings.to_config()?;
+        let gateway = match settings.gateway.is_empty() {
+            true => None,
+            false => Some(gateway::load(&source, &settings, Box::new(|_| {}))?),
+        };
         let engine = config.check();
-        Ok((settings, config, engine))
+        Ok((settings, config, gateway, engine))
     });
-    let (settings, config, engine) = match checked {
+    let (settings, config, gateway, engine) = match checked {
         Ok(checked) => checked,
         Err(error) if args.json => {
             print_json(&failure(&error))?;
@@ -93,11 +109,20 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::Text(format!("{}: {error}", args.file.display())));
     }
     if args.json {
-        print_json(&description(&settings, &config))?;
+        print_json(&description(&settings, &config, gateway.as_ref()))?;
     } else {
         show(&settings.report);
         let mut out = BufWriter::new(io::stdout().lock());
         table(&settings, &config, &mut out)?;
+        if let Some(gateway) = &gateway {
+            writeln!(out)?;
+            section(
+                "Gateway",
+                &gateway_rows(gateway, &settings),
+                settings.dialect,
+                &mut out,
+            )?;
+        }
         out.flush()?;
     }
     Ok(ExitCode::SUCCESS)
@@ -153,6 +178,33 @@ struct Row {
     value: String,
     origin: String,
     differs: Option<String>,
+}
+
+fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
+    let row = |key: String, value: String, origin: String| Row {
+        key,
+        value,
+        origin,
+        differs: None,
+    };
+    let rules = gateway.gateway.rules().len();
+    let path = settings.report.source.path.display();
+    let tables = gateway.tables.iter().map(|table| {
+        let [name, file] = [&table.name, &table.file].map(|text| Escaped(text.as_bytes()));
+        let origin = format!("{path}:{}", table.line);
+        row(format!("table.{name}"), file.to_string(), origin)
+    });
+    let rules = row("rules".into(), rules.to_string(), String::new());
+    std::iter::once(rules).chain(tables).collect()
+}
+
+fn gateway_json(gateway: &Loaded) -> Value {
+    let all = gateway.gateway.rules();
+    let rules = 0..all.len();
+    let rules = rules.map(|rule| json!({ "name": all.name(rule), "line": all.line(rule) }));
+    let tables = gateway.tables.iter();
+    let tables = tables.map(|table| json!({ "name": table.name, "file": table.file }));
+    json!({ "rules": rules.collect::<Vec<_>>(), "tables": tables.collect::<Vec<_>>() })
 }
 
 fn now() -> Timestamp {
@@ -280,7 +332,7 @@ fn place(settings: &Settings, origin: Origin) -> String {
     }
 }
 
-fn description(settings: &Settings, config: &EngineConfig) -> Value {
+fn description(settings: &Settings, config: &EngineConfig, gateway: Option<&Loaded>) -> Value {
     let from = |origin: Origin| {
         let (from, span) = match origin {
             Origin::BuiltIn => ("built-in", None),
@@ -328,6 +380,7 @@ fn description(settings: &Settings, config: &EngineConfig) -> Value {
         },
         "engine": settings.sessions.first().map(|first| of(first, Scope::Engine)),
         "sessions": sessions.collect::<Vec<_>>(),
+        "gateway": gateway.map(gateway_json),
         "warnings": problems(&settings.report, true),
         "errors": [],
     })

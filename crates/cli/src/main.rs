@@ -6,6 +6,7 @@ mod check;
 mod config;
 mod dictionary;
 mod failure;
+mod gateway;
 mod generate;
 mod journal;
 mod password;
@@ -33,6 +34,8 @@ use failure::Failure;
                                         the same settings as a file of our own
   fixwire run broker.cfg                run the sessions of a file, print what arrives
   fixwire run --app echo broker.cfg     answer each order with an execution report
+  fixwire gateway try gateway.toml messages.log
+                                        what would its rules do with these messages?
   fixwire journal verify store          is the journal whole?
   fixwire dictionary show FIX.4.4 D     what does an order look like?
 
@@ -62,6 +65,9 @@ enum Command {
     /// Writes settings files in another form
     #[command(subcommand)]
     Config(config::ConfigCommand),
+    /// Shows what the rules of a gateway do
+    #[command(subcommand)]
+    Gateway(gateway::GatewayCommand),
     /// Reads a journal; moves sessions in and out
     #[command(subcommand)]
     Journal(journal::JournalCommand),
@@ -82,6 +88,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config::run(&command),
+        Command::Gateway(command) => gateway::run(&command),
         Command::Journal(command) => journal::run(&command),
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(args) => generate::run(&args),

@@ -39,16 +39,25 @@ impl fmt::Display for Fields<'_> {
             }
             write!(f, "{separator}{}=", field.tag)?;
             separator = "|";
-            if SECRET.contains(&field.tag) {
-                f.write_str("***")?;
-                continue;
-            }
-            let value = self.0.value(*field);
-            let shown = &value[..value.len().min(LONGEST)];
-            write!(f, "{}", Escaped(shown))?;
-            if shown.len() < value.len() {
-                write!(f, "... ({} bytes)", value.len())?;
-            }
+            write!(f, "{}", Value(field.tag, self.0.value(*field)))?;
+        }
+        Ok(())
+    }
+}
+
+/// The value of a field; a secret is `***`, and one that is too long is cut.
+pub struct Value<'a>(pub Tag, pub &'a [u8]);
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(tag, value) = self;
+        if SECRET.contains(tag) {
+            return f.write_str("***");
+        }
+        let shown = &value[..value.len().min(LONGEST)];
+        write!(f, "{}", Escaped(shown))?;
+        if shown.len() < value.len() {
+            write!(f, "... ({} bytes)", value.len())?;
         }
         Ok(())
     }

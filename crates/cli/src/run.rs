@@ -1,27 +1,30 @@
 //! `fixwire run`: the sessions of a settings file with a built-in application.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use fixwire::settings::{Id, Settings};
+use fixwire::settings::{Id, SessionSettings, Settings, Source};
 use fixwire::{Engine, EngineConfig, Event, Handle, SendError};
+use fixwire_gateway::gateway::Reload;
 use fixwire_lab::scenario::Echo;
-use fixwire_protocol::Now;
 use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::{Application, Now};
 use rustix::fs::Mode;
 use rustix::process::{DumpableBehavior, geteuid, set_dumpable_behavior, umask};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::app::conformance::Conformance;
 use crate::app::log::{Log, Named};
 use crate::app::{BuiltIn, Name};
 use crate::check::Reading;
-use crate::failure::{Failure, show};
+use crate::failure::{Failure, show, tell};
+use crate::gateway;
+use crate::gateway::serve::{self, Serving, Strings};
 use crate::print::Printer;
 use crate::readable::Escaped;
 
@@ -31,13 +34,17 @@ use crate::readable::Escaped;
   fixwire run broker.cfg                        print what arrives
   fixwire run --app echo broker.cfg             answer each order with an execution report
   fixwire run --app echo broker.cfg 2>events    keep logons, logouts and disconnects in a file
+  fixwire run gateway.toml                      carry out the rules of a file (docs/gateway-cli.md)
 
 SIGTERM and SIGINT (Ctrl-C) log the sessions out, sync the journal and end the program; a second one
-ends it at once. `fixwire check broker.cfg` says beforehand what would run.")]
+ends it at once. `fixwire check broker.cfg` says beforehand what would run.
+
+A gateway reads its rules and tables again on SIGHUP; while they have mistakes, the old ones stay. SIGUSR1
+prints what it has counted, and so does its end.")]
 pub struct RunArgs {
-    /// What answers the sessions
-    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
-    app: Name,
+    /// What answers the sessions [default: log]; a file with rules of a gateway has the gateway
+    #[arg(long, value_enum, value_name = "NAME")]
+    app: Option<Name>,
     /// Let the system write a core file when the program crashes; passwords may stand in it
     #[arg(long)]
     core_dumps: bool,
@@ -50,33 +57,86 @@ pub struct RunArgs {
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     guard(args.core_dumps)?;
-    let settings = args.reading.load(&args.file)?;
+    let source = Source::read(&args.file)?;
+    let settings = args.reading.of_file(&source)?;
     show(&settings.report);
-    let mut config = settings.to_config()?;
-    if args.app == Name::Conformance {
-        expect_as_the_scripts(&settings, &mut config);
-    }
-    let names: Vec<String> = config
-        .sessions
-        .iter()
-        .map(|session| session.name.clone())
-        .collect();
     if geteuid().is_root() {
         eprintln!("warning: this runs as root; give it a user of its own (docs/security.md)");
     }
-    let app = application(args.app, &config)?;
-    let cannot =
-        |error: &dyn std::error::Error| Failure::Text(format!("{}: {error}", args.file.display()));
-    let mut engine = Engine::new(config, app).map_err(|error| cannot(&error))?;
-    stop_on_signals(engine.handle())?;
+    let mut config = settings.to_config()?;
+    if !settings.gateway.is_empty() {
+        return run_gateway(args, &source, &settings, config);
+    }
+    let app = args.app.unwrap_or_default();
+    if app == Name::Conformance {
+        expect_as_the_scripts(&settings, &mut config);
+    }
+    let names = config.sessions.iter().map(|session| session.name.clone());
+    let names = names.collect();
+    let app = application(app, &config)?;
+    let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
+    on_signals(engine.handle(), &[], |_| {})?;
+    tell_events(&mut engine, names)?;
+    engine.run().map_err(|error| cannot(args, &error))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_gateway(
+    args: &RunArgs,
+    source: &Source,
+    settings: &Settings,
+    config: EngineConfig,
+) -> Result<ExitCode, Failure> {
+    if args.app.is_some() {
+        let file = args.file.display();
+        let why = "the file has rules, and runs as a gateway: leave --app out";
+        return Err(Failure::Text(format!("{file}: {why}")));
+    }
+    let strings = Strings::default();
+    let names = settings.sessions.iter().map(SessionSettings::called);
+    let listener = serve::listener(names.collect(), &strings)?;
+    let loaded = gateway::load(source, settings, listener)?;
+    let app = Serving::new(loaded.gateway, &strings)?;
+    let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
+    strings.give(engine.handle());
+    let (file, reading) = (args.file.clone(), args.reading.clone());
+    on_signals(engine.handle(), &[SIGUSR1, SIGHUP], move |signal| {
+        if signal == SIGUSR1 {
+            return strings.count();
+        }
+        match reload(&file, &reading) {
+            Ok(new) => strings.reload(new),
+            Err(failure) => {
+                failure.tell();
+                tell("error", "the gateway is not reloaded: its rules stay");
+            }
+        }
+    })?;
+    tell_events(&mut engine, loaded.names)?;
+    let ended = engine.run().map_err(|error| cannot(args, &error));
+    engine.application_mut().tell();
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+/// The rules that the file has now.
+fn reload(file: &Path, reading: &Reading) -> Result<Reload, Failure> {
+    let source = Source::read(file)?;
+    let settings = reading.of_file(&source)?;
+    Ok(gateway::reload(&source, &settings)?.gateway)
+}
+
+fn cannot(args: &RunArgs, error: &dyn std::error::Error) -> Failure {
+    Failure::Text(format!("{}: {error}", args.file.display()))
+}
+
+fn tell_events<A: Application>(engine: &mut Engine<A>, names: Vec<String>) -> io::Result<()> {
     let mut teller = Teller {
         names,
         printer: Printer::new(io::stderr())?,
         stamp: Stamp::new(),
     };
     engine.on_event(move |now, event| teller.tell(now, event));
-    engine.run().map_err(|error| cannot(&error))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// What this process writes is for its own user, and its memory for nobody.
@@ -114,12 +174,21 @@ fn application(name: Name, config: &EngineConfig) -> Result<BuiltIn, Failure> {
     })
 }
 
-/// The first signal stops the engine, the second ends the process.
-fn stop_on_signals(mut engine: Handle) -> Result<(), Failure> {
-    let mut signals = Signals::new([SIGTERM, SIGINT])?;
+/// The first SIGTERM or SIGINT stops the engine, the second ends the process; `other` hears of the
+/// others.
+fn on_signals(
+    mut engine: Handle,
+    others: &[i32],
+    mut other: impl FnMut(i32) + Send + 'static,
+) -> Result<(), Failure> {
+    let mut signals = Signals::new([&[SIGTERM, SIGINT], others].concat())?;
     let wait = move || {
         let mut stopping = false;
         for signal in signals.forever() {
+            if ![SIGTERM, SIGINT].contains(&signal) {
+                other(signal);
+                continue;
+            }
             if stopping {
                 // As a shell reports a process that a signal ended.
                 std::process::exit(128 + signal);

@@ -130,7 +130,7 @@ private:
     m.setField(FIX::OrderID("O" + number));
     m.setField(FIX::ClOrdID(order));
     m.setField(FIX::ExecID("E" + number));
-    m.setField(FIX::ExecTransType('0'));
+    if (id.getBeginString().getValue() == "FIX.4.2") m.setField(FIX::ExecTransType('0'));
     m.setField(FIX::ExecType('0'));
     m.setField(FIX::OrdStatus('0'));
     m.setField(FIX::Symbol("EFX"));
@@ -189,22 +189,22 @@ template <typename Connector> void run(Connector *connector, Peer &peer, const F
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc != 9) {
-    std::fprintf(stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY CERTIFICATES START END\n");
+  if (argc != 10) {
+    std::fprintf(stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY CERTIFICATES START END VERSION\n");
     return 2;
   }
   const std::string role = argv[1], port = argv[2], sender = argv[3], target = argv[4];
-  const std::string certificates = argv[6];
+  const std::string certificates = argv[6], version = argv[9];
   std::stringstream text;
   text << "[DEFAULT]\nConnectionType=" << role << "\nStartTime=" << argv[7] << "\nEndTime=" << argv[8] << "\n"
        << "HeartBtInt=30\nReconnectInterval=1\nSocketNodelay=Y\nSocketReuseAddress=Y\n"
        << "SocketAcceptPort=" << port << "\nSocketConnectHost=127.0.0.1\nSocketConnectPort=" << port << "\n"
        << "FileStorePath=store\nUseDataDictionary=Y\nDataDictionary=" << argv[5] << "\n"
        << (certificates.empty() ? "" : tls(certificates))
-       << "[SESSION]\nBeginString=FIX.4.2\nSenderCompID=" << sender << "\nTargetCompID=" << target << "\n";
+       << "[SESSION]\nBeginString=" << version << "\nSenderCompID=" << sender << "\nTargetCompID=" << target << "\n";
   try {
     FIX::SessionSettings settings(text);
-    const FIX::SessionID id("FIX.4.2", sender, target);
+    const FIX::SessionID id(version, sender, target);
     Peer peer(id);
     // The memory store answers a resend that begins at a number left out as if nothing followed.
     FIX::FileStoreFactory store(settings);

@@ -148,10 +148,14 @@ func (p *peer) send(count int) {
 func (p *peer) report(order string) {
 	p.reports++
 	number := fmt.Sprint(p.reports)
-	p.deliver("8", map[quickfix.Tag]string{
-		37: "O" + number, 11: order, 17: "E" + number, 20: "0", 150: "0", 39: "0",
+	fields := map[quickfix.Tag]string{
+		37: "O" + number, 11: order, 17: "E" + number, 150: "0", 39: "0",
 		55: "EFX", 54: "1", 151: "100", 14: "0", 6: "0",
-	})
+	}
+	if p.id.BeginString == "FIX.4.2" {
+		fields[20] = "0"
+	}
+	p.deliver("8", fields)
 }
 
 type engine interface {
@@ -210,11 +214,11 @@ func (p *peer) obey(role string, settings *quickfix.Settings) {
 }
 
 func main() {
-	if len(os.Args) != 9 {
-		fmt.Fprintln(os.Stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY CERTIFICATES START END")
+	if len(os.Args) != 10 {
+		fmt.Fprintln(os.Stderr, "usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY CERTIFICATES START END VERSION")
 		os.Exit(2)
 	}
-	role, port, sender, target := os.Args[1], os.Args[2], os.Args[3], os.Args[4]
+	role, port, sender, target, version := os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[9]
 	lines := []string{
 		"[DEFAULT]", "HeartBtInt=30", "ReconnectInterval=1", "FileStorePath=store", "FileStoreSync=N",
 		"SocketAcceptHost=127.0.0.1", "SocketAcceptPort=" + port,
@@ -226,11 +230,11 @@ func main() {
 			"SocketCertificateFile="+folder+"/peer.pem", "SocketPrivateKeyFile="+folder+"/peer.key")
 	}
 	lines = append(lines,
-		"[SESSION]", "BeginString=FIX.4.2", "SenderCompID="+sender, "TargetCompID="+target, "")
+		"[SESSION]", "BeginString="+version, "SenderCompID="+sender, "TargetCompID="+target, "")
 	settings, err := quickfix.ParseSettings(strings.NewReader(strings.Join(lines, "\n")))
 	check(err)
 	p := &peer{
-		id:       quickfix.SessionID{BeginString: "FIX.4.2", SenderCompID: sender, TargetCompID: target},
+		id:       quickfix.SessionID{BeginString: version, SenderCompID: sender, TargetCompID: target},
 		answered: map[string]bool{},
 	}
 	p.obey(role, settings)

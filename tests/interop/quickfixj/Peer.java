@@ -33,11 +33,11 @@ public final class Peer implements Application {
     }
 
     public static void main(String[] args) throws Exception {
-        if (args.length != 8) {
-            System.err.println("usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY CERTIFICATES START END");
+        if (args.length != 9) {
+            System.err.println("usage: peer initiator|acceptor PORT SENDER TARGET DICTIONARY CERTIFICATES START END VERSION");
             System.exit(2);
         }
-        String role = args[0], port = args[1], sender = args[2], target = args[3];
+        String role = args[0], port = args[1], sender = args[2], target = args[3], version = args[8];
         String tls = args[5].isEmpty() ? "" : String.join("\n",
             "SocketUseSSL=Y", "NeedClientAuth=Y", "EnabledProtocols=TLSv1.2,TLSv1.3",
             "KeyStoreType=PKCS12", "SocketKeyStore=" + args[5] + "/peer.p12", "SocketKeyStorePassword=changeit",
@@ -48,9 +48,9 @@ public final class Peer implements Application {
             "HeartBtInt=30", "ReconnectInterval=1", "SocketTcpNoDelay=Y", "SocketReuseAddress=Y",
             "SocketAcceptPort=" + port, "SocketConnectHost=127.0.0.1", "SocketConnectPort=" + port,
             "FileStorePath=store", "UseDataDictionary=Y", "DataDictionary=" + args[4],
-            "[SESSION]", "BeginString=FIX.4.2", "SenderCompID=" + sender, "TargetCompID=" + target, "");
+            "[SESSION]", "BeginString=" + version, "SenderCompID=" + sender, "TargetCompID=" + target, "");
         SessionSettings settings = new SessionSettings(new ByteArrayInputStream(text.getBytes()));
-        SessionID id = new SessionID("FIX.4.2", sender, target);
+        SessionID id = new SessionID(version, sender, target);
         Peer peer = new Peer(id);
         DefaultSessionFactory sessions = new DefaultSessionFactory(peer, new FileStoreFactory(settings), null,
             new DefaultMessageFactory());
@@ -111,7 +111,9 @@ public final class Peer implements Application {
         report.setString(37, "O" + number);
         report.setString(11, order);
         report.setString(17, "E" + number);
-        report.setString(20, "0");
+        if (id.getBeginString().equals("FIX.4.2")) {
+            report.setString(20, "0");
+        }
         report.setString(150, "0");
         report.setString(39, "0");
         report.setString(55, "EFX");

@@ -141,7 +141,7 @@ impl Stage {
         fs::write(&settings, text).map_err(|error| format!("{}: {error}", settings.display()))?;
         let launch = Launch {
             binary: binary.to_owned(),
-            app: "conformance",
+            app: Some("conformance"),
             settings,
             port,
             canary: None,

@@ -54,7 +54,11 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
     reader.sessions();
     reader.scopes();
     let sections = reader.sections();
-    Document { sections, secrets }
+    Document {
+        sections,
+        secrets,
+        ..Document::default()
+    }
 }
 
 /// Whether the value must never be shown; fields of a Logon are likely to hold a password.

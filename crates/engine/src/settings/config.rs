@@ -10,7 +10,7 @@ use fixwire_protocol::session::{ApplVerId, BeginString, Config, OnReject, Party,
 use fixwire_protocol::time::Precision;
 use fixwire_protocol::{Nanos, Secret, Tag};
 
-use super::dictionaries::{Shelf, appl_dictionaries, dictionary};
+use super::dictionaries::{Shelf, appl_dictionaries, begin_string, dictionary};
 use super::logs;
 use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
@@ -141,10 +141,7 @@ fn session_config(
     } else {
         Role::Acceptor
     };
-    let Some(begin_string) = BeginString::parse(text(Id::BeginString).as_bytes()) else {
-        let note = format!("there is no session layer {}", text(Id::BeginString));
-        return Err(settings.error(from, Id::BeginString, note));
-    };
+    let begin_string = begin_string(settings, from)?;
     let dictionary = dictionary(settings, from, begin_string, shelf)?;
     let appl_dictionaries = appl_dictionaries(settings, from, begin_string, shelf)?;
     let mut session = Config::new(begin_string, role, b"", b"");

@@ -44,6 +44,8 @@ pub enum ConvertError {
     },
     /// The text is longer than a settings file may be.
     TooLarge,
+    /// The file has rules of a gateway, which the text would not have.
+    Gateway,
 }
 
 impl fmt::Display for ConvertError {
@@ -59,6 +61,9 @@ impl fmt::Display for ConvertError {
                 write!(f, "{key} of session {session} would change its value")
             }
             Self::TooLarge => write!(f, "the result is larger than {MAX_FILE} bytes"),
+            Self::Gateway => f.write_str(
+                "this is a TOML file with rules of a gateway, which would be lost: copy the file",
+            ),
         }
     }
 }
@@ -141,6 +146,9 @@ enum Secrets {
 }
 
 fn render(settings: &Settings, secrets: Secrets) -> Result<String, ConvertError> {
+    if !settings.gateway.is_empty() {
+        return Err(ConvertError::Gateway);
+    }
     let path = settings.report.source.path.display().to_string();
     let mut writer = Writer {
         settings,
@@ -342,7 +350,7 @@ impl Writer<'_> {
             (_, Value::Bool(yes)) => yes.to_string(),
             (_, Value::Word(word)) => quoted(word),
             (Kind::Factor { .. }, Value::Int(value)) => thousandths(*value),
-            (Kind::Text | Kind::Secret | Kind::Path | Kind::Host, _) => quoted(&text),
+            (Kind::Text | Kind::Name | Kind::Secret | Kind::Path | Kind::Host, _) => quoted(&text),
             // Up to 18 digits are a number of TOML; zeros before it are not.
             _ if is_number && text.len() <= 18 => match text.trim_start_matches('0') {
                 "" => "0".into(),

@@ -12,8 +12,37 @@ use super::resolve::{SessionSettings, Settings};
 use super::{Id, Value};
 use crate::dictionaries;
 
-/// The dictionary that a session validates with; of a FIXT session the application's over the
-/// transport's.
+impl Settings {
+    /// What the messages of each session are made of, in the order of the sessions: the dictionary that
+    /// it validates with, or would when it did. A gateway reads and writes them by it.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Content`] when a dictionary cannot be read.
+    pub fn dictionaries(&self) -> Result<Vec<Arc<Dictionary>>, LoadError> {
+        let mut shelf = Shelf::default();
+        let sessions = self.sessions.iter();
+        let dictionaries = sessions.map(|session| {
+            let begin_string = begin_string(self, session)?;
+            made_of(self, session, begin_string, &mut shelf)
+        });
+        dictionaries.collect()
+    }
+}
+
+/// The session layer of a session.
+pub(super) fn begin_string(
+    settings: &Settings,
+    from: &SessionSettings,
+) -> Result<BeginString, LoadError> {
+    let text = from.text(Id::BeginString).unwrap_or_default();
+    BeginString::parse(text.as_bytes()).ok_or_else(|| {
+        let note = format!("there is no session layer {text}");
+        settings.error(from, Id::BeginString, note)
+    })
+}
+
+/// The dictionary that a session validates with.
 pub(super) fn dictionary(
     settings: &Settings,
     from: &SessionSettings,
@@ -23,6 +52,16 @@ pub(super) fn dictionary(
     if !from.bool(Id::UseDataDictionary) || !from.bool(Id::ValidateIncomingMessage) {
         return Ok(None);
     }
+    made_of(settings, from, begin_string, shelf).map(Some)
+}
+
+/// The dictionary of a session; of a FIXT session the application's over the transport's.
+fn made_of(
+    settings: &Settings,
+    from: &SessionSettings,
+    begin_string: BeginString,
+    shelf: &mut Shelf,
+) -> Result<Arc<Dictionary>, LoadError> {
     let mut take = |id: Id, version: &str| {
         let mut named = from.all(id).filter(|setting| setting.number.is_none());
         let named = named.find_map(|setting| match &setting.value {
@@ -35,14 +74,12 @@ pub(super) fn dictionary(
     };
     let version = begin_string.as_str();
     if begin_string < BeginString::Fixt11 {
-        return take(Id::DataDictionary, version).map(|(_, dictionary)| Some(dictionary));
+        return take(Id::DataDictionary, version).map(|(_, dictionary)| dictionary);
     }
     let default = from.text(Id::DefaultApplVerID).unwrap_or("FIX.5.0SP2");
     let (below, transport) = take(Id::TransportDataDictionary, version)?;
     let (above, application) = take(Id::AppDataDictionary, default)?;
-    Ok(Some(
-        shelf.over((&above, &application), (&below, &transport)),
-    ))
+    Ok(shelf.over((&above, &application), (&below, &transport)))
 }
 
 /// The dictionaries of a FIXT session's other versions: `AppDataDictionary.FIX.4.4` and the like.

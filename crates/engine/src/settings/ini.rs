@@ -100,6 +100,23 @@ impl Source {
         1 + line.chars().count()
     }
 
+    /// The word at a place, given by its line and its character in that line, both counted from 1.
+    pub fn word(&self, line: usize, column: usize) -> Span {
+        let before = self.text.split_inclusive('\n').take(line.saturating_sub(1));
+        let start: usize = before.map(str::len).sum();
+        let mut letters = self.text[start..].char_indices();
+        let at = letters.nth(column.saturating_sub(1));
+        let start = at.map_or(self.text.len(), |(at, _)| start + at);
+        let rest = &self.text[start..];
+        let in_word = |c: char| c.is_alphanumeric() || "_.-@".contains(c);
+        let end = rest.find(|c| !in_word(c)).unwrap_or(rest.len());
+        let one = rest.chars().next().map_or(0, char::len_utf8);
+        Span {
+            start,
+            end: start + end.max(one),
+        }
+    }
+
     /// Whether it is a TOML file, by its name.
     pub fn is_toml(&self) -> bool {
         let extension = self.path.extension();

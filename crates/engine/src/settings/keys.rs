@@ -73,6 +73,10 @@ keys! {
     TargetLocationID ["TargetLocationID": "JGN"], Kind::Text, None, Session;
     /// Tells apart sessions that are otherwise named the same. Never sent.
     SessionQualifier ["SessionQualifier": "CJGN"], Kind::Text, None, Session;
+    /// What rules of a gateway and their tables call the session; each has its own. The journal and the logs
+    /// name it by its identity all the same; a gateway remembers orders by this name. Absent: the
+    /// identity, `FIX.4.2:BROKER->CLIENT`.
+    SessionName [], Kind::Name, None, Session;
     /// DefaultApplVerID(1137), needed with `BeginString=FIXT.1.1`: `FIX.5.0SP2`, `FIX50SP2` or `9`.
     /// The dictionary of `FIX.Latest` is not built in: name its file in `AppDataDictionary`.
     DefaultApplVerID ["DefaultApplVerID": "CJGN"], APPL_VERSIONS, None, Session;

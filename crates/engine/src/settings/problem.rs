@@ -130,6 +130,13 @@ pub enum Fault {
     },
     /// A secret stands where every user of the machine can read it. A warning.
     Exposed,
+    /// Another reader of the file found it, such as that of a gateway's rules.
+    Found {
+        /// What is wrong, in words.
+        title: String,
+        /// What was meant or can be done.
+        help: Option<String>,
+    },
     /// The text is no TOML.
     Toml {
         /// What the TOML reader says.
@@ -190,6 +197,7 @@ impl Fault {
                  keep the secret in a file that is"
                     .into(),
             ),
+            Self::Found { help, .. } => help.clone(),
             Self::Unsupported { note } | Self::WithoutEffect { note } => Some((*note).into()),
             Self::Missing { because, .. } => Some((*because).into()),
             Self::Malformed { .. } if text.contains(" #") => {
@@ -262,6 +270,7 @@ impl Fault {
                 )
             }
             Self::Variable { name, why } => format!("variable `{}` {why}", Printable(name)),
+            Self::Found { title, .. } => title.clone(),
             Self::Exposed => "every user of this machine can read this secret".into(),
             Self::Toml { message } => format!("no TOML: {}", Printable(message)),
         }

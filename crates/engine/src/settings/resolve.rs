@@ -29,6 +29,9 @@ pub struct Settings {
     pub told: Told,
     /// Its sessions, in its order; at least one.
     pub sessions: Vec<SessionSettings>,
+    /// The tables of a `.toml` file that a gateway reads: some of `gateway`, `group`, `rule`, `table` and
+    /// `target`. Nothing is known here of what they say.
+    pub gateway: Vec<&'static str>,
     /// The variables that were replaced.
     pub(super) form: Form,
 }
@@ -135,9 +138,17 @@ impl Settings {
     ///
     /// As [`Settings::load`].
     pub fn load_with(path: &Path, options: &Options<'_>) -> Result<Self, LoadError> {
-        let source = Source::read(path)?;
-        let exposed = std::fs::metadata(path).is_ok_and(|about| others_may_read(&about));
-        read(&source, options, exposed)
+        Self::of_file(&Source::read(path)?, options)
+    }
+
+    /// Checks the text of a file that was read.
+    ///
+    /// # Errors
+    ///
+    /// As [`Settings::read`].
+    pub fn of_file(source: &Source, options: &Options<'_>) -> Result<Self, LoadError> {
+        let exposed = std::fs::metadata(&source.path).is_ok_and(|about| others_may_read(&about));
+        read(source, options, exposed)
     }
 
     /// Checks a text.
@@ -239,6 +250,14 @@ impl SessionSettings {
         }
     }
 
+    /// What rules of a gateway call it: its `SessionName`, else its [`name`](Self::name).
+    pub fn called(&self) -> String {
+        match self.text(Id::SessionName) {
+            Some(name) => name.to_owned(),
+            None => self.name(),
+        }
+    }
+
     /// The session's name: `FIX.4.4:SENDER/SUB/LOCATION->TARGET/SUB/LOCATION:QUALIFIER`, without the
     /// parts that it does not have.
     pub fn name(&self) -> String {
@@ -332,6 +351,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         dialect,
         told,
         sessions,
+        gateway: document.gateway,
         form: reading.form,
     })
 }

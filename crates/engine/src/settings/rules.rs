@@ -59,6 +59,14 @@ pub fn check_session(
             "FIXT.1.1 carries the messages of another version, for example FIX.5.0SP2",
         );
     }
+    if let Some(name) = session.find(Id::SessionName)
+        && let Origin::Default(span) = name.origin
+    {
+        let note =
+            "each session has a SessionName of its own: it stands in the session's section".into();
+        let fault = Fault::Conflict { note };
+        problems.push(Problem { span, fault });
+    }
     check_hosts(session, problems);
     check_schedule(session, given, problems);
     check_dictionaries(session, problems);
@@ -174,6 +182,7 @@ pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>)
             }
         }
     }
+    check_names(sessions, problems);
     let mut seen = std::collections::BTreeMap::new();
     for session in sessions {
         let complete = [Id::BeginString, Id::SenderCompID, Id::TargetCompID]
@@ -206,6 +215,27 @@ pub fn check_together(sessions: &[SessionSettings], problems: &mut Vec<Problem>)
                     fault,
                 });
             }
+        }
+    }
+}
+
+/// Rules of a gateway call no two sessions the same.
+fn check_names(sessions: &[SessionSettings], problems: &mut Vec<Problem>) {
+    let place = |session: &SessionSettings| session.find(Id::SessionName)?.origin.span();
+    let mut seen = std::collections::BTreeMap::new();
+    for session in sessions {
+        let Some(first) = seen.insert(session.called(), session) else {
+            continue;
+        };
+        let (span, first) = match (place(session), place(first)) {
+            (Some(span), other) => (span, other.unwrap_or(first.header)),
+            (None, Some(span)) => (span, session.header),
+            // The same identity, which is an error already.
+            (None, None) => continue,
+        };
+        if span != first {
+            let fault = Fault::Repeated { first };
+            problems.push(Problem { span, fault });
         }
     }
 }

@@ -10,7 +10,8 @@
 //! Desk = "Paris"
 //! ```
 //!
-//! It has fixwire's own names of keys only; what a value may be, the registry says in both forms.
+//! It has fixwire's own names of keys only; what a value may be, the registry says in both forms. Tables of
+//! a gateway are passed over: their reader is the gateway's.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -23,8 +24,12 @@ use super::value::Kind;
 /// Most values of one array.
 pub const MAX_ARRAY: usize = 1000;
 
+/// Tables that belong to a gateway.
+pub const GATEWAY: [&str; 5] = ["gateway", "group", "rule", "table", "target"];
+
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
-                      both of them `application`";
+                      both of them `application`; and of a gateway `[gateway]`, `[group]`, \
+                      `[table.NAME]`, `[target.NAME]` and `[[rule]]`";
 
 /// A text that was read.
 #[derive(Debug, Default)]
@@ -33,6 +38,8 @@ pub struct Document {
     pub sections: Vec<Section>,
     /// Places of secrets that are no values of entries.
     pub secrets: Vec<Span>,
+    /// Which of [`GATEWAY`] it has.
+    pub gateway: Vec<&'static str>,
 }
 
 /// Splits a text into sections. What cannot be read becomes an error, and reading goes on unless the
@@ -48,8 +55,8 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
                 fault: Fault::Toml { message },
             });
             return Document {
-                sections: Vec::new(),
                 secrets: likely_secrets(&source.text),
+                ..Document::default()
             };
         }
     };
@@ -131,6 +138,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn top(&mut self, name: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) {
+        let of_gateway = GATEWAY
+            .iter()
+            .find(|known| **known == name.get_ref().as_ref());
+        if let Some(known) = of_gateway {
+            self.document.gateway.push(known);
+            return;
+        }
         match (name.get_ref().as_ref(), value.get_ref()) {
             ("default", DeValue::Table(table)) => {
                 self.section(SectionKind::Default, Span::from(value.span()), table);

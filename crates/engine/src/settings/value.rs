@@ -42,6 +42,8 @@ pub enum Kind {
     },
     /// Printable text, not empty.
     Text,
+    /// Text without spaces, `*`, `?` and `@`, which mean something in lists of names.
+    Name,
     /// Text that is never shown.
     Secret,
     /// The path of a file or folder, relative to the working directory.
@@ -85,7 +87,7 @@ pub enum Value {
     Days(Vec<Day>),
     /// Of [`Kind::Dates`].
     Dates(Vec<Date>),
-    /// Of [`Kind::Text`], [`Kind::Secret`], [`Kind::Path`], [`Kind::Host`].
+    /// Of [`Kind::Text`], [`Kind::Name`], [`Kind::Secret`], [`Kind::Path`], [`Kind::Host`].
     Text(String),
     /// Of [`Kind::Word`]: the word it stands for.
     Word(&'static str),
@@ -133,6 +135,7 @@ impl Kind {
                 bytes(max)
             ),
             Self::Text | Self::Secret => "text without control characters, not empty".into(),
+            Self::Name => "a name without spaces, control characters, `*`, `?` and `@`".into(),
             Self::Path => "a path, not empty".into(),
             Self::Word(words) => {
                 let mut names: Vec<&str> = Vec::new();
@@ -201,6 +204,8 @@ impl Kind {
                 within(scaled(upper, UNITS, 1)?, min, max).map(Value::Int)
             }
             Self::Text | Self::Secret | Self::Path => printable(text),
+            Self::Name => printable(text)
+                .filter(|_| !text.contains(|c: char| c.is_whitespace() || "*?@".contains(c))),
             Self::Host => printable(text).filter(|_| !text.contains(char::is_whitespace)),
             Self::Word(words) => words
                 .iter()
@@ -457,6 +462,8 @@ mod tests {
             (Kind::Factor { min: 0, max: 9000 }, "1."),
             (Kind::Factor { min: 0, max: 9000 }, "1.2345"),
             (Kind::Text, "a\u{1}b"),
+            (Kind::Name, "a b"),
+            (Kind::Name, "A*"),
             (Kind::Host, "a b"),
             (Kind::Port, "65536"),
             (Kind::Port, "0"),

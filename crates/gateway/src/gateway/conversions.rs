@@ -48,6 +48,17 @@ impl Conversions {
         true
     }
 
+    /// Goes on counting where others are, which are empty then.
+    pub fn go_on_from(&mut self, others: &mut Self) {
+        for old in core::mem::take(&mut others.made) {
+            let same = |new: &&mut Made| (new.from, new.to) == (old.from, old.to);
+            match self.made.iter_mut().find(same) {
+                Some(new) => new.losses = old.losses,
+                None => self.made.push(old),
+            }
+        }
+    }
+
     /// Converts a message; nothing happens when both versions are the same.
     pub fn convert(
         &mut self,

@@ -136,7 +136,7 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Failed { action, failure } => {
-                write!(f, "action {} failed: {failure:?}", action + 1)
+                write!(f, "action {} failed: {failure}", action + 1)
             }
             Self::Unconvertible(error) => error.fmt(f),
             Self::NoConversion => f.write_str("no conversion between these versions"),

@@ -14,14 +14,57 @@ use crate::rules::file::Errors;
 use crate::rules::{self, Context, Problem, RuleError, Rules};
 
 /// Room for a message from the start; what is larger makes more.
-const FIELDS: usize = 256;
-const BYTES: usize = 8 << 10;
+pub(super) const FIELDS: usize = 256;
+pub(super) const BYTES: usize = 8 << 10;
+
+/// What a file says, without what is remembered.
+pub(super) struct Parts {
+    pub rules: Rules,
+    pub conversions: Conversions,
+    pub options: Options,
+    pub sessions: Vec<Session>,
+}
 
 pub(super) fn load(
     text: &str,
     context: &GatewayContext<'_>,
     listener: Listener,
 ) -> Result<Gateway, Vec<RuleError>> {
+    let parts = read(text, context)?;
+    let named = context.sessions.iter().zip(&parts.options.targets);
+    let named = named.map(|(session, target)| (String::from(session.name), target.ids));
+    let notes = Notes::new(parts.options.orders, named).map_err(|error| {
+        let hint = Some(format!("{error}"));
+        let wanted = "ids that fit into max_id";
+        let problem = Problem::WrongType { wanted };
+        alloc::vec![RuleError {
+            line: 1,
+            column: 1,
+            problem,
+            hint
+        }]
+    })?;
+    Ok(Gateway {
+        scratch: parts.rules.scratch(FIELDS, BYTES),
+        active: alloc::vec![false; context.sessions.len()],
+        core: Core {
+            sessions: parts.sessions,
+            notes,
+            conversions: parts.conversions,
+            reject_unmatched: parts.options.reject_unmatched,
+            counters: Counters::default(),
+            last_reject: 0,
+            counted: alloc::vec![0; parts.rules.counters().len()],
+            text: Vec::with_capacity(256),
+            own_id: Vec::with_capacity(256),
+            listener,
+        },
+        rules: parts.rules,
+    })
+}
+
+/// Reads all that a file says.
+pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Vec<RuleError>> {
     let sessions = context.sessions.iter().map(|session| rules::Session {
         name: session.name,
         dictionary: session.dictionary.clone(),
@@ -52,19 +95,6 @@ pub(super) fn load(
         }
     };
     let conversions = conversions(&rules, context, &options)?;
-    let named = context.sessions.iter().zip(&options.targets);
-    let named = named.map(|(session, target)| (String::from(session.name), target.ids));
-    let notes = Notes::new(options.orders, named).map_err(|error| {
-        let hint = Some(format!("{error}"));
-        let wanted = "ids that fit into max_id";
-        let problem = Problem::WrongType { wanted };
-        alloc::vec![RuleError {
-            line: 1,
-            column: 1,
-            problem,
-            hint
-        }]
-    })?;
     let sessions = context.sessions.iter().zip(&options.targets);
     let sessions = sessions.map(|(session, target)| Session {
         dictionary: session.dictionary.clone(),
@@ -72,22 +102,11 @@ pub(super) fn load(
         away: target.away,
         follows: target.follows,
     });
-    Ok(Gateway {
-        scratch: rules.scratch(FIELDS, BYTES),
-        active: alloc::vec![false; context.sessions.len()],
-        core: Core {
-            sessions: sessions.collect(),
-            notes,
-            conversions,
-            reject_unmatched: options.reject_unmatched,
-            counters: Counters::default(),
-            last_reject: 0,
-            counted: alloc::vec![0; rules.counters().len()],
-            text: Vec::with_capacity(256),
-            own_id: Vec::with_capacity(256),
-            listener,
-        },
+    Ok(Parts {
+        sessions: sessions.collect(),
         rules,
+        conversions,
+        options,
     })
 }
 

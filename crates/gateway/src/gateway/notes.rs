@@ -82,6 +82,23 @@ impl Notes {
         &self.orders
     }
 
+    /// The limits that the file says.
+    pub fn limits(&self) -> &OrdersConfig {
+        &self.limits
+    }
+
+    /// The names of the sessions of the file.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.sessions.iter().map(|(name, ..)| name.as_str())
+    }
+
+    /// Ids are to look otherwise from now on; by place in the file.
+    pub fn set_ids(&mut self, ids: impl Iterator<Item = Option<Rewriting>>) {
+        for ((_, known, _), ids) in self.sessions.iter_mut().zip(ids) {
+            *known = ids;
+        }
+    }
+
     /// The number of a session of the file, when a note has introduced it.
     pub fn number(&self, place: usize) -> Option<SessionId> {
         self.sessions.get(place)?.2.map(SessionId)

@@ -7,6 +7,7 @@ mod page;
 mod path;
 mod recovery;
 mod rejects;
+mod reload;
 
 use std::collections::BTreeMap;
 use std::format;
@@ -67,6 +68,13 @@ fn load(
     sessions: &[(&'static str, Version)],
     listener: super::Listener,
 ) -> Result<Gateway, Vec<RuleError>> {
+    in_context(sessions, |context| Gateway::load(text, context, listener))
+}
+
+fn in_context<T>(
+    sessions: &[(&'static str, Version)],
+    load: impl FnOnce(&GatewayContext<'_>) -> T,
+) -> T {
     let sessions = sessions.iter().map(|(name, version)| GatewaySession {
         name,
         dictionary: dictionary(*version),
@@ -78,7 +86,7 @@ fn load(
         tables: &[("venues", VENUES)],
         hash_key: [7; 16],
     };
-    Gateway::load(text, &context, listener)
+    load(&context)
 }
 
 /// A gateway between sessions of names, with all that it wrote and said.

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::fmt;
 
 use fixwire_protocol::dictionary::{Dictionary, GroupDef};
 use fixwire_protocol::{Message, SOH, Tag, tag};
@@ -33,6 +34,28 @@ pub enum Failure {
     /// No session is meant by the value of this field.
     NoSession(Tag),
 }
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoField(tag) => write!(f, "field {tag} is not there"),
+            Self::NotInTable(tag) => {
+                write!(f, "the table has nothing for the value of field {tag}")
+            }
+            Self::BadValue(tag) => write!(f, "field {tag} would be empty, or hold SOH"),
+            Self::NotInEntry(tag) => {
+                write!(
+                    f,
+                    "field {tag} cannot be written or removed in entries of the group"
+                )
+            }
+            Self::TooLarge => write!(f, "the message would grow by more than {MAX_ADDED} bytes"),
+            Self::NoSession(tag) => write!(f, "no session is meant by field {tag}"),
+        }
+    }
+}
+
+impl core::error::Error for Failure {}
 
 /// A text with fields in it.
 #[derive(Clone, Debug)]

@@ -163,6 +163,20 @@ impl Rules {
         facts: &Facts<'_>,
         out: &mut impl FnMut(Outcome<'_>),
     ) -> Evaluated {
+        self.explain(scratch, message, source, facts, &mut |_| {}, out)
+    }
+
+    /// As [`evaluate`](Self::evaluate); `applies` hears the place of each rule that applies, before what
+    /// that rule does is handed out.
+    pub fn explain(
+        &self,
+        scratch: &mut Scratch,
+        message: &Message<'_>,
+        source: usize,
+        facts: &Facts<'_>,
+        applies: &mut impl FnMut(usize),
+        out: &mut impl FnMut(Outcome<'_>),
+    ) -> Evaluated {
         let mut evaluated = Evaluated::default();
         let Some(from) = self.sessions.get(source) else {
             return evaluated;
@@ -196,6 +210,7 @@ impl Rules {
             }
             evaluated.matched += 1;
             scratch.matched[number] += 1;
+            applies(number);
             let mut run = Run {
                 rules: self,
                 number,

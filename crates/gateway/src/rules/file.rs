@@ -110,14 +110,19 @@ impl<'t> Errors<'t> {
         self.lines.partition_point(|start| *start <= at)
     }
 
+    /// The line of a byte and its character in that line, both from 1.
+    pub fn place(&self, at: usize) -> (usize, usize) {
+        let line = self.line(at);
+        let before = self.text.get(self.lines[line - 1]..at);
+        (line, before.unwrap_or_default().chars().count() + 1)
+    }
+
     /// All of them in the order of the file.
     pub fn into_errors(mut self) -> Vec<RuleError> {
         self.found.sort_by_key(|(at, ..)| *at);
         let found = core::mem::take(&mut self.found);
         let errors = found.into_iter().map(|(at, problem, hint)| {
-            let line = self.line(at);
-            let before = self.text.get(self.lines[line - 1]..at);
-            let column = before.unwrap_or_default().chars().count() + 1;
+            let (line, column) = self.place(at);
             RuleError {
                 line,
                 column,

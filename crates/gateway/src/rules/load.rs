@@ -22,6 +22,10 @@ pub struct TableFile {
     pub name: String,
     /// The file of its CSV text, as it is written.
     pub file: String,
+    /// The line where that is written, from 1.
+    pub line: usize,
+    /// The character of the line, from 1.
+    pub column: usize,
 }
 
 /// The tables that a file asks for: their texts belong into the [`Context`].
@@ -35,9 +39,14 @@ pub fn table_files(text: &str) -> Result<Vec<TableFile>, Vec<RuleError>> {
     if !errors.is_empty() {
         return Err(errors.into_errors());
     }
-    let tables = file.tables.into_iter().map(|table| TableFile {
-        name: table.name.value,
-        file: table.file.value,
+    let tables = file.tables.into_iter().map(|table| {
+        let (line, column) = errors.place(table.file.offset(0));
+        TableFile {
+            name: table.name.value,
+            file: table.file.value,
+            line,
+            column,
+        }
     });
     Ok(tables.collect())
 }

@@ -176,6 +176,84 @@ fn every_mistake_is_named_with_line_and_column() {
 }
 
 #[test]
+fn tables_of_a_gateway_are_passed_over_and_told() {
+    let rules =
+        "[[rule]]\nfrom = ['*']\ndo = ['stop']\n[table.a]\nfile = 'a.csv'\n[gateway]\nx = 1\n";
+    let settings = read(&format!("{SESSION}{rules}")).unwrap();
+    assert_eq!(settings.gateway, ["gateway", "rule", "table"]);
+    let lost = crate::settings::convert::to_toml_without_secrets(&settings).unwrap_err();
+    assert!(lost.to_string().contains("which would be lost"), "{lost}");
+    assert!(read(SESSION).unwrap().gateway.is_empty());
+}
+
+#[test]
+fn each_session_has_a_name_of_its_own_for_rules() {
+    let second = SESSION.replace("\"B\"", "\"C\"");
+    let both = |one: &str, two: &str| read(&format!("{SESSION}{one}\n{second}{two}\n"));
+    let settings = both("SessionName = \"DESK-1\"", "").unwrap();
+    let called: Vec<String> = settings
+        .sessions
+        .iter()
+        .map(SessionSettings::called)
+        .collect();
+    assert_eq!(called, ["DESK-1", "FIX.4.4:A->C"]);
+    assert_eq!(settings.sessions[0].name(), "FIX.4.4:A->B");
+    for (one, two, said) in [
+        ("DESK", "DESK", "x.toml:14:15: `\"DESK\"` appears twice"),
+        ("FIX.4.4:A->C", "OTHER->C", ""),
+        ("DESK", "FIX.4.4:A->B", ""),
+        (
+            "a b",
+            "c",
+            "x.toml:7:15: `\"a b\"` is not valid for SessionName: expected a name without",
+        ),
+        (
+            "a*",
+            "c",
+            "x.toml:7:15: `\"a*\"` is not valid for SessionName",
+        ),
+        (
+            "@a",
+            "c",
+            "x.toml:7:15: `\"@a\"` is not valid for SessionName",
+        ),
+    ] {
+        let name = |name: &str| format!("SessionName = \"{name}\"");
+        let found = both(&name(one), &name(two));
+        let found = found.map_or_else(|error| error.to_string(), |_| String::new());
+        assert!(
+            found.starts_with(said) && found.is_empty() == said.is_empty(),
+            "{one} {two}: {found}"
+        );
+    }
+    let taken = both("SessionName = \"FIX.4.4:A->C\"", "").unwrap_err();
+    assert!(
+        taken
+            .to_string()
+            .starts_with("x.toml:7:15: `\"FIX.4.4:A->C\"` appears twice"),
+        "{taken}"
+    );
+    let all = read(&format!(
+        "[default]\nSessionName = \"X\"\n{SESSION}{second}"
+    ))
+    .unwrap_err();
+    assert_eq!(all.to_string().lines().count(), 1, "{all}");
+    assert!(
+        all.to_string().contains("a SessionName of its own"),
+        "{all}"
+    );
+}
+
+#[test]
+fn sessions_that_do_not_validate_have_their_dictionaries_nevertheless() {
+    let without = SESSION.replace("\"B\"", "\"C\"") + "UseDataDictionary = false\n";
+    let settings = read(&format!("{SESSION}{without}")).unwrap();
+    let made = settings.dictionaries().unwrap();
+    assert_eq!((made.len(), made[1].version()), (2, "FIX.4.4"));
+    assert!(std::sync::Arc::ptr_eq(&made[0], &made[1]));
+}
+
+#[test]
 fn a_secret_is_not_shown_in_a_file_that_cannot_be_read() {
     for extra in [
         "Password = hunter2",

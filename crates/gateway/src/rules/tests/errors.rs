@@ -449,6 +449,8 @@ fn tables_are_asked_for_by_name() {
     let wanted = TableFile {
         name: "venues".into(),
         file: "v.csv".into(),
+        line: 4,
+        column: 9,
     };
     assert_eq!(table_files(text).unwrap(), [wanted]);
     let error = &table_files("[table.venues]\n").unwrap_err()[0];

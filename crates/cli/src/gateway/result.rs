@@ -1,0 +1,256 @@
+//! What rules make of one message, without sessions: outcomes, conversions, losses.
+
+use std::collections::BTreeMap;
+
+use fixwire_gateway::convert::{BuiltIn, Conversion};
+use fixwire_gateway::rules::{Facts, Outcome, RejectKind, Scratch};
+use fixwire_gateway::{Draft, Rules};
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Message, Tag};
+
+use super::Loaded;
+
+/// What became of one message.
+pub struct Told {
+    /// The rules that applied, by their places.
+    pub rules: Vec<usize>,
+    /// What they did, in order.
+    pub steps: Vec<Step>,
+    /// Whether one of them decided what becomes of the message.
+    pub decided: bool,
+}
+
+/// Something that a rule did.
+pub struct Step {
+    /// The rule, by its place.
+    pub rule: usize,
+    /// What.
+    pub what: What,
+}
+
+/// What a rule can do.
+pub enum What {
+    /// A message leaves.
+    Leaves(Box<Leaves>),
+    /// It would leave, and cannot be converted.
+    Unconvertible {
+        /// To where.
+        to: Way,
+        /// Why not.
+        why: String,
+    },
+    /// The source gets a reject.
+    Reject {
+        /// Which.
+        kind: RejectKind,
+        /// Its text.
+        text: Vec<u8>,
+    },
+    /// A session is logged out.
+    Disconnect(usize),
+    /// A counter is raised.
+    Count(String),
+    /// The operator is told.
+    Notify(Vec<u8>),
+    /// There were too many in a second of the log; whether the source gets a reject.
+    Throttled(bool),
+    /// An action cannot be done.
+    Failed {
+        /// Its place in the rule.
+        action: usize,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Where a message goes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Way {
+    /// To a session.
+    Send(usize),
+    /// A copy, to a session.
+    Copy(usize),
+    /// Back to the session that asked, which only a gateway that runs knows.
+    Return,
+}
+
+/// A message that leaves.
+pub struct Leaves {
+    /// To where.
+    pub to: Way,
+    /// The version that it was converted to.
+    pub converted: Option<&'static str>,
+    /// Whether it is to be converted, and nobody can say here to what.
+    pub converted_later: bool,
+    /// MsgType(35).
+    pub msg_type: Vec<u8>,
+    /// Its fields but those that each session writes for itself.
+    pub fields: Vec<(Tag, Vec<u8>)>,
+    /// The fields that it lost in the conversion, and how often; 0 stands for tags that no dictionary has.
+    pub lost: Vec<(Tag, u64)>,
+}
+
+impl What {
+    /// Whether something went wrong.
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::Failed { .. } | Self::Unconvertible { .. })
+    }
+}
+
+/// Rules, with the memory that messages need.
+pub struct Trial<'l> {
+    rules: &'l Rules,
+    scratch: Scratch,
+    converter: Converter<'l>,
+}
+
+impl<'l> Trial<'l> {
+    pub fn new(loaded: &'l Loaded) -> Self {
+        Self {
+            rules: loaded.gateway.rules(),
+            scratch: Scratch::default(),
+            converter: Converter {
+                loaded,
+                clients: versions_of_clients(loaded),
+                made: BTreeMap::new(),
+                built_in: BuiltIn::default(),
+            },
+        }
+    }
+
+    /// What becomes of a message of a session, given by its place.
+    pub fn message(&mut self, message: &Message<'_>, source: usize, facts: &Facts<'_>) -> Told {
+        let (rules, converter) = (self.rules, &mut self.converter);
+        let (mut applied, mut steps) = (Vec::new(), Vec::new());
+        let evaluated = rules.explain(
+            &mut self.scratch,
+            message,
+            source,
+            facts,
+            &mut |rule| applied.push(rule),
+            &mut |outcome| steps.push(step(rules, converter, source, outcome)),
+        );
+        Told {
+            rules: applied,
+            steps,
+            decided: evaluated.decided,
+        }
+    }
+}
+
+fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Outcome<'_>) -> Step {
+    let mut leaves = |to, draft: &mut Draft, convert| converter.leaves(source, to, draft, convert);
+    let (rule, what) = match outcome {
+        Outcome::Send {
+            rule,
+            to,
+            draft,
+            convert,
+        } => (rule, leaves(Way::Send(to), draft, convert)),
+        Outcome::Copy {
+            rule,
+            to,
+            draft,
+            convert,
+        } => (rule, leaves(Way::Copy(to), draft, convert)),
+        Outcome::Return {
+            rule,
+            draft,
+            convert,
+        } => (rule, leaves(Way::Return, draft, convert)),
+        Outcome::Reject { rule, kind, text } => {
+            let text = text.to_vec();
+            (rule, What::Reject { kind, text })
+        }
+        Outcome::Disconnect { rule, session } => (rule, What::Disconnect(session)),
+        Outcome::Count { rule, counter } => {
+            let name = rules.counters().get(counter);
+            (rule, What::Count(name.cloned().unwrap_or_default()))
+        }
+        Outcome::Notify { rule, text } => (rule, What::Notify(text.to_vec())),
+        Outcome::Throttled { rule, reject } => (rule, What::Throttled(reject)),
+        Outcome::Failed {
+            rule,
+            action,
+            failure,
+        } => {
+            let why = failure.to_string();
+            (rule, What::Failed { action, why })
+        }
+    };
+    Step { rule, what }
+}
+
+/// Conversions between the versions of sessions, made when they are first needed.
+struct Converter<'l> {
+    loaded: &'l Loaded,
+    clients: Vec<Option<Version>>,
+    /// By both versions; `None` when there is no way between them.
+    made: BTreeMap<(Version, Version), Option<Conversion>>,
+    built_in: BuiltIn,
+}
+
+impl Converter<'_> {
+    fn leaves(&mut self, source: usize, to: Way, draft: &mut Draft, convert: bool) -> What {
+        let from = self.loaded.versions[source];
+        let version = match to {
+            Way::Send(target) | Way::Copy(target) => Some(self.loaded.versions[target]),
+            Way::Return => self.clients[source],
+        };
+        let (mut converted, mut lost) = (None, Vec::new());
+        if let Some(version) = version.filter(|version| convert && *version != from) {
+            match self.convert(from, version, draft) {
+                Ok(all) => (converted, lost) = (Some(version.name()), all),
+                Err(why) => return What::Unconvertible { to, why },
+            }
+        }
+        let fields = (0..draft.len()).map(|at| (draft.tag(at), draft.value(at).to_vec()));
+        What::Leaves(Box::new(Leaves {
+            to,
+            converted,
+            converted_later: convert && version.is_none(),
+            msg_type: draft.msg_type().to_vec(),
+            fields: fields.collect(),
+            lost,
+        }))
+    }
+
+    /// What was lost.
+    fn convert(
+        &mut self,
+        from: Version,
+        to: Version,
+        draft: &mut Draft,
+    ) -> Result<Vec<(Tag, u64)>, String> {
+        let make = || self.built_in.conversion(from, to);
+        let conversion = self.made.entry((from, to)).or_insert_with(make).as_mut();
+        let no_way = || {
+            format!(
+                "there is no conversion from {} to {}",
+                from.name(),
+                to.name()
+            )
+        };
+        let conversion = conversion.ok_or_else(no_way)?;
+        let mut losses = conversion.losses();
+        let converted = conversion.convert(draft, &mut losses);
+        converted.map_err(|error| error.to_string())?;
+        let others = Some((0, losses.others())).filter(|(_, count)| *count > 0);
+        Ok(losses.iter().chain(others).collect())
+    }
+}
+
+/// For each session the version of all those that rules send to it from, when they have the same.
+fn versions_of_clients(loaded: &Loaded) -> Vec<Option<Version>> {
+    let mut clients: Vec<Vec<Version>> = vec![Vec::new(); loaded.names.len()];
+    loaded.gateway.rules().ways(&mut |way| {
+        if let Some(to) = way.to {
+            clients[to].push(loaded.versions[way.from]);
+        }
+    });
+    let one = |versions: Vec<Version>| {
+        let first = *versions.first()?;
+        versions.iter().all(|one| *one == first).then_some(first)
+    };
+    clients.into_iter().map(one).collect()
+}

@@ -1,0 +1,261 @@
+//! The gateway under `fixwire run`: what its operator hears, and its counts.
+
+use std::io;
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fixwire::Handle;
+use fixwire_gateway::Gateway;
+use fixwire_gateway::gateway::{Event, Listener, Reload};
+use fixwire_protocol::session::Config;
+use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::{
+    Application, Message, Mono, Nanos, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
+};
+
+use crate::print::Printer;
+use crate::readable::{Escaped, Fields};
+
+/// How often it is looked whether somebody wants something.
+const LOOK: Nanos = Nanos(1_000_000_000);
+
+/// How other threads, and the listener, reach a gateway that runs.
+#[derive(Clone, Default)]
+pub struct Strings {
+    /// There are wishes.
+    pulled: Arc<AtomicBool>,
+    wishes: Arc<Mutex<Wishes>>,
+    /// The engine, once there is one.
+    engine: Arc<Mutex<Option<Handle>>>,
+}
+
+/// What the gateway's thread is to do, and what it is done with.
+#[derive(Default)]
+struct Wishes {
+    counts: bool,
+    reload: Option<Box<Reload>>,
+    /// The rules before the last ones: to free them is not for the gateway's thread.
+    spent: Option<Box<Reload>>,
+}
+
+impl Strings {
+    /// From now on the engine can be told something.
+    pub fn give(&self, engine: Handle) {
+        *locked(&self.engine) = Some(engine);
+    }
+
+    /// Prints the counts soon.
+    pub fn count(&self) {
+        locked(&self.wishes).counts = true;
+        self.pulled.store(true, Ordering::Relaxed);
+    }
+
+    /// Goes on with other rules soon, between two messages.
+    pub fn reload(&self, new: Reload) {
+        let new = Box::new(new);
+        let mut wishes = locked(&self.wishes);
+        let spent = (wishes.reload.replace(new), wishes.spent.take());
+        drop(wishes);
+        self.pulled.store(true, Ordering::Relaxed);
+        drop(spent);
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A listener that prints a line for each event, and ends sessions where a rule says so.
+///
+/// # Errors
+///
+/// The system gives no thread.
+pub fn listener(names: Vec<String>, strings: &Strings) -> io::Result<Listener> {
+    let mut printer = Printer::new(io::stderr())?;
+    let (mut stamp, engine) = (Stamp::new(), Arc::clone(&strings.engine));
+    Ok(Box::new(move |event| {
+        let name = |session: SessionId| names.get(session.0 as usize).map_or("", String::as_str);
+        let said = match event {
+            Event::Notify { rule, text } => format!("gateway {rule}: {}", Escaped(text)),
+            Event::Disconnect { rule, session } => {
+                let mut engine = locked(&engine);
+                let done = engine.as_mut().map(|engine| engine.log_out(session, ""));
+                let failed = done.and_then(Result::err);
+                let failed = failed.map(|error| format!(", which failed: {error}"));
+                format!(
+                    "{} disconnect by {rule}{}",
+                    name(session),
+                    failed.unwrap_or_default()
+                )
+            }
+            Event::Trouble {
+                from,
+                message,
+                rule,
+                trouble,
+            } => {
+                let rule = rule.map(|rule| format!("{rule}: ")).unwrap_or_default();
+                format!("{} {rule}{trouble}: {}", name(from), Fields(&message))
+            }
+            Event::Note(error) => format!("gateway {error}"),
+            other => format!("gateway {other:?}"),
+        };
+        let time = Escaped(stamp.format(now(), Precision::Millis)).to_string();
+        printer.line(format!("{time} {}", Escaped(said.as_bytes())));
+    }))
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = since.map_or(0, |since| since.as_nanos());
+    Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))
+}
+
+/// A gateway that does between its messages what other threads want.
+pub struct Serving {
+    gateway: Gateway,
+    strings: Strings,
+    printer: Printer,
+}
+
+impl Serving {
+    /// # Errors
+    ///
+    /// The system gives no thread.
+    pub fn new(gateway: Gateway, strings: &Strings) -> io::Result<Self> {
+        Ok(Self {
+            gateway,
+            strings: strings.clone(),
+            printer: Printer::new(io::stderr())?,
+        })
+    }
+
+    fn fulfil(&mut self) {
+        let wishes = &self.strings.wishes;
+        let (counts, reload) = {
+            let mut wishes = locked(wishes);
+            (mem::take(&mut wishes.counts), wishes.reload.take())
+        };
+        if let Some(mut new) = reload {
+            let said = match self.gateway.reload(&mut new) {
+                Ok(()) => format!("gateway reloaded: {} rules", self.gateway.rules().len()),
+                Err(error) => format!("gateway not reloaded: {error}"),
+            };
+            locked(wishes).spent = Some(new);
+            self.printer.line(said);
+        }
+        if counts {
+            self.tell();
+        }
+    }
+
+    /// Prints what was counted since the start.
+    pub fn tell(&mut self) {
+        let lines = counts(&self.gateway).into_iter();
+        let lines: Vec<String> = lines
+            .map(|line| format!("counts: {}", Escaped(line.as_bytes())))
+            .collect();
+        // As one, so that none is left out.
+        self.printer.line(lines.join("\n"));
+    }
+}
+
+fn counts(gateway: &Gateway) -> Vec<String> {
+    let (all, orders) = (gateway.counters(), gateway.orders().counters());
+    let mut lines = vec![
+        format!(
+            "received {}, sent {}, copied {}, returned {}, rejected {}",
+            all.received, all.sent, all.copied, all.returned, all.rejected
+        ),
+        format!(
+            "unmatched {}, unsolicited {}, came back {}, troubles {}",
+            all.unmatched, all.unsolicited, all.came_back, all.troubles
+        ),
+        format!(
+            "orders live {}, remembered {}, refused {}, ids rewritten {}",
+            orders.live, orders.remembered, orders.refused, orders.rewritten
+        ),
+    ];
+    for (rule, matched) in gateway.matched().iter().enumerate() {
+        let name = gateway.rules().name(rule).unwrap_or_default();
+        lines.push(format!("rule {name}: {matched}"));
+    }
+    for (name, count) in gateway.counted() {
+        lines.push(format!("counter {name}: {count}"));
+    }
+    for (from, to, losses) in gateway.losses() {
+        let (from, to) = (from.name(), to.name());
+        for (tag, count) in losses.iter() {
+            lines.push(format!("lost from {from} to {to}: field {tag}: {count}"));
+        }
+        if losses.others() > 0 {
+            let count = losses.others();
+            lines.push(format!("lost from {from} to {to}: other fields: {count}"));
+        }
+    }
+    lines
+}
+
+impl Application for Serving {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.gateway.on_message(now, from, message, outbox)
+    }
+
+    fn on_poss_dup(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway.on_poss_dup(now, from, message, outbox);
+    }
+
+    fn on_resend(&mut self, now: Now, session: SessionId, stored: &[u8]) -> bool {
+        self.gateway.on_resend(now, session, stored)
+    }
+
+    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
+        self.gateway.on_note(at, note);
+    }
+
+    fn on_logon(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
+        self.gateway.on_logon(now, session, outbox);
+    }
+
+    fn on_logout(&mut self, now: Now, session: SessionId) {
+        self.gateway.on_logout(now, session);
+    }
+
+    fn on_disconnect(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        parting: Parting,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway.on_disconnect(now, session, parting, outbox);
+    }
+
+    fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
+        self.gateway.on_session_added(now, session, name, config);
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        if self.strings.pulled.load(Ordering::Relaxed) {
+            self.strings.pulled.store(false, Ordering::Relaxed);
+            self.fulfil();
+        }
+        let look = now.mono + LOOK;
+        let due = self.gateway.on_time(now, outbox);
+        Some(due.map_or(look, |due| due.min(look)))
+    }
+}

@@ -1,0 +1,356 @@
+//! What became of messages, for people and as JSON; and the counts of all of them.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use fixwire_gateway::rules::RejectKind;
+use fixwire_protocol::{Dictionary, Message, Tag};
+use serde_json::{Value, json};
+
+use super::Loaded;
+use super::result::{Leaves, Told, Way, What};
+use crate::readable::{self, Escaped, Fields};
+
+/// One message and what became of it.
+pub struct Shown<'a> {
+    pub loaded: &'a Loaded,
+    pub place: &'a str,
+    pub source: usize,
+    pub message: &'a Message<'a>,
+    pub told: &'a Told,
+}
+
+impl Shown<'_> {
+    /// A block of lines and an empty one.
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
+        let place = Escaped(self.place.as_bytes());
+        let from = Escaped(self.name(self.source).as_bytes());
+        let dictionary = &self.loaded.dictionaries[self.source];
+        writeln!(
+            out,
+            "{place}  {from}  {}",
+            kind(dictionary, self.message.msg_type())
+        )?;
+        line(out, "came", &Fields(self.message).to_string())?;
+        let mut steps = self.told.steps.iter().peekable();
+        for &rule in &self.told.rules {
+            line(
+                out,
+                "rule",
+                &format!(
+                    "{} (line {})",
+                    self.rule(rule),
+                    self.loaded.gateway.rules().line(rule).unwrap_or_default()
+                ),
+            )?;
+            while let Some(step) = steps.next_if(|step| step.rule == rule) {
+                self.step(&step.what, out)?;
+            }
+        }
+        let ends = |what: &What| !matches!(what, What::Count(_) | What::Notify(_));
+        if !self.told.decided {
+            line(out, "unmatched", "no rule says what becomes of it")?;
+        } else if !self.told.steps.iter().any(|step| ends(&step.what)) {
+            line(out, "stopped", "nothing else happens to it")?;
+        }
+        writeln!(out)
+    }
+
+    fn step(&self, what: &What, out: &mut impl Write) -> io::Result<()> {
+        match what {
+            What::Leaves(leaves) => {
+                let (label, to) = self.way(leaves.to);
+                let how = match &leaves.converted {
+                    Some(version) => format!(", as {version}"),
+                    None if leaves.converted_later => ", converted for that session".into(),
+                    None => String::new(),
+                };
+                line(out, label, &format!("{to}{how}"))?;
+                line(out, "", &fields(leaves))?;
+                if !leaves.lost.is_empty() {
+                    let dictionary = &self.loaded.dictionaries[self.source];
+                    let lost = leaves.lost.iter();
+                    let lost: Vec<String> = lost.map(|(tag, _)| field(dictionary, *tag)).collect();
+                    line(out, "lost", &lost.join(", "))?;
+                }
+                Ok(())
+            }
+            What::Unconvertible { to, why } => {
+                let (label, to) = self.way(*to);
+                line(out, "failed", &format!("{label} {to}: {why}"))
+            }
+            What::Reject { kind, text } => line(
+                out,
+                "reject",
+                &format!("{}{}", reject(*kind), Escaped(text)),
+            ),
+            What::Disconnect(session) => line(out, "disconnect", self.name(*session)),
+            What::Count(name) => line(out, "count", name),
+            What::Notify(text) => line(out, "notify", &Escaped(text).to_string()),
+            What::Throttled(rejects) => line(
+                out,
+                "throttled",
+                match rejects {
+                    true => "the source gets a reject",
+                    false => "the message is dropped",
+                },
+            ),
+            What::Failed { action, why } => {
+                line(out, "failed", &format!("action {}: {why}", action + 1))
+            }
+        }
+    }
+
+    /// One object.
+    pub fn json(&self) -> Value {
+        let rules =
+            self.told.rules.iter().map(
+                |rule| json!({ "name": self.rule(*rule), "line": self.loaded.gateway.rules().line(*rule) }),
+            );
+        let steps = self.told.steps.iter().map(|step| {
+            let mut object = self.step_json(&step.what);
+            object["rule"] = json!(self.rule(step.rule));
+            object
+        });
+        json!({
+            "at": self.place,
+            "from": self.name(self.source),
+            "msgType": text(self.message.msg_type()),
+            "message": Fields(self.message).to_string(),
+            "decided": self.told.decided,
+            "rules": rules.collect::<Vec<_>>(),
+            "outcomes": steps.collect::<Vec<_>>(),
+        })
+    }
+
+    fn step_json(&self, what: &What) -> Value {
+        match what {
+            What::Leaves(leaves) => {
+                let value = |(tag, value): &(Tag, Vec<u8>)| {
+                    json!([tag, readable::Value(*tag, value).to_string()])
+                };
+                let fields = leaves.fields.iter().map(value);
+                let lost = leaves
+                    .lost
+                    .iter()
+                    .map(|(tag, count)| (tag.to_string(), json!(count)));
+                let (what, to) = self.way_json(leaves.to);
+                json!({
+                    "do": what,
+                    "to": to,
+                    "converted": leaves.converted,
+                    "convertedLater": leaves.converted_later,
+                    "msgType": text(&leaves.msg_type),
+                    "fields": fields.collect::<Vec<_>>(),
+                    "lost": lost.collect::<serde_json::Map<_, _>>(),
+                })
+            }
+            What::Unconvertible { to, why } => {
+                let (what, to) = self.way_json(*to);
+                json!({ "do": "fail", "wanted": what, "to": to, "why": why })
+            }
+            What::Reject { kind, text } => {
+                json!({ "do": "reject", "kind": reject(*kind).trim_end_matches(": "), "text": self::text(text) })
+            }
+            What::Disconnect(session) => {
+                json!({ "do": "disconnect", "session": self.name(*session) })
+            }
+            What::Count(name) => json!({ "do": "count", "counter": name }),
+            What::Notify(text) => json!({ "do": "notify", "text": self::text(text) }),
+            What::Throttled(rejects) => json!({ "do": "throttle", "rejects": rejects }),
+            What::Failed { action, why } => {
+                json!({ "do": "fail", "action": action + 1, "why": why })
+            }
+        }
+    }
+
+    fn name(&self, session: usize) -> &str {
+        &self.loaded.names[session]
+    }
+
+    fn rule(&self, rule: usize) -> &str {
+        self.loaded.gateway.rules().name(rule).unwrap_or_default()
+    }
+
+    fn way(&self, way: Way) -> (&'static str, String) {
+        match way {
+            Way::Send(to) => ("send", self.name(to).to_owned()),
+            Way::Copy(to) => ("copy", self.name(to).to_owned()),
+            Way::Return => ("return", "back to who asked".to_owned()),
+        }
+    }
+
+    fn way_json(&self, way: Way) -> (&'static str, Option<&str>) {
+        match way {
+            Way::Send(to) => ("send", Some(self.name(to))),
+            Way::Copy(to) => ("copy", Some(self.name(to))),
+            Way::Return => ("return", None),
+        }
+    }
+}
+
+/// A line of a block: what it is, in a column of its own, and its text.
+fn line(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
+    writeln!(out, "  {label:10}  {}", Escaped(text.as_bytes()))
+}
+
+/// `35=D|11=A1|` as it leaves, without what its session writes.
+fn fields(leaves: &Leaves) -> String {
+    let mut shown = format!("35={}", Escaped(&leaves.msg_type));
+    for (tag, value) in &leaves.fields {
+        shown += &format!("|{tag}={}", readable::Value(*tag, value));
+    }
+    shown
+}
+
+fn text(bytes: &[u8]) -> String {
+    Escaped(bytes).to_string()
+}
+
+/// `NewOrderSingle(D)`
+fn kind(dictionary: &Dictionary, msg_type: &[u8]) -> String {
+    let name = dictionary
+        .message(msg_type)
+        .map_or("message", |known| known.name());
+    format!("{}({})", Escaped(name.as_bytes()), Escaped(msg_type))
+}
+
+/// `ClOrdID(11)`
+fn field(dictionary: &Dictionary, tag: Tag) -> String {
+    match dictionary.field(tag) {
+        _ if tag == 0 => "others".to_owned(),
+        Some(known) => format!("{}({tag})", known.name),
+        None => tag.to_string(),
+    }
+}
+
+/// Which message rejects, and what stands between that and its text.
+fn reject(kind: RejectKind) -> &'static str {
+    match kind {
+        RejectKind::Fitting => "",
+        RejectKind::Session => "Reject(3): ",
+        RejectKind::Business => "BusinessMessageReject(j): ",
+        RejectKind::Order => "order: ",
+    }
+}
+
+/// Counts of all messages.
+pub struct Summary {
+    messages: u64,
+    /// By the places of rules.
+    matched: Vec<u64>,
+    unmatched: u64,
+    failed: u64,
+    lost: BTreeMap<Tag, u64>,
+    /// Lines without a message.
+    pub other_lines: u64,
+    /// Messages that nobody can read, or of no session.
+    pub bad: u64,
+    /// Messages that one of the sessions sent.
+    pub outgoing: u64,
+    /// Messages of the session layer.
+    pub of_session: u64,
+}
+
+impl Summary {
+    pub fn new(loaded: &Loaded) -> Self {
+        Self {
+            messages: 0,
+            matched: vec![0; loaded.gateway.rules().len()],
+            unmatched: 0,
+            failed: 0,
+            lost: BTreeMap::new(),
+            other_lines: 0,
+            bad: 0,
+            outgoing: 0,
+            of_session: 0,
+        }
+    }
+
+    /// Counts a message.
+    pub fn add(&mut self, told: &Told) {
+        self.messages += 1;
+        for rule in &told.rules {
+            self.matched[*rule] += 1;
+        }
+        self.unmatched += u64::from(!told.decided);
+        let mut steps = told.steps.iter().map(|step| &step.what);
+        self.failed += u64::from(steps.any(What::is_failure));
+        for step in &told.steps {
+            if let What::Leaves(leaves) = &step.what {
+                for (tag, count) in &leaves.lost {
+                    *self.lost.entry(*tag).or_default() += count;
+                }
+            }
+        }
+    }
+
+    /// Whether every message was decided about and none failed.
+    pub fn is_good(&self) -> bool {
+        self.unmatched == 0 && self.failed == 0
+    }
+
+    /// Lines with a count each; of what did not happen only where it matters.
+    pub fn print(&self, loaded: &Loaded, out: &mut impl Write) -> io::Result<()> {
+        let mut rows = vec![("messages".to_owned(), self.messages)];
+        for (rule, count) in self.matched.iter().enumerate() {
+            let name = loaded.gateway.rules().name(rule).unwrap_or_default();
+            rows.push((format!("  matched {}", Escaped(name.as_bytes())), *count));
+        }
+        rows.push(("unmatched".into(), self.unmatched));
+        rows.push(("failed".into(), self.failed));
+        for (tag, count) in &self.lost {
+            let known = loaded.dictionaries.iter();
+            let name = known.map(|one| field(one, *tag)).max_by_key(String::len);
+            rows.push((format!("lost {}", name.unwrap_or_default()), *count));
+        }
+        let passed_over = self
+            .passed_over()
+            .into_iter()
+            .filter(|(_, count)| *count > 0);
+        rows.extend(passed_over.map(|(what, count)| (format!("passed over: {what}"), count)));
+        let width = rows.iter().map(|(what, _)| what.len()).max().unwrap_or(0);
+        for (what, count) in rows {
+            writeln!(out, "{what:width$}  {count:>8}")?;
+        }
+        Ok(())
+    }
+
+    fn passed_over(&self) -> [(&'static str, u64); 4] {
+        [
+            ("bad messages", self.bad),
+            ("lines without a message", self.other_lines),
+            ("messages of the session layer", self.of_session),
+            ("messages that go out", self.outgoing),
+        ]
+    }
+
+    /// One object.
+    pub fn json(&self, loaded: &Loaded) -> Value {
+        let matched = self.matched.iter().enumerate();
+        let matched = matched.map(|(rule, count)| {
+            (
+                loaded
+                    .gateway
+                    .rules()
+                    .name(rule)
+                    .unwrap_or_default()
+                    .to_owned(),
+                json!(count),
+            )
+        });
+        let lost = self.lost.iter();
+        let lost = lost.map(|(tag, count)| (tag.to_string(), json!(count)));
+        json!({
+            "messages": self.messages,
+            "matched": matched.collect::<serde_json::Map<_, _>>(),
+            "unmatched": self.unmatched,
+            "failed": self.failed,
+            "lost": lost.collect::<serde_json::Map<_, _>>(),
+            "bad": self.bad,
+            "otherLines": self.other_lines,
+            "ofSession": self.of_session,
+            "outgoing": self.outgoing,
+        })
+    }
+}

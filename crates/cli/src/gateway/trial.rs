@@ -1,0 +1,268 @@
+//! `fixwire gateway try`: what rules do with the messages of logs.
+
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use fixwire::settings::{Id, SessionSettings, Settings, Source};
+use fixwire_gateway::rules::Facts;
+use fixwire_protocol::{Decoder, Message, Mono, Now, Tag, Timestamp, tag};
+
+use super::input::{self, Item};
+use super::result::Trial;
+use super::show::{Shown, Summary};
+use super::{Loaded, load};
+use crate::check::Reading;
+use crate::failure::{self, Failure, tell};
+
+/// What to try.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire gateway try gateway.toml messages.log
+  fixwire gateway try gateway.toml --summary store            the messages that a journal took in
+  fixwire gateway try gateway.toml --from CLIENT --json - < orders.txt
+
+A message is found in a line from `8=FIX` on, with SOH or `|` behind its fields. Which session it came from,
+its BeginString, SenderCompID and TargetCompID say; messages that a session of the file would have sent, and
+those of the session itself (Logon, Heartbeat and the like), are passed over. Its SendingTime is the time of
+the rules. What only a gateway that runs can know is left out: who gets an answer, rewritten ids, what is held.
+
+The exit code is 0 also when messages fail or no rule decides about them; see --strict.")]
+pub struct TryArgs {
+    /// The settings file with sessions and rules (.toml)
+    #[arg(value_name = "RULES.toml")]
+    rules: PathBuf,
+    /// Message logs, folders of journals, or - for the standard input
+    #[arg(required = true)]
+    messages: Vec<PathBuf>,
+    /// All messages came from this session, whatever they say
+    #[arg(long, value_name = "NAME")]
+    from: Option<String>,
+    /// This session is not logged on; all others are
+    #[arg(long, value_name = "NAME")]
+    away: Vec<String>,
+    /// Print one JSON object for each message
+    #[arg(long)]
+    json: bool,
+    /// Print counts only
+    #[arg(long)]
+    summary: bool,
+    /// End with exit code 1 when a message failed, or no rule decided about it
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
+    let source = Source::read(&args.rules)?;
+    let settings = Reading::default().of_file(&source)?;
+    failure::show(&settings.report);
+    if settings.gateway.is_empty() {
+        let file = args.rules.display();
+        return Err(Failure::Text(format!(
+            "{file} has no rules: they stand in a TOML file, as tables [[rule]]"
+        )));
+    }
+    let loaded = load(&source, &settings, Box::new(|_| {}))?;
+    let mut trying = Trying::new(args, &loaded, &settings)?;
+    for path in &args.messages {
+        input::read(path, &mut |item| trying.item(item))?;
+    }
+    if args.summary && args.json {
+        writeln!(trying.out, "{}", trying.summary.json(&loaded))?;
+    } else if !args.json {
+        trying.summary.print(&loaded, &mut trying.out)?;
+    }
+    trying.out.flush()?;
+    Ok(match args.strict && !trying.summary.is_good() {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    })
+}
+
+struct Trying<'a> {
+    args: &'a TryArgs,
+    loaded: &'a Loaded,
+    peers: Vec<Identity>,
+    /// The session of all messages.
+    from: Option<usize>,
+    active: Vec<bool>,
+    trial: Trial<'a>,
+    decoder: Decoder,
+    summary: Summary,
+    out: BufWriter<io::StdoutLock<'static>>,
+}
+
+/// The most fields of a message.
+const MOST_FIELDS: usize = 65_536;
+
+impl<'a> Trying<'a> {
+    fn new(args: &'a TryArgs, loaded: &'a Loaded, settings: &Settings) -> Result<Self, Failure> {
+        let place = |name: &String| {
+            let found = loaded.names.iter().position(|known| known == name);
+            found.ok_or_else(|| {
+                let known = loaded.names.join(", ");
+                Failure::Text(format!("no session {name}; there are: {known}"))
+            })
+        };
+        let mut active = vec![true; loaded.names.len()];
+        for name in &args.away {
+            active[place(name)?] = false;
+        }
+        let mut decoder = Decoder::with_capacity(MOST_FIELDS);
+        for dictionary in &loaded.dictionaries {
+            decoder.learn(dictionary);
+        }
+        Ok(Self {
+            args,
+            loaded,
+            peers: settings.sessions.iter().map(Identity::of).collect(),
+            from: args.from.as_ref().map(place).transpose()?,
+            active,
+            trial: Trial::new(loaded),
+            decoder,
+            summary: Summary::new(loaded),
+            out: BufWriter::new(io::stdout().lock()),
+        })
+    }
+
+    fn item(&mut self, item: Item<'_>) -> Result<(), Failure> {
+        let Some(bytes) = item.message else {
+            self.summary.other_lines += 1;
+            return Ok(());
+        };
+        let message = self.decoder.decode(bytes);
+        let of_session: [&[u8]; 7] = [b"0", b"1", b"2", b"3", b"4", b"5", b"A"];
+        let source = match (message.fault(), find(&self.peers, self.from, &message)) {
+            (Some(fault), _) => Err(fault.to_string()),
+            _ if message.msg_type().is_empty() => Err("a message without MsgType(35)".into()),
+            (None, found) => found,
+        };
+        match source {
+            Err(why) => {
+                self.summary.bad += 1;
+                tell("warning", &format!("{}: {why}", item.place));
+            }
+            Ok(None) => self.summary.outgoing += 1,
+            Ok(Some(_)) if of_session.contains(&message.msg_type()) => {
+                self.summary.of_session += 1;
+            }
+            Ok(Some(source)) => {
+                let facts = Facts {
+                    now: moment(&message),
+                    active: &self.active,
+                };
+                let told = self.trial.message(&message, source, &facts);
+                self.summary.add(&told);
+                let shown = Shown {
+                    loaded: self.loaded,
+                    place: item.place,
+                    source,
+                    message: &message,
+                    told: &told,
+                };
+                match (self.args.summary, self.args.json) {
+                    (true, _) => {}
+                    (false, true) => writeln!(self.out, "{}", shown.json())?,
+                    (false, false) => shown.print(&mut self.out)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The time of a message by its sender; throttles of rules count by it too.
+fn moment(message: &Message<'_>) -> Now {
+    let sent = message.time(tag::SENDING_TIME).and_then(Result::ok);
+    let wall = sent.unwrap_or(Timestamp(0));
+    let mono = Mono(u64::try_from(wall.0).unwrap_or_default());
+    Now { wall, mono }
+}
+
+/// How a session's peer writes itself and us.
+struct Identity {
+    begin_string: Vec<u8>,
+    /// SenderCompID, SenderSubID, SenderLocationID.
+    peer: [Vec<u8>; 3],
+    /// TargetCompID, TargetSubID, TargetLocationID.
+    own: [Vec<u8>; 3],
+}
+
+const SENDER: [Tag; 3] = [
+    tag::SENDER_COMP_ID,
+    tag::SENDER_SUB_ID,
+    tag::SENDER_LOCATION_ID,
+];
+const TARGET: [Tag; 3] = [
+    tag::TARGET_COMP_ID,
+    tag::TARGET_SUB_ID,
+    tag::TARGET_LOCATION_ID,
+];
+
+impl Identity {
+    fn of(session: &SessionSettings) -> Self {
+        let text = |id| session.text(id).unwrap_or_default().as_bytes().to_vec();
+        Self {
+            begin_string: text(Id::BeginString),
+            peer: [Id::TargetCompID, Id::TargetSubID, Id::TargetLocationID].map(text),
+            own: [Id::SenderCompID, Id::SenderSubID, Id::SenderLocationID].map(text),
+        }
+    }
+
+    /// How many of the names that may be left out this session and the message share; `None` when the
+    /// message is none of this session's.
+    fn fits(
+        &self,
+        message: &Message<'_>,
+        sender: &[Vec<u8>; 3],
+        target: &[Vec<u8>; 3],
+    ) -> Option<usize> {
+        let get = |tag| message.get(tag).unwrap_or_default();
+        let named = SENDER.iter().zip(sender).chain(TARGET.iter().zip(target));
+        let mut shared = 0;
+        for (tag, name) in named {
+            let optional = ![tag::SENDER_COMP_ID, tag::TARGET_COMP_ID].contains(tag);
+            if optional && name.is_empty() {
+                continue;
+            }
+            if get(*tag) != name {
+                return None;
+            }
+            shared += 1;
+        }
+        (message.begin_string() == self.begin_string).then_some(shared)
+    }
+}
+
+/// The session that a message came from; `None` when one of the sessions sent it itself.
+fn find(
+    sessions: &[Identity],
+    from: Option<usize>,
+    message: &Message<'_>,
+) -> Result<Option<usize>, String> {
+    if from.is_some() {
+        return Ok(from);
+    }
+    let fitting = sessions.iter().enumerate().filter_map(|(at, session)| {
+        let shared = session.fits(message, &session.peer, &session.own)?;
+        Some((shared, at))
+    });
+    if let Some((_, at)) = fitting.max_by_key(|(shared, _)| *shared) {
+        return Ok(Some(at));
+    }
+    let mut ours = sessions.iter();
+    if ours.any(|session| session.fits(message, &session.own, &session.peer).is_some()) {
+        return Ok(None);
+    }
+    let text = |tag| String::from_utf8_lossy(message.get(tag).unwrap_or_default()).into_owned();
+    let (begin, sender, target) = (
+        text(tag::BEGIN_STRING),
+        text(tag::SENDER_COMP_ID),
+        text(tag::TARGET_COMP_ID),
+    );
+    Err(format!(
+        "no session takes {begin} messages from {sender} to {target}; --from NAME says which is meant"
+    ))
+}

@@ -1,0 +1,246 @@
+//! `fixwire run` with rules: do messages go where they say, and does the operator hear of it?
+
+mod peer;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use peer::Peer;
+
+const SOON: Duration = Duration::from_secs(20);
+
+const RULES: &str = r#"
+[[rule]]
+name = "stop"
+from = ["CLIENT"]
+when = 'MsgType = News'
+do = ['notify "news: ${Headline}"', 'disconnect CLIENT', 'stop']
+
+[[rule]]
+name = "orders"
+from = ["CLIENT"]
+when = 'MsgType = NewOrderSingle'
+do = ['count orders', 'send VENUE']
+
+[[rule]]
+name = "answers"
+from = ["VENUE"]
+do = ['return']
+"#;
+
+/// A file with a client and a venue that both connect to us.
+fn write(folder: &Path, port: u16, rules: &str) {
+    let store = folder.join("store");
+    let mut text = format!(
+        "[default]\nConnectionType = 'acceptor'\nSocketAcceptAddress = '127.0.0.1'\n\
+         SocketAcceptPort = {port}\nFileStorePath = '{}'\nJournalSegmentSize = '2M'\nNonStopSession = true\n",
+        store.display()
+    );
+    for name in ["CLIENT", "VENUE"] {
+        text += &format!(
+            "[[session]]\nSessionName = '{name}'\nBeginString = 'FIX.4.2'\nSenderCompID = 'GATE'\n\
+             TargetCompID = '{name}'\n"
+        );
+    }
+    fs::write(folder.join("gateway.toml"), text + rules).unwrap();
+}
+
+struct Running {
+    child: Child,
+    said: Receiver<String>,
+}
+
+impl Running {
+    fn start(folder: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+            .arg("run")
+            .arg(folder.join("gateway.toml"))
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let (tell, said) = channel();
+        thread::spawn(move || {
+            let mut lines = stderr.lines().map_while(Result::ok);
+            lines.try_for_each(|line| tell.send(line))
+        });
+        Self { child, said }
+    }
+
+    /// Waits for a line with this text.
+    fn says(&self, text: &str) -> String {
+        let deadline = Instant::now() + SOON;
+        let mut heard = Vec::new();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.said.recv_timeout(left) {
+                Ok(line) if line.contains(text) => return line,
+                Ok(line) => heard.push(line),
+                Err(error) => panic!("no line {text:?} ({error}) in {heard:#?}"),
+            }
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", name, &id]).status();
+        assert!(sent.unwrap().success());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Ends what a failed assertion left behind.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+#[test]
+fn an_order_gets_to_its_venue_and_the_report_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    write(folder.path(), port, RULES);
+    let mut running = Running::start(folder.path());
+    running.says("listening");
+    let mut client = Peer::connect(port, "CLIENT", "GATE");
+    client.log_on(30);
+    running.says("CLIENT logged on");
+    let mut venue = Peer::connect(port, "VENUE", "GATE");
+    venue.log_on(30);
+    running.says("VENUE logged on");
+
+    client.send("D", &peer::order("A1"));
+    let order = venue.expect("D");
+    assert!(order.contains("|11=A1|"), "{order}");
+    let report = "37=O1|11=A1|17=E1|20=0|150=0|39=0|55=LCOM1|54=1|151=1|14=0|6=0";
+    venue.send("8", report);
+    let answer = client.expect("8");
+    assert!(answer.contains("|11=A1|"), "{answer}");
+    // Nobody asked for this one.
+    venue.send(
+        "8",
+        &report.replace("11=A1", "11=A9").replace("37=O1", "37=O9"),
+    );
+    running.says("VENUE answers: ");
+
+    running.signal("USR1");
+    running.says("received 3, sent 1, copied 0, returned 1");
+    running.says("rule orders: 1");
+    running.says("counter orders: 1");
+
+    client.send("B", "148=bye|33=1|58=x");
+    running.says("gateway stop: news: bye");
+    running.says("CLIENT disconnect by stop");
+    client.expect("5");
+    client.send("5", "");
+    client.closed();
+    drop(venue);
+    running.signal("TERM");
+    running.says("received 4, sent 1");
+    assert!(running.child.wait().unwrap().success());
+}
+
+#[test]
+fn other_rules_hold_from_one_message_to_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    write(folder.path(), port, RULES);
+    let running = Running::start(folder.path());
+    running.says("listening");
+    let [mut client, mut venue] = ["CLIENT", "VENUE"].map(|name| {
+        let mut peer = Peer::connect(port, name, "GATE");
+        peer.log_on(30);
+        running.says(&format!("{name} logged on"));
+        peer
+    });
+    let mut arrives = |id: &str, text: &str| {
+        client.send("D", &peer::order(id));
+        let order = venue.expect("D");
+        assert!(order.contains(text), "{order}");
+    };
+    arrives("A1", "|11=A1|");
+    let other = RULES.replace("'count orders'", "'count orders', 'set Text \"new\"'");
+    write(folder.path(), port, &other);
+    running.signal("HUP");
+    running.says("gateway reloaded: 3 rules");
+    arrives("A2", "|58=new|");
+
+    write(
+        folder.path(),
+        port,
+        &other
+            .replace("\"new\"", "\"newer\"")
+            .replace("return", "returm"),
+    );
+    running.signal("HUP");
+    running.says("error: ");
+    running.says("gateway.toml:34:8");
+    running.says("the gateway is not reloaded: its rules stay");
+    arrives("A3", "|58=new|");
+    write(
+        folder.path(),
+        port,
+        &(other + "[gateway]\nmax_orders = 7\n"),
+    );
+    running.signal("HUP");
+    running.says("gateway not reloaded: ids, ");
+    arrives("A4", "|58=new|");
+    running.signal("USR1");
+    running.says("rule orders: 3");
+    running.says("counter orders: 4");
+}
+
+#[test]
+fn what_no_gateway_can_have_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+            .current_dir(folder.path())
+            .args(args)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    write(folder.path(), 1, RULES);
+    let app = said(&["run", "--app", "echo", "gateway.toml"]);
+    assert!(
+        app.contains("the file has rules, and runs as a gateway: leave --app out"),
+        "{app}"
+    );
+    for (setting, why) in [
+        (
+            "JournalResendKeep = '1h'",
+            "a gateway needs the whole journal",
+        ),
+        (
+            "AcceptorTemplate = true",
+            "a gateway has no sessions that are made at run time",
+        ),
+    ] {
+        write(folder.path(), 1, RULES);
+        let file = folder.path().join("gateway.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(
+            &file,
+            text.replacen("[[session]]", &format!("{setting}\n[[session]]"), 1),
+        )
+        .unwrap();
+        let checked = said(&["check", "gateway.toml"]);
+        assert!(
+            checked.contains(why) && checked.contains("gateway.toml:8"),
+            "{checked}"
+        );
+    }
+}
