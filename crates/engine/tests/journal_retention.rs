@@ -291,6 +291,27 @@ fn messages_older_than_they_can_be_resent_become_gaps() {
 }
 
 #[test]
+fn notes_of_the_application_stay_for_ever() {
+    let limited = Retention {
+        resend: Some(Nanos::from_secs(30)),
+        ..KEEP
+    };
+    let root = TempDir::new().unwrap();
+    let path = root.path().join("journal");
+    let mut journal = open(&path, limited);
+    let a = journal.register(Timestamp(0), "A").unwrap();
+    let notes = "notes of the application";
+    let notes = journal.register(Timestamp(0), notes).unwrap();
+    for second in 1..200 {
+        let id = if second % 2 == 0 { a } else { notes };
+        send(&mut journal, id, second).unwrap();
+    }
+    drop(journal);
+    let journal = open(&path, limited);
+    serves_all(&journal, notes);
+}
+
+#[test]
 fn a_beginning_that_is_lost_or_damaged_is_refused() {
     let (_root, path) = directory(KEEP);
     let refused = |what: &str| {

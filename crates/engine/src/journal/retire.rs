@@ -14,6 +14,7 @@
 use super::checkpoint::Checkpoint;
 use super::segment::{long, word};
 use super::{Damage, Disk, Journal, JournalError};
+use crate::notes;
 use fixwire_protocol::time::{Nanos, Timestamp};
 
 /// What is done with segments that no session needs: those without a message that a peer may still ask
@@ -23,7 +24,8 @@ pub struct Retention {
     /// How long records stay before their segment is removed; `None` for ever.
     pub keep: Option<Nanos>,
     /// How long a message can be resent; `None` until its session is reset. Older ones are answered
-    /// with gap fills once their segment is retired.
+    /// with gap fills once their segment is retired. Notes of the application stay, with all segments
+    /// since the first.
     pub resend: Option<Nanos>,
     /// Whether retired segments are compressed.
     pub compress: bool,
@@ -144,15 +146,18 @@ impl<D: Disk> Journal<D> {
             let age = i64::try_from(age.0).unwrap_or(i64::MAX);
             Timestamp(now.0.saturating_sub(age))
         };
-        let needed = (0..self.sessions.len())
-            .filter_map(|at| self.oldest_needed(at))
-            .min()
-            .unwrap_or(u32::MAX);
+        let oldest = |at: usize| self.oldest_needed(at).unwrap_or(u32::MAX);
+        let needed = (0..self.sessions.len()).map(oldest).min();
+        // Notes do not age.
+        let mut names = self.sessions.iter().map(|known| known.name.as_str());
+        let noted = names.position(|name| name == notes::NAME).map(oldest);
         let may_begin = |checkpoint: &&Checkpoint| {
+            let segment = checkpoint.start.segment;
             let aged = policy
                 .resend
                 .is_some_and(|age| checkpoint.wall < before(age));
-            checkpoint.start.segment <= needed || aged
+            needed.is_none_or(|needed| segment <= needed)
+                || (aged && noted.is_none_or(|noted| segment <= noted))
         };
         if let Some(found) = self.checkpoints.iter().rfind(may_begin) {
             self.start = found.start;
