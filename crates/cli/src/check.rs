@@ -33,9 +33,10 @@ use crate::readable::Escaped;
 
 Each line of the table says where its value comes from: a line of the file, a line of its [DEFAULT]
 section, the default of the engine that the file was written for, or the built-in default; and what that
-engine would have done otherwise. Dictionaries, and rules and tables of a gateway, are read too. Lines in parentheses
-are what the schedule of the session comes to: when it next opens and closes, and when its numbers
-restart. All errors of the file are reported at once, and the exit code is 1.")]
+engine would have done otherwise. Dictionaries that the file names are read too, and so are rules and
+tables of a gateway. Lines in parentheses are what the schedule of the session comes to: when it next
+opens and closes, and when its numbers restart. All errors of the file are reported at once, and the
+exit code is 1.")]
 pub struct CheckArgs {
     /// The settings file
     file: PathBuf,

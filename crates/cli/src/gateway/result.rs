@@ -11,7 +11,6 @@ use fixwire_protocol::{Message, Tag};
 use super::Loaded;
 
 /// What became of one message.
-#[derive(Default)]
 pub struct Told {
     /// The rules that applied, by their places.
     pub rules: Vec<usize>,
