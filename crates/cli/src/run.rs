@@ -24,7 +24,7 @@ use crate::app::{BuiltIn, Name};
 use crate::check::Reading;
 use crate::failure::{Failure, show, tell};
 use crate::gateway;
-use crate::gateway::serve::{self, Serving, Strings};
+use crate::gateway::serve::{self, Remote, Serving};
 use crate::print::Printer;
 use crate::readable::Escaped;
 
@@ -92,20 +92,20 @@ fn run_gateway(
         let why = "the file has rules, and runs as a gateway: leave --app out";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
-    let strings = Strings::default();
+    let remote = Remote::default();
     let names = settings.sessions.iter().map(SessionSettings::called);
-    let listener = serve::listener(names.collect(), &strings)?;
+    let listener = serve::listener(names.collect(), &remote)?;
     let loaded = gateway::load(source, settings, listener)?;
-    let app = Serving::new(loaded.gateway, &strings)?;
+    let app = Serving::new(loaded.gateway, &remote)?;
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
-    strings.give(engine.handle());
+    remote.give(engine.handle());
     let (file, reading) = (args.file.clone(), args.reading.clone());
     on_signals(engine.handle(), &[SIGUSR1, SIGHUP], move |signal| {
         if signal == SIGUSR1 {
-            return strings.count();
+            return remote.count();
         }
         match reload(&file, &reading) {
-            Ok(new) => strings.reload(new),
+            Ok(new) => remote.reload(new),
             Err(failure) => {
                 failure.tell();
                 tell("error", "the gateway is not reloaded: its rules stay");
@@ -122,6 +122,9 @@ fn run_gateway(
 fn reload(file: &Path, reading: &Reading) -> Result<Reload, Failure> {
     let source = Source::read(file)?;
     let settings = reading.of_file(&source)?;
+    if settings.gateway.is_empty() {
+        return Err(Failure::Text(format!("{} has no rules", file.display())));
+    }
     Ok(gateway::reload(&source, &settings)?.gateway)
 }
 

@@ -23,9 +23,9 @@ const LOOK: Nanos = Nanos(1_000_000_000);
 
 /// How other threads, and the listener, reach a gateway that runs.
 #[derive(Clone, Default)]
-pub struct Strings {
+pub struct Remote {
     /// There are wishes.
-    pulled: Arc<AtomicBool>,
+    asked: Arc<AtomicBool>,
     wishes: Arc<Mutex<Wishes>>,
     /// The engine, once there is one.
     engine: Arc<Mutex<Option<Handle>>>,
@@ -40,7 +40,7 @@ struct Wishes {
     spent: Option<Box<Reload>>,
 }
 
-impl Strings {
+impl Remote {
     /// From now on the engine can be told something.
     pub fn give(&self, engine: Handle) {
         *locked(&self.engine) = Some(engine);
@@ -49,7 +49,7 @@ impl Strings {
     /// Prints the counts soon.
     pub fn count(&self) {
         locked(&self.wishes).counts = true;
-        self.pulled.store(true, Ordering::Relaxed);
+        self.asked.store(true, Ordering::Relaxed);
     }
 
     /// Goes on with other rules soon, between two messages.
@@ -58,7 +58,7 @@ impl Strings {
         let mut wishes = locked(&self.wishes);
         let spent = (wishes.reload.replace(new), wishes.spent.take());
         drop(wishes);
-        self.pulled.store(true, Ordering::Relaxed);
+        self.asked.store(true, Ordering::Relaxed);
         drop(spent);
     }
 }
@@ -72,9 +72,9 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// # Errors
 ///
 /// The system gives no thread.
-pub fn listener(names: Vec<String>, strings: &Strings) -> io::Result<Listener> {
+pub fn listener(names: Vec<String>, remote: &Remote) -> io::Result<Listener> {
     let mut printer = Printer::new(io::stderr())?;
-    let (mut stamp, engine) = (Stamp::new(), Arc::clone(&strings.engine));
+    let (mut stamp, engine) = (Stamp::new(), Arc::clone(&remote.engine));
     Ok(Box::new(move |event| {
         let name = |session: SessionId| names.get(session.0 as usize).map_or("", String::as_str);
         let said = match event {
@@ -116,7 +116,7 @@ fn now() -> Timestamp {
 /// A gateway that does between its messages what other threads want.
 pub struct Serving {
     gateway: Gateway,
-    strings: Strings,
+    remote: Remote,
     printer: Printer,
 }
 
@@ -124,16 +124,16 @@ impl Serving {
     /// # Errors
     ///
     /// The system gives no thread.
-    pub fn new(gateway: Gateway, strings: &Strings) -> io::Result<Self> {
+    pub fn new(gateway: Gateway, remote: &Remote) -> io::Result<Self> {
         Ok(Self {
             gateway,
-            strings: strings.clone(),
+            remote: remote.clone(),
             printer: Printer::new(io::stderr())?,
         })
     }
 
     fn fulfil(&mut self) {
-        let wishes = &self.strings.wishes;
+        let wishes = &self.remote.wishes;
         let (counts, reload) = {
             let mut wishes = locked(wishes);
             (mem::take(&mut wishes.counts), wishes.reload.take())
@@ -250,8 +250,8 @@ impl Application for Serving {
     }
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
-        if self.strings.pulled.load(Ordering::Relaxed) {
-            self.strings.pulled.store(false, Ordering::Relaxed);
+        if self.remote.asked.load(Ordering::Relaxed) {
+            self.remote.asked.store(false, Ordering::Relaxed);
             self.fulfil();
         }
         let look = now.mono + LOOK;
