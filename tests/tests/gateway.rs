@@ -57,6 +57,7 @@ impl World {
             dictionary: Arc::new(Dictionary::built_in(version)),
             version,
             peer: name,
+            resets: false,
         });
         let context = GatewayContext {
             sessions: &sessions,

@@ -110,6 +110,9 @@ fn read<G>(
             dictionary: dictionaries[at].clone(),
             version: versions[at],
             peer: session.text(Id::TargetCompID).unwrap_or_default(),
+            resets: [Id::ResetOnLogon, Id::ResetOnLogout, Id::ResetOnDisconnect]
+                .iter()
+                .any(|id| session.bool(*id)),
         })
         .collect();
     let texts: Vec<(&str, &str)> = texts

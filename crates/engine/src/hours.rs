@@ -164,7 +164,10 @@ impl<A: Application, H: Host> Engine<A, H> {
         state.allow_logons(may);
         let id = state.id();
         let line = &mut self.core.lines[session];
-        line.shut = standing.began.is_none();
+        let shut = standing.began.is_none();
+        if std::mem::replace(&mut line.shut, shut) != shut {
+            self.app.on_hours(now, id, !shut);
+        }
         let Some(hours) = &mut line.hours else { return };
         let was = hours.told.replace(may);
         if let Some(dialler) = &mut self.diallers[session]

@@ -440,7 +440,7 @@ fn a_sync_that_failed_poisons_the_journal() {
         let end = journal.end();
         assert!(matches!(
             journal.sync(end),
-            Err(JournalError::Io { doing: "sync", .. })
+            Err(JournalError::Unsynced { .. })
         ));
         assert!(matches!(journal.sync(end), Err(JournalError::Poisoned)));
         assert!(matches!(

@@ -24,6 +24,8 @@ const MINUTE: u64 = 60 * SECOND;
 #[derive(Default)]
 struct Desk {
     wanted: u64,
+    /// What it was told of the session's hours.
+    open: Option<bool>,
     taken: Arc<Mutex<u64>>,
 }
 
@@ -37,6 +39,10 @@ impl Application for Desk {
     ) -> Result<(), Refusal> {
         *self.taken.lock().unwrap() += 1;
         Ok(())
+    }
+
+    fn on_hours(&mut self, _now: Now, _session: SessionId, open: bool) {
+        self.open = Some(open);
     }
 
     fn on_time(&mut self, _now: Now, outbox: &mut Outbox) -> Option<Mono> {
@@ -136,6 +142,11 @@ impl Firm {
         if let Some(engine) = &mut self.engine {
             engine.application_mut().wanted += 1;
         }
+    }
+
+    fn open(&mut self) -> Option<bool> {
+        let engine = self.engine.as_mut();
+        engine.and_then(|engine| engine.application_mut().open)
     }
 
     /// Logged on, next_in, next_out.
@@ -482,6 +493,11 @@ fn a_closed_session_takes_no_logon_and_no_message() {
     assert_eq!(firms[1].state(), numbers);
     let not_sent = firms[1].times(|event| matches!(event, Event::NotSent { messages: 1 }));
     assert_eq!(not_sent.len(), 1);
+    assert_eq!([firms[0].open(), firms[1].open()], [None, Some(false)]);
+    firms[1].kill();
+    firms[1].start();
+    settle(&mut firms);
+    assert_eq!(firms[1].open(), Some(false));
     let closed = firms[1]
         .heard
         .lock()
@@ -494,6 +510,8 @@ fn a_closed_session_takes_no_logon_and_no_message() {
             _ => None,
         });
     assert_eq!(closed.as_deref(), Some("closed until 2026-03-03T08:00:00Z"));
+    advance(&net, &mut firms, 16 * 60 * MINUTE);
+    assert_eq!(firms[1].open(), Some(true));
 }
 
 #[test]
@@ -507,6 +525,7 @@ fn a_window_inside_the_session_keeps_the_numbers() {
     assert_eq!(firms[0].state(), Some((true, 2, 2)));
     advance(&net, &mut firms, 13 * 60 * MINUTE);
     assert!(!firms[0].is_logged_on() && !firms[1].is_logged_on());
+    assert_eq!(firms[1].open(), None);
     // What is written now waits for the morning.
     firms[1].order();
     advance(&net, &mut firms, SECOND);

@@ -47,6 +47,7 @@ fn measure(name: &str, text: &str) {
         dictionary: Arc::new(Dictionary::built_in(version)),
         version,
         peer: name,
+        resets: false,
     };
     let sessions = [
         session("CLIENT", Version::Fix42),

@@ -59,6 +59,9 @@ pub struct GatewaySession<'c> {
     pub version: Version,
     /// The CompID of its peer; empty when it has none.
     pub peer: &'c str,
+    /// Whether its numbers go back to 1 at a logon, logout or disconnect, so that nothing can wait for
+    /// it meanwhile.
+    pub resets: bool,
 }
 
 /// What a gateway is loaded with besides the text of its file.
@@ -81,6 +84,8 @@ pub struct Gateway {
     scratch: Scratch,
     /// For each session whether it is logged on.
     active: Vec<bool>,
+    /// For each session whether its hours are open.
+    open: Vec<bool>,
     core: Core,
 }
 
@@ -181,7 +186,7 @@ impl Application for Gateway {
         let mut work = Work::new(
             &mut self.core,
             &self.rules,
-            &self.active,
+            (&self.active, &self.open),
             now,
             from,
             message,
@@ -210,6 +215,12 @@ impl Application for Gateway {
         _outbox: &mut Outbox,
     ) {
         self.set_active(session, false);
+    }
+
+    fn on_hours(&mut self, _now: Now, session: SessionId, open: bool) {
+        if let Some(known) = self.open.get_mut(session.0 as usize) {
+            *known = open;
+        }
     }
 
     fn on_note(&mut self, at: Timestamp, note: &[u8]) {

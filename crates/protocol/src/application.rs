@@ -65,6 +65,10 @@ pub trait Application {
     ) {
     }
 
+    /// A period of a session's schedule has begun, or ended. Between two periods nothing is kept for the
+    /// session: its numbers will restart. Every session counts as open until this says otherwise.
+    fn on_hours(&mut self, _now: Now, _session: SessionId, _open: bool) {}
+
     /// A session was added while the engine runs, or has come back under its name. Ids of new ones
     /// follow those that there are.
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}

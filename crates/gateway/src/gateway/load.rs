@@ -47,6 +47,7 @@ pub(super) fn load(
     Ok(Gateway {
         scratch: parts.rules.scratch(FIELDS, BYTES),
         active: alloc::vec![false; context.sessions.len()],
+        open: alloc::vec![true; context.sessions.len()],
         core: Core {
             sessions: parts.sessions,
             notes,
@@ -94,6 +95,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
             return Err(found);
         }
     };
+    nothing_void_is_held(&rules, context, &options)?;
     let conversions = conversions(&rules, context, &options)?;
     let sessions = context.sessions.iter().zip(&options.targets);
     let sessions = sessions.map(|(session, target)| Session {
@@ -108,6 +110,37 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         conversions,
         options,
     })
+}
+
+/// What waits for a session must still count when it logs on.
+fn nothing_void_is_held(
+    rules: &Rules,
+    context: &GatewayContext<'_>,
+    options: &Options,
+) -> Result<(), Vec<RuleError>> {
+    let mut told = alloc::vec![false; context.sessions.len()];
+    let mut errors: Vec<RuleError> = Vec::new();
+    rules.ways(&mut |way| {
+        for to in stand_ins(way.to, options) {
+            let session = &context.sessions[to];
+            let holds = options.targets[to].away == Away::Hold;
+            if holds && session.resets && !core::mem::replace(&mut told[to], true) {
+                let name = session.name;
+                errors.push(RuleError {
+                    line: rules.line(way.rule).unwrap_or(1),
+                    column: 1,
+                    problem: Problem::VoidWhenHeld(name.into()),
+                    hint: Some(format!(
+                        "leave the resets out, or say away = \"reject\" in [target.{name}], or another session"
+                    )),
+                });
+            }
+        }
+    });
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(errors),
+    }
 }
 
 /// Makes the conversions that rules may need: for each way that a rule converts on, for the sessions

@@ -80,6 +80,7 @@ fn in_context<T>(
         dictionary: dictionary(*version),
         version: *version,
         peer: name,
+        resets: name.starts_with("FRESH"),
     });
     let context = GatewayContext {
         sessions: &sessions.collect::<Vec<_>>(),
@@ -170,6 +171,11 @@ impl Rig {
         self.gateway
             .on_disconnect(now, id, parting, &mut self.outbox);
         self.collect();
+    }
+
+    fn set_hours(&mut self, name: &str, open: bool) {
+        let (now, id) = (self.now(), self.id(name));
+        self.gateway.on_hours(now, id, open);
     }
 
     /// What is written because of a message: `VENUE: 35=D|11=1|`.

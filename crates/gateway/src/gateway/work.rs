@@ -25,6 +25,7 @@ pub(super) struct Work<'w> {
     core: &'w mut Core,
     rules: &'w Rules,
     active: &'w [bool],
+    open: &'w [bool],
     now: Now,
     source: usize,
     message: &'w Message<'w>,
@@ -43,7 +44,7 @@ impl<'w> Work<'w> {
     pub fn new(
         core: &'w mut Core,
         rules: &'w Rules,
-        active: &'w [bool],
+        (active, open): (&'w [bool], &'w [bool]),
         now: Now,
         from: SessionId,
         message: &'w Message<'w>,
@@ -53,6 +54,7 @@ impl<'w> Work<'w> {
             core,
             rules,
             active,
+            open,
             now,
             source: from.0 as usize,
             message,
@@ -277,15 +279,20 @@ impl<'w> Work<'w> {
             }
         };
         let client = notes.place(client).ok_or(Trouble::ClientGone)?;
+        if !self.open[client] {
+            return Err(Trouble::Away(SessionId(client as u32)));
+        }
         self.pass(client, draft, convert)
     }
 
     /// Where a message for a session goes now. One that is about an order goes where the order is; a
     /// copy is given without its draft and is about none.
     fn target(&self, to: usize, draft: Option<&Draft>) -> Result<usize, Trouble> {
-        let away = |at: usize| match self.active[at] {
-            true => None,
-            false => Some(self.core.sessions[at].away),
+        let away = |at: usize| match (self.active[at], self.core.sessions[at].away) {
+            (true, _) => None,
+            // What is written for it now would be lost when it opens.
+            (false, Away::Hold) if !self.open[at] => Some(Away::Reject),
+            (false, away) => Some(away),
         };
         let next = |at: &usize| match self.core.sessions[*at].away {
             Away::To(next) => Some(next),

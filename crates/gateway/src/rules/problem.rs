@@ -137,6 +137,8 @@ pub enum Problem {
         /// That of the session that it goes to.
         to: &'static str,
     },
+    /// What is held for this session would be void when it logs on: its numbers go back to 1.
+    VoidWhenHeld(String),
     /// Messages for a session that is away would come to this one again and again.
     AwayLoop(String),
     /// Two sessions whose peers have the same CompID, which DeliverToCompID cannot tell apart.
@@ -203,6 +205,10 @@ impl fmt::Display for Problem {
             Self::NotWritable { field, why } => write!(f, "'{field}' cannot be written: {why}"),
             Self::Table { line, what } => write!(f, "line {line} of the table: {what}"),
             Self::NoConversion { from, to } => write!(f, "no conversion from {from} to {to}"),
+            Self::VoidWhenHeld(name) => write!(
+                f,
+                "what waits for '{name}' would be lost when its numbers go back to 1"
+            ),
             Self::AwayLoop(name) => write!(f, "what is for '{name}' would come back to it"),
             Self::SameCompId { one, other } => {
                 write!(f, "the peers of '{one}' and '{other}' have the same CompID")

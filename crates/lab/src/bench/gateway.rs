@@ -82,6 +82,7 @@ fn gateway(count: u32) -> Result<Gateway, Error> {
             .clone(),
         version,
         peer: "",
+        resets: false,
     });
     let context = GatewayContext {
         sessions: &sessions,

@@ -22,6 +22,49 @@ fn a_message_is_held_unless_something_else_is_said() {
 }
 
 #[test]
+fn nothing_is_held_for_a_session_out_of_its_hours() {
+    let mut rig = Rig::new(&file(""));
+    rig.hears("ANNA", ORDER);
+    rig.lose("VENUE");
+    rig.set_hours("VENUE", false);
+    let written = rig.hears("ANNA", CANCEL);
+    assert_eq!(
+        written,
+        ["ANNA: 35=9|37=NONE|11=A2|41=A1|39=0|434=1|102=2|58=destination is not available|"]
+    );
+    rig.set_hours("VENUE", true);
+    rig.expect("ANNA", CANCEL, &["VENUE: 35=F|41=A1|11=A2|55=VOD|54=1|"]);
+    rig.lose("ANNA");
+    rig.set_hours("ANNA", false);
+    rig.said();
+    rig.expect("VENUE", "35=8|11=A1|39=0|", &[]);
+    assert_eq!(rig.said(), ["back: destination is not available"]);
+}
+
+#[test]
+fn what_would_be_void_when_it_is_held_is_a_mistake_of_the_file() {
+    let sessions = [("ANNA", Version::Fix42), ("FRESH", Version::Fix42)];
+    let rule = "[[rule]]\nfrom = ['ANNA']\ndo = ['send FRESH']\n";
+    let loaded = |more: &str| {
+        load(
+            &format!("{rule}{more}"),
+            &sessions,
+            std::boxed::Box::new(|_| ()),
+        )
+    };
+    let errors = loaded("").unwrap_err();
+    assert_eq!(errors.len(), 1);
+    let shown = errors[0].to_string();
+    let wanted = "1:1: what waits for 'FRESH' would be lost when its numbers go back to 1";
+    assert!(
+        shown.starts_with(wanted) && shown.contains("[target.FRESH]"),
+        "{shown}"
+    );
+    assert!(loaded("[target.FRESH]\naway = 'reject'\n").is_ok());
+    assert!(loaded("[target.FRESH]\naway = 'ANNA'\n").is_ok());
+}
+
+#[test]
 fn the_source_may_be_answered_at_once() {
     let mut rig = Rig::new(&file("[target.VENUE]\naway = \"reject\"\n"));
     rig.hears("ANNA", ORDER);

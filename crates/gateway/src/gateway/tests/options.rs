@@ -27,7 +27,7 @@ fn every_mistake_has_its_place_and_a_hint() {
         ),
         (
             "[gateway]\nids = 1\n",
-            "2:7: this must be \"always\" or \"collision\"",
+            "2:7: this must be \"always\", \"collision\" or \"pass\"",
         ),
         (
             "[gateway]\nmax_id = 300\n",
@@ -156,6 +156,19 @@ do = ['send VENUE', 'send BACKUP', 'send THIRD']
             "THIRD: 35=D|11=X1|",
         ],
     );
+}
+
+#[test]
+fn ids_that_pass_are_not_remembered() {
+    let pass = "[target.VENUE]\nids = 'pass'\n";
+    let mut rig = Rig::new(&format!("{pass}{PLAIN}").replace("'convert', ", ""));
+    let order = "35=D|11=A|55=VOD|54=1|";
+    for client in ["ANNA", "BERT", "ANNA"] {
+        rig.expect(client, order, &["VENUE: 35=D|11=A|55=VOD|54=1|"]);
+    }
+    rig.expect("VENUE", "35=8|11=A|39=0|", &[]);
+    assert_eq!(rig.said(), ["back: answer to nothing that is known"]);
+    assert_eq!(rig.gateway.orders().counters().remembered, 0);
 }
 
 #[test]
