@@ -148,10 +148,16 @@ fn versions(settings: &Settings) -> Result<Vec<Version>, LoadError> {
                 return refused(session, id, note);
             }
         }
-        if session.find(Id::JournalResendKeep).is_some() {
-            let note = "a gateway needs the whole journal, which tells it whose each order is: leave \
-                        JournalResendKeep out";
-            return refused(session, Id::JournalResendKeep, note);
+        for id in [Id::JournalKeep, Id::JournalResendKeep] {
+            if session.find(id).is_some() {
+                let note = "the whole journal tells a gateway whose each order is, so no part of it is \
+                            removed: leave this key out";
+                return refused(session, id, note);
+            }
+        }
+        if session.bool(Id::RejectMessageOnUnhandledException) {
+            let note = "what a gateway knows of orders cannot be taken back: leave this key out";
+            return refused(session, Id::RejectMessageOnUnhandledException, note);
         }
         let (id, name) = match session.text(Id::DefaultApplVerID) {
             Some(name) if session.text(Id::BeginString) == Some("FIXT.1.1") => {

@@ -25,7 +25,7 @@ use failure::Failure;
 #[command(
     name = "fixwire",
     version,
-    about = "FIX engine and latency laboratory",
+    about = "FIX engine, gateway and latency laboratory",
     arg_required_else_help = true,
     after_help = "Examples:
   fixwire bench echo                    how fast is it on this machine?

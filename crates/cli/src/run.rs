@@ -97,6 +97,8 @@ fn run_gateway(
     let listener = serve::listener(names.collect(), &remote)?;
     let loaded = gateway::load(source, settings, listener)?;
     let app = Serving::new(loaded.gateway, &remote)?;
+    // While the journal is read they wait instead of ending the process.
+    let early = Signals::new([SIGUSR1, SIGHUP])?;
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
     remote.give(engine.handle());
     let (file, reading) = (args.file.clone(), args.reading.clone());
@@ -112,6 +114,7 @@ fn run_gateway(
             }
         }
     })?;
+    drop(early);
     tell_events(&mut engine, loaded.names)?;
     let ended = engine.run().map_err(|error| cannot(args, &error));
     engine.application_mut().tell();

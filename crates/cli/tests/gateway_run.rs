@@ -6,6 +6,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,12 +34,13 @@ from = ["VENUE"]
 do = ['return']
 "#;
 
-/// A file with a client and a venue that both connect to us.
-fn write(folder: &Path, port: u16, rules: &str) {
+/// A file with a client and a venue that both connect to us; the venue has these settings more.
+fn write(folder: &Path, venue: &str, rules: &str) {
     let store = folder.join("store");
     let mut text = format!(
         "[default]\nConnectionType = 'acceptor'\nSocketAcceptAddress = '127.0.0.1'\n\
-         SocketAcceptPort = {port}\nFileStorePath = '{}'\nJournalSegmentSize = '2M'\nNonStopSession = true\n",
+         SocketAcceptPort = {}\nFileStorePath = '{}'\nJournalSegmentSize = '2M'\nNonStopSession = true\n",
+        free_port(),
         store.display()
     );
     for name in ["CLIENT", "VENUE"] {
@@ -47,7 +49,19 @@ fn write(folder: &Path, port: u16, rules: &str) {
              TargetCompID = '{name}'\n"
         );
     }
-    fs::write(folder.join("gateway.toml"), text + rules).unwrap();
+    fs::write(folder.join("gateway.toml"), text + venue + rules).unwrap();
+}
+
+/// A port that no connection gets by itself.
+fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let port = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() as u16 % 10_000;
+        let port = 12_000 + port % 20_000;
+        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 struct Running {
@@ -70,6 +84,13 @@ impl Running {
             lines.try_for_each(|line| tell.send(line))
         });
         Self { child, said }
+    }
+
+    /// The port where it listens.
+    fn listens(&self) -> u16 {
+        let line = self.says("listening");
+        let port = line.rsplit(':').next().and_then(|port| port.parse().ok());
+        port.unwrap_or_else(|| panic!("no port: {line}"))
     }
 
     /// Waits for a line with this text.
@@ -101,18 +122,12 @@ impl Drop for Running {
     }
 }
 
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
-}
-
 #[test]
 fn an_order_gets_to_its_venue_and_the_report_back() {
     let folder = tempfile::tempdir().unwrap();
-    let port = free_port();
-    write(folder.path(), port, RULES);
+    write(folder.path(), "", RULES);
     let mut running = Running::start(folder.path());
-    running.says("listening");
+    let port = running.listens();
     let mut client = Peer::connect(port, "CLIENT", "GATE");
     client.log_on(30);
     running.says("CLIENT logged on");
@@ -152,12 +167,33 @@ fn an_order_gets_to_its_venue_and_the_report_back() {
 }
 
 #[test]
+fn an_order_for_a_venue_out_of_its_hours_is_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let hour: u32 = peer::utc_now()[9..11].parse().unwrap();
+    let (start, end) = ((hour + 2) % 24, (hour + 3) % 24);
+    let closed = format!(
+        "NonStopSession = false\nStartTime = '{start:02}:00:00'\nEndTime = '{end:02}:00:00'\n"
+    );
+    write(folder.path(), &closed, RULES);
+    let running = Running::start(folder.path());
+    let port = running.listens();
+    running.says("VENUE closed until");
+    let mut client = Peer::connect(port, "CLIENT", "GATE");
+    client.log_on(30);
+    client.send("D", &peer::order("A1"));
+    let report = client.expect("8");
+    assert!(
+        report.contains("|11=A1|") && report.contains("|39=8|"),
+        "{report}"
+    );
+}
+
+#[test]
 fn other_rules_hold_from_one_message_to_the_next() {
     let folder = tempfile::tempdir().unwrap();
-    let port = free_port();
-    write(folder.path(), port, RULES);
+    write(folder.path(), "", RULES);
     let running = Running::start(folder.path());
-    running.says("listening");
+    let port = running.listens();
     let [mut client, mut venue] = ["CLIENT", "VENUE"].map(|name| {
         let mut peer = Peer::connect(port, name, "GATE");
         peer.log_on(30);
@@ -171,14 +207,14 @@ fn other_rules_hold_from_one_message_to_the_next() {
     };
     arrives("A1", "|11=A1|");
     let other = RULES.replace("'count orders'", "'count orders', 'set Text \"new\"'");
-    write(folder.path(), port, &other);
+    write(folder.path(), "", &other);
     running.signal("HUP");
     running.says("gateway reloaded: 3 rules");
     arrives("A2", "|58=new|");
 
     write(
         folder.path(),
-        port,
+        "",
         &other
             .replace("\"new\"", "\"newer\"")
             .replace("return", "returm"),
@@ -188,11 +224,7 @@ fn other_rules_hold_from_one_message_to_the_next() {
     running.says("gateway.toml:34:8");
     running.says("the gateway is not reloaded: its rules stay");
     arrives("A3", "|58=new|");
-    write(
-        folder.path(),
-        port,
-        &(other + "[gateway]\nmax_orders = 7\n"),
-    );
+    write(folder.path(), "", &(other + "[gateway]\nmax_orders = 7\n"));
     running.signal("HUP");
     running.says("gateway not reloaded: ids, ");
     arrives("A4", "|58=new|");
@@ -213,7 +245,7 @@ fn what_no_gateway_can_have_is_refused() {
         assert_eq!(output.status.code(), Some(1));
         String::from_utf8(output.stderr).unwrap()
     };
-    write(folder.path(), 1, RULES);
+    write(folder.path(), "", RULES);
     let app = said(&["run", "--app", "echo", "gateway.toml"]);
     assert!(
         app.contains("the file has rules, and runs as a gateway: leave --app out"),
@@ -222,14 +254,19 @@ fn what_no_gateway_can_have_is_refused() {
     for (setting, why) in [
         (
             "JournalResendKeep = '1h'",
-            "a gateway needs the whole journal",
+            "the whole journal tells a gateway",
+        ),
+        ("JournalKeep = '1h'", "the whole journal tells a gateway"),
+        (
+            "RejectMessageOnUnhandledException = true",
+            "cannot be taken back",
         ),
         (
             "AcceptorTemplate = true",
             "a gateway has no sessions that are made at run time",
         ),
     ] {
-        write(folder.path(), 1, RULES);
+        write(folder.path(), "", RULES);
         let file = folder.path().join("gateway.toml");
         let text = fs::read_to_string(&file).unwrap();
         fs::write(

@@ -29,7 +29,7 @@ impl Notes {
             && let Some(counters) = journal.counters(id)
         {
             notes.next = counters.next_out;
-            let mut replay = journal.replay(id, 1, counters.next_out - 1);
+            let mut replay = journal.replay(id, 1, counters.next_out.saturating_sub(1));
             while let Some(stored) = journal.next_of(&mut replay) {
                 if let Stored::Message { bytes, .. } = stored
                     && let Some((at, note)) = split(bytes)

@@ -116,7 +116,10 @@ impl Draft {
     /// Takes over a message: all but the fields that each session writes for itself.
     pub fn load(&mut self, message: &Message<'_>) {
         self.begin(message.msg_type());
-        if let Some(time) = message.get(tag::SENDING_TIME) {
+        // A repeated message was sent when it was sent first.
+        let first = message.get(tag::ORIG_SENDING_TIME);
+        let first = first.filter(|_| message.get(tag::POSS_DUP_FLAG) == Some(b"Y"));
+        if let Some(time) = first.or(message.get(tag::SENDING_TIME)) {
             self.sending_time.extend_from_slice(time);
         }
         self.text.extend_from_slice(message.bytes());

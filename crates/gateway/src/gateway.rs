@@ -112,6 +112,7 @@ struct Session {
     version: Version,
     away: Away,
     follows: bool,
+    resets: bool,
 }
 
 impl Gateway {

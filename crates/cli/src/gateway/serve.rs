@@ -245,6 +245,10 @@ impl Application for Serving {
         self.gateway.on_disconnect(now, session, parting, outbox);
     }
 
+    fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {
+        self.gateway.on_hours(now, session, open);
+    }
+
     fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
         self.gateway.on_session_added(now, session, name, config);
     }

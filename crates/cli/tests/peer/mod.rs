@@ -104,7 +104,7 @@ pub fn order(cl_ord_id: &str) -> String {
     )
 }
 
-fn utc_now() -> String {
+pub fn utc_now() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let now = Timestamp(i64::try_from(since.as_nanos()).unwrap());
     String::from_utf8(Stamp::new().format(now, Precision::Millis).to_vec()).unwrap()

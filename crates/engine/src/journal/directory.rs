@@ -190,6 +190,9 @@ impl Disk for Directory {
             }
             None => Ok(()),
         };
+        if matches!(last, Err(JournalError::Unsynced { .. })) {
+            return last;
+        }
         let path = self.path.clone();
         let thread = thread::Builder::new()
             .name("journal-retire".into())

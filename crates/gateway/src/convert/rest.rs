@@ -77,16 +77,20 @@ impl Rest<'_> {
                 // It was taken out.
             } else if !level.is_home_of(tag, place) {
                 self.homeless(scope, node)?;
-            } else if let Some(entries) = place.and_then(Place::entries) {
-                if levels[entries].has_target {
-                    self.entries(node)?;
-                } else if self.run.tree.first_entry(node).is_some() {
-                    self.homeless(scope, node)?;
-                } else {
-                    self.value(scope, node)?;
-                }
             } else {
-                self.value(scope, node)?;
+                let group = place.and_then(Place::entries);
+                let is_group = group.is_some_and(|entries| levels[entries].has_target);
+                // A count without entries that is not 0 was no count where it came from.
+                let has_entries = self.run.tree.first_entry(node).is_some();
+                match (is_group, has_entries) {
+                    (true, true) => self.entries(node)?,
+                    (true, false) if self.run.tree.value(node).iter().any(|byte| *byte != b'0') => {
+                        self.homeless(scope, node)?;
+                    }
+                    (true, false) => {}
+                    (false, true) => self.homeless(scope, node)?,
+                    (false, false) => self.value(scope, node)?,
+                }
             }
             next = self.run.tree.next(node);
         }

@@ -365,7 +365,9 @@ impl Run<'_> {
             next = self.tree.next(node);
             match self.tree.tag(node) {
                 0 => {}
-                FIRST_USER_DEFINED.. => self.tree.move_to(levels, node, scope),
+                FIRST_USER_DEFINED.. if self.tree.first_entry(node).is_none() => {
+                    self.tree.move_to(levels, node, scope)
+                }
                 _ => self.lose(node),
             }
         }

@@ -103,6 +103,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         version: session.version,
         away: target.away,
         follows: target.follows,
+        resets: session.resets,
     });
     Ok(Parts {
         sessions: sessions.collect(),
@@ -188,6 +189,10 @@ fn conversions(
         if way.to.is_none() {
             for version in &clients[way.from] {
                 need(*version, "those that send to it");
+            }
+            // Orders of other clients may be open since other rules.
+            for session in context.sessions.iter().filter(|_| way.convert) {
+                made.make(from.version, session.version);
             }
         }
     });

@@ -89,6 +89,7 @@ impl<'w> Work<'w> {
             && self.given == 0
             && !self.answered
             && !self.is_answer()
+            && !matches!(trouble, Trouble::Unsolicited | Trouble::ClientGone)
         {
             self.core.text.clear();
             self.core.text.extend_from_slice(trouble.text().as_bytes());
@@ -279,7 +280,8 @@ impl<'w> Work<'w> {
             }
         };
         let client = notes.place(client).ok_or(Trouble::ClientGone)?;
-        if !self.open[client] {
+        let is_void = !self.open[client] || self.core.sessions[client].resets;
+        if is_void && !self.active[client] {
             return Err(Trouble::Away(SessionId(client as u32)));
         }
         self.pass(client, draft, convert)
@@ -330,18 +332,17 @@ impl<'w> Work<'w> {
         // The time, so that it is another one after a restart.
         let next = self.core.last_reject.saturating_add(1);
         self.core.last_reject = self.now.wall.0.max(next);
-        let is_open = |tag| {
-            let client = self.core.notes.number(self.source)?;
-            let id = self.message.get(tag)?;
-            Some(self.core.notes.orders().is_open(client, id))
-        };
-        // An ExecutionReport about a second copy would end the order.
-        let again = self.message.is_poss_resend() && is_open(tag::CL_ORD_ID) == Some(true);
+        let own = |tag| Some((self.core.notes.number(self.source)?, self.message.get(tag)?));
+        let orders = self.core.notes.orders();
+        // An ExecutionReport about a second copy would be taken for the order's.
+        let again = self.message.is_poss_resend()
+            && own(tag::CL_ORD_ID).is_some_and(|(client, id)| orders.remembers(client, id));
         let kind = match kind {
             RejectKind::Fitting if again => RejectKind::Business,
             _ => kind,
         };
-        let order_is_open = is_open(tag::ORIG_CL_ORD_ID) == Some(true);
+        let order_is_open =
+            own(tag::ORIG_CL_ORD_ID).is_some_and(|(client, id)| orders.is_open(client, id));
         let answer = Answer {
             now: self.now,
             to: SessionId(self.source as u32),

@@ -94,6 +94,16 @@ impl Orders {
         })
     }
 
+    /// Whether an order of this client with this ClOrdID is remembered, open or not, at whatever venue.
+    #[must_use]
+    pub fn remembers(&self, client: SessionId, id: &[u8]) -> bool {
+        let mut venues = self.venues.iter();
+        venues.any(|venue| {
+            let name = self.book.of_client(client, venue.id, Kind::Order, id);
+            name.is_some()
+        })
+    }
+
     /// Whether this client has an open order of this ClOrdID, at whatever venue.
     #[must_use]
     pub fn is_open(&self, client: SessionId, id: &[u8]) -> bool {

@@ -252,3 +252,49 @@ fn allocations_lose_their_kind_on_the_way_down() {
     );
     becomes(FROM_40, "J", base, &[("71=0", "71=0")]);
 }
+
+/// What becomes of a message of these fields.
+fn outcome(
+    from: Version,
+    to: Version,
+    msg_type: &str,
+    fields: &str,
+) -> Result<String, Unconvertible> {
+    let mut conversion = Conversion::built_in(from, to).unwrap();
+    let mut losses = conversion.losses();
+    let mut draft = draft_of(msg_type.as_bytes(), fields);
+    conversion.convert(&mut draft, &mut losses)?;
+    let lost: Vec<_> = losses.iter().map(|(tag, _)| tag).collect();
+    Ok(format!("{} {lost:?}", readable(&written(&mut draft))))
+}
+
+#[test]
+fn an_order_does_not_leave_without_its_quantity_or_what_it_is_for() {
+    let order = "11=1|21=1|55=X|54=1|60=20260821-13:30:00|40=1";
+    for (from, to, more, tag) in [
+        (Version::Fix42, Version::Fix41, "38=100.5", 38),
+        (Version::Fix44, Version::Fix41, "38=10|111=1.5", 111),
+        (Version::Fix41, Version::Fix40, "38=10|205=18", 205),
+    ] {
+        let refused = outcome(from, to, "D", &format!("{order}|{more}"));
+        assert_eq!(refused, Err(Unconvertible::Homeless(tag)), "{more}");
+    }
+}
+
+#[test]
+fn a_group_that_another_version_has_as_a_field_is_lost_as_a_whole() {
+    let allocation =
+        "70=1|71=0|626=1|857=1|73=1|11=O|54=1|55=X|53=5|6=1|75=20260821|78=1|79=A|80=5";
+    let down = format!("{allocation}|85=2|165=1|787=S|165=2|787=C");
+    let text = outcome(Version::Fix44, Version::Fix40, "J", &down).unwrap();
+    let (fields, lost) = text.split_once(' ').unwrap();
+    assert!(
+        !fields.contains("|165=") && !fields.contains("|787="),
+        "{text}"
+    );
+    assert!(lost.contains("165") && lost.contains("787"), "{text}");
+    let up = "70=1|71=0|73=1|11=O|54=1|55=X|53=5|6=1|75=20260821|78=1|79=A|80=5|85=2|86=DTC";
+    let text = outcome(Version::Fix40, Version::Fix44, "J", up).unwrap();
+    let (fields, lost) = text.split_once(' ').unwrap();
+    assert!(!fields.contains("|85=") && lost.contains("85"), "{text}");
+}

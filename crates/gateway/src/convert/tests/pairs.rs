@@ -57,7 +57,9 @@ fn is_documented(to: Version, msg_type: &str, why: Unconvertible) -> bool {
     match why {
         // A cancel for a part of an order; options and futures.
         Unconvertible::Homeless(125) => msg_type == "F",
-        Unconvertible::Homeless(200..=202) => to == Version::Fix40,
+        Unconvertible::Homeless(200..=202 | 205 | 206) => to == Version::Fix40,
+        // Parts of a share.
+        Unconvertible::Homeless(38 | 110 | 111) => to <= Version::Fix41,
         Unconvertible::Missing(tag) => LACKED.iter().any(|(from, until, types, tags)| {
             (*from..=*until).contains(&to)
                 && types.split(' ').any(|one| one == msg_type)

@@ -42,6 +42,41 @@ fn nothing_is_held_for_a_session_out_of_its_hours() {
 }
 
 #[test]
+fn a_report_for_a_client_whose_numbers_restart_is_told_not_lost() {
+    let sessions = [("FRESH", Version::Fix42), ("VENUE", Version::Fix42)];
+    let file = "[[rule]]\nfrom = ['FRESH']\ndo = ['send VENUE']\n\
+                [[rule]]\nname = 'back'\nfrom = ['VENUE']\ndo = ['return']\n";
+    let mut rig = Rig::of(file, &sessions);
+    rig.all_log_on();
+    rig.expect("FRESH", ORDER, &["VENUE: 35=D|11=A1|55=VOD|54=1|"]);
+    rig.lose("FRESH");
+    rig.expect("VENUE", "35=8|11=A1|39=0|", &[]);
+    assert_eq!(rig.said(), ["back: destination is not available"]);
+    rig.log_on("FRESH");
+    rig.expect("VENUE", "35=8|11=A1|39=0|", &["FRESH: 35=8|11=A1|39=0|"]);
+}
+
+#[test]
+fn a_possible_resend_of_an_order_that_was_filled_is_not_rejected_as_an_order() {
+    let mut rig = Rig::new(&file("[target.VENUE]\naway = \"reject\"\n"));
+    rig.hears("ANNA", ORDER);
+    rig.hears("VENUE", "35=8|11=A1|39=2|150=F|");
+    rig.lose("VENUE");
+    let written = rig.hears("ANNA", "35=D|97=Y|11=A1|55=VOD|54=1|");
+    assert!(
+        written.len() == 1 && written[0].starts_with("ANNA: 35=j|"),
+        "{written:?}"
+    );
+}
+
+#[test]
+fn a_quote_that_answers_nothing_is_not_answered() {
+    let mut rig = Rig::new(&file(""));
+    rig.expect("VENUE", "35=S|131=zz|117=1|55=VOD|", &[]);
+    assert_eq!(rig.said(), ["back: answer to nothing that is known"]);
+}
+
+#[test]
 fn what_would_be_void_when_it_is_held_is_a_mistake_of_the_file() {
     let sessions = [("ANNA", Version::Fix42), ("FRESH", Version::Fix42)];
     let rule = "[[rule]]\nfrom = ['ANNA']\ndo = ['send FRESH']\n";

@@ -226,6 +226,23 @@ fn a_session_that_is_gone_is_still_known_and_may_come_back() {
 }
 
 #[test]
+fn reports_of_open_orders_come_back_whatever_the_rules_say_now() {
+    let mut rig = Rig::new(PLAIN);
+    rig.hears(
+        "ANNA",
+        "35=D|11=A|21=1|55=VOD|54=1|60=20261120-10:00:00|38=9|40=1|",
+    );
+    let closed = PLAIN.replace("'convert', 'send VENUE'", "'reject \"closed\"'");
+    let mut rig = rig.after(&closed, &SESSIONS);
+    let report = "35=8|37=V|11=A|17=E|150=F|39=2|55=VOD|54=1|151=0|14=9|6=7|";
+    let written = rig.hears("VENUE", report);
+    assert!(
+        written.len() == 1 && written[0].starts_with("ANNA: 35=8|"),
+        "{written:?}"
+    );
+}
+
+#[test]
 fn other_ids_and_limits_hold_from_the_restart_on() {
     let mut rig = Rig::new(RULES);
     rig.hears("ANNA", "35=D|11=A|55=VOD|54=1|");
