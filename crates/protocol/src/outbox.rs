@@ -57,6 +57,7 @@ pub struct Entry {
     /// The number it got; 0 before it is sealed.
     pub seq: u64,
     state: State,
+    is_note: bool,
     msg_type: [u8; MAX_MSG_TYPE],
     msg_type_len: u8,
     start: usize,
@@ -241,6 +242,7 @@ impl Outbox {
             number,
             seq: 0,
             state: State::Body,
+            is_note: false,
             msg_type: name,
             msg_type_len: msg_type.len().min(MAX_MSG_TYPE) as u8,
             start,
@@ -294,6 +296,7 @@ impl Outbox {
             number: Number::Fixed(seq),
             seq: 0,
             state: State::Whole,
+            is_note: false,
             msg_type,
             msg_type_len: name.len() as u8,
             start,

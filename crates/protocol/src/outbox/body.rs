@@ -168,6 +168,11 @@ impl<'a> Body<'a> {
         self
     }
 
+    /// What is written is a note, not a message.
+    pub(super) fn mark_note(&mut self) {
+        self.entry.is_note = true;
+    }
+
     /// Ends the message.
     ///
     /// # Errors

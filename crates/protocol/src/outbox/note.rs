@@ -4,13 +4,13 @@ use super::{BodyError, Entry, Outbox};
 use crate::put::put;
 use crate::{SOH, SessionId};
 
-/// Whose entries are notes.
-const NOTES: SessionId = SessionId(u32::MAX);
+/// No session's.
+const NOBODY: SessionId = SessionId(u32::MAX);
 
 impl Entry {
     /// Whether it is a note of the application: kept, not sent.
     pub fn is_note(&self) -> bool {
-        self.session == NOTES
+        self.is_note
     }
 }
 
@@ -23,8 +23,8 @@ impl Outbox {
     ///
     /// [`BodyError::Full`]; nothing of the note is left then.
     pub fn note(&mut self, note: &[u8]) -> Result<(), BodyError> {
-        let mut body = self.begin(NOTES, b"note");
-        body.bytes(note);
+        let mut body = self.begin(NOBODY, b"note");
+        body.bytes(note).mark_note();
         body.finish()
     }
 

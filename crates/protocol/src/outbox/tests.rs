@@ -95,6 +95,9 @@ fn a_note_stands_beside_messages_with_its_time() {
     assert_whole(outbox.sealed(1));
     assert_eq!(shown(outbox.sealed(2)), "52=20260821-13:30:00.123|");
     assert_eq!((outbox.entries()[0].seq, outbox.entries()[2].seq), (7, 8));
+    // A message for a session that does not exist is none.
+    outbox.begin(SessionId(u32::MAX), b"note").field(58, b"x");
+    assert!(!outbox.entries()[3].is_note());
 }
 
 #[test]
