@@ -1,5 +1,5 @@
 //! The gateway: a value that does with each message what the rules say, as an
-//! [`Application`](fixwire_protocol::Application) of the engine.
+//! [`Application`] of the engine.
 //!
 //! ```text
 //! Message > came back? > Orders hear an answer > Rules > send    ids > conversion > outbox
