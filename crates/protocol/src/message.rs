@@ -130,6 +130,27 @@ impl<'a> Message<'a> {
         self.index_of(tag).is_some()
     }
 
+    /// Reads fields of the header in the order in which most peers write them.
+    #[inline]
+    pub(crate) fn usual_header(&self) -> UsualHeader<'_, 'a> {
+        let begins_as_usual = matches!(
+            self.fields,
+            [
+                Field { tag: 8, .. },
+                Field { tag: 9, .. },
+                Field { tag: 35, .. },
+                ..
+            ]
+        );
+        UsualHeader {
+            message: self,
+            rest: match begins_as_usual {
+                true => &self.fields[3..],
+                false => &[],
+            },
+        }
+    }
+
     /// BeginString(8); empty when the first field is another one.
     #[inline]
     pub fn begin_string(&self) -> &'a [u8] {
@@ -212,6 +233,28 @@ impl<'a> Message<'a> {
     }
 }
 
+/// Finds what [`Message::get`] finds, without a search as long as each tag that is asked for stands
+/// right behind the one before.
+pub(crate) struct UsualHeader<'m, 'a> {
+    message: &'m Message<'a>,
+    /// Behind the fields found, all of which have other tags than those that are still asked for.
+    rest: &'m [Field],
+}
+
+impl<'a> UsualHeader<'_, 'a> {
+    /// The value of the first field with this tag. No tag is asked for twice.
+    #[inline]
+    pub(crate) fn get(&mut self, tag: Tag) -> Option<&'a [u8]> {
+        match self.rest {
+            [field, rest @ ..] if field.tag == tag => {
+                self.rest = rest;
+                Some(self.message.value(*field))
+            }
+            _ => self.message.get(tag),
+        }
+    }
+}
+
 /// The bit of a tag of [`QUICK`], 0 for other tags. Folds away for a constant tag.
 #[inline]
 pub(crate) const fn quick_bit(tag: Tag) -> u32 {
@@ -223,4 +266,31 @@ pub(crate) const fn quick_bit(tag: Tag) -> u32 {
         i += 1;
     }
     0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Decoder;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_usual_header_is_read_as_any_other(
+            begins in any::<bool>(),
+            tags in proptest::collection::vec(
+                prop_oneof![Just(8), Just(34), Just(35), Just(49), Just(52), Just(56)], 0..8
+            ),
+        ) {
+            let begin: &[Tag] = if begins { &[8, 9, 35] } else { &[] };
+            let tags = begin.iter().chain(&tags).enumerate();
+            let text: std::string::String = tags.map(|(i, tag)| std::format!("{tag}=v{i}\x01")).collect();
+            let mut decoder = Decoder::with_capacity(16);
+            let message = decoder.decode(text.as_bytes());
+            let mut header = message.usual_header();
+            for tag in [34, 49, 52, 56] {
+                prop_assert_eq!(header.get(tag), message.get(tag), "{} in {}", tag, text);
+            }
+        }
+    }
 }

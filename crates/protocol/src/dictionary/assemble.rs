@@ -115,7 +115,7 @@ pub(super) fn assemble(definitions: Definitions) -> Dictionary {
             .filter_map(|member| member.group.as_deref())
         {
             dictionary.group_words = dictionary.group_words.max(group.words);
-            dictionary.check_mut(group.count(), Check::opens_group);
+            dictionary.check_mut(group.count(), Check::open_group);
         }
     }
     (dictionary.header, dictionary.trailer, dictionary.messages) = (header, trailer, messages);

@@ -19,6 +19,7 @@ use super::resend::Admission;
 use super::sequence::{self, MAX_SEQ_NUM, Next, Place};
 use super::verdict::{Reason, Verdict};
 use crate::dictionary::RejectReason;
+use crate::message::UsualHeader;
 use crate::outbox::Outbox;
 use crate::put::same;
 use crate::{Message, Now, TimeError, Timestamp, tag};
@@ -95,14 +96,15 @@ impl Session {
             let text = format!("Incorrect BeginString ({})", received.escape_ascii());
             return self.refuse_session(now, &text, outbox);
         }
-        let Some(text) = message.get(tag::MSG_SEQ_NUM) else {
+        let mut header = message.usual_header();
+        let Some(text) = header.get(tag::MSG_SEQ_NUM) else {
             return self.refuse_session(now, "Received message without MsgSeqNum", outbox);
         };
         let Some(number) = sequence::parse(text) else {
             return self.refuse_session(now, "MsgSeqNum is not a number", outbox);
         };
         let place = Place::of(number, self.next_in);
-        let marks = self.read_marks(message);
+        let marks = self.read_marks(message, header);
         let seen = marks.poss_dup && place == Place::TooLow;
         if let Some(objection) = self.find_stranger(now, message, &marks) {
             self.write_reject(message, objection, outbox);
@@ -482,11 +484,17 @@ impl Session {
     }
 
     #[inline]
-    fn read_marks<'a>(&mut self, message: &Message<'a>) -> Marks<'a> {
-        let sending_time = message.get(tag::SENDING_TIME);
+    fn read_marks<'a>(
+        &mut self,
+        message: &Message<'a>,
+        mut header: UsualHeader<'_, 'a>,
+    ) -> Marks<'a> {
+        let sender = header.get(tag::SENDER_COMP_ID);
+        let sending_time = header.get(tag::SENDING_TIME);
+        let target = header.get(tag::TARGET_COMP_ID);
         Marks {
-            sender: message.get(tag::SENDER_COMP_ID),
-            target: message.get(tag::TARGET_COMP_ID),
+            sender,
+            target,
             sending_time,
             sent: sending_time.map(|text| self.times.parse(text)),
             poss_dup: message.get(tag::POSS_DUP_FLAG) == Some(b"Y"),

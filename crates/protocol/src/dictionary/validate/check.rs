@@ -29,8 +29,6 @@ pub(in crate::dictionary) struct Check {
     look: Look,
     pub kind: Kind,
     pub part: Part,
-    /// Counts the entries of a group.
-    pub opens_group: bool,
     /// The transport dictionary has it.
     pub of_transport: bool,
 }
@@ -50,6 +48,8 @@ enum Look {
     Int,
     /// Ask the type.
     Kind,
+    /// It counts the entries of a group, which come with it.
+    Group,
 }
 
 impl Check {
@@ -97,7 +97,6 @@ impl Check {
             look,
             kind: field.kind,
             part: Part::Body,
-            opens_group: false,
             of_transport: false,
         }
     }
@@ -110,8 +109,13 @@ impl Check {
         self.part = Part::Trailer;
     }
 
-    pub fn opens_group(&mut self) {
-        self.opens_group = true;
+    pub fn open_group(&mut self) {
+        self.look = Look::Group;
+    }
+
+    /// Whether the field counts the entries of a group.
+    pub fn opens_group(&self) -> bool {
+        self.look == Look::Group
     }
 
     pub fn of_transport(&mut self) {
@@ -123,8 +127,14 @@ impl Check {
         self.look == Look::Listed
     }
 
+    /// Whether any value is good that is not empty.
+    #[inline(always)]
+    pub fn takes_any(&self) -> bool {
+        self.look == Look::Any
+    }
+
     /// Whether a value is good for sure. Some good ones take a longer look: several values, values
-    /// of more than eight bytes.
+    /// of more than eight bytes, counts of groups.
     #[inline(always)]
     pub fn takes(&self, text: &[u8], times: &mut LastMinute) -> bool {
         match (self.look, text) {
@@ -147,6 +157,7 @@ impl Check {
             Look::Digits => all_digits(text),
             Look::Int => all_digits(text.strip_prefix(b"-").unwrap_or(text)),
             Look::Kind => self.kind.accepts(text),
+            Look::Group => false,
         }
     }
 

@@ -39,7 +39,7 @@ impl Pass<'_> {
             let check = &self.dictionary.checks[slot];
             self.value(check, slot, at, times)?;
             at += 1;
-            if check.opens_group
+            if check.opens_group()
                 && let Some(group) = self.group(field.tag, slot)
             {
                 let mut held = None;
@@ -73,10 +73,11 @@ impl Pass<'_> {
                 && let Some(open) = open.get_mut(slot / 64)
                 && *open & bit != 0
                 && check.part >= now
-                && let Some(text) = bytes.get(field.start as usize..field.end as usize)
-                && !text.is_empty()
-                && check.takes(text, times)
-                && !check.opens_group
+                && field.start < field.end
+                && (check.takes_any()
+                    || bytes
+                        .get(field.start as usize..field.end as usize)
+                        .is_some_and(|text| check.takes(text, times)))
             {
                 *open ^= bit;
                 now = check.part;
