@@ -16,7 +16,7 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use crate::clock::Clock;
 use crate::distance::Line;
 use crate::error::Error;
-use crate::floor;
+use crate::floor::{self, Way};
 use crate::load::{Load, Outcome, Pace};
 use crate::machine::Noise;
 use crate::report::Run;
@@ -29,8 +29,10 @@ pub enum Task {
     Rest,
     /// Sends a cache line back.
     Distance,
-    /// Serves the floor.
+    /// Serves the floor, on the connection of its orders.
     Floor,
+    /// Serves the floor on a second connection.
+    FloorOnward,
     /// Turns its engine.
     Engine,
     /// Ends.
@@ -72,10 +74,11 @@ impl Arena {
         M: FnOnce() -> Result<T, Error> + Send + 'static,
         T: FnMut() -> Result<(), Error>,
     {
-        let (near_socket, far_socket) =
-            connected_pair().map_err(Error::system("connect over loopback"))?;
-        let floor = floor::Client::new(near_socket).map_err(Error::system("set up a socket"))?;
-        let server = floor::Server::new(far_socket).map_err(Error::system("set up a socket"))?;
+        let pair = || connected_pair().map_err(Error::system("connect over loopback"));
+        let (first, second) = (pair()?, pair()?);
+        let set_up = || Error::system("set up a socket");
+        let floor = floor::Client::new([first.0, second.0]).map_err(set_up())?;
+        let server = floor::Server::new([first.1, second.1]).map_err(set_up())?;
         let shared = Arc::new(Shared::default());
         let far = thread::Builder::new()
             .name("far".to_owned())
@@ -119,18 +122,22 @@ impl Arena {
         self.alone
     }
 
-    /// One run over the bare socket.
+    /// One run over the bare sockets.
     ///
     /// # Errors
     ///
     /// The connection or the far thread ended.
-    pub fn floor(&mut self, pace: Pace, orders: usize) -> Result<Run, Error> {
-        self.timed(Task::Floor, |arena| {
+    pub fn floor(&mut self, way: Way, pace: Pace, orders: usize) -> Result<Run, Error> {
+        let task = match way {
+            Way::Back => Task::Floor,
+            Way::Onward => Task::FloorOnward,
+        };
+        self.timed(task, |arena| {
             let mut load = Load::new(pace, orders, PATIENCE.as_nanos() as u64);
             let (clock, alone) = (arena.clock, arena.alone);
             arena
                 .floor
-                .run(&mut load, &clock, || Self::pause(alone))
+                .run(way, &mut load, &clock, || Self::pause(alone))
                 .map_err(Error::system("exchange bytes over loopback"))?;
             Ok((load.close(), ()))
         })
@@ -191,14 +198,18 @@ where
     pin(core)?;
     const DISTANCE: u8 = Task::Distance as u8;
     const FLOOR: u8 = Task::Floor as u8;
+    const FLOOR_ONWARD: u8 = Task::FloorOnward as u8;
     const ENGINE: u8 = Task::Engine as u8;
     const STOP: u8 = Task::Stop as u8;
+    let mut serve = |way| {
+        let served = server.turn(way);
+        served.map_err(Error::system("exchange bytes over loopback"))
+    };
     loop {
         match shared.task.load(Ordering::Acquire) {
             ENGINE => turn()?,
-            FLOOR => server
-                .turn()
-                .map_err(Error::system("exchange bytes over loopback"))?,
+            FLOOR => serve(Way::Back)?,
+            FLOOR_ONWARD => serve(Way::Onward)?,
             DISTANCE => shared.line.send_back(),
             STOP => return Ok(()),
             _ => thread::sleep(Duration::from_millis(1)),
@@ -253,10 +264,12 @@ mod tests {
         let idle = || Ok(|| Ok(()));
         let mut arena = Arena::start(None, Clock::start(), idle).unwrap();
         for pace in [Pace::PingPong, Pace::PerSecond(20_000)] {
-            let run = arena.floor(pace, 500).unwrap();
-            assert_eq!((run.sent, run.faults), (500, Faults::default()));
-            assert_eq!(run.response.count, 500);
-            assert!(run.response.p50 >= run.service.min && run.service.min > 500);
+            for way in [Way::Back, Way::Onward] {
+                let run = arena.floor(way, pace, 500).unwrap();
+                assert_eq!((run.sent, run.faults), (500, Faults::default()));
+                assert_eq!(run.response.count, 500);
+                assert!(run.response.p50 >= run.service.min && run.service.min > 500);
+            }
         }
         arena.stop().unwrap();
     }

@@ -1,7 +1,8 @@
 //! The same bytes over TCP without FIX: what no engine on this machine can be faster than.
 //!
 //! The client writes an order of a known length, the server answers every so many bytes with a report
-//! of a known length. Nothing is parsed, stored or looked at.
+//! of a known length. Nothing is parsed, stored or looked at. A gateway passes orders on from one
+//! connection to another, where no answer carries the acknowledgements: its floor does the same.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -13,6 +14,22 @@ use crate::load::{Load, State};
 pub const ORDER_BYTES: usize = 213;
 /// Bytes of the report at a six-digit MsgSeqNum.
 pub const REPORT_BYTES: usize = 218;
+
+/// Where the server writes its reports.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Way {
+    /// On the connection of the orders.
+    Back,
+    /// On a second one.
+    Onward,
+}
+
+/// Both ends have a pipe for each [`Way`].
+type Pipes = [Pipe; 2];
+
+fn pipes([back, onward]: [TcpStream; 2]) -> io::Result<Pipes> {
+    Ok([Pipe::new(back)?, Pipe::new(onward)?])
+}
 
 /// Most orders that leave in one write when the schedule is behind.
 pub const BATCH: usize = 32;
@@ -71,20 +88,20 @@ fn idle(error: &io::Error) -> bool {
 /// Answers each order's worth of bytes with a report's worth.
 #[derive(Debug)]
 pub struct Server {
-    pipe: Pipe,
+    pipes: Pipes,
     report: Vec<u8>,
     pending: usize,
 }
 
 impl Server {
-    /// Takes an accepted connection.
+    /// Takes two accepted connections.
     ///
     /// # Errors
     ///
-    /// The socket refuses its options.
-    pub fn new(socket: TcpStream) -> io::Result<Self> {
+    /// A socket refuses its options.
+    pub fn new(sockets: [TcpStream; 2]) -> io::Result<Self> {
         Ok(Self {
-            pipe: Pipe::new(socket)?,
+            pipes: pipes(sockets)?,
             report: vec![b'r'; REPORT_BYTES],
             pending: 0,
         })
@@ -96,54 +113,61 @@ impl Server {
     ///
     /// The connection ended.
     #[inline]
-    pub fn turn(&mut self) -> io::Result<()> {
-        self.pending += self.pipe.read()?;
+    pub fn turn(&mut self, way: Way) -> io::Result<()> {
+        self.pending += self.pipes[0].read()?;
+        let out = &mut self.pipes[way as usize];
         while self.pending >= ORDER_BYTES {
             self.pending -= ORDER_BYTES;
-            self.pipe.output.extend_from_slice(&self.report);
+            out.output.extend_from_slice(&self.report);
         }
-        self.pipe.flush()
+        out.flush()
     }
 }
 
 /// Sends orders as a [`Load`] says and times the answers.
 #[derive(Debug)]
 pub struct Client {
-    pipe: Pipe,
+    pipes: Pipes,
     order: Vec<u8>,
     pending: usize,
 }
 
 impl Client {
-    /// Takes a connection to a [`Server`].
+    /// Takes two connections to a [`Server`].
     ///
     /// # Errors
     ///
-    /// The socket refuses its options.
-    pub fn new(socket: TcpStream) -> io::Result<Self> {
+    /// A socket refuses its options.
+    pub fn new(sockets: [TcpStream; 2]) -> io::Result<Self> {
         Ok(Self {
-            pipe: Pipe::new(socket)?,
+            pipes: pipes(sockets)?,
             order: vec![b'o'; ORDER_BYTES],
             pending: 0,
         })
     }
 
-    /// Runs the load to its end. `pause` is called when nothing happened.
+    /// Runs the load to its end; the server goes the same way. `pause` is called when nothing happened.
     ///
     /// # Errors
     ///
     /// The connection ended.
-    pub fn run(&mut self, load: &mut Load, clock: &Clock, pause: impl Fn()) -> io::Result<State> {
+    pub fn run(
+        &mut self,
+        way: Way,
+        load: &mut Load,
+        clock: &Clock,
+        pause: impl Fn(),
+    ) -> io::Result<State> {
         load.begin(clock.now());
         loop {
             let now = clock.now();
             for _ in 0..BATCH {
                 let Some(intended) = load.due(now) else { break };
-                self.pipe.output.extend_from_slice(&self.order);
+                self.pipes[0].output.extend_from_slice(&self.order);
                 load.sent(intended, now);
             }
-            self.pipe.flush()?;
-            let count = self.pipe.read()?;
+            self.pipes[0].flush()?;
+            let count = self.pipes[way as usize].read()?;
             if count == 0 {
                 match load.state(now) {
                     State::Running => pause(),

@@ -195,8 +195,18 @@ fn a_gateway_answers_every_order_once() {
     let report = gateway::measure(&args, true).unwrap();
     assert_eq!(report.faults().total(), 0);
     let measured = report.rows.iter().map(|row| row.subject.as_str());
-    let wanted = ["tcp floor", "echo", "forward", "convert"];
+    let wanted = [
+        "tcp floor",
+        "echo",
+        "tcp floor, onward",
+        "forward",
+        "convert",
+    ];
     assert!(measured.eq(wanted.into_iter().chain(wanted)));
+    let floors = report.rows.iter().filter(|row| !row.is_floor());
+    let floors = floors.map(|row| report.floor_of(row).map(|floor| floor.subject.as_str()));
+    let wanted = [wanted[0], wanted[2], wanted[2]].map(Some);
+    assert!(floors.eq(wanted.into_iter().chain(wanted)));
     let all = report.rows.iter().flat_map(|row| &row.runs);
     assert!(all.map(|run| run.response.count).all(|count| count == 200));
 }

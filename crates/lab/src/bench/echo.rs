@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::engine::EngineArgs;
-use super::{LoadArgs, OutputArgs, on_own_thread};
+use super::{LoadArgs, OutputArgs, Subject, on_own_thread};
 use crate::arena::PATIENCE;
 use crate::error::Error;
-use crate::floor::{ORDER_BYTES, REPORT_BYTES};
+use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
-use crate::report::{Report, Unit};
+use crate::report::{FLOOR, Report, Unit};
 use crate::scenario::{EXECUTION_REPORT, Echo};
 use fixwire_protocol::SessionId;
 use fixwire_protocol::dictionary::Version;
@@ -133,10 +133,11 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
         Some(peer) => format!("peer {peer}"),
         None => "fixwire".to_owned(),
     };
-    let subjects = [(subject, SessionId(0))];
-    let rows = args
-        .load
-        .rows(&mut pair, orders, args.peer.is_none(), &subjects);
+    let mut subjects = vec![(&*subject, Subject::Session(SessionId(0)))];
+    if args.peer.is_none() {
+        subjects.insert(0, (FLOOR, Subject::Floor(Way::Back)));
+    }
+    let rows = args.load.rows(&mut pair, orders, &subjects);
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
     let rows = rows?;

@@ -12,13 +12,13 @@ use fixwire_protocol::SessionId;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 
 use super::engine::EngineArgs;
-use super::{LoadArgs, OutputArgs, on_own_thread};
+use super::{LoadArgs, OutputArgs, Subject, on_own_thread};
 use crate::arena::PATIENCE;
 use crate::error::Error;
-use crate::floor::{ORDER_BYTES, REPORT_BYTES};
+use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
-use crate::report::{Report, Unit};
+use crate::report::{FLOOR, FLOOR_ONWARD, Report, Unit};
 use crate::scenario::NEW_ORDER_SINGLE;
 
 /// Flags of both measurements.
@@ -130,12 +130,16 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     };
     let machine = Machine::read();
     let mut pair = Pair::start(&config, cores, gateway(args.rules)?)?;
-    let mut subjects = vec![("echo".to_owned(), SessionId(0))];
+    let mut subjects = vec![
+        (FLOOR, Subject::Floor(Way::Back)),
+        ("echo", Subject::Session(SessionId(0))),
+    ];
     if converts {
-        subjects.push(("forward".to_owned(), SessionId(3)));
-        subjects.push(("convert".to_owned(), SessionId(1)));
+        subjects.push((FLOOR_ONWARD, Subject::Floor(Way::Onward)));
+        subjects.push(("forward", Subject::Session(SessionId(3))));
+        subjects.push(("convert", Subject::Session(SessionId(1))));
     }
-    let rows = args.load.rows(&mut pair, orders, true, &subjects);
+    let rows = args.load.rows(&mut pair, orders, &subjects);
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
     Ok(Report {
@@ -156,7 +160,8 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         rows: rows?,
         notes: vec![format!(
             "echo: the order comes back on its session; forward: on another one; convert: on another one, \
-             as FIX 4.4. The floor answers with {REPORT_BYTES} bytes on the same connection."
+             as FIX 4.4. The floors answer with {REPORT_BYTES} bytes: on the same connection, and onward \
+             on a second one, where no answer carries the acknowledgements."
         )],
     })
 }

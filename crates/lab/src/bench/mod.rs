@@ -10,11 +10,12 @@ use clap::{Args, Subcommand};
 use fixwire_protocol::SessionId;
 
 use crate::error::Error;
+use crate::floor::Way;
 use crate::load::Pace;
 use crate::machine;
 use crate::pair::Pair;
 use crate::progress::Progress;
-use crate::report::{FLOOR, Report, Row, csv, pace_text, svg, table};
+use crate::report::{Report, Row, csv, pace_text, svg, table};
 
 pub mod echo;
 pub mod engine;
@@ -93,6 +94,15 @@ pub struct LoadArgs {
     pub cores: String,
 }
 
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+enum Subject {
+    /// The bare sockets.
+    Floor(Way),
+    /// What happens to orders of this session.
+    Session(SessionId),
+}
+
 /// The slowest warm-up, orders a second.
 const WARM_UP_RATE: u32 = 20_000;
 /// Most orders of a run: each takes 24 bytes of the books.
@@ -163,49 +173,37 @@ impl LoadArgs {
         }
     }
 
-    /// Measures at each pace: the floor, then each subject, which is what happens to orders of that
-    /// session.
+    /// Measures each subject by turns, at each pace.
     fn rows(
         &self,
         pair: &mut Pair,
         orders: usize,
-        with_floor: bool,
-        subjects: &[(String, SessionId)],
+        subjects: &[(&str, Subject)],
     ) -> Result<Vec<Row>, Error> {
         let mut progress = Progress::new(self.paces().len() * (self.runs as usize + 1));
         let mut rows = Vec::new();
         for pace in self.paces() {
             let name = pace_text(pace);
+            let mut measure = |subject, pace, orders| match subject {
+                Subject::Floor(way) => pair.arena.floor(way, pace, orders),
+                Subject::Session(session) => pair.run(session, pace, orders),
+            };
             progress.step(&format!("{name}: warm-up"));
-            let (warm_up, orders_before) = (Self::warm_up_pace(pace), self.warm_up as usize);
-            if with_floor {
-                pair.arena.floor(warm_up, orders_before)?;
+            for (_, subject) in subjects {
+                measure(*subject, Self::warm_up_pace(pace), self.warm_up as usize)?;
             }
-            for (_, session) in subjects {
-                pair.run(*session, warm_up, orders_before)?;
-            }
-            let (mut floors, mut runs) = (Vec::new(), vec![Vec::new(); subjects.len()]);
+            let mut runs = vec![Vec::new(); subjects.len()];
             for run in 1..=self.runs {
                 progress.step(&format!("{name}: run {run} of {}", self.runs));
-                if with_floor {
-                    floors.push(pair.arena.floor(pace, orders)?);
-                }
-                for (runs, (_, session)) in runs.iter_mut().zip(subjects) {
-                    runs.push(pair.run(*session, pace, orders)?);
+                for (runs, (_, subject)) in runs.iter_mut().zip(subjects) {
+                    runs.push(measure(*subject, pace, orders)?);
                 }
             }
-            let floor = with_floor.then(|| (FLOOR.to_owned(), floors));
-            let subjects = subjects.iter().map(|(name, _)| name.clone()).zip(runs);
-            rows.extend(
-                floor
-                    .into_iter()
-                    .chain(subjects)
-                    .map(|(subject, runs)| Row {
-                        pace,
-                        subject,
-                        runs,
-                    }),
-            );
+            rows.extend(subjects.iter().zip(runs).map(|((name, _), runs)| Row {
+                pace,
+                subject: (*name).to_owned(),
+                runs,
+            }));
         }
         Ok(rows)
     }

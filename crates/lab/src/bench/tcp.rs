@@ -8,7 +8,7 @@ use super::{LoadArgs, OutputArgs, on_own_thread};
 use crate::arena::{Arena, pin};
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::floor::{ORDER_BYTES, REPORT_BYTES};
+use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::report::{FLOOR, Report, Row, Unit, pace_text};
@@ -66,11 +66,15 @@ fn rows(args: &LoadArgs, arena: &mut Arena, orders: usize) -> Result<Vec<Row>, E
     for pace in args.paces() {
         let name = pace_text(pace);
         progress.step(&format!("{name}: warm-up"));
-        arena.floor(LoadArgs::warm_up_pace(pace), args.warm_up as usize)?;
+        arena.floor(
+            Way::Back,
+            LoadArgs::warm_up_pace(pace),
+            args.warm_up as usize,
+        )?;
         let mut runs = Vec::new();
         for run in 1..=args.runs {
             progress.step(&format!("{name}: run {run} of {}", args.runs));
-            runs.push(arena.floor(pace, orders)?);
+            runs.push(arena.floor(Way::Back, pace, orders)?);
         }
         rows.push(Row {
             pace,

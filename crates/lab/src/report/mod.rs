@@ -101,18 +101,29 @@ impl Report {
         all
     }
 
-    /// The floor's row at a pace.
-    pub fn floor(&self, pace: Pace) -> Option<&Row> {
-        self.rows
+    /// The floor that a row is held against: the last one before it at its pace.
+    pub fn floor_of(&self, row: &Row) -> Option<&Row> {
+        let before = self
+            .rows
             .iter()
-            .find(|row| row.pace == pace && row.subject == FLOOR)
+            .take_while(|other| !std::ptr::eq(*other, row));
+        before
+            .filter(|other| other.pace == row.pace && other.is_floor())
+            .last()
     }
 }
 
 /// The subject of a floor row.
 pub const FLOOR: &str = "tcp floor";
+/// The subject of a floor row whose answers come on a second connection.
+pub const FLOOR_ONWARD: &str = "tcp floor, onward";
 
 impl Row {
+    /// Whether it is a floor, against which others are held.
+    pub fn is_floor(&self) -> bool {
+        self.subject == FLOOR || self.subject == FLOOR_ONWARD
+    }
+
     /// Each percentile of the response time as a multiple of the floor's: the median over the runs of
     /// run *n* against the floor's run *n*, which was made right before it. Pairs whose cores were
     /// not at one distance are left out.

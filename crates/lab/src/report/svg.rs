@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{FLOOR, Report, Row, pace_text};
+use super::{Report, Row, pace_text};
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 480.0;
@@ -82,10 +82,10 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
         let place = report
             .rows
             .iter()
-            .filter(|other| other.subject != FLOOR)
+            .filter(|other| !other.is_floor())
             .position(|other| other.pace == row.pace);
         let colour = COLOURS[place.unwrap_or(index) % COLOURS.len()];
-        let dash = if row.subject == FLOOR {
+        let dash = if row.is_floor() {
             r#" stroke-dasharray="5 4""#
         } else {
             ""

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{FLOOR, Report, Row, Run, Unit, pace_text, thousands};
+use super::{Report, Row, Run, Unit, pace_text, thousands};
 use crate::distance::Distance;
 use crate::load::Pace;
 use crate::stats::{Figures, variation};
@@ -76,7 +76,7 @@ fn grid(report: &Report) -> Vec<Vec<String>> {
             time(|run| run.response).collect(),
             cores(),
         ));
-        if row.subject == FLOOR {
+        if row.is_floor() {
             continue;
         }
         grid.push(line(
@@ -93,7 +93,7 @@ fn grid(report: &Report) -> Vec<Vec<String>> {
             variation(&values).map_or_else(|| "-".to_owned(), |percent| format!("{percent:.1}"))
         });
         grid.push(line("  variation %", varied.collect(), String::new()));
-        if let Some(floor) = report.floor(row.pace) {
+        if let Some(floor) = report.floor_of(row) {
             let ratios = row
                 .ratios(floor)
                 .map(|ratio| ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2} x")));
@@ -121,7 +121,7 @@ fn legend(unit: Unit) -> &'static str {
         Unit::Micros => {
             "Microseconds; cells are the runs in order. Response time counts from when the order was due \
              (no coordinated\nomission), service time from just before it was built. Ratios compare each \
-             run with the floor's run before it;\nvariation is 100 (max - min) / (max + min / 2) percent. \
+             run with the run of the floor above it;\nvariation is 100 (max - min) / (max + min / 2) percent. \
              Cores: near or far, as a cache line travels between them."
         }
         Unit::Nanos => {
