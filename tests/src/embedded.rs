@@ -218,7 +218,7 @@ impl Trader {
             name: name.to_owned(),
             id: text(tag::CL_ORD_ID),
             seq: text(tag::MSG_SEQ_NUM).parse().unwrap_or_default(),
-            dup: text(tag::POSS_DUP_FLAG) == "Y",
+            dup: text(tag::POSS_DUP_FLAG) == "Y" || text(tag::POSS_RESEND) == "Y",
             text: message
                 .map(|message| crate::wire::show(message.bytes()))
                 .unwrap_or_default(),

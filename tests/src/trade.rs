@@ -19,9 +19,9 @@ pub struct Event {
     pub name: String,
     /// ClOrdID of an order or report.
     pub id: String,
-    /// MsgSeqNum of an order or report.
+    /// MsgSeqNum of an order or report; of a logon, that of the other side's Logon.
     pub seq: u64,
-    /// PossDupFlag of an order or report.
+    /// Whether an order or report has PossDupFlag or PossResend.
     pub dup: bool,
     /// Whatever else it said, for a person to read.
     pub text: String,

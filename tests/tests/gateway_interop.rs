@@ -1,12 +1,13 @@
 //! Does a gateway between engines of others lose, double or misdirect anything, also when it is killed?
 //!
 //! The finished binary runs `examples/gateway.toml`, with ports of its own and a second client, between
-//! QuickFIX/J and QuickFIX C++ as clients that speak FIX 4.2, and QuickFIX C++ as the venue that speaks
-//! FIX 4.4; all of them validate. Then it is ended by SIGKILL in the middle of the orders, and started
-//! again, and in the end:
+//! clients that speak FIX 4.2 and a venue that speaks FIX 4.4; all of them validate. In one game all are
+//! QuickFIX/J, in the other one client and the venue are QuickFIX C++. The gateway is ended by SIGKILL in
+//! the middle of the orders, and started again, and in the end:
 //!
 //! * every order has reached the venue, as a new one at most once;
 //! * every order has its report, at the client that sent it, as a new one at most once;
+//! * what may have been sent before says so, by PossDupFlag or PossResend;
 //! * nobody has rejected anything.
 //!
 //! `GATEWAY_KILLS` says how many (5), `FIXWIRE_SEED` repeats the moments.
@@ -16,7 +17,7 @@ use fixwire_rigs::peers::{Engine, Role, Running, Terms};
 use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Launch, Server, binary, free_port, scratch, wait_for_listener};
 use fixwire_rigs::trade::Event;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -28,29 +29,58 @@ const ORDERS: usize = 500;
 const BURST: usize = 100;
 /// How long one step may take: a JVM starts, initiators pause.
 const PATIENCE: Duration = Duration::from_secs(60);
-const CLIENTS: [(&str, Engine); 2] = [
-    ("CLIENT", Engine::QuickfixJ),
-    ("CLIENT2", Engine::QuickfixCpp),
-];
+
+/// Whose engines trade through the gateway.
+struct Game {
+    name: &'static str,
+    clients: [(&'static str, Engine); 2],
+    venue: Engine,
+}
 
 #[test]
-fn orders_go_up_and_reports_come_back() -> Result<(), String> {
+fn quickfix_j_trades_with_quickfix_j() -> Result<(), String> {
+    play(&Game {
+        name: "QuickFIX/J",
+        clients: ["CLIENT", "CLIENT2"].map(|name| (name, Engine::QuickfixJ)),
+        venue: Engine::QuickfixJ,
+    })
+}
+
+#[test]
+fn quickfix_j_and_cpp_trade_with_quickfix_cpp() -> Result<(), String> {
+    play(&Game {
+        name: "QuickFIX C++",
+        clients: [
+            ("CLIENT", Engine::QuickfixJ),
+            ("CLIENT2", Engine::QuickfixCpp),
+        ],
+        venue: Engine::QuickfixCpp,
+    })
+}
+
+fn play(game: &Game) -> Result<(), String> {
     let text = std::env::var("GATEWAY_KILLS").ok();
     let kills: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(5);
     let seed = seed();
     let mut random = Random::new(seed);
-    let outcome = Market::open().and_then(|mut market| {
+    let outcome = Market::open(game).and_then(|mut market| {
         market.send(ORDERS)?;
         market.settle()?;
         for _ in 0..kills {
             market.death(&mut random)?;
         }
         market.settle()?;
-        Ok(market.sent)
+        Ok(market)
     });
-    let sent = outcome.map_err(|fault| format!("FIXWIRE_SEED={seed}: {fault}"))?;
-    let clients = CLIENTS.len();
-    println!("{clients} clients, {kills} kills, {sent} orders each; seed {seed}");
+    let market = outcome.map_err(|fault| format!("FIXWIRE_SEED={seed}: {fault}"))?;
+    let again = |party: &Party| party.seen.iter().filter(|one| one.dup).count();
+    println!(
+        "{}: {kills} kills, {} orders of each client; marked as sent before: {} orders, {} reports; seed {seed}",
+        game.name,
+        market.sent,
+        again(&market.venue),
+        market.clients.iter().map(again).sum::<usize>()
+    );
     Ok(())
 }
 
@@ -60,6 +90,8 @@ struct Party {
     running: Running,
     events: Receiver<Event>,
     seen: Vec<Event>,
+    /// Of the orders, or reports.
+    ids: BTreeSet<String>,
 }
 
 impl Party {
@@ -82,22 +114,55 @@ impl Party {
             running,
             events,
             seen: Vec::new(),
+            ids: BTreeSet::new(),
         })
     }
 
-    /// Waits until what was seen is enough.
-    fn wait(&mut self, what: &str, enough: impl Fn(&[Event]) -> bool) -> Result<(), String> {
+    /// Waits until it has logged on.
+    fn log_on(&mut self) -> Result<(), String> {
+        self.wait("a logon", |party| {
+            party.seen.iter().any(|event| event.name == "logon")
+        })
+    }
+
+    /// Waits until it has seen so many different orders, or reports.
+    fn wait_for(&mut self, different: usize) -> Result<(), String> {
+        let what = format!("{different} different ones");
+        self.wait(&what, |party| party.ids.len() >= different)
+    }
+
+    fn wait(&mut self, what: &str, enough: impl Fn(&Self) -> bool) -> Result<(), String> {
         let deadline = Instant::now() + PATIENCE;
-        while !enough(&self.seen) {
+        while !enough(self) {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.events.recv_timeout(left) {
-                Ok(event) => self.seen.push(event),
+                Ok(event) => self.take(event)?,
                 Err(RecvTimeoutError::Timeout) => {
-                    return Err(format!("{} never saw {what}", self.name));
+                    let seen = self.ids.len();
+                    return Err(format!("{} saw {seen}, and never {what}", self.name));
                 }
                 Err(RecvTimeoutError::Disconnected) => return Err(format!("{} ended", self.name)),
             }
         }
+        self.drain()
+    }
+
+    /// Takes what it has told so far.
+    fn drain(&mut self) -> Result<(), String> {
+        while let Ok(event) = self.events.try_recv() {
+            self.take(event)?;
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, event: Event) -> Result<(), String> {
+        if event.name == "rejected" {
+            return Err(format!("{}: rejected: {}", self.name, event.text));
+        }
+        if matches!(&*event.name, "order" | "report") {
+            self.ids.insert(event.id.clone());
+        }
+        self.seen.push(event);
         Ok(())
     }
 }
@@ -113,15 +178,20 @@ struct Market {
 }
 
 impl Market {
-    fn open() -> Result<Self, String> {
+    fn open(game: &Game) -> Result<Self, String> {
         let io = |error: std::io::Error| error.to_string();
-        let folder = scratch("gateway-interop").map_err(io)?;
+        let folder = scratch(&format!("gateway-interop-{:?}", game.venue)).map_err(io)?;
         let (clients, venue) = (free_port().map_err(io)?, free_port().map_err(io)?);
         let settings = folder.join("gateway.toml");
         fs::write(&settings, example(&folder, clients, venue)?).map_err(io)?;
-        let cpp = ("VENUE", Engine::QuickfixCpp);
         let listens = SocketAddr::from((Ipv4Addr::LOCALHOST, venue));
-        let venue = Party::start(cpp, Role::Acceptor, venue, &folder, "FIX.4.4")?;
+        let venue = Party::start(
+            ("VENUE", game.venue),
+            Role::Acceptor,
+            venue,
+            &folder,
+            "FIX.4.4",
+        )?;
         wait_for_listener(listens, PATIENCE)?;
         let launch = Launch {
             binary: binary()?,
@@ -136,11 +206,15 @@ impl Market {
             launch,
             gateway,
             venue,
-            clients: CLIENTS.into_iter().map(client).collect::<Result<_, _>>()?,
+            clients: game
+                .clients
+                .into_iter()
+                .map(client)
+                .collect::<Result<_, _>>()?,
             sent: 0,
         };
         for party in market.clients.iter_mut().chain([&mut market.venue]) {
-            party.wait("a logon", |seen| seen.iter().any(|one| one.name == "logon"))?;
+            party.log_on()?;
         }
         Ok(market)
     }
@@ -156,11 +230,11 @@ impl Market {
 
     /// The gateway dies while orders are on their way, and starts again.
     fn death(&mut self, random: &mut Random) -> Result<(), String> {
-        let before = different(&self.venue.seen, "order");
-        let through = random.below((BURST * CLIENTS.len()) as u64) as usize;
+        self.venue.drain()?;
+        let before = self.venue.ids.len();
+        let through = 1 + random.below((BURST * self.clients.len()) as u64) as usize;
         self.send(BURST)?;
-        let enough = |seen: &[Event]| different(seen, "order") >= before + through;
-        self.venue.wait("the orders of a burst", enough)?;
+        self.venue.wait_for(before + through)?;
         let gateway = self.gateway.take().ok_or("the gateway does not run")?;
         gateway.kill()?;
         self.gateway = Some(self.launch.start()?);
@@ -171,22 +245,19 @@ impl Market {
     fn settle(&mut self) -> Result<(), String> {
         let sent = self.sent;
         for client in &mut self.clients {
-            let all = |seen: &[Event]| different(seen, "report") >= sent || rejected(seen).is_err();
-            let waited = client.wait("all reports", all);
+            let waited = client.wait_for(sent);
             let said = self.gateway.as_ref().map(Server::last_words);
             waited.map_err(|fault| format!("{fault}; {}", said.unwrap_or_default()))?;
-            rejected(&client.seen)?;
-            once(&client.seen, "report", client.name, sent)?;
+            once(&client.seen, client.name, sent)?;
+            marked(&client.seen)?;
         }
-        let all = sent * self.clients.len();
-        let all = |seen: &[Event]| different(seen, "order") >= all;
-        self.venue.wait("all orders", all)?;
+        self.venue.wait_for(sent * self.clients.len())?;
         for client in &self.clients {
             let own = self.venue.seen.iter().filter(|one| is_of(one, client.name));
             let own: Vec<Event> = own.cloned().collect();
-            once(&own, "order", client.name, sent)?;
+            once(&own, client.name, sent)?;
         }
-        rejected(&self.venue.seen)
+        marked(&self.venue.seen)
     }
 }
 
@@ -214,13 +285,6 @@ fn example(folder: &Path, clients: u16, venue: u16) -> Result<String, String> {
     Ok(format!("{text}\n[[session]]{second}"))
 }
 
-/// How many different orders, or reports, were seen.
-fn different(seen: &[Event], name: &str) -> usize {
-    let ids = seen.iter().filter(|one| one.name == name);
-    let ids: std::collections::BTreeSet<&str> = ids.map(|one| &*one.id).collect();
-    ids.len()
-}
-
 /// Whether an order or report is of this client, by its ClOrdID.
 fn is_of(event: &Event, client: &str) -> bool {
     event
@@ -229,34 +293,39 @@ fn is_of(event: &Event, client: &str) -> bool {
         .is_some_and(|(name, _)| name == client)
 }
 
-fn rejected(seen: &[Event]) -> Result<(), String> {
-    match seen.iter().find(|one| one.name == "rejected") {
-        Some(event) => Err(format!("rejected: {}", event.text)),
-        None => Ok(()),
+/// Each of the client's orders, or reports, was seen: as a new one at most once, and then before those
+/// that are marked.
+fn once(seen: &[Event], client: &str, sent: usize) -> Result<(), String> {
+    let mut ids = BTreeSet::new();
+    for event in seen.iter().filter(|one| !one.id.is_empty()) {
+        let Event { name, id, dup, .. } = event;
+        if !is_of(event, client) {
+            return Err(format!("{client} got the {name} of {id}"));
+        }
+        if !ids.insert(id) && !dup {
+            return Err(format!("the {name} of {id} came again, as a new one"));
+        }
+    }
+    match ids.len() == sent {
+        true => Ok(()),
+        false => Err(format!("{} of {sent} of {client} were seen", ids.len())),
     }
 }
 
-/// Each of the client's orders, or reports, was seen, as a new one at most once, and none of others.
-fn once(seen: &[Event], name: &str, client: &str, sent: usize) -> Result<(), String> {
-    let mut new: BTreeMap<&str, usize> = BTreeMap::new();
-    for event in seen.iter().filter(|one| one.name == name) {
-        if !is_of(event, client) {
-            return Err(format!("{client} got a {name} of {}", event.id));
+/// What was sent before the connection is marked.
+fn marked(seen: &[Event]) -> Result<(), String> {
+    let mut logon = 0;
+    for event in seen {
+        if event.name == "logon" {
+            logon = event.seq;
+        } else if !event.id.is_empty() && event.seq < logon && !event.dup {
+            return Err(format!(
+                "{} was sent before the Logon of number {logon} and is not marked",
+                event.text
+            ));
         }
-        *new.entry(&event.id).or_default() += usize::from(!event.dup);
     }
-    if let Some((id, count)) = new.iter().find(|(_, count)| **count > 1) {
-        return Err(format!(
-            "the {name} of {id} came {count} times, each as a new one"
-        ));
-    }
-    match new.len() == sent {
-        true => Ok(()),
-        false => Err(format!(
-            "{} of {sent} {name}s of {client} were seen",
-            new.len()
-        )),
-    }
+    Ok(())
 }
 
 #[test]
@@ -267,7 +336,7 @@ fn each_planted_fault_is_found() {
         dup,
         ..Event::default()
     };
-    let judge = |seen: &[Event]| once(seen, "report", "A", 2);
+    let judge = |seen: &[Event]| once(seen, "A", 2);
     let good = [
         report("A-1", false),
         report("A-1", true),
@@ -276,5 +345,19 @@ fn each_planted_fault_is_found() {
     assert_eq!(judge(&good), Ok(()));
     assert!(judge(&good[..2]).is_err());
     assert!(judge(&[&good[..], &[report("A-1", false)]].concat()).is_err());
+    assert!(judge(&[&good[..], &[report("A-2", false)]].concat()).is_err());
     assert!(judge(&[&good[..], &[report("B-1", false)]].concat()).is_err());
+
+    let numbered = |event: Event, seq| Event { seq, ..event };
+    let logon = |seq| Event {
+        name: "logon".into(),
+        seq,
+        ..Event::default()
+    };
+    let after = |dup, seq| {
+        let report = numbered(report("A-1", dup), seq);
+        marked(&[logon(1), numbered(report.clone(), 2), logon(5), report])
+    };
+    assert_eq!((after(true, 4), after(false, 6)), (Ok(()), Ok(())));
+    assert!(after(false, 4).is_err());
 }

@@ -1,24 +1,28 @@
 //! Is an order lost, or handled by a mixture of old and new rules, when rules change under load?
 //!
-//! The finished binary runs as a gateway between two peers of FIX 4.2 and 4.4. One sends orders without
-//! a pause, and meanwhile the file and its table change again and again. The rule and the table each
-//! write the number of the file into an order: at the venue every order must have arrived once, in order,
-//! with one number in both places, and the numbers must never go back.
+//! The finished binary runs as a gateway between two peers of FIX 4.2 and 4.4. One sends 50,000 orders a
+//! second, as far as the machine can, and meanwhile the file and its table change again and again. The
+//! rule and the table each write the number of the file into an order: at the venue every order must have
+//! arrived once, in order, with one number in both places, and the numbers must never go back. Before
+//! each change the file is one that has a mistake: it must be refused, with the line.
 //!
 //! `GATEWAY_RELOADS` says how many (20).
 
 use fixwire_rigs::server::{Launch, Server, binary, free_port, scratch};
-use fixwire_rigs::wire::{Wire, message, number, show, timestamp, value};
+use fixwire_rigs::wire::{Missing, Wire, checksum, message, number, show, timestamp, value};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Orders that are sent in one write, and the pause behind it: some 20,000 a second.
-const BURST: u64 = 50;
-const PAUSE: Duration = Duration::from_micros(2_500);
+/// Orders that are sent in one write, and the time from one write to the next: a few more than 50,000
+/// a second, so that the whole run has as many, its ends included.
+const BURST: usize = 100;
+const PERIOD: Duration = Duration::from_micros(1_900);
+/// The most orders for one reload: the gateway has room for so many.
+const ROOM: usize = 20_000;
 
 #[test]
 fn every_order_is_handled_by_one_set_of_rules() -> Result<(), String> {
@@ -27,7 +31,7 @@ fn every_order_is_handled_by_one_set_of_rules() -> Result<(), String> {
     let io = |error: std::io::Error| error.to_string();
     let folder = scratch("gateway-reload").map_err(io)?;
     let port = free_port().map_err(io)?;
-    write(&folder, port, 0)?;
+    write(&folder, (port, reloads), 0, "send")?;
     let launch = Launch {
         binary: binary()?,
         app: None,
@@ -38,58 +42,78 @@ fn every_order_is_handled_by_one_set_of_rules() -> Result<(), String> {
     let gateway = launch.start()?;
     let mut client = log_on(gateway.address, "FIX.4.2", "CLIENT")?;
     let mut venue = log_on(gateway.address, "FIX.4.4", "VENUE")?;
-    let stop = AtomicBool::new(false);
-    let (sent, seen) = std::thread::scope(|scope| {
-        let sender = scope.spawn(|| send(&mut client, &stop));
-        let reader = scope.spawn(|| read(&mut venue, &stop));
-        let changed = change(&gateway, &folder, port, reloads);
-        stop.store(true, Ordering::Relaxed);
+    let (reloaded, sent) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+    let began = Instant::now();
+    let seen = std::thread::scope(|scope| {
+        let sender = scope.spawn(|| {
+            let outcome = send(&mut client, &reloaded, reloads);
+            sent.store(*outcome.as_ref().unwrap_or(&0), Ordering::Relaxed);
+            outcome
+        });
+        let reader = scope.spawn(|| read(&mut venue, &sent));
+        let changed = change(&gateway, &folder, port, (reloads, &reloaded));
+        reloaded.store(reloads, Ordering::Relaxed);
         let join = |error| format!("{error:?}");
-        let sent = sender.join().map_err(join)??;
-        let seen = reader.join().map_err(join)?;
+        let seen = reader.join().map_err(join)??;
+        sender.join().map_err(join)??;
         changed.map_err(|fault| format!("{fault}; {}", gateway.last_words()))?;
-        Ok::<_, String>((sent, seen?))
+        Ok::<_, String>(seen)
     })?;
-    let mut seen = seen;
-    while (seen.orders as u64) < sent {
-        let next = venue.receive(PATIENCE);
-        let missing = |fault| format!("{} of {sent} orders: {fault}", seen.orders);
-        seen.take(&next.map_err(missing)?)?;
-    }
+    let rate = seen.orders as f64 / began.elapsed().as_secs_f64();
     if seen.sets < 2 {
         return Err("no reload changed anything".into());
     }
     println!(
-        "{reloads} reloads, {sent} orders, {} sets of rules at work",
-        seen.sets
+        "{reloads} reloads, {} orders, {rate:.0} a second, {} sets of rules at work",
+        seen.orders, seen.sets
     );
     gateway.terminate(PATIENCE)
 }
 
-/// Changes the rules so many times, each when the one before holds.
-fn change(gateway: &Server, folder: &Path, port: u16, reloads: usize) -> Result<(), String> {
+/// Changes the rules so many times, each when the one before holds, and counts it.
+fn change(
+    gateway: &Server,
+    folder: &Path,
+    port: u16,
+    (reloads, reloaded): (usize, &AtomicUsize),
+) -> Result<(), String> {
     for reload in 1..=reloads {
-        write(folder, port, reload)?;
-        gateway.signal("HUP")?;
-        let deadline = Instant::now() + PATIENCE;
-        while gateway.words().matches("gateway reloaded").count() < reload {
-            if Instant::now() > deadline {
-                return Err(format!("reload {reload} never came"));
+        for (set, action, answer) in [
+            // Were it taken, the next one would be an older one.
+            (usize::MAX, "sent", "gateway.toml:13:"),
+            (reload, "send", "gateway reloaded"),
+        ] {
+            write(folder, (port, reloads), set, action)?;
+            gateway.signal("HUP")?;
+            let deadline = Instant::now() + PATIENCE;
+            while gateway.words().matches(answer).count() < reload {
+                if Instant::now() > deadline {
+                    return Err(format!("reload {reload}: {answer:?} never came"));
+                }
+                std::thread::sleep(Duration::from_millis(5));
             }
-            std::thread::sleep(Duration::from_millis(5));
         }
+        reloaded.store(reload, Ordering::Relaxed);
     }
     Ok(())
 }
 
-fn write(folder: &Path, port: u16, set: usize) -> Result<(), String> {
+/// Writes the file and its table; another action than `send` is a mistake in line 13.
+fn write(
+    folder: &Path,
+    (port, reloads): (u16, usize),
+    set: usize,
+    action: &str,
+) -> Result<(), String> {
+    let room = ROOM * (reloads + 1);
     let store = folder.join("store").display().to_string();
     let mut text = format!(
         "[default]\nConnectionType = 'acceptor'\nSocketAcceptAddress = '127.0.0.1'\n\
          SocketAcceptPort = {port}\nFileStorePath = '{store}'\nNonStopSession = true\n\
+         [gateway]\nmax_orders = {room}\n\
          [table.sets]\nfile = 'sets.csv'\n\
          [[rule]]\nfrom = ['CLIENT']\n\
-         do = ['set Account \"{set}\"', 'map Symbol by sets.number to Text', 'convert', 'send VENUE']\n"
+         do = ['set Account \"{set}\"', 'map Symbol by sets.number to Text', 'convert', '{action} VENUE']\n"
     );
     for (name, version) in [("CLIENT", "FIX.4.2"), ("VENUE", "FIX.4.4")] {
         text += &format!(
@@ -119,31 +143,61 @@ fn log_on(address: SocketAddr, version: &str, name: &str) -> Result<Wire, String
     }
 }
 
-/// Sends orders until it is to stop; how many.
-fn send(client: &mut Wire, stop: &AtomicBool) -> Result<u64, String> {
-    let mut sent = 0;
-    while !stop.load(Ordering::Relaxed) {
-        let now = timestamp(0, true);
-        let orders = (sent + 1..=sent + BURST).flat_map(|order| {
-            message(&format!(
-                "8=FIX.4.2|35=D|34={}|49=CLIENT|52={now}|56=GATE|11={order}|21=1|55=VOD|54=1|60={now}|38=9|40=1|",
-                order + 1
-            ))
-        });
-        let orders: Vec<u8> = orders.collect();
-        client.send(&orders).map_err(|error| error.to_string())?;
-        sent += BURST;
-        std::thread::sleep(PAUSE);
+/// Sends orders until there were so many reloads; how many orders.
+fn send(client: &mut Wire, reloaded: &AtomicUsize, reloads: usize) -> Result<usize, String> {
+    let order = message(
+        "8=FIX.4.2|35=D|34=000000000|49=CLIENT|52=00000000-00:00:00.000|56=GATE|11=000000000|21=1|\
+         55=VOD|54=1|60=00000000-00:00:00.000|38=9|40=1|",
+    );
+    let mut burst = order.repeat(BURST);
+    let (mut sent, mut due) = (0, Instant::now());
+    loop {
+        let done = reloaded.load(Ordering::Relaxed);
+        if done == reloads {
+            return Ok(sent);
+        }
+        if sent < ROOM * (done + 1) {
+            let now = timestamp(0, true);
+            for order in burst.chunks_mut(order.len()) {
+                sent += 1;
+                fill(order, sent, &now);
+            }
+            client.send(&burst).map_err(|error| error.to_string())?;
+        }
+        due += PERIOD;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
     }
-    Ok(sent)
 }
 
-/// Reads what comes until it is to stop.
-fn read(venue: &mut Wire, stop: &AtomicBool) -> Result<Seen, String> {
+/// Makes this the order of a number: what it writes is as long as what was there.
+fn fill(order: &mut [u8], number: usize, now: &str) {
+    let mut put = |field: &str, value: &str| {
+        let field = field.as_bytes();
+        let at = order.windows(field.len()).position(|bytes| bytes == field);
+        let at = at.expect("the order has it") + field.len();
+        order[at..][..value.len()].copy_from_slice(value.as_bytes());
+    };
+    put("\u{1}34=", &format!("{:09}", number + 1));
+    put("\u{1}11=", &format!("{number:09}"));
+    put("\u{1}52=", now);
+    put("\u{1}60=", now);
+    let trailer = order.len() - 7;
+    let sum = format!("{:03}", checksum(&order[..trailer]));
+    order[trailer + 3..trailer + 6].copy_from_slice(sum.as_bytes());
+}
+
+/// Reads until so many orders have come as were sent in the end.
+fn read(venue: &mut Wire, sent: &AtomicUsize) -> Result<Seen, String> {
     let mut seen = Seen::default();
-    while !stop.load(Ordering::Relaxed) {
-        if let Ok(order) = venue.receive(Duration::from_millis(20)) {
-            seen.take(&order)?;
+    let mut heard = Instant::now();
+    while seen.orders < sent.load(Ordering::Relaxed) {
+        match venue.receive(Duration::from_millis(20)) {
+            Ok(order) => {
+                seen.take(&order)?;
+                heard = Instant::now();
+            }
+            Err(Missing::Silent(_)) if heard.elapsed() < PATIENCE => {}
+            Err(fault) => return Err(format!("{} orders came, then {fault}", seen.orders)),
         }
     }
     Ok(seen)

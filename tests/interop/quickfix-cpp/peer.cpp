@@ -71,7 +71,7 @@ public:
   }
 
   void onCreate(const FIX::SessionID &) override {}
-  void onLogon(const FIX::SessionID &) override { event("logon"); }
+  void onLogon(const FIX::SessionID &) override { event("logon", ",\"seq\":" + logon); }
   void onLogout(const FIX::SessionID &) override { event("logout"); }
 
   void toAdmin(FIX::Message &m, const FIX::SessionID &) override {
@@ -84,6 +84,7 @@ public:
   void fromAdmin(const FIX::Message &m, const FIX::SessionID &)
       EXCEPT(FIX::FieldNotFound, FIX::IncorrectDataFormat, FIX::IncorrectTagValue, FIX::RejectLogon) override {
     const std::string kind = text(m.getHeader(), 35);
+    if (kind == "A") logon = text(m.getHeader(), 34);
     if (kind == "A" && text(m, 141) == "Y") {
       resetNext = false;
       event("reset");
@@ -117,7 +118,7 @@ private:
   }
 
   static void received(const char *name, const FIX::Message &m) {
-    const bool dup = text(m.getHeader(), 43) == "Y";
+    const bool dup = text(m.getHeader(), 43) == "Y" || text(m.getHeader(), 97) == "Y";
     event(name, ",\"id\":" + json(text(m, 11)) + ",\"seq\":" + text(m.getHeader(), 34) +
                     ",\"dup\":" + (dup ? "true" : "false"));
   }
@@ -144,6 +145,7 @@ private:
   const FIX::SessionID id;
   int sent = 0;
   int reports = 0;
+  std::string logon = "0";
   std::set<std::string> answered;
 };
 

@@ -35,6 +35,7 @@ func event(name string, of members) {
 
 type peer struct {
 	id        quickfix.SessionID
+	logon     int
 	resetNext atomic.Bool
 	sent      int
 	reports   int
@@ -54,7 +55,7 @@ func readable(message *quickfix.Message) string {
 }
 
 func (p *peer) OnCreate(quickfix.SessionID) {}
-func (p *peer) OnLogon(quickfix.SessionID)  { event("logon", nil) }
+func (p *peer) OnLogon(quickfix.SessionID)  { event("logon", members{"seq": p.logon}) }
 func (p *peer) OnLogout(quickfix.SessionID) { event("logout", nil) }
 
 func (p *peer) ToAdmin(m *quickfix.Message, _ quickfix.SessionID) {
@@ -73,6 +74,7 @@ func (p *peer) ToAdmin(m *quickfix.Message, _ quickfix.SessionID) {
 func (p *peer) FromAdmin(m *quickfix.Message, _ quickfix.SessionID) quickfix.MessageRejectError {
 	switch text(&m.Header.FieldMap, 35) {
 	case "A":
+		p.logon, _ = m.Header.GetInt(34)
 		if text(&m.Body.FieldMap, 141) == "Y" {
 			p.resetNext.Store(false)
 			event("reset", nil)
@@ -117,7 +119,7 @@ func asked(name string, m *quickfix.Message) {
 
 func received(name string, m *quickfix.Message) {
 	seq, _ := m.Header.GetInt(34)
-	dup := text(&m.Header.FieldMap, 43) == "Y"
+	dup := text(&m.Header.FieldMap, 43) == "Y" || text(&m.Header.FieldMap, 97) == "Y"
 	event(name, members{"id": text(&m.Body.FieldMap, 11), "seq": seq, "dup": dup})
 }
 

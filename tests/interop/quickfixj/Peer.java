@@ -24,6 +24,7 @@ import quickfix.UnsupportedMessageType;
 public final class Peer implements Application {
     private final SessionID id;
     private volatile boolean resetNext;
+    private volatile String logon = "0";
     private int sent;
     private int reports;
     private final Set<String> answered = new HashSet<>();
@@ -129,7 +130,7 @@ public final class Peer implements Application {
 
     @Override
     public void onLogon(SessionID session) {
-        event("logon", "");
+        event("logon", ",\"seq\":" + logon);
     }
 
     @Override
@@ -155,6 +156,7 @@ public final class Peer implements Application {
     public void fromAdmin(Message message, SessionID session) {
         switch (text(message.getHeader(), 35)) {
             case "A" -> {
+                logon = text(message.getHeader(), 34);
                 if (text(message, 141).equals("Y")) {
                     resetNext = false;
                     event("reset", "");
@@ -197,7 +199,7 @@ public final class Peer implements Application {
     }
 
     private static void received(String name, Message message) {
-        boolean dup = text(message.getHeader(), 43).equals("Y");
+        boolean dup = text(message.getHeader(), 43).equals("Y") || text(message.getHeader(), 97).equals("Y");
         event(name, ",\"id\":" + quoted(text(message, 11)) + ",\"seq\":" + text(message.getHeader(), 34)
             + ",\"dup\":" + dup);
     }

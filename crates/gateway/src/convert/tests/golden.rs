@@ -56,6 +56,20 @@ fn an_execution_report_that_contradicts_itself_converts_all_the_same() {
     );
 }
 
+/// The messages of a published measurement of QuickFIX/J and Chronicle FIX; their report is filled and new.
+#[test]
+fn the_messages_of_the_published_benchmark_convert() {
+    let order = "11=1795253164123456789|21=3|55=LCOM1|48=LCOM1|22=5|167=FUT|200=201106|54=1|\
+                 60=20260821-13:30:00.123|38=1|40=2|44=200.0|59=0";
+    both_ways("D", "1=ABCTEST1", &[(order, order)]);
+
+    let ids = "37=tkacct.151124.e.EFX.122.6|17=tkacct.151124.e.EFX.122.6";
+    let end = "39=0|55=EFX|54=1|151=0|14=7|6=110.11";
+    let published = format!("11=1|109=TEST|20=0|150=2|{end}");
+    let new = format!("11=1|453=1|448=TEST|447=D|452=3|150=F|{end}");
+    both_ways("8", ids, &[(&published, &new)]);
+}
+
 #[test]
 fn replaced_is_what_the_quantities_say() {
     let report = "37=O|17=E|55=X|54=1|6=0";

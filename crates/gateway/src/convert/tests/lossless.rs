@@ -194,8 +194,7 @@ fn come_back(old: Version, new: Version, types: &[&str], allowed: Allowed) {
         panic!("{failure}");
     }
     let (tried, none) = (tried.get(), none.get());
-    assert!(
-        none * 10 < tried,
-        "{none} of {tried} were no valid messages"
-    );
+    let said = format!("{none} of {tried} were no valid messages");
+    assert!(none * 10 < tried, "{said}");
+    std::println!("{} by way of {}: {said}", old.name(), new.name());
 }
