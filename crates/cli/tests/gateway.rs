@@ -200,6 +200,26 @@ fn conditions_know_who_is_away_and_the_time_of_the_message() {
 }
 
 #[test]
+fn scripts_run_and_what_they_cannot_tell_is_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = fs::read_to_string(samples().join("gateway.toml")).unwrap();
+    let sessions = sample.split("[table").next().unwrap();
+    let rules = "[script]\nlarge = 'msg.OrderQty * msg.Price > 100'\n\
+                 [[rule]]\nname = 'large'\nfrom = ['CLIENT']\nwhen = 'script large'\ndo = ['send VENUE']\n\
+                 [[rule]]\nname = 'all'\nfrom = ['*']\ndo = ['stop']\n";
+    let file = folder.path().join("x.toml");
+    fs::write(&file, format!("{sessions}{rules}")).unwrap();
+    let said = printed(&[file.to_str().unwrap(), "messages.log"]);
+    let blocks: Vec<&str> = said.split("\n\n").collect();
+    assert!(blocks[0].contains("rule        large (line 24)"), "{said}");
+    let untold = "  no rule     large (line 24)\n  failed      condition: script, line 23: not possible with these values, \
+                  or a field that is not there\n  rule        all (line 29)\n  stopped ";
+    assert!(blocks[1].contains(untold), "{said}");
+    let strict = attempt(&["--strict", file.to_str().unwrap(), "messages.log"]);
+    assert_eq!(strict.status.code(), Some(1));
+}
+
+#[test]
 fn mistakes_in_rules_are_shown_as_those_in_settings() {
     let folder = tempfile::tempdir().unwrap();
     let sample = fs::read_to_string(samples().join("gateway.toml")).unwrap();

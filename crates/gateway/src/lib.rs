@@ -1,7 +1,7 @@
 //! What a gateway does with a message: routes, transforms, version conversion.
 //!
 //! Nothing here reads a clock, a socket or a file. Memory is taken at start; after that the path of a
-//! message allocates nothing.
+//! message allocates nothing, unless a rule runs a script.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -54,6 +54,8 @@ pub enum What {
     Notify(Vec<u8>),
     /// There were too many in a second of the log; whether the source gets a reject.
     Throttled(bool),
+    /// A script could not tell whether a condition holds, which then does not; why.
+    Untold(String),
     /// An action cannot be done.
     Failed {
         /// Its place in the rule.
@@ -93,7 +95,10 @@ pub struct Leaves {
 impl What {
     /// Whether something went wrong.
     pub fn is_failure(&self) -> bool {
-        matches!(self, Self::Failed { .. } | Self::Unconvertible { .. })
+        matches!(
+            self,
+            Self::Failed { .. } | Self::Untold(_) | Self::Unconvertible { .. }
+        )
     }
 }
 
@@ -169,6 +174,7 @@ fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Ou
         }
         Outcome::Notify { rule, text } => (rule, What::Notify(text.to_vec())),
         Outcome::Throttled { rule, reject } => (rule, What::Throttled(reject)),
+        Outcome::Untold { rule, failure } => (rule, What::Untold(failure.to_string())),
         Outcome::Failed {
             rule,
             action,

@@ -170,8 +170,8 @@ fn counts(gateway: &Gateway) -> Vec<String> {
             all.received, all.sent, all.copied, all.returned, all.rejected
         ),
         format!(
-            "unmatched {}, unsolicited {}, came back {}, troubles {}",
-            all.unmatched, all.unsolicited, all.came_back, all.troubles
+            "unmatched {}, unsolicited {}, came back {}, scripts failed {}, troubles {}",
+            all.unmatched, all.unsolicited, all.came_back, all.scripts_failed, all.troubles
         ),
         format!(
             "orders live {}, remembered {}, refused {}, ids rewritten {}",

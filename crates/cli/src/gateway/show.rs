@@ -8,7 +8,7 @@ use fixwire_protocol::{Dictionary, Message, Tag};
 use serde_json::{Value, json};
 
 use super::Loaded;
-use super::result::{Leaves, Told, Way, What};
+use super::result::{Leaves, Step, Told, Way, What};
 use crate::readable::{self, Escaped, Fields};
 
 /// One message and what became of it.
@@ -34,6 +34,10 @@ impl Shown<'_> {
         line(out, "came", &Fields(self.message).to_string())?;
         let mut steps = self.told.steps.iter().peekable();
         for &rule in &self.told.rules {
+            // Of rules that do not apply, since nobody can say whether they do.
+            while let Some(step) = steps.next_if(|step| step.rule < rule) {
+                self.untold(step, out)?;
+            }
             line(
                 out,
                 "rule",
@@ -47,13 +51,24 @@ impl Shown<'_> {
                 self.step(&step.what, out)?;
             }
         }
-        let ends = |what: &What| !matches!(what, What::Count(_) | What::Notify(_));
+        for step in steps {
+            self.untold(step, out)?;
+        }
+        let ends =
+            |what: &What| !matches!(what, What::Count(_) | What::Notify(_) | What::Untold(_));
         if !self.told.decided {
             line(out, "unmatched", "no rule says what becomes of it")?;
         } else if !self.told.steps.iter().any(|step| ends(&step.what)) {
             line(out, "stopped", "nothing else happens to it")?;
         }
         writeln!(out)
+    }
+
+    fn untold(&self, step: &Step, out: &mut impl Write) -> io::Result<()> {
+        let line_of = self.loaded.gateway.rules().line(step.rule);
+        let (rule, at) = (self.rule(step.rule), line_of.unwrap_or_default());
+        line(out, "no rule", &format!("{rule} (line {at})"))?;
+        self.step(&step.what, out)
     }
 
     fn step(&self, what: &What, out: &mut impl Write) -> io::Result<()> {
@@ -95,6 +110,7 @@ impl Shown<'_> {
                     false => "the message is dropped",
                 },
             ),
+            What::Untold(why) => line(out, "failed", &format!("condition: {why}")),
             What::Failed { action, why } => {
                 line(out, "failed", &format!("action {}: {why}", action + 1))
             }
@@ -158,6 +174,7 @@ impl Shown<'_> {
             What::Count(name) => json!({ "do": "count", "counter": name }),
             What::Notify(text) => json!({ "do": "notify", "text": self::text(text) }),
             What::Throttled(rejects) => json!({ "do": "throttle", "rejects": rejects }),
+            What::Untold(why) => json!({ "do": "fail", "why": why }),
             What::Failed { action, why } => {
                 json!({ "do": "fail", "action": action + 1, "why": why })
             }

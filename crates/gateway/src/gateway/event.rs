@@ -52,6 +52,8 @@ pub enum Trouble {
         /// Why.
         failure: Failure,
     },
+    /// A script could not tell whether a condition of the rule holds, which then does not.
+    Untold(Failure),
     /// `throttle` did not let it through.
     TooMany,
     /// It cannot be said in the target's version.
@@ -92,7 +94,7 @@ impl Trouble {
     /// The text for Text(58).
     pub(super) fn text(&self) -> &'static str {
         match self {
-            Self::Failed { failure, .. } => match failure {
+            Self::Failed { failure, .. } | Self::Untold(failure) => match failure {
                 Failure::NotInTable(_) | Failure::NoSession(_) => "no destination for this message",
                 _ => "message cannot be handled",
             },
@@ -138,6 +140,7 @@ impl fmt::Display for Trouble {
             Self::Failed { action, failure } => {
                 write!(f, "action {} failed: {failure}", action + 1)
             }
+            Self::Untold(failure) => write!(f, "a condition cannot be told: {failure}"),
             Self::Unconvertible(error) => error.fmt(f),
             Self::NoConversion => f.write_str("no conversion between these versions"),
             Self::Orders(error) => error.fmt(f),
@@ -178,6 +181,8 @@ pub struct Counters {
     pub unsolicited: u64,
     /// Messages that came back to where they were sent.
     pub came_back: u64,
+    /// How often a script failed, in a condition or as an action.
+    pub scripts_failed: u64,
     /// How often a message did not get where it should, for whatever reason.
     pub troubles: u64,
 }

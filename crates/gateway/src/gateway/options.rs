@@ -16,12 +16,13 @@ use crate::rules::file::{Errors, MAX_BYTES};
 use crate::rules::problem::nearest;
 
 /// The tables of the file.
-const TABLES: [&str; 7] = [
-    "default", "session", "gateway", "group", "table", "rule", "target",
+const TABLES: [&str; 8] = [
+    "default", "session", "gateway", "group", "table", "script", "rule", "target",
 ];
-pub(super) const GATEWAY: [&str; 8] = [
+pub(super) const GATEWAY: [&str; 9] = [
     "match",
     "unmatched",
+    "script_operations",
     "ids",
     "id_prefix",
     "id_length",

@@ -8,6 +8,7 @@ mod path;
 mod recovery;
 mod rejects;
 mod reload;
+mod scripts;
 
 use std::collections::BTreeMap;
 use std::format;
@@ -237,7 +238,7 @@ fn message(version: Version, from: &str, text: &str) -> Vec<u8> {
     let head = format!("{kind}|34=7|49={from}|52=20261120-10:00:00|56=GATE");
     let body = format!("{head}|{rest}").replace('|', "\x01");
     let start = format!("8={begin}|9={}|", body.len()).replace('|', "\x01");
-    let mut bytes = (start + &body).into_bytes();
+    let mut bytes = (start + body.as_str()).into_bytes();
     let sum: u32 = bytes.iter().map(|byte| u32::from(*byte)).sum();
     bytes.extend(format!("10={:03}\x01", sum % 256).into_bytes());
     bytes

@@ -8,7 +8,7 @@ use super::{Core, Event, Trouble};
 use crate::Draft;
 use crate::orders::known::{answers, asks, id_of};
 use crate::orders::{Heard, Out};
-use crate::rules::{Facts, Outcome, RejectKind, Rules, Scratch};
+use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
 
 /// Whom a message goes back to.
 #[derive(Clone, Copy)]
@@ -204,11 +204,17 @@ impl<'w> Work<'w> {
                 true => self.trouble(Some(rule), Trouble::TooMany),
                 false => self.tell(Some(rule), Trouble::TooMany),
             },
+            Outcome::Untold { rule, failure } => {
+                self.core.counters.scripts_failed += 1;
+                self.tell(Some(rule), Trouble::Untold(failure));
+            }
             Outcome::Failed {
                 rule,
                 action,
                 failure,
             } => {
+                let of_script = matches!(failure, Failure::Script(_));
+                self.core.counters.scripts_failed += u64::from(of_script);
                 self.trouble(Some(rule), Trouble::Failed { action, failure });
             }
         }

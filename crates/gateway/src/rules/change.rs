@@ -9,6 +9,7 @@ use fixwire_protocol::{Message, SOH, Tag, tag};
 
 use super::condition::{Test, World};
 use super::fields::{FieldRef, Groups, Level, View, entry_end, group_end};
+use super::script::{Script, ScriptFailure};
 use super::syntax::Format;
 use crate::Draft;
 use crate::draft::HEADER;
@@ -33,6 +34,8 @@ pub enum Failure {
     TooLarge,
     /// No session is meant by the value of this field.
     NoSession(Tag),
+    /// A script failed.
+    Script(ScriptFailure),
 }
 
 impl fmt::Display for Failure {
@@ -51,6 +54,7 @@ impl fmt::Display for Failure {
             }
             Self::TooLarge => write!(f, "the message would grow by more than {MAX_ADDED} bytes"),
             Self::NoSession(tag) => write!(f, "no session is meant by field {tag}"),
+            Self::Script(failure) => failure.fmt(f),
         }
     }
 }
@@ -88,6 +92,7 @@ pub(super) enum Change {
     Format(FieldRef, Format),
     Each(FieldRef, Box<Change>),
     Drop(FieldRef, Test),
+    Script(Box<Script>),
 }
 
 /// One message while a rule changes it.
@@ -209,7 +214,34 @@ impl<'w> Work<'w> {
             }
             Change::Each(count, change) => self.each(count, change, entry),
             Change::Drop(count, test) => self.drop_entries(count, test, entry),
+            Change::Script(script) => self.script(script, entry),
         }
+    }
+
+    /// Writes what a script has written, when it has ended well.
+    fn script(&mut self, script: &Script, entry: Option<Entry<'w>>) -> Result<(), Failure> {
+        let level = entry.map(Entry::level);
+        let (_, msg) = script.run(&self.view(), level.as_ref(), &self.world)?;
+        let mut entry = entry;
+        for (slot, value) in msg.written() {
+            let before = self.draft.len();
+            match value {
+                Some(value) => {
+                    self.text.clear();
+                    self.text.extend_from_slice(value.as_bytes());
+                    self.put(&slot.field, entry)?;
+                }
+                None => {
+                    self.remove(&slot.field, entry)?;
+                    if let Some(partner) = &slot.partner {
+                        entry = entry.map(|entry| entry.grown(before, self.draft.len()));
+                        self.remove(partner, entry)?;
+                    }
+                }
+            }
+            entry = entry.map(|entry| entry.grown(before, self.draft.len()));
+        }
+        Ok(())
     }
 
     /// Takes the value of a field into the text; whether it is there.

@@ -9,6 +9,7 @@ use regex_automata::dfa::{StartKind, dense};
 use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
 
+use super::compile_script::Scripts;
 use super::condition::{Pattern, Test};
 use super::fields::FieldRef;
 use super::file::{Errors, Text};
@@ -27,6 +28,7 @@ pub const MAX_PATTERNS: usize = 64 << 20;
 pub(super) struct Compiler<'c, 'e, 't> {
     pub names: &'c Names<'c>,
     pub tables: &'c [(String, Table)],
+    pub scripts: &'c Scripts,
     pub errors: &'e mut Errors<'t>,
     /// Bytes that regular expressions may still take.
     pub patterns_left: usize,
@@ -101,6 +103,10 @@ impl<'c> Compiler<'c, '_, '_> {
                 self.noted(here, session.at, found).map(Test::Active)
             }
             Condition::Source(names) => self.source(here, names),
+            Condition::Script(name) => {
+                let script = self.script(here, name, false)?;
+                Some(Test::Script(Box::new(script)))
+            }
         }
     }
 
@@ -333,6 +339,7 @@ fn start_of(condition: &Condition) -> usize {
         | Condition::Has(name)
         | Condition::AnyEntry(name, _)
         | Condition::AllEntries(name, _)
-        | Condition::Active(name) => name.at,
+        | Condition::Active(name)
+        | Condition::Script(name) => name.at,
     }
 }

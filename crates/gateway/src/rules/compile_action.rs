@@ -55,7 +55,7 @@ impl Step {
 
 /// What is done with a field that is named.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Write {
+pub(super) enum Write {
     Set,
     /// Removed, or moved away.
     Remove,
@@ -225,6 +225,10 @@ impl<'c> Compiler<'c, '_, '_> {
                 here.scope.groups.pop();
                 Some(Change::Drop(count, test?))
             }
+            Action::Script(name) => {
+                let script = self.script(here, name, true)?;
+                Some(Change::Script(Box::new(script)))
+            }
             _ => None,
         }
     }
@@ -255,7 +259,12 @@ impl<'c> Compiler<'c, '_, '_> {
         self.noted(here, name.at, found)
     }
 
-    fn may_write(&self, here: &Here<'_, 'c>, name: &Name, write: Write) -> Result<FieldRef, Wrong> {
+    pub fn may_write(
+        &self,
+        here: &Here<'_, 'c>,
+        name: &Name,
+        write: Write,
+    ) -> Result<FieldRef, Wrong> {
         let scope = &here.scope;
         let field = self.names.target(scope, &name.text)?;
         let of_session = field.of_session && (field.tag != tag::MSG_TYPE || write != Write::Set);

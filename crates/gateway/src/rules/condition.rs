@@ -2,13 +2,16 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::cmp::Ordering;
 
 use fixwire_protocol::{Decimal, Now, time, value};
 use regex_automata::Input;
 use regex_automata::dfa::{Automaton, dense};
 
+use super::change::Failure;
 use super::fields::{FieldRef, Fields, Level, View, entry_end};
+use super::script::Script;
 use super::syntax::Op;
 use super::table::Table;
 
@@ -49,6 +52,7 @@ pub(super) enum Test {
     Active(usize),
     /// For each session whether it is meant.
     Source(Vec<bool>),
+    Script(Box<Script>),
 }
 
 /// A regular expression as a table that was made at load: searching takes no memory, and one step for
@@ -60,6 +64,10 @@ pub(super) type Pattern = dense::DFA<Vec<u32>>;
 pub(super) struct World<'w> {
     pub tables: &'w [Table],
     pub source: usize,
+    /// The name of the source.
+    pub name: &'w str,
+    /// Why a condition could not be told.
+    pub failed: &'w Cell<Option<Failure>>,
     pub facts: &'w Facts<'w>,
 }
 
@@ -123,6 +131,10 @@ impl Test {
             }),
             Self::Active(session) => world.facts.active.get(*session).copied().unwrap_or(false),
             Self::Source(sessions) => sessions.get(world.source).copied().unwrap_or(false),
+            Self::Script(script) => script.holds(view, level, world).unwrap_or_else(|failure| {
+                world.failed.set(Some(failure));
+                false
+            }),
         }
     }
 }
@@ -142,7 +154,7 @@ impl Op {
 }
 
 /// Whether one of a group's entries fulfils what is asked.
-fn entries<F: Fields>(
+pub(super) fn entries<F: Fields>(
     view: &View<'_, F>,
     level: Option<&Level<'_>>,
     count: &FieldRef,

@@ -1,6 +1,7 @@
 //! What becomes of one message.
 
 use alloc::vec::Vec;
+use core::cell::Cell;
 
 use fixwire_protocol::{Message, Tag};
 
@@ -82,6 +83,13 @@ pub enum Outcome<'a> {
         rule: usize,
         /// Whether the source gets a reject; when not, the message is dropped.
         reject: bool,
+    },
+    /// A script could not tell whether a condition holds, which then does not.
+    Untold {
+        /// The rule.
+        rule: usize,
+        /// Why.
+        failure: Failure,
     },
     /// An action could not be done: the rule goes no further.
     Failed {
@@ -194,10 +202,18 @@ impl Rules {
             original: message,
             dictionary: &from.dictionary,
         };
+        let failed = Cell::new(None);
         let world = World {
             tables: &self.tables,
             source,
+            name: &from.name,
+            failed: &failed,
             facts,
+        };
+        let untold = |rule, out: &mut dyn FnMut(Outcome<'_>)| {
+            if let Some(failure) = failed.take() {
+                out(Outcome::Untold { rule, failure });
+            }
         };
         for number in from.rules(message.msg_type()) {
             let Some(rule) = self.rules.get(number) else {
@@ -206,6 +222,7 @@ impl Rules {
             if let Some(test) = &rule.test
                 && !test.holds(&view, None, &world)
             {
+                untold(number, out);
                 continue;
             }
             evaluated.matched += 1;
@@ -219,6 +236,7 @@ impl Rules {
                 world,
             };
             let ran = run.steps(rule, scratch, out);
+            untold(number, out);
             evaluated.decided |= ran != Ran::Through;
             if ran == Ran::Stopped || (ran == Ran::Decided && !self.every) {
                 break;

@@ -51,6 +51,9 @@ pub struct TableEntry {
     pub file: Text,
 }
 
+/// `large = "..."` in the table `[script]`: its name and its text.
+pub type ScriptEntry = (Text, Text);
+
 /// `[[rule]]`
 #[derive(Clone, Debug, Default)]
 pub struct RuleEntry {
@@ -67,6 +70,9 @@ pub struct RuleEntry {
 pub struct File {
     /// `match = "all"`
     pub every_rule: bool,
+    /// `script_operations`
+    pub operations: Option<u64>,
+    pub scripts: Vec<ScriptEntry>,
     pub groups: Vec<Group>,
     pub tables: Vec<TableEntry>,
     pub rules: Vec<RuleEntry>,
@@ -91,8 +97,10 @@ impl<'t> Errors<'t> {
     }
 
     pub fn add(&mut self, at: usize, problem: Problem, hint: Option<String>) {
-        if !self.is_full() {
-            self.found.push((at, problem, hint));
+        // A script that several rules run has its mistakes once.
+        let found = (at, problem, hint);
+        if !self.is_full() && !self.found.contains(&found) {
+            self.found.push(found);
         }
     }
 
@@ -160,6 +168,7 @@ pub(super) fn read(errors: &mut Errors<'_>) -> File {
         match name.get_ref().as_ref() {
             "gateway" => reader.gateway(value),
             "group" => reader.groups(value),
+            "script" => reader.scripts(value),
             "table" => reader.tables(value),
             "rule" => reader.rules(value),
             _ => {}
@@ -247,6 +256,27 @@ impl Reader<'_, '_> {
                 _ => {
                     let _: Option<()> = self.wrong(value.span().start, "\"first\" or \"all\"");
                 }
+            }
+        }
+        if let Some(value) = table.get("script_operations") {
+            let number = match value.get_ref() {
+                DeValue::Integer(number) => number.as_str().parse().ok(),
+                _ => None,
+            };
+            let number = number.filter(|number| (100..=1_000_000).contains(number));
+            let wanted = "a number from 100 to 1000000";
+            self.file.operations = number.or_else(|| self.wrong(value.span().start, wanted));
+        }
+    }
+
+    fn scripts(&mut self, value: &Item<'_>) {
+        let Some(table) = self.table(value, "the table [script]") else {
+            return;
+        };
+        for (name, value) in table {
+            let name = self.place(name.get_ref(), name.span());
+            if let Some(text) = self.string(value) {
+                self.file.scripts.push((name, text));
             }
         }
     }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::compile::{Compiler, Here, MAX_PATTERNS};
 use super::compile_action::Step;
+use super::compile_script::Scripts;
 use super::file::{Errors, File, RuleEntry, TableEntry, Text, read};
 use super::names::Names;
 use super::problem::{Fault, Problem, RuleError, nearest};
@@ -63,9 +64,11 @@ impl Rules {
         let tables = tables(&file.tables, context, &mut errors);
         let mut names = Names::new(context);
         names.add_groups(&file.groups, &mut errors);
+        let scripts = Scripts::read(&file, &mut errors);
         let mut compiler = Compiler {
             names: &names,
             tables: &tables,
+            scripts: &scripts,
             errors: &mut errors,
             patterns_left: MAX_PATTERNS,
             counters: Vec::new(),
@@ -285,6 +288,7 @@ fn sources(rules: &[Compiled], context: &Context<'_>) -> Vec<Source> {
             }
         }
         Source {
+            name: session.name.into(),
             dictionary: session.dictionary.clone(),
             any,
             typed: typed.into_iter().collect(),

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! text --file--> texts with places --parse, parse_action--> syntax trees
-//!      --names, compile, compile_action--> tests and steps --reach--> Rules
+//!      --names, compile, compile_action, compile_script--> tests and steps --reach--> Rules
 //! Rules + message --condition--> rules that apply --change, evaluate--> outcomes
 //! ```
 //!
 //! The language is in `docs/gateway-rules.md`. All names are looked up at load; evaluation takes no
-//! memory once its [`Scratch`] has grown to the largest message.
+//! memory once its [`Scratch`] has grown to the largest message, unless a script runs.
 
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -18,6 +18,7 @@ use fixwire_protocol::dictionary::Dictionary;
 mod change;
 mod compile;
 mod compile_action;
+mod compile_script;
 mod condition;
 mod evaluate;
 mod fields;
@@ -28,6 +29,7 @@ mod parse;
 mod parse_action;
 pub(crate) mod problem;
 mod reach;
+mod script;
 mod syntax;
 mod table;
 #[cfg(test)]
@@ -40,6 +42,7 @@ pub use condition::Facts;
 pub use evaluate::{Evaluated, Outcome, Scratch};
 pub use load::{TableFile, table_files};
 pub use problem::{Problem, RuleError};
+pub use script::{MAX_TEXT, MAX_VALUES, OPERATIONS, ScriptFailure, ScriptFault};
 pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
 pub use table::{Table, TableError};
 pub use ways::Way;
@@ -94,6 +97,7 @@ struct Rule {
 /// What is known of the messages of one session.
 #[derive(Clone, Debug)]
 struct Source {
+    name: String,
     dictionary: Arc<Dictionary>,
     /// The rules that may apply to any type of message.
     any: Vec<u32>,

@@ -196,6 +196,11 @@ impl<'c> Names<'c> {
         known.filter_map(move |dictionary| dictionary.field(tag))
     }
 
+    /// The type of a field, when a dictionary has it.
+    pub fn kind(&self, scope: &Scope<'_>, tag: Tag) -> Option<Kind> {
+        self.definitions(scope, tag).next().map(|field| field.kind)
+    }
+
     /// The tag of a name or number.
     fn tag(&self, scope: &Scope<'_>, name: &str) -> Result<Tag, Wrong> {
         if name.starts_with(|first: char| first.is_ascii_digit() || first == '-') {
@@ -389,7 +394,7 @@ impl<'c> Names<'c> {
         (text, form): (&str, Form),
         ordered: bool,
     ) -> Result<Literal, Wrong> {
-        let kind = self.definitions(scope, tag).next().map(|field| field.kind);
+        let kind = self.kind(scope, tag);
         let number = match kind {
             Some(kind) => is_number(kind) || (ordered && form == Form::Number),
             None => form == Form::Number,
@@ -423,7 +428,7 @@ fn listed_value(field: &FieldDef, text: &str, form: Form) -> Option<String> {
 }
 
 /// Whether values of this type are compared as numbers.
-fn is_number(kind: Kind) -> bool {
+pub(super) fn is_number(kind: Kind) -> bool {
     kind.is_decimal()
         || matches!(
             kind,

@@ -11,6 +11,9 @@ use super::token::{Spot, Token, split};
 /// How deep conditions and actions may stand in one another.
 pub const MAX_DEPTH: usize = 32;
 
+/// What stands behind `script`.
+pub(super) const SCRIPT: &str = "the name of a script";
+
 /// Reads a condition.
 ///
 /// # Errors
@@ -197,6 +200,10 @@ impl Parser {
         match &self.peek().token {
             Token::Word(word) if opens && word != "source" => self.call(),
             Token::Word(word) if word == "source" => self.source(),
+            Token::Word(word) if word == "script" => {
+                self.next += 1;
+                self.name(SCRIPT).map(Condition::Script)
+            }
             _ => self.comparison(),
         }
     }
@@ -369,7 +376,7 @@ mod tests {
     fn what_is_too_deep_is_refused() {
         for (open, close) in [("(", ")"), ("not ", ""), ("any(NoAllocs, ", ")")] {
             let nest = |depth| {
-                let text = open.repeat(depth) + "has(A)" + &close.repeat(depth);
+                let text = open.repeat(depth) + "has(A)" + close.repeat(depth).as_str();
                 condition(&text).map_err(|fault| fault.problem)
             };
             assert!(nest(MAX_DEPTH - 1).is_ok(), "{open}");

@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use super::parse::Parser;
+use super::parse::{Parser, SCRIPT};
 use super::problem::{Fault, Problem, nearest};
 use super::syntax::{ACTIONS, Action, Format, RejectKind, Target};
 use super::token::Token;
@@ -75,6 +75,7 @@ impl Parser {
             "count" => Action::Count(self.name("the name of a counter")?),
             "notify" => Action::Notify(self.text()?),
             "throttle" => self.throttle()?,
+            "script" => Action::Script(self.name(SCRIPT)?),
             "convert" => Action::Convert,
             "return" => Action::Return,
             _ => Action::Stop,

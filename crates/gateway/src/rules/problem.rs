@@ -89,6 +89,12 @@ pub enum Problem {
     Unquoted(String),
     /// A regular expression that cannot be read, or becomes too large.
     BadPattern(String),
+    /// A script that cannot be read.
+    Script(String),
+    /// There is no such script.
+    UnknownScript(String),
+    /// Scripts have no such function.
+    UnknownFunction(String),
     /// A list of no values.
     EmptyList,
     /// No message can fulfil the condition.
@@ -191,6 +197,9 @@ impl fmt::Display for Problem {
             Self::BadValue { field, value } => write!(f, "{field} cannot be '{value}'"),
             Self::Unquoted(word) => write!(f, "'{word}' is no value of this field"),
             Self::BadPattern(why) => write!(f, "bad regular expression: {why}"),
+            Self::Script(why) => write!(f, "bad script: {why}"),
+            Self::UnknownScript(name) => write!(f, "unknown script '{name}'"),
+            Self::UnknownFunction(name) => write!(f, "scripts have no function '{name}'"),
             Self::EmptyList => f.write_str("a list of no values never holds"),
             Self::Never { why } => write!(f, "this can never hold: {why}"),
             Self::Unreachable { by, line } => {

@@ -91,7 +91,11 @@ impl Narrow {
             | Test::Bits(field, _)
             | Test::Today(field)
             | Test::AnyEntry(field, _) => self.limit(field.tag, |limits| limits.present = true),
-            Test::And(_) | Test::Or(_) | Test::AllEntries(..) | Test::Active(_) => Ok(()),
+            Test::And(_)
+            | Test::Or(_)
+            | Test::AllEntries(..)
+            | Test::Active(_)
+            | Test::Script(_) => Ok(()),
         }
     }
 

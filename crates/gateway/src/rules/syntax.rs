@@ -64,9 +64,9 @@ pub enum How {
 }
 
 /// The words that begin a condition of its own form, or stand behind a field.
-pub const CONDITIONS: [&str; 16] = [
+pub const CONDITIONS: [&str; 17] = [
     "in", "like", "matches", "begins", "contains", "length", "bits", "today", "has", "any", "all",
-    "active", "source", "and", "or", "not",
+    "active", "source", "script", "and", "or", "not",
 ];
 
 /// What must hold of a message, or of an entry of a group.
@@ -102,10 +102,12 @@ pub enum Condition {
     Active(Name),
     /// `source = "A"`, `source in ("A", "@clients")`
     Source(Vec<Name>),
+    /// `script large`
+    Script(Name),
 }
 
 /// The words that begin an action.
-pub const ACTIONS: [&str; 18] = [
+pub const ACTIONS: [&str; 19] = [
     "set",
     "copy",
     "try",
@@ -124,6 +126,7 @@ pub const ACTIONS: [&str; 18] = [
     "count",
     "notify",
     "throttle",
+    "script",
 ];
 
 /// Where a message goes.
@@ -211,6 +214,8 @@ pub enum Action {
     Each(Name, Box<Action>),
     /// `drop entries of NoAllocs where (condition)`
     Drop(Name, Condition),
+    /// `script fill`
+    Script(Name),
     /// `convert`
     Convert,
     /// `send VENUE`
@@ -260,6 +265,7 @@ impl Action {
                 | Self::Format(..)
                 | Self::Each(..)
                 | Self::Drop(..)
+                | Self::Script(_)
         )
     }
 

@@ -4,6 +4,7 @@ mod errors;
 mod memory;
 mod page;
 mod random;
+mod script;
 
 use std::string::String;
 use std::sync::{Arc, OnceLock};
@@ -12,7 +13,9 @@ use std::vec::Vec;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Decoder, Mono, Now, Outbox, SessionId, Timestamp};
 
-use super::{Context, Evaluated, Facts, Outcome, RejectKind, RuleError, Rules, Scratch, Session};
+use super::{
+    Context, Evaluated, Facts, Failure, Outcome, RejectKind, RuleError, Rules, Scratch, Session,
+};
 use crate::Draft;
 
 /// Names of sessions; the first four of FIX 4.2.
@@ -123,6 +126,11 @@ fn shown(rules: &Rules, outcome: Outcome<'_>) -> String {
             let what = if reject { "reject" } else { "drop" };
             std::format!("throttled, {what}")
         }
+        Outcome::Untold { failure, .. } => std::format!("not told: {failure}"),
+        Outcome::Failed {
+            failure: Failure::Script(failure),
+            ..
+        } => std::format!("failed: {failure}"),
         Outcome::Failed { failure, .. } => std::format!("failed: {failure:?}"),
     }
 }

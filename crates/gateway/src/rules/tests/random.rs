@@ -189,7 +189,9 @@ fn any_order() -> impl Strategy<Value = String> {
     )
         .prop_map(move |(kind, symbol, words, qty, allocs)| {
             let mut order = std::format!("35={kind}|");
-            order += &(field(55, symbol) + &field(58, words) + &field(38, qty));
+            for field in [field(55, symbol), field(58, words), field(38, qty)] {
+                order += field.as_str();
+            }
             if !allocs.is_empty() {
                 order += &std::format!("78={}|", allocs.len());
             }

@@ -1,0 +1,438 @@
+//! A script at work on one message.
+//!
+//! The fields that a script names are known when it is loaded. Their values are taken before it runs,
+//! as `msg`; what it has written there is written to the message when it has ended well.
+
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::fmt;
+
+use fixwire_protocol::time::Stamp;
+use fixwire_protocol::{Decimal, Precision, Tag};
+use rhai::packages::{
+    ArithmeticPackage, BasicArrayPackage, BasicIteratorPackage, BasicMathPackage,
+    BasicStringPackage, LogicPackage, MoreStringPackage, Package,
+};
+use rhai::{AST, Dynamic, Engine, EvalAltResult, INT, ImmutableString, Position, Scope};
+
+use super::change::Failure;
+use super::condition::{World, entries};
+use super::fields::{FieldRef, Fields, Level, View};
+
+/// The most operations of one run, when the file does not say it.
+pub const OPERATIONS: u64 = 10_000;
+/// The most bytes of one text of a script, a field's value included.
+pub const MAX_TEXT: usize = 4 << 10;
+/// The most values of one list.
+pub const MAX_VALUES: usize = 1024;
+/// The most variables.
+const MAX_VARIABLES: usize = 32;
+/// How deep expressions and blocks may stand in one another.
+const MAX_NESTING: usize = 32;
+
+/// The message, as scripts call it.
+pub(super) const MSG: &str = "msg";
+const SOURCE: &str = "source";
+const TIME: &str = "time";
+
+/// The functions that scripts may call, [`LIST`] besides. None takes more time or memory than its
+/// arguments have bytes.
+pub(super) const FUNCTIONS: [&str; 22] = [
+    "abs",
+    "ceiling",
+    "contains",
+    "ends_with",
+    "floor",
+    "index_of",
+    "is_empty",
+    "len",
+    "max",
+    "min",
+    "parse_decimal",
+    "parse_int",
+    "round",
+    "sign",
+    "starts_with",
+    "sub_string",
+    "to_decimal",
+    "to_int",
+    "to_lower",
+    "to_string",
+    "to_upper",
+    "trim",
+];
+/// `msg.list("NoAllocs", "AllocShares")`
+pub(super) const LIST: &str = "list";
+
+/// A script that failed for a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ScriptFailure {
+    /// The line of the file, from 1.
+    pub line: u32,
+    /// Why.
+    pub fault: ScriptFault,
+}
+
+/// Why a script failed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ScriptFault {
+    /// It took more operations than it may.
+    TooLong,
+    /// A text, a list or the number of variables became larger than it may.
+    TooLarge,
+    /// Nothing of this kind can be done with these values, or with a field that is not there.
+    Kinds,
+    /// A number too large, or a division by zero.
+    Number,
+    /// A place in a text or list that is not there.
+    Bounds,
+    /// A field's value is no UTF-8.
+    NotText,
+    /// The field cannot be written, or not be removed.
+    NotWritable(Tag),
+    /// A condition that is neither true nor false at its end.
+    NoAnswer,
+    /// It said `throw`.
+    Thrown,
+    /// Anything else.
+    Other,
+}
+
+impl fmt::Display for ScriptFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "script, line {}: {}", self.line, self.fault)
+    }
+}
+
+impl fmt::Display for ScriptFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::TooLong => "too many operations",
+            Self::TooLarge => "a text or list too large, or too many variables",
+            Self::Kinds => "not possible with these values, or a field that is not there",
+            Self::Number => "a number too large, or a division by zero",
+            Self::Bounds => "a place that is not there",
+            Self::NotText => "a value that is no UTF-8",
+            Self::NotWritable(tag) => return write!(f, "field {tag} cannot be written so"),
+            Self::NoAnswer => "neither true nor false at its end",
+            Self::Thrown => "it throws",
+            Self::Other => "it cannot go on",
+        })
+    }
+}
+
+/// What kind of value a field is for a script.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    Text,
+    Whole,
+    Number,
+}
+
+/// How a script names a field.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Key {
+    /// `msg.OrderQty`
+    Name(ImmutableString),
+    /// `msg[38]`
+    Tag(INT),
+}
+
+/// A field that a script names.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub field: FieldRef,
+    pub form: Form,
+    /// The length field or data field that goes with it.
+    pub partner: Option<FieldRef>,
+    pub may_set: bool,
+    pub may_remove: bool,
+}
+
+/// A field of each entry of a group.
+#[derive(Clone, Debug)]
+pub(super) struct List {
+    /// As the script names them.
+    pub names: (ImmutableString, ImmutableString),
+    pub count: FieldRef,
+    pub field: FieldRef,
+    pub form: Form,
+}
+
+/// All fields that a script names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shape {
+    /// Each with its place among the slots.
+    pub keys: Vec<(Key, usize)>,
+    pub slots: Vec<Slot>,
+    pub lists: Vec<List>,
+}
+
+/// A script, all names looked up.
+#[derive(Clone, Debug)]
+pub(super) struct Script {
+    pub engine: Arc<Engine>,
+    pub ast: AST,
+    pub shape: Arc<Shape>,
+    /// The line of the file where its text begins.
+    pub line: u32,
+}
+
+type Value = Result<Dynamic, ScriptFault>;
+type Run<T> = Result<T, Box<EvalAltResult>>;
+
+/// `msg`: the fields of the message that the script names.
+#[derive(Clone)]
+pub(super) struct Msg {
+    shape: Arc<Shape>,
+    /// One for each slot; `()` for a field that is not there.
+    values: Vec<Value>,
+    lists: Vec<Value>,
+    /// The slots that were written, in the order in which that happened first.
+    written: Vec<usize>,
+}
+
+/// An engine that knows what scripts may do, and no more.
+pub(super) fn engine(operations: u64) -> Engine {
+    let mut engine = Engine::new_raw();
+    ArithmeticPackage::new().register_into_engine(&mut engine);
+    LogicPackage::new().register_into_engine(&mut engine);
+    BasicMathPackage::new().register_into_engine(&mut engine);
+    BasicStringPackage::new().register_into_engine(&mut engine);
+    MoreStringPackage::new().register_into_engine(&mut engine);
+    BasicArrayPackage::new().register_into_engine(&mut engine);
+    BasicIteratorPackage::new().register_into_engine(&mut engine);
+    engine
+        .set_max_operations(operations)
+        .set_max_expr_depths(MAX_NESTING)
+        .set_max_string_size(MAX_TEXT)
+        .set_max_array_size(MAX_VALUES)
+        .set_max_variables(MAX_VARIABLES)
+        .set_strict_variables(true)
+        .set_fail_on_invalid_map_property(true)
+        // What one operation takes has to have an end as well.
+        .disable_symbol("**")
+        // The size of maps is not looked at when something is put into them.
+        .disable_symbol("#{");
+    engine
+        .register_type_with_name::<Msg>("message")
+        .register_indexer_get(|msg: &mut Msg, name: ImmutableString| msg.get(&Key::Name(name)))
+        .register_indexer_get(|msg: &mut Msg, tag: INT| msg.get(&Key::Tag(tag)))
+        .register_indexer_set(|msg: &mut Msg, name: ImmutableString, value: Dynamic| {
+            msg.set(&Key::Name(name), value)
+        })
+        .register_indexer_set(|msg: &mut Msg, tag: INT, value: Dynamic| {
+            msg.set(&Key::Tag(tag), value)
+        })
+        .register_fn(LIST, Msg::list);
+    engine
+}
+
+/// What a script finds when it begins.
+pub(super) fn scope(msg: Msg, source: &str, time: &str) -> Scope<'static> {
+    let mut scope = Scope::new();
+    scope.push(MSG, msg);
+    scope.push_constant(SOURCE, ImmutableString::from(source));
+    scope.push_constant(TIME, ImmutableString::from(time));
+    scope
+}
+
+impl Script {
+    /// Whether a condition holds.
+    pub fn holds<F: Fields>(
+        &self,
+        view: &View<'_, F>,
+        level: Option<&Level<'_>>,
+        world: &World<'_>,
+    ) -> Result<bool, Failure> {
+        let (answer, _) = self.run(view, level, world)?;
+        answer
+            .as_bool()
+            .map_err(|_| self.failure(Position::NONE, ScriptFault::NoAnswer))
+    }
+
+    /// Runs it; what comes out at its end, and the message as it left it.
+    pub fn run<F: Fields>(
+        &self,
+        view: &View<'_, F>,
+        level: Option<&Level<'_>>,
+        world: &World<'_>,
+    ) -> Result<(Dynamic, Msg), Failure> {
+        let msg = Msg::taken(&self.shape, view, level);
+        let mut stamp = Stamp::new();
+        let time = stamp.format(world.facts.now.wall, Precision::Millis);
+        let time = core::str::from_utf8(time).unwrap_or_default();
+        let mut scope = scope(msg, world.name, time);
+        let answer = self
+            .engine
+            .eval_ast_with_scope::<Dynamic>(&mut scope, &self.ast)
+            .map_err(|error| self.failure(error.position(), fault(&error)))?;
+        let msg = scope.remove(MSG);
+        let msg = msg.ok_or_else(|| self.failure(Position::NONE, ScriptFault::Other))?;
+        Ok((answer, msg))
+    }
+
+    fn failure(&self, at: Position, fault: ScriptFault) -> Failure {
+        let behind = at.line().map_or(0, |line| line.saturating_sub(1));
+        let line = self.line.saturating_add(behind as u32);
+        Failure::Script(ScriptFailure { line, fault })
+    }
+}
+
+fn fault(error: &EvalAltResult) -> ScriptFault {
+    match error {
+        EvalAltResult::ErrorTooManyOperations(_) => ScriptFault::TooLong,
+        EvalAltResult::ErrorDataTooLarge(..)
+        | EvalAltResult::ErrorTooManyVariables(_)
+        | EvalAltResult::ErrorStackOverflow(_) => ScriptFault::TooLarge,
+        EvalAltResult::ErrorArithmetic(..) => ScriptFault::Number,
+        EvalAltResult::ErrorArrayBounds(..)
+        | EvalAltResult::ErrorStringBounds(..)
+        | EvalAltResult::ErrorBitFieldBounds(..) => ScriptFault::Bounds,
+        EvalAltResult::ErrorFunctionNotFound(..)
+        | EvalAltResult::ErrorMismatchDataType(..)
+        | EvalAltResult::ErrorMismatchOutputType(..)
+        | EvalAltResult::ErrorIndexingType(..)
+        | EvalAltResult::ErrorDotExpr(..)
+        | EvalAltResult::ErrorFor(_) => ScriptFault::Kinds,
+        EvalAltResult::ErrorRuntime(value, _) => value
+            .clone()
+            .try_cast::<ScriptFault>()
+            .unwrap_or(ScriptFault::Thrown),
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => fault(inner),
+        _ => ScriptFault::Other,
+    }
+}
+
+fn failed(fault: ScriptFault) -> Box<EvalAltResult> {
+    EvalAltResult::ErrorRuntime(Dynamic::from(fault), Position::NONE).into()
+}
+
+impl Msg {
+    /// A message of which nothing is known yet.
+    pub fn empty(shape: &Arc<Shape>) -> Self {
+        Self {
+            shape: shape.clone(),
+            values: Vec::new(),
+            lists: Vec::new(),
+            written: Vec::new(),
+        }
+    }
+
+    fn taken<F: Fields>(shape: &Arc<Shape>, view: &View<'_, F>, level: Option<&Level<'_>>) -> Self {
+        let slots = shape.slots.iter();
+        let lists = shape.lists.iter().map(|list| {
+            let mut values = Vec::new();
+            let mut fault = None;
+            entries(view, level, &list.count, |entry| {
+                match read(view.value(Some(entry), &list.field), list.form) {
+                    Ok(_) if values.len() == MAX_VALUES => fault = Some(ScriptFault::TooLarge),
+                    Ok(value) => values.push(value),
+                    Err(why) => fault = Some(why),
+                }
+                fault.is_some()
+            });
+            match fault {
+                Some(fault) => Err(fault),
+                None => Ok(Dynamic::from_array(values)),
+            }
+        });
+        Self {
+            values: slots
+                .map(|slot| read(view.value(level, &slot.field), slot.form))
+                .collect(),
+            lists: lists.collect(),
+            ..Self::empty(shape)
+        }
+    }
+
+    fn slot(&self, key: &Key) -> Run<usize> {
+        let found = self.shape.keys.iter().find(|(known, _)| known == key);
+        // Its names were looked up at load, so there is none but those.
+        found
+            .map(|(_, slot)| *slot)
+            .ok_or_else(|| failed(ScriptFault::Other))
+    }
+
+    fn get(&self, key: &Key) -> Run<Dynamic> {
+        self.values[self.slot(key)?].clone().map_err(failed)
+    }
+
+    fn set(&mut self, key: &Key, value: Dynamic) -> Run<()> {
+        let at = self.slot(key)?;
+        let slot = &self.shape.slots[at];
+        let text = written(&value).ok_or_else(|| failed(ScriptFault::Kinds))?;
+        // A method that was called on a value puts it back where it was.
+        if let Ok(before) = &self.values[at]
+            && written(before).as_ref() == Some(&text)
+        {
+            return Ok(());
+        }
+        let may = match value.is_unit() {
+            true => slot.may_remove,
+            false => slot.may_set,
+        };
+        if !may {
+            return Err(failed(ScriptFault::NotWritable(slot.field.tag)));
+        }
+        self.values[at] = Ok(value);
+        if !self.written.contains(&at) {
+            self.written.push(at);
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, group: ImmutableString, field: ImmutableString) -> Run<Dynamic> {
+        let names = (group, field);
+        let found = self.shape.lists.iter().position(|list| list.names == names);
+        match found.and_then(|at| self.lists.get(at)) {
+            Some(list) => list.clone().map_err(failed),
+            None => Err(failed(ScriptFault::Kinds)),
+        }
+    }
+
+    /// The fields that were written, in order, with their new values; `None` for one that was removed.
+    pub fn written(&self) -> impl Iterator<Item = (&Slot, Option<ImmutableString>)> {
+        self.written.iter().map(|at| {
+            let value = self.values[*at].as_ref().ok();
+            let value = value.filter(|value| !value.is_unit()).and_then(written);
+            (&self.shape.slots[*at], value)
+        })
+    }
+}
+
+/// What a field's bytes are to a script. A number that cannot be read is a text.
+fn read(bytes: Option<&[u8]>, form: Form) -> Value {
+    let Some(bytes) = bytes else {
+        return Ok(Dynamic::UNIT);
+    };
+    if bytes.len() > MAX_TEXT {
+        return Err(ScriptFault::TooLarge);
+    }
+    let text = core::str::from_utf8(bytes).map_err(|_| ScriptFault::NotText)?;
+    let number = match form {
+        _ if Decimal::parse(bytes).is_err() => None,
+        Form::Text => None,
+        Form::Whole => text.parse::<INT>().ok().map(Dynamic::from_int),
+        Form::Number => rust_decimal::Decimal::from_str_exact(text)
+            .ok()
+            .map(Dynamic::from_decimal),
+    };
+    Ok(number.unwrap_or_else(|| text.into()))
+}
+
+/// A value as a field has it, empty for none; `None` when no field can have it.
+fn written(value: &Dynamic) -> Option<ImmutableString> {
+    if value.is_unit() {
+        Some(ImmutableString::new())
+    } else if let Ok(answer) = value.as_bool() {
+        Some(if answer { "Y" } else { "N" }.into())
+    } else if value.is_string() || value.is_int() || value.is_decimal() || value.is_char() {
+        Some(value.to_string().into())
+    } else {
+        None
+    }
+}
