@@ -12,10 +12,10 @@ use core::fmt;
 use fixwire_protocol::time::Stamp;
 use fixwire_protocol::{Decimal, Precision, Tag};
 use rhai::packages::{
-    ArithmeticPackage, BasicArrayPackage, BasicIteratorPackage, BasicMathPackage,
-    BasicStringPackage, LogicPackage, MoreStringPackage, Package,
+    ArithmeticPackage, BasicIteratorPackage, BasicMathPackage, BasicStringPackage, LogicPackage,
+    MoreStringPackage, Package,
 };
-use rhai::{AST, Dynamic, Engine, EvalAltResult, INT, ImmutableString, Position, Scope};
+use rhai::{AST, Array, Dynamic, Engine, EvalAltResult, INT, ImmutableString, Position, Scope};
 
 use super::change::Failure;
 use super::condition::{World, entries};
@@ -26,7 +26,7 @@ pub const OPERATIONS: u64 = 10_000;
 /// The most bytes of one text of a script, a field's value included.
 pub const MAX_TEXT: usize = 4 << 10;
 /// The most values of one list.
-pub const MAX_VALUES: usize = 1024;
+pub const MAX_VALUES: usize = 256;
 /// The most variables.
 const MAX_VARIABLES: usize = 32;
 /// How deep expressions and blocks may stand in one another.
@@ -203,7 +203,6 @@ pub(super) fn engine(operations: u64) -> Engine {
     BasicMathPackage::new().register_into_engine(&mut engine);
     BasicStringPackage::new().register_into_engine(&mut engine);
     MoreStringPackage::new().register_into_engine(&mut engine);
-    BasicArrayPackage::new().register_into_engine(&mut engine);
     BasicIteratorPackage::new().register_into_engine(&mut engine);
     engine
         .set_max_operations(operations)
@@ -228,6 +227,13 @@ pub(super) fn engine(operations: u64) -> Engine {
             msg.set(&Key::Tag(tag), value)
         })
         .register_fn(LIST, Msg::list);
+    // Lists are only read, so that none grows or has others in it, whatever its script does.
+    engine
+        .register_fn("len", |list: &mut Array| list.len() as INT)
+        .register_fn("is_empty", |list: &mut Array| list.is_empty())
+        .register_fn("contains", |list: &mut Array, value: Dynamic| {
+            list.iter().any(|one| same(one, &value))
+        });
     engine
 }
 
@@ -422,6 +428,22 @@ fn read(bytes: Option<&[u8]>, form: Form) -> Value {
             .map(Dynamic::from_decimal),
     };
     Ok(number.unwrap_or_else(|| text.into()))
+}
+
+/// Whether a list's value is this one.
+fn same(one: &Dynamic, other: &Dynamic) -> bool {
+    let number = |value: &Dynamic| match value.as_int() {
+        Ok(whole) => Some(whole.into()),
+        Err(_) => value.as_decimal().ok(),
+    };
+    let texts = (
+        one.as_immutable_string_ref(),
+        other.as_immutable_string_ref(),
+    );
+    match texts {
+        (Ok(one), Ok(other)) => *one == *other,
+        _ => number(one).is_some_and(|one| number(other) == Some(one)),
+    }
 }
 
 /// A value as a field has it, empty for none; `None` when no field can have it.

@@ -296,14 +296,7 @@ fn there_is_an_end_to_time_and_memory() {
         ("while true {}", long),
         ("for i in 0..1000000000 {}", long),
         ("let t = \"a\"; loop { t += t; }", large),
-        ("let l = []; loop { l += [1]; }", large),
         ("let l = [1, 2]; loop { l = [l, l]; }", large),
-        ("let l = [1, 2]; loop { l = l + [l]; }", large),
-        (
-            "let l = []; let t = \"a\"; loop { t += \"a\"; l += [t + 1]; }",
-            large,
-        ),
-        ("let l = [1]; loop { l += l; }", large),
         ("try { while true {} } catch { true }", long),
     ];
     for (script, why) in cases {
@@ -325,7 +318,7 @@ fn there_is_an_end_to_time_and_memory() {
         run(&condition("msg.Text != ()"), &text),
         [format!("not told: {large}")]
     );
-    let entries = format!("35=D|78=1025|{}", "79=A|".repeat(1025));
+    let entries = format!("35=D|78=257|{}", "79=A|".repeat(257));
     let list = condition("msg.list(\"NoAllocs\", \"AllocAccount\").len() > 0");
     assert_eq!(run(&list, &entries), [format!("not told: {large}")]);
     let deep = format!("{}1{} == 1", "(".repeat(10_000), ")".repeat(10_000));
@@ -355,10 +348,10 @@ fn every_function_of_the_page_is_there() {
     let each = [
         "abs(-1) == 1 && abs(-1.5) == 1.5",
         "(1.2).ceiling() == 2",
-        "msg.Text.contains(\"b\") && \"b\" in msg.Text && [1, 2].contains(2)",
+        "msg.Text.contains(\"b\") && \"b\" in msg.Text && [1, 2].contains(2.0) && !(\"x\" in [1, \"y\"])",
         "msg.Text.ends_with(\"c\")",
         "(1.8).floor() == 1",
-        "msg.Text.index_of(\"c\") == 2 && [1, 2].index_of(2) == 1",
+        "msg.Text.index_of(\"c\") == 2",
         "\"\".is_empty() && [].is_empty()",
         "msg.Text.len() == 3 && [1].len() == 1",
         "max(1, 2) == 2 && max(1.5, 2.5) == 2.5 && max(msg.OrderQty, 2) == 100",
