@@ -106,7 +106,7 @@ impl World {
         peer.next += 1;
         let body = format!("35={kind}|34={seq}|49={name}|52=20260302-08:00:01|56=GATE|{body}");
         let start = format!("8={}|9={}|", peer.version.name(), body.len());
-        let text = (start + &body).replace('|', "\x01");
+        let text = (start + body.as_str()).replace('|', "\x01");
         let sum: u32 = text.bytes().map(u32::from).sum();
         let bytes = format!("{text}10={:03}\x01", sum % 256).into_bytes();
         assert_eq!(

@@ -151,7 +151,7 @@ fn a_secret_that_everybody_can_read_is_warned_of() {
     for (mode, warned) in [(all, true), (mine, false)] {
         fs::set_permissions(folder.join("secret"), fs::Permissions::from_mode(mode)).unwrap();
         let output = fixwire(&folder, &["check", "x.cfg"]);
-        let said = text(&output.stderr) + &text(&output.stdout);
+        let said = text(&output.stderr) + text(&output.stdout).as_str();
         assert!(
             output.status.success() && !said.contains("hunter3"),
             "{said}"

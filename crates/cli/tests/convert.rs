@@ -63,7 +63,7 @@ fn every_sample_is_converted_and_means_the_same() {
         fs::set_permissions(away.path().join(name), mine).unwrap();
         let output = fixwire(away.path(), &["config", "convert", name, "new.toml"]);
         assert!(output.status.success(), "{name}: {}", text(&output.stderr));
-        let said = text(&output.stdout) + &text(&output.stderr);
+        let said = text(&output.stdout) + text(&output.stderr).as_str();
         assert!(!said.contains("secret-of-the-sample"), "{name}: {said}");
         assert_eq!(
             values(away.path(), "new.toml"),

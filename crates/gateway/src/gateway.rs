@@ -27,11 +27,12 @@ use fixwire_protocol::{Application, Message, Now, Outbox, Parting, Refusal, Sess
 
 use crate::convert::Losses;
 use crate::orders::Orders;
-use crate::rules::{RuleError, Rules, Scratch};
+use crate::rules::{Happening, RuleError, Rules, Scratch};
 
 mod answer;
 mod conversions;
 mod event;
+mod happen;
 mod load;
 mod notes;
 mod options;
@@ -202,10 +203,12 @@ impl Application for Gateway {
         if let Ok(Err(error)) = self.core.notes.begin(outbox) {
             (self.core.listener)(Event::Note(error));
         }
+        self.happened(Happening::Logon, session);
     }
 
     fn on_logout(&mut self, _now: Now, session: SessionId) {
         self.set_active(session, false);
+        self.happened(Happening::Logout, session);
     }
 
     fn on_disconnect(
@@ -216,6 +219,7 @@ impl Application for Gateway {
         _outbox: &mut Outbox,
     ) {
         self.set_active(session, false);
+        self.happened(Happening::Disconnect, session);
     }
 
     fn on_hours(&mut self, _now: Now, session: SessionId, open: bool) {

@@ -16,8 +16,8 @@ use crate::rules::file::{Errors, MAX_BYTES};
 use crate::rules::problem::nearest;
 
 /// The tables of the file.
-const TABLES: [&str; 8] = [
-    "default", "session", "gateway", "group", "table", "script", "rule", "target",
+const TABLES: [&str; 9] = [
+    "default", "session", "gateway", "group", "table", "script", "rule", "on", "target",
 ];
 pub(super) const GATEWAY: [&str; 9] = [
     "match",

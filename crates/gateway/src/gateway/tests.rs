@@ -1,6 +1,7 @@
 //! The whole path of a message.
 
 mod away;
+mod events;
 mod memory;
 mod options;
 mod page;

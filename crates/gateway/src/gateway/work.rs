@@ -10,6 +10,8 @@ use crate::orders::known::{answers, asks, id_of};
 use crate::orders::{Heard, Out};
 use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
 
+mod on;
+
 /// Whom a message goes back to.
 #[derive(Clone, Copy)]
 enum Back {
@@ -38,6 +40,7 @@ pub(super) struct Work<'w> {
     answered: bool,
     /// The reject was not written: the session, which has room of its own, has to say it.
     unanswered: bool,
+    raised: on::Raised,
 }
 
 impl<'w> Work<'w> {
@@ -64,6 +67,7 @@ impl<'w> Work<'w> {
             trouble: None,
             answered: false,
             unanswered: false,
+            raised: on::Raised::default(),
         }
     }
 
@@ -85,6 +89,7 @@ impl<'w> Work<'w> {
                 }
             }
         }
+        self.happen(scratch);
         if let Some(trouble) = self.trouble
             && self.given == 0
             && !self.answered
@@ -234,6 +239,7 @@ impl<'w> Work<'w> {
 
     fn tell(&mut self, rule: Option<usize>, trouble: Trouble) {
         self.core.counters.troubles += 1;
+        self.raise(trouble);
         (self.core.listener)(Event::Trouble {
             from: SessionId(self.source as u32),
             message: *self.message,

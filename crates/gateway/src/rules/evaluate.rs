@@ -136,7 +136,7 @@ impl Scratch {
 
 /// What a rule did.
 #[derive(Clone, Copy, Eq, PartialEq)]
-enum Ran {
+pub(super) enum Ran {
     /// Other rules go on.
     Through,
     Decided,
@@ -272,16 +272,16 @@ impl Source {
 }
 
 /// One rule at work on one message.
-struct Run<'r> {
-    rules: &'r Rules,
-    number: usize,
-    message: &'r Message<'r>,
-    from: &'r Source,
-    world: World<'r>,
+pub(super) struct Run<'r> {
+    pub rules: &'r Rules,
+    pub number: usize,
+    pub message: &'r Message<'r>,
+    pub from: &'r Source,
+    pub world: World<'r>,
 }
 
 impl Run<'_> {
-    fn steps(
+    pub fn steps(
         &mut self,
         rule: &Rule,
         scratch: &mut Scratch,

@@ -65,6 +65,18 @@ pub struct RuleEntry {
     pub actions: Vec<Text>,
 }
 
+/// `[[on]]`
+#[derive(Clone, Debug, Default)]
+pub struct EventEntry {
+    /// Where it begins in the file.
+    pub start: usize,
+    pub event: Option<Text>,
+    pub name: Option<Text>,
+    pub sessions: Vec<Text>,
+    pub when: Option<Text>,
+    pub actions: Vec<Text>,
+}
+
 /// All of it that is ours.
 #[derive(Clone, Debug, Default)]
 pub struct File {
@@ -76,6 +88,7 @@ pub struct File {
     pub groups: Vec<Group>,
     pub tables: Vec<TableEntry>,
     pub rules: Vec<RuleEntry>,
+    pub events: Vec<EventEntry>,
 }
 
 /// Collects mistakes by the byte where they are.
@@ -171,6 +184,7 @@ pub(super) fn read(errors: &mut Errors<'_>) -> File {
             "script" => reader.scripts(value),
             "table" => reader.tables(value),
             "rule" => reader.rules(value),
+            "on" => reader.events(value),
             _ => {}
         }
     }
@@ -325,10 +339,7 @@ impl Reader<'_, '_> {
             return;
         };
         for (count, rule) in rules.iter().enumerate() {
-            if count == MAX_RULES {
-                let (what, limit) = ("rules", MAX_RULES);
-                let problem = Problem::TooMany { what, limit };
-                self.errors.add(rule.span().start, problem, None);
+            if self.too_many(count, rule) {
                 return;
             }
             let Some(table) = self.table(rule, "a table of the form [[rule]]") else {
@@ -338,47 +349,93 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn rule(&mut self, start: usize, table: &DeTable<'_>) {
-        for (key, _) in table {
-            self.known(key, &["name", "from", "when", "do"]);
+    fn events(&mut self, value: &Item<'_>) {
+        let DeValue::Array(events) = value.get_ref() else {
+            let _: Option<()> = self.wrong(value.span().start, "tables of the form [[on]]");
+            return;
+        };
+        for (count, event) in events.iter().enumerate() {
+            if self.too_many(count, event) {
+                return;
+            }
+            let Some(table) = self.table(event, "a table of the form [[on]]") else {
+                continue;
+            };
+            let start = event.span().start;
+            let keys = ["event", "name", "session", "when", "do"];
+            self.entry(start, table, &keys, &["event", "session", "do"]);
+            let text = |reader: &mut Self, key| reader.optional(table, key);
+            let entry = EventEntry {
+                start,
+                event: text(self, "event"),
+                name: text(self, "name"),
+                sessions: self.listed(table, "session"),
+                when: text(self, "when"),
+                actions: self.listed(table, "do"),
+            };
+            self.file.events.push(entry);
         }
-        for key in ["from", "do"] {
-            if table.get(key).is_none() {
-                let problem = match key {
-                    "do" => Problem::NoAction,
-                    _ => Problem::MissingKey(key),
-                };
-                self.errors.add(start, problem, None);
+    }
+
+    /// Whether there may be no more of them.
+    fn too_many(&mut self, count: usize, item: &Item<'_>) -> bool {
+        if count == MAX_RULES {
+            let (what, limit) = ("rules", MAX_RULES);
+            let problem = Problem::TooMany { what, limit };
+            self.errors.add(item.span().start, problem, None);
+        }
+        count == MAX_RULES
+    }
+
+    fn optional(&mut self, table: &DeTable<'_>, key: &str) -> Option<Text> {
+        table.get(key).and_then(|value| self.string(value))
+    }
+
+    fn listed(&mut self, table: &DeTable<'_>, key: &str) -> Vec<Text> {
+        let texts = table.get(key).map(|value| self.strings(value));
+        texts.unwrap_or_default()
+    }
+
+    /// Notes keys that are not known, those that are missing, and lists without anything.
+    fn entry(
+        &mut self,
+        start: usize,
+        table: &DeTable<'_>,
+        keys: &[&'static str],
+        needed: &[&'static str],
+    ) {
+        for (key, _) in table {
+            self.known(key, keys);
+        }
+        for &key in needed {
+            let problem = |missing| match key {
+                "do" => Problem::NoAction,
+                _ if missing => Problem::MissingKey(key),
+                _ => Problem::EmptyList,
+            };
+            match table.get(key) {
+                None => self.errors.add(start, problem(true), None),
+                Some(value) => {
+                    let list = value.get_ref().as_array();
+                    if list.is_some_and(|list| list.is_empty()) {
+                        self.errors.add(value.span().start, problem(false), None);
+                    }
+                }
             }
         }
-        if let Some(value) = table.get("do")
-            && value
-                .get_ref()
-                .as_array()
-                .is_some_and(|list| list.is_empty())
-        {
-            self.errors.add(value.span().start, Problem::NoAction, None);
-        }
-        if let Some(value) = table.get("from")
-            && value
-                .get_ref()
-                .as_array()
-                .is_some_and(|list| list.is_empty())
-        {
-            self.errors
-                .add(value.span().start, Problem::EmptyList, None);
-        }
-        let name = table.get("name").and_then(|value| self.string(value));
-        let from = table.get("from").map(|value| self.strings(value));
-        let when = table.get("when").and_then(|value| self.string(value));
-        let actions = table.get("do").map(|value| self.strings(value));
-        self.file.rules.push(RuleEntry {
+    }
+
+    fn rule(&mut self, start: usize, table: &DeTable<'_>) {
+        let keys = ["name", "from", "when", "do"];
+        self.entry(start, table, &keys, &["from", "do"]);
+        let entry = RuleEntry {
             start,
-            name,
-            from: from.unwrap_or_default(),
-            when,
-            actions: actions.unwrap_or_default(),
-        });
+            name: self.optional(table, "name"),
+            from: self.listed(table, "from"),
+            when: self.optional(table, "when"),
+            actions: self.listed(table, "do"),
+        };
+        self.file.rules.push(entry);
     }
 
     fn known(&mut self, key: &Spanned<impl AsRef<str>>, keys: &[&'static str]) {

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::compile::{Compiler, Here, MAX_PATTERNS};
 use super::compile_action::Step;
+use super::compile_event::On;
 use super::compile_script::Scripts;
 use super::file::{Errors, File, RuleEntry, TableEntry, Text, read};
 use super::names::Names;
@@ -81,6 +82,15 @@ impl Rules {
             }
             rules.push(compiler.rule(at, entry));
         }
+        let mut reached = alloc::vec![false; context.sessions.len()];
+        for rule in &rules {
+            let each = reached.iter_mut().zip(&rule.sessions);
+            each.for_each(|(reached, meant)| *reached |= meant);
+        }
+        let events = file.events.iter().enumerate();
+        let events: Vec<On> = events
+            .filter_map(|(at, entry)| compiler.on(at, entry, &reached))
+            .collect();
         let (counters, throttles) = (compiler.counters, compiler.throttles);
         duplicates(&file, &mut errors);
         unreachable(&file, &rules, context.sessions.len(), &mut errors);
@@ -98,6 +108,7 @@ impl Rules {
         Ok(Self {
             every: file.every_rule,
             rules: rules.into_iter().map(|rule| rule.rule).collect(),
+            events,
             tables: tables.into_iter().map(|(_, table)| table).collect(),
             sessions,
             by_name: sorted(|session| session.name.into()),
@@ -150,26 +161,13 @@ fn tables(
 
 impl<'c> Compiler<'c, '_, '_> {
     fn rule(&mut self, at: usize, entry: &RuleEntry) -> Compiled {
-        let mut sessions = alloc::vec![false; self.names.sessions()];
-        for name in &entry.from {
-            if let Err((problem, hint)) = self.names.select(&name.value, &mut sessions) {
-                self.errors.add(name.offset(0), problem, hint);
-            }
-        }
+        let sessions = self.sessions(&entry.from);
         let condition = entry.when.as_ref().and_then(|when| {
             let condition = self.parsed(when, parse::condition)?;
             let mut here = self.here(when, &sessions);
             self.and(&mut here, &condition)
         });
-        let actions: Vec<(&Text, Action)> = entry
-            .actions
-            .iter()
-            .filter_map(|text| Some((text, self.parsed(text, parse_action::action)?)))
-            .collect();
-        // What cannot be read may be what sends the fields.
-        if actions.len() == entry.actions.len() {
-            self.order(&actions);
-        }
+        let actions = self.actions(&entry.actions);
         let mut steps = Vec::new();
         for (text, action) in &actions {
             let mut here = self.here(text, &sessions);
@@ -195,7 +193,31 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    fn here<'h>(&self, text: &'h Text, sessions: &'h [bool]) -> Here<'h, 'c> {
+    /// The sessions that names, patterns and groups mean.
+    pub fn sessions(&mut self, names: &[Text]) -> Vec<bool> {
+        let mut sessions = alloc::vec![false; self.names.sessions()];
+        for name in names {
+            if let Err((problem, hint)) = self.names.select(&name.value, &mut sessions) {
+                self.errors.add(name.offset(0), problem, hint);
+            }
+        }
+        sessions
+    }
+
+    /// The actions that can be read, with the mistakes of their order noted.
+    pub fn actions<'x>(&mut self, texts: &'x [Text]) -> Vec<(&'x Text, Action)> {
+        let read = texts
+            .iter()
+            .filter_map(|text| Some((text, self.parsed(text, parse_action::action)?)));
+        let actions: Vec<(&Text, Action)> = read.collect();
+        // What cannot be read may be what sends the fields.
+        if actions.len() == texts.len() {
+            self.order(&actions);
+        }
+        actions
+    }
+
+    pub fn here<'h>(&self, text: &'h Text, sessions: &'h [bool]) -> Here<'h, 'c> {
         Here {
             text,
             scope: self.names.scope(sessions),
@@ -203,7 +225,7 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
-    fn parsed<T>(&mut self, text: &Text, parse: fn(&str) -> Result<T, Fault>) -> Option<T> {
+    pub fn parsed<T>(&mut self, text: &Text, parse: fn(&str) -> Result<T, Fault>) -> Option<T> {
         match parse(&text.value) {
             Ok(tree) => Some(tree),
             Err(fault) => {
@@ -235,7 +257,9 @@ impl<'c> Compiler<'c, '_, '_> {
 /// Notes names that two rules have.
 fn duplicates(file: &File, errors: &mut Errors<'_>) {
     let mut known: BTreeMap<&str, usize> = BTreeMap::new();
-    for name in file.rules.iter().filter_map(|rule| rule.name.as_ref()) {
+    let rules = file.rules.iter().map(|rule| rule.name.as_ref());
+    let events = file.events.iter().map(|event| event.name.as_ref());
+    for name in rules.chain(events).flatten() {
         match known.get(name.value.as_str()) {
             Some(&first) => {
                 let line = errors.line(first);

@@ -18,11 +18,13 @@ use fixwire_protocol::dictionary::Dictionary;
 mod change;
 mod compile;
 mod compile_action;
+mod compile_event;
 mod compile_script;
 mod condition;
 mod evaluate;
 mod fields;
 pub(crate) mod file;
+mod happen;
 mod load;
 mod names;
 mod parse;
@@ -38,6 +40,7 @@ mod token;
 mod ways;
 
 pub use change::{Failure, MAX_ADDED};
+pub use compile_event::Happening;
 pub use condition::Facts;
 pub use evaluate::{Evaluated, Outcome, Scratch};
 pub use load::{TableFile, table_files};
@@ -73,6 +76,8 @@ pub struct Rules {
     /// `match = "all"`
     every: bool,
     rules: Vec<Rule>,
+    /// Their numbers go on behind those of the rules.
+    events: Vec<compile_event::On>,
     tables: Vec<Table>,
     sessions: Vec<Source>,
     /// The names of sessions in order, with their places.
@@ -118,16 +123,22 @@ impl Rules {
         self.rules.is_empty()
     }
 
-    /// The name of a rule; `rule 3` for the third one when it has none.
+    /// The name of a rule; `rule 3` for the third one when it has none. What is to be done when
+    /// something happens, `[[on]]`, has numbers behind those of rules, and is `on 3`.
     #[must_use]
     pub fn name(&self, rule: usize) -> Option<&str> {
-        self.rules.get(rule).map(|rule| rule.name.as_str())
+        self.rule(rule).map(|rule| rule.name.as_str())
     }
 
     /// The line of the file where a rule begins, from 1.
     #[must_use]
     pub fn line(&self, rule: usize) -> Option<usize> {
-        self.rules.get(rule).map(|rule| rule.line)
+        self.rule(rule).map(|rule| rule.line)
+    }
+
+    fn rule(&self, number: usize) -> Option<&Rule> {
+        let event = || Some(&self.events.get(number - self.rules.len())?.rule);
+        self.rules.get(number).or_else(event)
     }
 
     /// The names of counters, which outcomes give by their place here.

@@ -95,6 +95,10 @@ pub enum Problem {
     UnknownScript(String),
     /// Scripts have no such function.
     UnknownFunction(String),
+    /// There is no such event.
+    UnknownEvent(String),
+    /// What cannot stand for an event, and why.
+    NotForEvent(&'static str),
     /// A list of no values.
     EmptyList,
     /// No message can fulfil the condition.
@@ -200,6 +204,8 @@ impl fmt::Display for Problem {
             Self::Script(why) => write!(f, "bad script: {why}"),
             Self::UnknownScript(name) => write!(f, "unknown script '{name}'"),
             Self::UnknownFunction(name) => write!(f, "scripts have no function '{name}'"),
+            Self::UnknownEvent(name) => write!(f, "unknown event '{name}'"),
+            Self::NotForEvent(why) => write!(f, "not for this event: {why}"),
             Self::EmptyList => f.write_str("a list of no values never holds"),
             Self::Never { why } => write!(f, "this can never hold: {why}"),
             Self::Unreachable { by, line } => {

@@ -30,8 +30,15 @@ impl Rules {
                 sources[rule as usize].push(from);
             }
         }
+        let events = self.events.iter().map(|on| {
+            let meant = on.sessions.iter().enumerate().filter(|(_, meant)| **meant);
+            meant.map(|(session, _)| session).collect()
+        });
+        sources.extend(events);
         for (rule, sources) in sources.into_iter().enumerate() {
-            let targets = self.targets(&self.rules[rule]);
+            let Some(targets) = self.rule(rule).map(|rule| self.targets(rule)) else {
+                continue;
+            };
             for from in sources {
                 for &(to, convert) in &targets {
                     each(Way {

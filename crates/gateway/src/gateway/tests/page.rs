@@ -38,6 +38,7 @@ fn every_example_comes_true() {
     assert_eq!(files.len(), runs.len());
     for ((_, file), (first, lines)) in files.iter().zip(&runs) {
         let mut rig = Rig::new(&file.join("\n"));
+        rig.said();
         let mut pending: Vec<String> = Vec::new();
         for (number, line) in (*first..).zip(lines) {
             if let Some(wanted) = line.strip_prefix("=> ") {
@@ -54,9 +55,15 @@ fn every_example_comes_true() {
                 let (from, text) = line.split_once(": ").unwrap();
                 let written = rig.hears(from, text);
                 pending.extend(written.iter().map(|text| timeless(text)));
-                let said = rig.said();
-                let troubles = said.iter().map(|said| said.split_once(": ").unwrap().1);
-                pending.extend(troubles.map(|trouble| format!("trouble: {trouble}")));
+            }
+            for said in rig.said() {
+                let (rule, what) = said.split_once(": ").unwrap();
+                let kind = if rule.starts_with("on ") {
+                    "notify"
+                } else {
+                    "trouble"
+                };
+                pending.push(format!("{kind}: {what}"));
             }
         }
         assert!(pending.is_empty(), "behind line {first}: {pending:?}");

@@ -1,6 +1,7 @@
 //! Rules as a gateway uses them: loaded from text, evaluated for messages.
 
 mod errors;
+mod events;
 mod memory;
 mod page;
 mod random;

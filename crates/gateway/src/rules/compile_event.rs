@@ -1,0 +1,143 @@
+//! What is to be done when something happens, `[[on]]`, checked and with all names looked up.
+
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use super::Rule;
+use super::change::Piece;
+use super::compile::Compiler;
+use super::compile_action::Step;
+use super::file::EventEntry;
+use super::parse;
+use super::problem::{Problem, nearest};
+use super::syntax::Action;
+
+/// The names of events, in the order of [`Happening`].
+const EVENTS: [&str; 5] = ["logon", "logout", "disconnect", "undelivered", "failed"];
+
+/// Something that happens to a session, or to a message of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Happening {
+    /// The session has logged on.
+    Logon,
+    /// It has logged out.
+    Logout,
+    /// Its connection has ended, after a logout or without one.
+    Disconnect,
+    /// A message from it did not get where it should.
+    Undelivered,
+    /// An action could not be done for a message from it.
+    Failed,
+}
+
+impl Happening {
+    fn named(name: &str) -> Option<Self> {
+        let all = [
+            Self::Logon,
+            Self::Logout,
+            Self::Disconnect,
+            Self::Undelivered,
+            Self::Failed,
+        ];
+        let at = EVENTS.iter().position(|known| *known == name)?;
+        all.get(at).copied()
+    }
+
+    /// Whether there is a message, whose fields may be asked for, changed and sent.
+    #[must_use]
+    pub fn has_message(self) -> bool {
+        matches!(self, Self::Undelivered | Self::Failed)
+    }
+}
+
+/// `[[on]]`
+#[derive(Clone, Debug)]
+pub(super) struct On {
+    pub happening: Happening,
+    /// For each session whether it is meant.
+    pub sessions: Vec<bool>,
+    pub rule: Rule,
+}
+
+impl Compiler<'_, '_, '_> {
+    /// `None` after its mistakes were noted. `reached` says for each session whether it has a rule.
+    pub fn on(&mut self, at: usize, entry: &EventEntry, reached: &[bool]) -> Option<On> {
+        let event = entry.event.as_ref()?;
+        let Some(happening) = Happening::named(&event.value) else {
+            let hint = nearest(&event.value, EVENTS);
+            let hint = hint.unwrap_or_else(|| format!("there are {}", EVENTS.join(", ")));
+            let problem = Problem::UnknownEvent(event.value.clone());
+            self.errors.add(event.offset(0), problem, Some(hint));
+            return None;
+        };
+        let sessions = self.sessions(&entry.sessions);
+        let mut meant = sessions.iter().zip(reached).filter(|(meant, _)| **meant);
+        if happening == Happening::Failed
+            && sessions.contains(&true)
+            && meant.all(|(_, reached)| !reached)
+        {
+            let why = "no rule is for messages of these sessions".to_string();
+            self.errors
+                .add(event.offset(0), Problem::Never { why }, None);
+        }
+        if let Some(when) = entry.when.as_ref().filter(|_| !happening.has_message()) {
+            let why = "it has no message that a condition could ask";
+            self.errors
+                .add(when.offset(0), Problem::NotForEvent(why), None);
+        }
+        let test = entry.when.as_ref().and_then(|when| {
+            let condition = self.parsed(when, parse::condition)?;
+            let mut here = self.here(when, &sessions);
+            self.and(&mut here, &condition)
+        });
+        let actions = self.actions(&entry.actions);
+        let mut steps = Vec::new();
+        for (text, action) in &actions {
+            if let Some(why) = refused(happening, action) {
+                self.errors
+                    .add(text.offset(0), Problem::NotForEvent(why), None);
+                continue;
+            }
+            let mut here = self.here(text, &sessions);
+            let Some(step) = self.step(&mut here, action) else {
+                continue;
+            };
+            if let Step::Notify(pieces) = &step
+                && !happening.has_message()
+                && pieces.iter().any(|piece| matches!(piece, Piece::Field(_)))
+            {
+                let why = "it has no message with fields";
+                self.errors
+                    .add(text.offset(0), Problem::NotForEvent(why), None);
+            }
+            steps.push(step);
+        }
+        let name = entry.name.as_ref().map(|name| name.value.clone());
+        Some(On {
+            happening,
+            sessions,
+            rule: Rule {
+                name: name.unwrap_or_else(|| format!("on {}", at + 1)),
+                line: self.errors.line(entry.start),
+                last: steps.iter().rposition(Step::hands_out),
+                test,
+                steps,
+            },
+        })
+    }
+}
+
+/// Why an action cannot be done for this event.
+fn refused(happening: Happening, action: &Action) -> Option<&'static str> {
+    match action {
+        Action::Count(_) | Action::Notify(_) | Action::Disconnect(_) => None,
+        _ if !happening.has_message() => {
+            Some("it has no message: it can count, notify and disconnect")
+        }
+        Action::Stop => Some("there is nothing to stop"),
+        Action::Throttle { .. } => Some("it is no message that could be let through"),
+        Action::Return => Some("a message can be returned by rules only"),
+        _ => None,
+    }
+}
