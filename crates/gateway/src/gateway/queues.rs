@@ -62,8 +62,8 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Empty ones. Memory is taken when it is needed, `max_bytes` at most, and about 50 bytes for each
-    /// row.
+    /// Empty ones. Memory is taken when it is needed, `max_bytes` at most, and about 100 bytes for
+    /// each row.
     pub fn new(max_bytes: u64) -> Self {
         Self {
             max_bytes,
