@@ -99,7 +99,9 @@ impl Notes {
         let known = self.parts.len();
         let (message, dictionary) = (holding.message, holding.dictionary);
         for (at, field) in message.fields().iter().enumerate() {
-            if answer::reads(dictionary, message.msg_type(), field.tag) {
+            let is_read = answer::reads(dictionary, message.msg_type(), field.tag);
+            // An answer reads the first of a tag.
+            if is_read && message.index_of(field.tag) == Some(at) {
                 self.parts.extend_from_slice(message.raw(at..at + 1));
             }
         }

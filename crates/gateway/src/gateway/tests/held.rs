@@ -137,10 +137,7 @@ fn the_moment_is_told_and_a_clock_that_is_set_is_noticed() {
     let second = Mono(now.mono.0 + 1_000_000_000);
     assert_eq!(rig.gateway.on_time(now, &mut rig.outbox), Some(second));
     rig.wait(9);
-    let before = Now {
-        wall: rig.now().wall,
-        mono: rig.now().mono,
-    };
+    let before = rig.now();
     let last = Mono(now.mono.0 + 10_000_000_000);
     assert_eq!(rig.gateway.on_time(before, &mut rig.outbox), Some(last));
     assert!(rig.collect().is_empty());

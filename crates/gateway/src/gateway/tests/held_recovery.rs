@@ -68,7 +68,7 @@ fn notes_of_held_messages_are_short_and_can_be_read() {
     let mut rig = Rig::of(RULES, &SESSIONS);
     rig.log_on("ANNA");
     rig.hears("ANNA", "35=D|11=A|1=2|55=VOD|54=1|38=9|44=7|");
-    rig.hears("ANNA", "35=B|148=news|");
+    rig.hears("ANNA", "35=B|148=news|146=2|55=VOD|55=SAP|");
     rig.wait(2);
     rig.log_on("VENUE");
     rig.wait(0);
@@ -86,7 +86,7 @@ fn notes_of_held_messages_are_short_and_can_be_read() {
             "O 0 2 D|11=A|",
             "h 0 2 7 36 1|D|11=A|35=D|34=7|11=A|1=2|55=VOD|54=1|38=9|D11=A|1=2|55=VOD|54=1|38=9|44=7|",
             "Q",
-            "H 0 1 0 10 1|35=B|34=7|B148=news|",
+            "H 0 1 0 17 1|35=B|34=7|55=VOD|B148=news|146=2|55=VOD|55=SAP|",
             "U 2",
             "R 2 D|11=A|",
             "U 1",
