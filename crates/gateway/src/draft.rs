@@ -288,6 +288,11 @@ impl Draft {
 
     /// Writes all fields.
     pub fn write(&mut self, body: &mut Body<'_>) {
+        body.encoded(self.encode());
+    }
+
+    /// All fields as they are written.
+    pub(crate) fn encode(&mut self) -> &[u8] {
         self.encoded.clear();
         for part in &self.parts {
             self.encoded
@@ -297,7 +302,7 @@ impl Draft {
                 .extend_from_slice(&self.text[part.start as usize..part.end as usize]);
             self.encoded.push(SOH);
         }
-        body.encoded(&self.encoded);
+        &self.encoded
     }
 
     fn keep(&mut self, value: &[u8]) -> (u32, u32) {

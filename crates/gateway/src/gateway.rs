@@ -12,7 +12,7 @@
 //! becomes of a message. What changes the state of orders is kept with [`Outbox::note`], and `on_note`
 //! gives it back. The owner hears [`Event`]s by the function that it gives to `load`, on the engine's
 //! thread. [`Gateway::counters`], [`matched`](Gateway::matched), [`counted`](Gateway::counted),
-//! [`losses`](Gateway::losses) and [`orders`](Gateway::orders) say what has happened.
+//! [`losses`](Gateway::losses), [`held`](Gateway::held) and [`orders`](Gateway::orders) say what has happened.
 //!
 //! [`Outbox::note`]: fixwire_protocol::Outbox::note
 
@@ -23,7 +23,9 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};
-use fixwire_protocol::{Application, Message, Now, Outbox, Parting, Refusal, SessionId, Timestamp};
+use fixwire_protocol::{
+    Application, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
+};
 
 use crate::convert::Losses;
 use crate::orders::Orders;
@@ -33,15 +35,18 @@ mod answer;
 mod conversions;
 mod event;
 mod happen;
+mod held;
 mod load;
 mod notes;
 mod options;
+mod queues;
 mod reload;
 #[cfg(test)]
 mod tests;
 mod work;
 
 pub use event::{Counters, Event, NoteError, Trouble};
+pub use held::Waiting;
 pub use reload::{NotReloaded, Reload};
 
 use conversions::Conversions;
@@ -88,6 +93,11 @@ pub struct Gateway {
     /// For each session whether its hours are open.
     open: Vec<bool>,
     core: Core,
+    /// Which queue is served first.
+    first_queue: usize,
+    /// A held message, and what reads it.
+    record: Vec<u8>,
+    decoder: Decoder,
 }
 
 /// All that the outcomes of rules need.
@@ -105,6 +115,8 @@ struct Core {
     text: Vec<u8>,
     /// The id of a message that a venue refused, as its client knows it.
     own_id: Vec<u8>,
+    /// With the queues nothing is to be done before.
+    held_due: Mono,
     listener: Listener,
 }
 
@@ -112,6 +124,7 @@ struct Session {
     dictionary: Arc<Dictionary>,
     version: Version,
     away: Away,
+    time_to_live: Option<Nanos>,
     follows: bool,
     resets: bool,
 }
@@ -170,6 +183,7 @@ impl Gateway {
         if let Some(known) = self.active.get_mut(session.0 as usize) {
             *known = active;
         }
+        self.core.held_due = Mono(0);
     }
 }
 
@@ -225,6 +239,16 @@ impl Application for Gateway {
     fn on_hours(&mut self, _now: Now, session: SessionId, open: bool) {
         if let Some(known) = self.open.get_mut(session.0 as usize) {
             *known = open;
+        }
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        if self.core.notes.queues.is_empty() {
+            return None;
+        }
+        match self.core.held_due {
+            due if now.mono < due => Some(due),
+            _ => Some(self.serve_held(now, outbox)),
         }
     }
 

@@ -360,6 +360,14 @@ impl Outbox {
         }
     }
 
+    /// Whether so many messages of an application, with so many bytes of fields in all, have room now.
+    pub fn has_room(&self, messages: usize, bytes: usize) -> bool {
+        let frames = messages.saturating_mul(self.header_room + TRAILER);
+        let end = self.at.saturating_add(frames).saturating_add(bytes);
+        self.entries.len().saturating_add(messages) <= self.messages
+            && end <= self.buffer.len() - RESERVE - SLACK
+    }
+
     /// Messages that were not written, for whatever reason, since the outbox was made.
     pub fn failures(&self) -> u64 {
         self.failures

@@ -99,6 +99,15 @@ pub fn listener(names: Vec<String>, remote: &Remote) -> io::Result<Listener> {
                 let rule = rule.map(|rule| format!("{rule}: ")).unwrap_or_default();
                 format!("{} {rule}{trouble}: {}", name(from), Fields(&message))
             }
+            Event::Undelivered {
+                from,
+                to,
+                message,
+                trouble,
+            } => {
+                let [from, to] = [from, to].map(|one| one.map_or("a session that is gone", name));
+                format!("{from} to {to}: {trouble}: {}", Fields(&message))
+            }
             Event::Note(error) => format!("gateway {error}"),
             other => format!("gateway {other:?}"),
         };
@@ -178,6 +187,16 @@ fn counts(gateway: &Gateway) -> Vec<String> {
             orders.live, orders.remembered, orders.refused, orders.rewritten
         ),
     ];
+    if all.held > 0 {
+        let (held, undelivered) = (all.held, all.undelivered);
+        lines.push(format!("held {held}, undelivered {undelivered}"));
+    }
+    for waiting in gateway.held() {
+        lines.push(format!(
+            "held for {}: {} messages in {} bytes",
+            waiting.session, waiting.messages, waiting.bytes
+        ));
+    }
     for (rule, matched) in gateway.matched().iter().enumerate() {
         let name = gateway.rules().name(rule).unwrap_or_default();
         lines.push(format!("rule {name}: {matched}"));

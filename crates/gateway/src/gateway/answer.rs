@@ -29,6 +29,37 @@ const REPEATED: [Tag; 9] = [
     tag::ORDER_QTY,
 ];
 
+/// Fields that name a third party, and those that name it on the way back.
+const TURNED: [(Tag, Tag); 6] = [
+    (tag::DELIVER_TO_COMP_ID, tag::ON_BEHALF_OF_COMP_ID),
+    (tag::DELIVER_TO_SUB_ID, tag::ON_BEHALF_OF_SUB_ID),
+    (tag::DELIVER_TO_LOCATION_ID, tag::ON_BEHALF_OF_LOCATION_ID),
+    (tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID),
+    (tag::ON_BEHALF_OF_SUB_ID, tag::DELIVER_TO_SUB_ID),
+    (tag::ON_BEHALF_OF_LOCATION_ID, tag::DELIVER_TO_LOCATION_ID),
+];
+/// Other fields that are read whatever the versions say.
+const READ: [Tag; 4] = [
+    tag::MSG_TYPE,
+    tag::MSG_SEQ_NUM,
+    tag::POSS_RESEND,
+    tag::ORDER_ID,
+];
+
+/// Whether the answer to a message of this type reads this field of it.
+pub(super) fn reads(dictionary: &Dictionary, msg_type: &[u8], tag: Tag) -> bool {
+    let is_required = |answer: &&[u8]| {
+        let definition = dictionary.message(answer);
+        let member = definition.and_then(|definition| definition.member(tag));
+        member.is_some_and(|member| member.required && member.group.is_none())
+    };
+    REPEATED.contains(&tag)
+        || READ.contains(&tag)
+        || TURNED.iter().any(|(from, _)| *from == tag)
+        || id_of(msg_type) == Some(tag)
+        || [&b"8"[..], b"9", b"j", b"3"].iter().any(is_required)
+}
+
 /// A reject before it is written.
 pub(super) struct Answer<'a> {
     pub now: Now,
@@ -134,7 +165,14 @@ impl Answer<'_> {
         let reason: &[u8] = match self.trouble {
             Some(Trouble::Unmatched) => b"3",
             Some(Trouble::Orders(OrdersError::NoId | OrdersError::IdTooLong { .. })) => b"0",
-            Some(Trouble::Away(_) | Trouble::NotWritten(_) | Trouble::Orders(_)) => b"4",
+            Some(
+                Trouble::Away(_)
+                | Trouble::NotWritten(_)
+                | Trouble::Orders(_)
+                | Trouble::MaxHeld
+                | Trouble::Expired
+                | Trouble::TargetGone,
+            ) => b"4",
             Some(Trouble::TooMany) => b"8",
             _ => b"0",
         };
@@ -177,14 +215,6 @@ impl Answer<'_> {
         repeated: &[Tag],
         outbox: &mut Outbox,
     ) -> Result<(), BodyError> {
-        const TURNED: [(Tag, Tag); 6] = [
-            (tag::DELIVER_TO_COMP_ID, tag::ON_BEHALF_OF_COMP_ID),
-            (tag::DELIVER_TO_SUB_ID, tag::ON_BEHALF_OF_SUB_ID),
-            (tag::DELIVER_TO_LOCATION_ID, tag::ON_BEHALF_OF_LOCATION_ID),
-            (tag::ON_BEHALF_OF_COMP_ID, tag::DELIVER_TO_COMP_ID),
-            (tag::ON_BEHALF_OF_SUB_ID, tag::DELIVER_TO_SUB_ID),
-            (tag::ON_BEHALF_OF_LOCATION_ID, tag::DELIVER_TO_LOCATION_ID),
-        ];
         let given = |tag| self.message.get(tag).filter(|value| !value.is_empty());
         let mut body = outbox.begin(self.to, msg_type);
         // What came for or from a third party goes back along its way.

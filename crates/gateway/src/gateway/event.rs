@@ -37,6 +37,18 @@ pub enum Event<'e> {
         /// Why.
         trouble: Trouble,
     },
+    /// A message that was held is not delivered. Its source is answered, unless it was itself an answer
+    /// or a copy, or went elsewhere too.
+    Undelivered {
+        /// The session that it came from; `None` when the file no longer has it.
+        from: Option<SessionId>,
+        /// The session that it was for; `None` when the file no longer has it.
+        to: Option<SessionId>,
+        /// The fields of the message that an answer reads, as it came.
+        message: Message<'e>,
+        /// Why.
+        trouble: Trouble,
+    },
     /// A note of the journal could not be read, or not be followed.
     Note(NoteError),
 }
@@ -76,6 +88,12 @@ pub enum Trouble {
     Unsolicited,
     /// It is for a client that the file no longer has.
     ClientGone,
+    /// Held messages take as much memory as they may.
+    MaxHeld,
+    /// It was held longer than its time to live.
+    Expired,
+    /// It was held for a session that the file no longer has.
+    TargetGone,
 }
 
 /// Why a note has no effect.
@@ -88,6 +106,8 @@ pub enum NoteError {
     UnknownSession,
     /// Orders cannot go on under these limits.
     Limits(CheckpointError),
+    /// It speaks of a held message, and there is none.
+    NothingHeld,
 }
 
 impl Trouble {
@@ -104,9 +124,10 @@ impl Trouble {
             }
             Self::Orders(OrdersError::NoId) => "message without an id",
             Self::Orders(OrdersError::IdTooLong { .. }) => "id is too long",
-            Self::Orders(_) | Self::NotWritten(_) => "no room for this message now",
+            Self::Orders(_) | Self::NotWritten(_) | Self::MaxHeld => "no room for this message now",
             Self::Duplicate => "duplicate ClOrdID",
-            Self::Away(_) => "destination is not available",
+            Self::Away(_) | Self::TargetGone => "destination is not available",
+            Self::Expired => "destination was not available in time",
             Self::Unmatched => "no destination for this message",
             Self::CameBack => "message has come back to where it was sent",
             Self::Unsolicited | Self::ClientGone => "answer to nothing that is known",
@@ -147,6 +168,8 @@ impl fmt::Display for Trouble {
             Self::NotWritten(error) => write!(f, "not written: {error}"),
             Self::Unmatched => f.write_str("no rule decided"),
             Self::ClientGone => f.write_str("its client is no longer in the file"),
+            Self::TargetGone => f.write_str("its target is no longer in the file"),
+            Self::MaxHeld => f.write_str("held messages take max_held bytes"),
             _ => f.write_str(self.text()),
         }
     }
@@ -157,6 +180,9 @@ impl fmt::Display for NoteError {
         match self {
             Self::NotOurs => f.write_str("note of the journal is none of a gateway"),
             Self::UnknownSession => f.write_str("note of the journal speaks of an unknown session"),
+            Self::NothingHeld => {
+                f.write_str("note of the journal speaks of a held message that is not there")
+            }
             Self::Limits(error) => write!(f, "orders cannot go on under these limits: {error}"),
         }
     }
@@ -183,6 +209,11 @@ pub struct Counters {
     pub came_back: u64,
     /// How often a script failed, in a condition or as an action.
     pub scripts_failed: u64,
+    /// Messages that the gateway's own queues held, each target counted; they are in `sent`, `copied` and
+    /// `returned` too.
+    pub held: u64,
+    /// Those of them that were not delivered: expired, or their target is gone.
+    pub undelivered: u64,
     /// How often a message did not get where it should, for whatever reason.
     pub troubles: u64,
 }

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Decoder, Mono};
 
 use super::conversions::Conversions;
 use super::notes::{MAX_SESSIONS, Notes};
@@ -33,7 +34,8 @@ pub(super) fn load(
     let parts = read(text, context)?;
     let named = context.sessions.iter().zip(&parts.options.targets);
     let named = named.map(|(session, target)| (String::from(session.name), target.ids));
-    let notes = Notes::new(parts.options.orders, named).map_err(|error| {
+    let options = &parts.options;
+    let notes = Notes::new(options.orders, options.max_held, named).map_err(|error| {
         let hint = Some(format!("{error}"));
         let wanted = "ids that fit into max_id";
         let problem = Problem::WrongType { wanted };
@@ -58,8 +60,12 @@ pub(super) fn load(
             counted: alloc::vec![0; parts.rules.counters().len()],
             text: Vec::with_capacity(256),
             own_id: Vec::with_capacity(256),
+            held_due: Mono(0),
             listener,
         },
+        first_queue: 0,
+        record: Vec::new(),
+        decoder: Decoder::with_capacity(64),
         rules: parts.rules,
     })
 }
@@ -102,6 +108,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         dictionary: session.dictionary.clone(),
         version: session.version,
         away: target.away,
+        time_to_live: target.time_to_live,
         follows: target.follows,
         resets: session.resets,
     });
@@ -124,7 +131,8 @@ fn nothing_void_is_held(
     rules.ways(&mut |way| {
         for to in stand_ins(way.to, options) {
             let session = &context.sessions[to];
-            let holds = options.targets[to].away == Away::Hold;
+            let target = &options.targets[to];
+            let holds = target.away == Away::Hold && target.time_to_live.is_none();
             if holds && session.resets && !core::mem::replace(&mut told[to], true) {
                 let name = session.name;
                 errors.push(RuleError {
@@ -132,7 +140,7 @@ fn nothing_void_is_held(
                     column: 1,
                     problem: Problem::VoidWhenHeld(name.into()),
                     hint: Some(format!(
-                        "leave the resets out, or say away = \"reject\" in [target.{name}], or another session"
+                        "leave the resets out, or say time_to_live in [target.{name}], or away = \"reject\" or another session"
                     )),
                 });
             }

@@ -9,6 +9,12 @@
 //! O client venue MsgType | 11=..|41=..|        outbound, with the fields that it reads
 //! I venue MsgType | 11=..|39=..|               heard
 //! R venue MsgType | 11=..|                     refused
+//! H source target lengths | D|11=..| 35=..|11=..| D 11=..|..
+//!                                              held: what orders know of it, what an answer to it reads,
+//!                                              MsgType and fields; the lengths are those of the first three
+//! h ..                                         the same, and its source is not answered
+//! Q                                            nor is that of the last one that is held
+//! U target                                     the first one has left the queue: sent, or not to be
 //! ```
 //!
 //! `ids` is `A20=FW`: always (or `C`, on collision), at most 20 bytes, the prefix; `-` is what all others
@@ -20,12 +26,15 @@ use alloc::vec::Vec;
 use fixwire_protocol::{BodyError, Message, Outbox, SOH, SessionId, Tag, Timestamp};
 
 use super::event::{NoteError, Trouble};
+use super::queues::{Place, Queues};
 use crate::Draft;
 use crate::orders::known::{asks, reads_inbound, reads_outbound};
 use crate::orders::{Heard, Orders, OrdersConfig, OrdersError, Out, Rewriting};
 
+mod held;
 mod words;
 
+pub(super) use held::{ANSWERED, Held, Holding, UNANSWERED, came_at};
 use words::{limits, put_ids, put_limits, put_number, rewriting, word};
 
 /// The most sessions that are known over the life of a journal, those included that are gone.
@@ -56,14 +65,21 @@ pub(super) struct Notes {
     known: Vec<Known>,
     /// By place in the file: name, how ids look, number.
     sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
+    /// Messages for sessions that are away, by number.
+    pub queues: Queues,
+    /// The message that was held last, when its source is to be answered.
+    last_held: Option<Place>,
     /// The fields of a note.
     draft: Draft,
     text: Vec<u8>,
+    /// What stands in a note behind its head.
+    parts: Vec<u8>,
 }
 
 impl Notes {
     pub fn new(
         limits: OrdersConfig,
+        max_held: u64,
         sessions: impl Iterator<Item = (String, Option<Rewriting>)>,
     ) -> Result<Self, OrdersError> {
         Ok(Self {
@@ -73,8 +89,11 @@ impl Notes {
             begun: false,
             known: Vec::new(),
             sessions: sessions.map(|(name, ids)| (name, ids, None)).collect(),
+            queues: Queues::new(max_held),
+            last_held: None,
             draft: Draft::with_capacity(16, 512),
             text: Vec::with_capacity(512),
+            parts: Vec::new(),
         })
     }
 
@@ -102,6 +121,11 @@ impl Notes {
     /// The number of a session of the file, when a note has introduced it.
     pub fn number(&self, place: usize) -> Option<SessionId> {
         self.sessions.get(place)?.2.map(SessionId)
+    }
+
+    /// The name of a session that a note has introduced.
+    pub fn name(&self, number: SessionId) -> Option<&str> {
+        Some(&self.known.get(number.0 as usize)?.name)
     }
 
     /// The place in the file of a session; `None` when it is gone.
@@ -207,10 +231,26 @@ impl Notes {
 
     /// What [`outbound`](Self::outbound) last let go was not sent; as [`Orders::refused`].
     pub fn not_sent(&mut self, venue: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
-        if !asks(self.draft.msg_type()) {
-            return Ok(());
-        }
         let venue = self.introduced(venue, outbox)?;
+        self.end(venue, outbox)
+    }
+
+    /// The same of a message that was held, by what orders know of it.
+    pub fn not_delivered(
+        &mut self,
+        venue: SessionId,
+        known: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Trouble> {
+        let end = known.iter().position(|byte| *byte == SOH);
+        let (msg_type, fields) = known.split_at(end.unwrap_or(known.len()));
+        match self.fill(msg_type, fields) {
+            Some(()) => self.end(venue, outbox),
+            None => Ok(()),
+        }
+    }
+
+    fn end(&mut self, venue: SessionId, outbox: &mut Outbox) -> Result<(), Trouble> {
         self.note(b"R ", &[venue], outbox)?;
         self.orders.refused(venue, &mut self.draft);
         Ok(())
@@ -274,19 +314,15 @@ impl Notes {
             put_number(&mut self.text, u64::from(session.0));
             self.text.push(b' ');
         }
-        self.text.extend_from_slice(self.draft.msg_type());
-        self.text.push(SOH);
-        for at in 0..self.draft.len() {
-            put_number(&mut self.text, u64::from(self.draft.tag(at)));
-            self.text.push(b'=');
-            self.text.extend_from_slice(self.draft.value(at));
-            self.text.push(SOH);
-        }
+        put_draft(&mut self.text, &self.draft);
         Ok(outbox.note(&self.text)?)
     }
 
     /// Makes the call again that a note tells of.
     pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
+        if let [ANSWERED | UNANSWERED | b'Q' | b'U', ..] = note {
+            return self.follow_held(at, note);
+        }
         self.follow(at, note).unwrap_or(Err(NoteError::NotOurs))
     }
 
@@ -321,7 +357,7 @@ impl Notes {
             return Some(Err(NoteError::UnknownSession));
         }
         let (client, venue) = (SessionId(client), SessionId(venue));
-        self.fill(msg_type, fields)?;
+        self.fill(msg_type.as_bytes(), fields)?;
         match what {
             // An error is the same as it was then.
             "O" => drop(self.orders.outbound(at, client, venue, &mut self.draft)),
@@ -333,8 +369,8 @@ impl Notes {
     }
 
     /// Fills the draft from the fields of a note.
-    fn fill(&mut self, msg_type: &str, fields: &[u8]) -> Option<()> {
-        self.draft.begin(msg_type.as_bytes());
+    fn fill(&mut self, msg_type: &[u8], fields: &[u8]) -> Option<()> {
+        self.draft.begin(msg_type);
         let fields = fields.strip_prefix(&[SOH])?;
         for field in fields.split(|byte| *byte == SOH) {
             if field.is_empty() {
@@ -345,6 +381,18 @@ impl Notes {
             self.draft.push(tag, &field[equals + 1..]);
         }
         Some(())
+    }
+}
+
+/// The type and the fields of a draft.
+fn put_draft(text: &mut Vec<u8>, draft: &Draft) {
+    text.extend_from_slice(draft.msg_type());
+    text.push(SOH);
+    for at in 0..draft.len() {
+        put_number(text, u64::from(draft.tag(at)));
+        text.push(b'=');
+        text.extend_from_slice(draft.value(at));
+        text.push(SOH);
     }
 }
 

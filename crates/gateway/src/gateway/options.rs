@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::RangeInclusive;
 
 use fixwire_protocol::Nanos;
 use toml::Spanned;
@@ -15,11 +16,13 @@ use crate::rules::Problem;
 use crate::rules::file::{Errors, MAX_BYTES};
 use crate::rules::problem::nearest;
 
+mod units;
+
 /// The tables of the file.
 const TABLES: [&str; 9] = [
     "default", "session", "gateway", "group", "table", "script", "rule", "on", "target",
 ];
-pub(super) const GATEWAY: [&str; 9] = [
+pub(super) const GATEWAY: [&str; 10] = [
     "match",
     "unmatched",
     "script_operations",
@@ -29,8 +32,9 @@ pub(super) const GATEWAY: [&str; 9] = [
     "max_id",
     "max_orders",
     "forget_after_days",
+    "max_held",
 ];
-pub(super) const TARGET: [&str; 4] = ["away", "ids", "id_prefix", "id_length"];
+pub(super) const TARGET: [&str; 5] = ["away", "time_to_live", "ids", "id_prefix", "id_length"];
 
 const NANOS_PER_DAY: u64 = 86_400 * 1_000_000_000;
 
@@ -50,6 +54,8 @@ pub(super) struct Options {
     /// Whether the source of a message that no rule decides about is answered with a reject.
     pub reject_unmatched: bool,
     pub orders: OrdersConfig,
+    /// The most bytes of memory that held messages take.
+    pub max_held: u64,
     /// For each session.
     pub targets: Vec<Target>,
 }
@@ -58,6 +64,8 @@ pub(super) struct Options {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub away: Away,
+    /// How long the gateway itself holds a message; `None` when the session does.
+    pub time_to_live: Option<Nanos>,
     /// Whether orders for it are remembered, so that answers find their client.
     pub follows: bool,
     /// `None` for what all others have.
@@ -147,6 +155,13 @@ impl Reader<'_, '_, '_> {
             length: max_id,
         };
         let (ids, rewriting) = self.ids(table, ids, max_id);
+        let max_held = self.measure(
+            table,
+            "max_held",
+            "a number of bytes such as 65536, 64K, 16M or 1G, 64K to 64G",
+            units::bytes,
+            64 << 10..=64 << 30,
+        );
         let options = Options {
             reject_unmatched,
             orders: OrdersConfig {
@@ -157,8 +172,14 @@ impl Reader<'_, '_, '_> {
                 forget_quiet: days.map(|days| Nanos(days * NANOS_PER_DAY)),
                 hash_key: self.context.hash_key,
             },
+            max_held: max_held.unwrap_or(64 << 20),
             targets: alloc::vec![
-                Target { away: Away::Hold, follows: ids.follows, ids: None };
+                Target {
+                    away: Away::Hold,
+                    time_to_live: None,
+                    follows: ids.follows,
+                    ids: None,
+                };
                 self.context.sessions.len()
             ],
         };
@@ -225,10 +246,26 @@ impl Reader<'_, '_, '_> {
             let own = own.iter().any(|key| table.contains_key(*key));
             let own = own.then(|| self.ids(table, all, options.orders.max_id as u64));
             let away = table.get("away").and_then(|value| self.away(value));
+            let time_to_live = self.measure(
+                table,
+                "time_to_live",
+                "a time such as 10 (seconds), 500ms, 30s or 1h30m, up to 10000 days",
+                units::time,
+                1..=10_000 * NANOS_PER_DAY,
+            );
+            if let (Some(value), Some(Away::Reject | Away::To(_))) =
+                (table.get("time_to_live"), away)
+            {
+                let hint = Some("only what is held has a time to live".to_string());
+                let wanted = "beside away = \"hold\"";
+                let problem = Problem::WrongType { wanted };
+                self.errors.add(value.span().start, problem, hint);
+            }
             if let Some(place) = place {
                 let away = away.unwrap_or(Away::Hold);
                 options.targets[place] = Target {
                     away,
+                    time_to_live: time_to_live.map(Nanos),
                     follows: own.map_or(all.follows, |(ids, _)| ids.follows),
                     ids: own.map(|(_, rewriting)| rewriting),
                 };
@@ -313,12 +350,20 @@ impl Reader<'_, '_, '_> {
         least: u64,
         most: u64,
     ) -> Option<u64> {
+        self.measure(table, key, wanted, units::number, least..=most)
+    }
+
+    /// What is read there, within bounds.
+    fn measure(
+        &mut self,
+        table: &DeTable<'_>,
+        key: &str,
+        wanted: &'static str,
+        read: fn(&DeValue<'_>) -> Option<u64>,
+        bounds: RangeInclusive<u64>,
+    ) -> Option<u64> {
         let value = table.get(key)?;
-        let number = match value.get_ref() {
-            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
-            _ => None,
-        };
-        let number = number.filter(|number| (least..=most).contains(number));
+        let number = read(value.get_ref()).filter(|number| bounds.contains(number));
         number.or_else(|| self.wrong(value, wanted))
     }
 }

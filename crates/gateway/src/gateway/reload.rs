@@ -4,6 +4,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::{fmt, mem};
 
+use fixwire_protocol::Mono;
+
 use super::load::{BYTES, FIELDS, Parts, read};
 use super::{Gateway, GatewayContext};
 use crate::orders::OrdersConfig;
@@ -25,7 +27,7 @@ pub enum NotReloaded {
     /// The sessions are not those that it was loaded with: others, in another order, or of another
     /// version.
     Sessions,
-    /// `[gateway]` says something else about ids or about how many orders are remembered.
+    /// `[gateway]` says something else about ids, how many orders are remembered or how much is held.
     Limits,
 }
 
@@ -80,7 +82,7 @@ impl Gateway {
             hash_key: limits.hash_key,
             ..parts.options.orders
         };
-        if key_aside != *limits {
+        if key_aside != *limits || parts.options.max_held != core.notes.queues.max_bytes() {
             return Err(NotReloaded::Limits);
         }
         for (name, count) in parts.rules.counters().iter().zip(&mut new.counted) {
@@ -90,6 +92,7 @@ impl Gateway {
         parts.conversions.go_on_from(&mut core.conversions);
         core.notes
             .set_ids(parts.options.targets.iter().map(|target| target.ids));
+        core.held_due = Mono(0);
         core.reject_unmatched = parts.options.reject_unmatched;
         mem::swap(&mut core.conversions, &mut parts.conversions);
         mem::swap(&mut core.sessions, &mut parts.sessions);
@@ -113,8 +116,8 @@ impl fmt::Display for NotReloaded {
         f.write_str(match self {
             Self::Sessions => "sessions can only change with a restart",
             Self::Limits => {
-                "ids, id_prefix, id_length, max_id, max_orders and forget_after_days of [gateway] can \
-                 only change with a restart"
+                "ids, id_prefix, id_length, max_id, max_orders, forget_after_days and max_held of [gateway] \
+                 can only change with a restart"
             }
         })
     }

@@ -2,6 +2,8 @@
 
 mod away;
 mod events;
+mod held;
+mod held_recovery;
 mod memory;
 mod options;
 mod page;
@@ -123,6 +125,7 @@ impl Rig {
                 Event::Trouble { rule, trouble, .. } => {
                     format!("{}: {trouble}", rule.unwrap_or("no rule"))
                 }
+                Event::Undelivered { trouble, .. } => format!("held: {trouble}"),
                 Event::Note(error) => error.to_string(),
             });
         };
@@ -191,6 +194,20 @@ impl Rig {
         let message = decoder.decode(&bytes);
         self.refusal = self.gateway.on_message(now, id, &message, &mut self.outbox);
         self.collect()
+    }
+
+    /// What is written when time passes.
+    fn wait(&mut self, seconds: u64) -> Vec<String> {
+        self.wall += seconds as i64 * 1_000_000_000;
+        let mut written = Vec::new();
+        loop {
+            let now = self.now();
+            let due = self.gateway.on_time(now, &mut self.outbox);
+            written.extend(self.collect());
+            if due.is_none_or(|due| due > now.mono) {
+                return written;
+            }
+        }
     }
 
     #[track_caller]

@@ -12,6 +12,8 @@ use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
 
 mod on;
 
+mod hold;
+
 /// Whom a message goes back to.
 #[derive(Clone, Copy)]
 enum Back {
@@ -38,6 +40,8 @@ pub(super) struct Work<'w> {
     /// Why the first one has not.
     trouble: Option<Trouble>,
     answered: bool,
+    /// The gateway holds it, and would answer its source in the end.
+    holds: bool,
     /// The reject was not written: the session, which has room of its own, has to say it.
     unanswered: bool,
     raised: on::Raised,
@@ -66,6 +70,7 @@ impl<'w> Work<'w> {
             given: 0,
             trouble: None,
             answered: false,
+            holds: false,
             unanswered: false,
             raised: on::Raised::default(),
         }
@@ -96,22 +101,31 @@ impl<'w> Work<'w> {
             && !self.is_answer()
             && !matches!(trouble, Trouble::Unsolicited | Trouble::ClientGone)
         {
-            self.core.text.clear();
-            self.core.text.extend_from_slice(trouble.text().as_bytes());
-            if let Some(tag) = trouble.tag() {
-                self.core.text.extend_from_slice(b" (");
-                let mut digits = itoa::Buffer::new();
-                self.core
-                    .text
-                    .extend_from_slice(digits.format(tag).as_bytes());
-                self.core.text.push(b')');
-            }
-            self.answer(RejectKind::Fitting, Some(trouble));
+            self.refuse(trouble);
+        }
+        if self.holds && (self.given > 1 || self.answered) {
+            // Without room for this note it may have a second answer.
+            let _ = self.core.notes.not_to_answer(self.outbox);
         }
         match self.unanswered {
             true => Err(Refusal::NotAvailable),
             false => Ok(()),
         }
+    }
+
+    /// Answers the source why nobody gets its message.
+    pub(super) fn refuse(&mut self, trouble: Trouble) {
+        self.core.text.clear();
+        self.core.text.extend_from_slice(trouble.text().as_bytes());
+        if let Some(tag) = trouble.tag() {
+            self.core.text.extend_from_slice(b" (");
+            let mut digits = itoa::Buffer::new();
+            self.core
+                .text
+                .extend_from_slice(digits.format(tag).as_bytes());
+            self.core.text.push(b')');
+        }
+        self.answer(RejectKind::Fitting, Some(trouble));
     }
 
     /// Whether it is a message that is never answered with a reject.
@@ -171,7 +185,7 @@ impl<'w> Work<'w> {
                 convert,
             } => {
                 let done = self.target(to, None);
-                let done = done.and_then(|to| self.pass(to, draft, convert));
+                let done = done.and_then(|to| self.pass(to, draft, convert, None));
                 self.core.counters.copied += u64::from(done.is_ok());
                 if let Err(trouble) = done {
                     self.tell(Some(rule), trouble);
@@ -251,25 +265,38 @@ impl<'w> Work<'w> {
     fn send(&mut self, to: usize, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {
         let to = self.target(to, Some(draft))?;
         if !self.core.sessions[to].follows {
-            return self.pass(to, draft, convert);
+            return self.pass(to, draft, convert, Some(Out::Other));
         }
         let notes = &mut self.core.notes;
         let way = (self.source, to);
-        if notes.outbound(self.now.wall, way, draft, self.outbox)? == Out::Duplicate {
+        let out = notes.outbound(self.now.wall, way, draft, self.outbox)?;
+        if out == Out::Duplicate {
             return Err(Trouble::Duplicate);
         }
-        self.pass(to, draft, convert).inspect_err(|_| {
-            // Without room for this note the order stays open, here and after a restart.
-            let _ = self.core.notes.not_sent(to, self.outbox);
+        self.pass(to, draft, convert, Some(out)).inspect_err(|_| {
+            if out != Out::Other {
+                // Without room for this note the order stays open, here and after a restart.
+                let _ = self.core.notes.not_sent(to, self.outbox);
+            }
         })
     }
 
-    /// Writes a message for a session.
-    fn pass(&mut self, to: usize, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {
+    /// Writes a message for a session, or holds it. `sent` is what the orders say of one that is neither
+    /// a copy nor on its way back.
+    fn pass(
+        &mut self,
+        to: usize,
+        draft: &mut Draft,
+        convert: bool,
+        sent: Option<Out>,
+    ) -> Result<(), Trouble> {
         if convert {
             let (from, to) = (&self.core.sessions[self.source], &self.core.sessions[to]);
             let (from, to) = (from.version, to.version);
             self.core.conversions.convert(from, to, draft)?;
+        }
+        if (!self.active[to] || !self.core.notes.queues.is_empty()) && self.is_held(to) {
+            return self.hold(to, draft, sent);
         }
         let mut body = self.outbox.begin(SessionId(to as u32), draft.msg_type());
         draft.write(&mut body);
@@ -292,21 +319,26 @@ impl<'w> Work<'w> {
             }
         };
         let client = notes.place(client).ok_or(Trouble::ClientGone)?;
-        let is_void = !self.open[client] || self.core.sessions[client].resets;
+        let session = &self.core.sessions[client];
+        let is_void = (!self.open[client] || session.resets) && session.time_to_live.is_none();
         if is_void && !self.active[client] {
             return Err(Trouble::Away(SessionId(client as u32)));
         }
-        self.pass(client, draft, convert)
+        self.pass(client, draft, convert, None)
     }
 
     /// Where a message for a session goes now. One that is about an order goes where the order is; a
     /// copy is given without its draft and is about none.
     fn target(&self, to: usize, draft: Option<&Draft>) -> Result<usize, Trouble> {
-        let away = |at: usize| match (self.active[at], self.core.sessions[at].away) {
-            (true, _) => None,
-            // What is written for it now would be lost when it opens.
-            (false, Away::Hold) if !self.open[at] => Some(Away::Reject),
-            (false, away) => Some(away),
+        let away = |at: usize| {
+            let session = &self.core.sessions[at];
+            let is_void = !self.open[at] && session.time_to_live.is_none();
+            match (self.active[at], session.away) {
+                (true, _) => None,
+                // What is written for it now would be lost when it opens.
+                (false, Away::Hold) if is_void => Some(Away::Reject),
+                (false, away) => Some(away),
+            }
         };
         let next = |at: &usize| match self.core.sessions[*at].away {
             Away::To(next) => Some(next),

@@ -381,6 +381,31 @@ fn bytes_that_are_no_message_are_not_repeated() {
     assert_eq!(outbox.entries().len(), 1);
 }
 
+#[test]
+fn room_that_is_promised_is_there() {
+    for messages in 0..6 {
+        let mut outbox = outbox(1 << 10, 5);
+        assert_eq!(outbox.begin(A, b"B").finish(), Ok(()));
+        let (mut least, value) = (0, [b'x'; 2000]);
+        while outbox.has_room(messages, least + 1) {
+            least += 1;
+        }
+        assert_eq!(outbox.has_room(messages, least), messages < 5);
+        if least > 0 && messages > 0 {
+            for _ in 1..messages {
+                assert_eq!(outbox.begin(A, b"B").finish(), Ok(()));
+            }
+            let text = |len: usize| [&b"58="[..], &value[..len - 4], b"\x01"].concat();
+            let mut longer = outbox.begin(A, b"B");
+            longer.encoded(&text(least + 1));
+            assert_eq!(longer.finish(), Err(BodyError::Full));
+            let mut body = outbox.begin(A, b"B");
+            body.encoded(&text(least));
+            assert_eq!(body.finish(), Ok(()));
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_written_is_read_again(

@@ -5,11 +5,16 @@ use super::*;
 #[test]
 fn the_next_message_takes_no_memory() {
     let rules = format!(
-        "[gateway]\nids = \"always\"\n{}{}",
+        "[gateway]\nids = \"always\"\n[target.THIRD]\ntime_to_live = 9\n{}{}{}",
+        "[[rule]]\nfrom = ['BERT']\nwhen = 'MsgType = B'\ndo = ['send THIRD']\n",
         "[[rule]]\nfrom = ['ANNA']\nwhen = 'Text = \"no\"'\ndo = ['reject \"no ${Symbol}\"']\n",
         PLAIN.replace("'convert', 's", "'copy to AUDIT', 'convert', 's")
     );
     let mut rig = Rig::new(&rules);
+    // Something waits for another session.
+    rig.lose("THIRD");
+    rig.hears("BERT", "35=B|148=x|");
+    assert_eq!(rig.gateway.held().count(), 1);
     let texts = [
         (
             "ANNA",

@@ -77,6 +77,26 @@ fn every_mistake_has_its_place_and_a_hint() {
             "[target.VENUE]\naway = 'VENUE'\n",
             "2:8: what is for 'VENUE' would come back to it",
         ),
+        (
+            "[gateway]\nmax_held = '64B'\n",
+            "2:12: this must be a number of bytes such as 65536, 64K, 16M or 1G, 64K to 64G",
+        ),
+        (
+            "[gateway]\nmax_held = 65535\n",
+            "2:12: this must be a number of bytes such as 65536, 64K, 16M or 1G, 64K to 64G",
+        ),
+        (
+            "[target.VENUE]\ntime_to_live = '1d'\n",
+            "2:16: this must be a time such as 10 (seconds), 500ms, 30s or 1h30m, up to 10000 days",
+        ),
+        (
+            "[target.VENUE]\ntime_to_live = 0\n",
+            "2:16: this must be a time such as 10 (seconds), 500ms, 30s or 1h30m, up to 10000 days",
+        ),
+        (
+            "[target.VENUE]\naway = 'reject'\ntime_to_live = 10\n",
+            "3:16: this must be beside away = \"hold\" (only what is held has a time to live)",
+        ),
     ] {
         assert_eq!(errors(&format!("{text}{rule}")), [wanted], "{text}");
     }
@@ -96,6 +116,38 @@ fn every_mistake_has_its_place_and_a_hint() {
     assert_eq!(errors("[gateway\n").len(), 1);
     // The tables of the engine are passed over.
     assert!(errors(&format!("[default]\nX = 1\n[[session]]\nY = 2\n{rule}")).is_empty());
+}
+
+#[test]
+fn times_and_sizes_are_written_as_in_settings() {
+    let rule = "[[rule]]\nfrom = ['ANNA']\ndo = ['send VENUE']\n";
+    for (time, seconds) in [
+        ("10", 10),
+        ("'10s'", 10),
+        ("'3000ms'", 3),
+        ("'40m'", 2400),
+        ("'1h1m1s'", 3661),
+    ] {
+        let text =
+            format!("[gateway]\nmax_held = '1G'\n[target.VENUE]\ntime_to_live = {time}\n{rule}");
+        let mut rig = Rig::of(&text, &SESSIONS);
+        assert_eq!(rig.gateway.core.notes.queues.max_bytes(), 1 << 30);
+        rig.expect("ANNA", "35=D|11=1|55=VOD|54=1|", &[]);
+        assert_eq!(rig.wait(seconds - 1), Vec::<String>::new(), "{time}");
+        assert_eq!(rig.wait(1).len(), 1, "{time}");
+    }
+    for time in [
+        "''",
+        "'m'",
+        "'10'",
+        "'1.5h'",
+        "'99999999999999999999s'",
+        "'-1s'",
+        "true",
+    ] {
+        let text = format!("[target.VENUE]\ntime_to_live = {time}\n{rule}");
+        assert_eq!(errors(&text).len(), 1, "{time}");
+    }
 }
 
 #[test]

@@ -47,15 +47,19 @@ fn every_example_comes_true() {
                 continue;
             }
             assert!(pending.is_empty(), "before line {number}: {pending:?}");
+            let mut written = Vec::new();
             if let Some(name) = line.strip_suffix(" is away") {
                 rig.lose(name);
             } else if let Some(name) = line.strip_suffix(" is back") {
                 rig.log_on(name);
+            } else if let Some(minutes) = line.strip_suffix(" minutes pass") {
+                written = rig.wait(60 * minutes.parse::<u64>().unwrap());
             } else {
                 let (from, text) = line.split_once(": ").unwrap();
-                let written = rig.hears(from, text);
-                pending.extend(written.iter().map(|text| timeless(text)));
+                written = rig.hears(from, text);
             }
+            written.extend(rig.wait(0));
+            pending.extend(written.iter().map(|text| timeless(text)));
             for said in rig.said() {
                 let (rule, what) = said.split_once(": ").unwrap();
                 let kind = if rule.starts_with("on ") {
@@ -95,7 +99,7 @@ fn the_tables_name_every_option_and_its_default() {
     // What the tables call the default makes the same gateway as nothing.
     let said = tables[0]
         .iter()
-        .filter(|(_, default)| *default != "never" && *default != "max_id");
+        .filter(|(_, default)| !["never", "max_id"].contains(default));
     let said = said.map(|(key, default)| format!("{key} = {default}\n"));
     let said: String = said.collect();
     let with = Rig::new(&format!(
@@ -107,6 +111,8 @@ fn the_tables_name_every_option_and_its_default() {
         without.gateway.orders().config()
     );
     assert_eq!(with.notes, without.notes);
+    let max_held = |rig: &Rig| rig.gateway.core.notes.queues.max_bytes();
+    assert_eq!(max_held(&with), max_held(&without));
     assert!(with.gateway.core.reject_unmatched && without.gateway.core.reject_unmatched);
 }
 
@@ -129,6 +135,8 @@ fn the_table_of_reasons_has_every_text() {
         Trouble::Away(SessionId(0)),
         Trouble::Unmatched,
         Trouble::CameBack,
+        Trouble::MaxHeld,
+        Trouble::Expired,
     ] {
         let text = trouble.text();
         let row = PAGE

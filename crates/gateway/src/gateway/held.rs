@@ -1,0 +1,193 @@
+//! What waits for sessions in the gateway's own queues leaves when the session is back, or when its time
+//! to live is over.
+//!
+//! ```text
+//! a message for a target that is away, or whose queue is not empty  > queue
+//! the first of a queue:  its target is logged on                    > outbox
+//!                        expired, or its target is gone             > its order ends, its source is answered
+//! ```
+//!
+//! Each step has its note in the same record of the journal.
+
+use fixwire_protocol::{BodyError, Mono, Nanos, Now, Outbox, SessionId};
+
+use super::notes::{ANSWERED, Held, came_at};
+use super::work::Work;
+use super::{Event, Gateway, Trouble};
+
+/// Messages that leave the queues in one turn.
+const PER_TURN: usize = 256;
+/// How often it is looked whether the clock was set.
+pub(super) const LOOK: Nanos = Nanos(1_000_000_000);
+/// More than an answer takes besides fields of the message.
+const ANSWER: usize = 1024;
+
+/// The messages that wait for one session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Waiting<'g> {
+    /// The session's name.
+    pub session: &'g str,
+    /// How many there are.
+    pub messages: u64,
+    /// The bytes of memory that they take.
+    pub bytes: u64,
+}
+
+/// What became of the first message of a queue.
+enum Step {
+    /// It has left.
+    Left,
+    /// Nothing is to be done before this moment, `None` when the queue is empty.
+    Waits(Option<Mono>),
+    /// The outbox has no room for it.
+    NoRoom,
+}
+
+impl Gateway {
+    /// The messages that the gateway's own queues hold, for each session that has some.
+    pub fn held(&self) -> impl Iterator<Item = Waiting<'_>> {
+        let notes = &self.core.notes;
+        (0..notes.queues.rows()).filter_map(|row| {
+            let (messages, bytes) = notes.queues.size(row);
+            let session = notes.name(SessionId(row as u32)).unwrap_or_default();
+            (messages > 0).then_some(Waiting {
+                session,
+                messages,
+                bytes,
+            })
+        })
+    }
+
+    /// Lets go what is due; when it is to be called again.
+    #[cold]
+    pub(super) fn serve_held(&mut self, now: Now, outbox: &mut Outbox) -> Mono {
+        let rows = self.core.notes.queues.rows();
+        let first = self.first_queue.min(rows);
+        let mut due = now.mono + LOOK;
+        let mut left = PER_TURN;
+        for row in (first..rows).chain(0..first) {
+            let next = loop {
+                if left == 0 {
+                    break Some(now.mono);
+                }
+                match self.first_of(SessionId(row as u32), now, outbox) {
+                    Step::Left => left -= 1,
+                    Step::Waits(next) => break next,
+                    Step::NoRoom => left = 0,
+                }
+            };
+            due = next.map_or(due, |next| due.min(next));
+        }
+        // Another one comes first next time.
+        self.first_queue = (first + 1) % rows.max(1);
+        self.core.held_due = due;
+        due
+    }
+
+    /// Lets the first message of a queue go, if it is due.
+    fn first_of(&mut self, target: SessionId, now: Now, outbox: &mut Outbox) -> Step {
+        let Some(came) = self.core.notes.queues.peek(target.0 as usize) else {
+            return Step::Waits(None);
+        };
+        let Some(to) = self.core.notes.place(target) else {
+            return self.give_up(target, Trouble::TargetGone, now, outbox);
+        };
+        let left = match self.core.sessions[to].time_to_live {
+            Some(live) => {
+                let age = now.wall.0.saturating_sub(came_at(came).0);
+                (live.0 as i64).saturating_sub(age)
+            }
+            None => i64::MAX,
+        };
+        if left <= 0 {
+            return self.give_up(target, Trouble::Expired, now, outbox);
+        }
+        match self.active[to] {
+            true => self.deliver(target, to, now, outbox),
+            false => Step::Waits(Some(now.mono + Nanos(left as u64))),
+        }
+    }
+
+    /// Writes the first message of a queue for its target.
+    fn deliver(&mut self, target: SessionId, to: usize, now: Now, outbox: &mut Outbox) -> Step {
+        let Self { core, record, .. } = self;
+        core.notes.queues.front(target.0 as usize, record);
+        if !outbox.is_empty() && !outbox.has_room(2, record.len()) {
+            return Step::NoRoom;
+        }
+        let before = outbox.entries().len();
+        let left = core.notes.leaves(target, outbox);
+        let written = left.and_then(|()| {
+            let held = Held::of(record).ok_or(Trouble::NotWritten(BodyError::Full))?;
+            let mut body = outbox.begin(SessionId(to as u32), held.msg_type);
+            body.encoded(held.fields);
+            Ok(body.finish()?)
+        });
+        match written {
+            Ok(()) => {
+                core.notes.pop(target);
+                Step::Left
+            }
+            // Not even into an empty outbox, which is smaller than when the message came.
+            Err(trouble) => {
+                outbox.truncate(before);
+                self.give_up(target, trouble, now, outbox)
+            }
+        }
+    }
+
+    /// The first message of a queue is not delivered.
+    fn give_up(
+        &mut self,
+        target: SessionId,
+        trouble: Trouble,
+        now: Now,
+        outbox: &mut Outbox,
+    ) -> Step {
+        let Self {
+            rules,
+            active,
+            open,
+            core,
+            record,
+            decoder,
+            ..
+        } = self;
+        let mark = core.notes.queues.front(target.0 as usize, record);
+        if !outbox.is_empty() && !outbox.has_room(3, 2 * record.len() + ANSWER) {
+            return Step::NoRoom;
+        }
+        if core.notes.leaves(target, outbox).is_err() {
+            return Step::Waits(None);
+        }
+        core.notes.pop(target);
+        let Some(held) = Held::of(record) else {
+            return Step::Left;
+        };
+        if !held.known.is_empty() {
+            // Without room for this note the order stays open, here and after a restart.
+            let _ = core.notes.not_delivered(target, held.known, outbox);
+        }
+        let message = decoder.decode(held.came);
+        let session = |number| {
+            core.notes
+                .place(number)
+                .map(|place| SessionId(place as u32))
+        };
+        let (from, to) = (session(held.source), session(target));
+        core.counters.undelivered += 1;
+        core.counters.troubles += 1;
+        (core.listener)(Event::Undelivered {
+            from,
+            to,
+            message,
+            trouble,
+        });
+        if let Some(from) = from.filter(|_| mark == Some(ANSWERED)) {
+            let sessions = (&active[..], &open[..]);
+            let mut work = Work::new(core, rules, sessions, now, from, &message, outbox);
+            work.refuse(trouble);
+        }
+        Step::Left
+    }
+}

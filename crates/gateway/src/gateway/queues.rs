@@ -1,0 +1,354 @@
+//! Records that wait in many rows, first in first out, in memory with one limit.
+//!
+//! ```text
+//! row 0   block 7 > block 2 > block 9     a record goes on in the next block
+//! row 3   block 4
+//! free    block 1 > block 5               taken once, used again
+//! ```
+//!
+//! A record is one byte that may be changed, the length of its bytes, and those.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+/// The bytes of records in a block.
+const DATA: usize = 4096 - size_of::<u32>();
+/// What a block takes, with the pointer to it.
+const BLOCK: usize = size_of::<Block>() + size_of::<Box<Block>>();
+/// The bytes before those of a record.
+const HEAD: usize = 1 + size_of::<u32>();
+/// No block.
+const NONE: u32 = u32::MAX;
+
+struct Block {
+    next: u32,
+    data: [u8; DATA],
+}
+
+/// Where in the blocks a byte is; behind the last one of a block it is the first of the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    block: u32,
+    at: usize,
+}
+
+/// One row.
+#[derive(Clone, Copy)]
+struct Row {
+    first: Place,
+    end: Place,
+    /// The last block.
+    last: u32,
+    records: u64,
+    blocks: u64,
+}
+
+const EMPTY: Row = Row {
+    first: Place { block: NONE, at: 0 },
+    end: Place { block: NONE, at: 0 },
+    last: NONE,
+    records: 0,
+    blocks: 0,
+};
+
+/// The rows, by number.
+pub(super) struct Queues {
+    max_bytes: u64,
+    blocks: Vec<Box<Block>>,
+    /// The first free block, and how many there are.
+    free: (u32, usize),
+    rows: Vec<Row>,
+    records: u64,
+}
+
+impl Queues {
+    /// Empty ones. Memory is taken when it is needed, `max_bytes` at most, and about 100 bytes for
+    /// each row.
+    pub fn new(max_bytes: u64) -> Self {
+        Self {
+            max_bytes,
+            blocks: Vec::new(),
+            free: (NONE, 0),
+            rows: Vec::new(),
+            records: 0,
+        }
+    }
+
+    pub fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+
+    /// Whether no row has a record.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.records == 0
+    }
+
+    /// How many rows there have been.
+    pub fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn row(&self, row: usize) -> Row {
+        self.rows.get(row).copied().unwrap_or(EMPTY)
+    }
+
+    /// The records of a row, and the bytes of memory that they take.
+    pub fn size(&self, row: usize) -> (u64, u64) {
+        let row = self.row(row);
+        (row.records, row.blocks * BLOCK as u64)
+    }
+
+    /// How many blocks a record needs besides those that its row has.
+    fn needed(&self, row: usize, len: usize) -> usize {
+        let row = self.row(row);
+        let room = match row.blocks {
+            0 => 0,
+            _ => DATA - row.end.at,
+        };
+        (HEAD + len).saturating_sub(room).div_ceil(DATA)
+    }
+
+    fn max_blocks(&self) -> usize {
+        (self.max_bytes / BLOCK as u64) as usize
+    }
+
+    /// Whether there is room for a record of so many bytes.
+    pub fn has_room(&self, row: usize, len: usize) -> bool {
+        let more = self.max_blocks().saturating_sub(self.blocks.len());
+        self.needed(row, len) <= self.free.1 + more
+    }
+
+    /// Puts a record at the end of a row, also beyond the limit; where its first byte is.
+    pub fn push(&mut self, row: usize, mark: u8, parts: &[&[u8]]) -> Place {
+        if row >= self.rows.len() {
+            self.rows.resize(row + 1, EMPTY);
+        }
+        if self.blocks.capacity() == 0 {
+            self.blocks.reserve_exact(self.max_blocks());
+        }
+        let len: usize = parts.iter().map(|part| part.len()).sum();
+        for _ in 0..self.needed(row, len) {
+            self.extend(row);
+        }
+        let first = self.within(self.rows[row].end);
+        let mut at = self.write(first, &[mark]);
+        at = self.write(at, &(len as u32).to_le_bytes());
+        for part in parts {
+            at = self.write(at, part);
+        }
+        self.rows[row].end = at;
+        self.rows[row].records += 1;
+        self.records += 1;
+        first
+    }
+
+    /// Changes the first byte of a record that is still there.
+    pub fn set_mark(&mut self, place: Place, mark: u8) {
+        self.write(place, &[mark]);
+    }
+
+    /// The beginning of the first record of a row, without its mark.
+    pub fn peek<const N: usize>(&self, row: usize) -> Option<[u8; N]> {
+        let row = self.row(row);
+        let mut bytes = [0; N];
+        let mut head = [0; HEAD];
+        let at = (row.records > 0).then(|| self.read(row.first, &mut head))?;
+        self.read(at, &mut bytes);
+        Some(bytes)
+    }
+
+    /// The first record of a row into a buffer; its mark.
+    pub fn front(&self, row: usize, record: &mut Vec<u8>) -> Option<u8> {
+        let row = self.row(row);
+        let mut head = [0; HEAD];
+        let at = (row.records > 0).then(|| self.read(row.first, &mut head))?;
+        let [mark, len @ ..] = head;
+        record.resize(u32::from_le_bytes(len) as usize, 0);
+        self.read(at, record);
+        Some(mark)
+    }
+
+    /// Takes the first record of a row away; whether there was one.
+    pub fn pop(&mut self, row: usize) -> bool {
+        let known = self.row(row);
+        if known.records == 0 {
+            return false;
+        }
+        let mut head = [0; HEAD];
+        let mut at = self.read(known.first, &mut head);
+        let [_, len @ ..] = head;
+        let mut left = u32::from_le_bytes(len) as usize;
+        while left > DATA - at.at {
+            left -= DATA - at.at;
+            at = self.within(Place { at: DATA, ..at });
+        }
+        at.at += left;
+        self.records -= 1;
+        let behind = match known.records {
+            1 => NONE,
+            _ => at.block,
+        };
+        let (mut block, mut freed) = (known.first.block, 0);
+        while block != behind {
+            let next = self.blocks[block as usize].next;
+            self.blocks[block as usize].next = self.free.0;
+            self.free = (block, self.free.1 + 1);
+            freed += 1;
+            block = next;
+        }
+        self.rows[row] = match known.records {
+            1 => EMPTY,
+            records => Row {
+                first: at,
+                records: records - 1,
+                blocks: known.blocks - freed,
+                ..known
+            },
+        };
+        true
+    }
+
+    /// Gives a row another block.
+    fn extend(&mut self, row: usize) {
+        let new = match self.free {
+            (NONE, _) => {
+                self.blocks.push(Box::new(Block {
+                    next: NONE,
+                    data: [0; DATA],
+                }));
+                self.blocks.len() as u32 - 1
+            }
+            (block, count) => {
+                self.free = (self.blocks[block as usize].next, count - 1);
+                self.blocks[block as usize].next = NONE;
+                block
+            }
+        };
+        let row = &mut self.rows[row];
+        row.blocks += 1;
+        match row.last {
+            NONE => {
+                row.first = Place { block: new, at: 0 };
+                row.end = row.first;
+            }
+            last => self.blocks[last as usize].next = new,
+        }
+        row.last = new;
+    }
+
+    /// The same place, in the next block when it is behind the last byte of one.
+    fn within(&self, place: Place) -> Place {
+        match place.at {
+            DATA => Place {
+                block: self.blocks[place.block as usize].next,
+                at: 0,
+            },
+            _ => place,
+        }
+    }
+
+    /// Writes bytes into blocks that are there; where they end.
+    fn write(&mut self, mut place: Place, mut bytes: &[u8]) -> Place {
+        while !bytes.is_empty() {
+            place = self.within(place);
+            let room = &mut self.blocks[place.block as usize].data[place.at..];
+            let (now, later) = bytes.split_at(bytes.len().min(room.len()));
+            room[..now.len()].copy_from_slice(now);
+            place.at += now.len();
+            bytes = later;
+        }
+        place
+    }
+
+    /// Reads bytes; where they end.
+    fn read(&self, mut place: Place, mut bytes: &mut [u8]) -> Place {
+        while !bytes.is_empty() {
+            place = self.within(place);
+            let there = &self.blocks[place.block as usize].data[place.at..];
+            let (now, later) = bytes.split_at_mut(bytes.len().min(there.len()));
+            now.copy_from_slice(&there[..now.len()]);
+            place.at += now.len();
+            bytes = later;
+        }
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::VecDeque;
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Push(usize, usize),
+        Pop(usize),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let len = prop_oneof![8..300_usize, 4000..4200_usize, 8..20_000_usize];
+        prop_oneof![
+            3 => (0..4_usize, len).prop_map(|(row, len)| Step::Push(row, len)),
+            2 => (0..4_usize).prop_map(Step::Pop),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn each_row_gives_back_what_it_got_and_blocks_are_used_again(
+            steps in prop::collection::vec(step(), 0..200),
+        ) {
+            const MAX: u64 = 30 * BLOCK as u64;
+            let mut queues = Queues::new(MAX);
+            let mut model: [VecDeque<Vec<u8>>; 4] = Default::default();
+            let mut record = Vec::new();
+            for (number, step) in steps.into_iter().enumerate() {
+                match step {
+                    Step::Push(row, len) => {
+                        let bytes: Vec<u8> = (0..len).map(|at| (at + number) as u8).collect();
+                        if queues.has_room(row, len) {
+                            let place = queues.push(row, 0, &[&bytes[..3], &bytes[3..]]);
+                            queues.set_mark(place, number as u8);
+                            model[row].push_back([&[number as u8], &bytes[..]].concat());
+                        }
+                    }
+                    Step::Pop(row) => {
+                        prop_assert_eq!(queues.pop(row), model[row].pop_front().is_some());
+                    }
+                }
+                let mut taken = 0;
+                for (row, wanted) in model.iter().enumerate() {
+                    let mark = queues.front(row, &mut record);
+                    let found = mark.map(|mark| [&[mark], &record[..]].concat());
+                    prop_assert_eq!(found.as_ref(), wanted.front());
+                    let first = wanted.front().map(|bytes| bytes[1..9].to_vec());
+                    prop_assert_eq!(queues.peek::<8>(row).map(Vec::from), first);
+                    let (records, bytes) = queues.size(row);
+                    prop_assert_eq!(records, wanted.len() as u64);
+                    prop_assert_eq!(bytes == 0, records == 0);
+                    taken += bytes;
+                }
+                prop_assert_eq!(queues.is_empty(), model.iter().all(VecDeque::is_empty));
+                prop_assert!(taken <= MAX);
+                let made = queues.blocks.len() * BLOCK;
+                prop_assert_eq!(taken as usize + queues.free.1 * BLOCK, made);
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_is_that_of_all_rows() {
+        let mut queues = Queues::new(3 * BLOCK as u64);
+        for row in [0, 7, 9] {
+            assert!(queues.has_room(row, 100));
+            queues.push(row, 0, &[&[1; 100]]);
+        }
+        assert!(!queues.has_room(1, 1));
+        assert!(queues.has_room(7, DATA - 100 - 2 * HEAD));
+        assert!(!queues.has_room(7, DATA - 100 - 2 * HEAD + 1));
+        assert!(queues.pop(0));
+        assert!(queues.has_room(1, 1));
+    }
+}

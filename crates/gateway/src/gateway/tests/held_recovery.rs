@@ -1,0 +1,231 @@
+//! A gateway that is given the notes of another one holds what that one held.
+
+use proptest::prelude::*;
+
+use super::*;
+
+const RULES: &str = r#"
+[target.VENUE]
+time_to_live = "5s"
+[target.THIRD]
+time_to_live = "2s"
+[[rule]]
+from = ["ANNA", "BERT"]
+when = 'Account = "2"'
+do = ['send VENUE', 'send THIRD']
+[[rule]]
+from = ["ANNA", "BERT"]
+do = ['send VENUE']
+"#;
+
+/// The same gateway after a restart, with nobody logged on.
+fn restarted(rig: &Rig, text: &str, sessions: &[(&'static str, Version)]) -> Rig {
+    let mut other = Rig::of(text, sessions);
+    other.replay(&rig.notes);
+    assert_eq!(other.said(), Vec::<String>::new());
+    other.notes = rig.notes.clone();
+    other.wall = rig.wall;
+    other
+}
+
+fn order(id: &str) -> String {
+    format!("35=D|11={id}|55=VOD|54=1|38=9|")
+}
+
+#[test]
+fn what_was_held_leaves_in_order_or_expires_when_it_would_have() {
+    let mut rig = Rig::of(RULES, &SESSIONS);
+    rig.hears("ANNA", &order("1"));
+    rig.wait(4);
+    rig.hears("ANNA", &order("2"));
+    rig.hears("BERT", &order("1"));
+    let mut rig = restarted(&rig, RULES, &SESSIONS);
+    let written = rig.wait(1);
+    assert_eq!(written.len(), 1);
+    assert!(
+        written[0].starts_with("ANNA: 35=8|37=NONE|11=1|"),
+        "{written:?}"
+    );
+    let mut rig = restarted(&rig, RULES, &SESSIONS);
+    rig.hears("ANNA", &order("3"));
+    rig.log_on("VENUE");
+    // The death comes when one has been written.
+    rig.outbox = Outbox::new(1 << 12, 2, 256);
+    let now = rig.now();
+    rig.gateway.on_time(now, &mut rig.outbox);
+    assert_eq!(rig.collect(), [format!("VENUE: {}", order("2"))]);
+    let mut rig = restarted(&rig, RULES, &SESSIONS);
+    rig.log_on("VENUE");
+    let rest = [order("FW1"), order("3")].map(|order| format!("VENUE: {order}"));
+    assert_eq!(rig.wait(0), rest);
+    let rig = restarted(&rig, RULES, &SESSIONS);
+    assert_eq!(rig.gateway.held().count(), 0);
+    assert_eq!(rig.gateway.orders().counters().live, 3);
+}
+
+#[test]
+fn notes_of_held_messages_are_short_and_can_be_read() {
+    let mut rig = Rig::of(RULES, &SESSIONS);
+    rig.log_on("ANNA");
+    rig.hears("ANNA", "35=D|11=A|1=2|55=VOD|54=1|38=9|44=7|");
+    rig.hears("ANNA", "35=B|148=news|146=2|55=VOD|55=SAP|");
+    rig.wait(2);
+    rig.log_on("VENUE");
+    rig.wait(0);
+    let notes = rig.notes.iter();
+    let notes = notes.map(|(_, note)| String::from_utf8_lossy(note).replace('\x01', "|"));
+    assert_eq!(
+        notes.collect::<Vec<_>>(),
+        [
+            "C 100000 10000 64 - C64=FW",
+            "S 0 - ANNA",
+            "S 1 - VENUE",
+            "O 0 1 D|11=A|",
+            "H 0 1 7 36 1|D|11=A|35=D|34=7|11=A|1=2|55=VOD|54=1|38=9|D11=A|1=2|55=VOD|54=1|38=9|44=7|",
+            "S 2 - THIRD",
+            "O 0 2 D|11=A|",
+            "h 0 2 7 36 1|D|11=A|35=D|34=7|11=A|1=2|55=VOD|54=1|38=9|D11=A|1=2|55=VOD|54=1|38=9|44=7|",
+            "Q",
+            "H 0 1 0 17 1|35=B|34=7|55=VOD|B148=news|146=2|55=VOD|55=SAP|",
+            "U 2",
+            "R 2 D|11=A|",
+            "U 1",
+            "U 1",
+        ]
+    );
+}
+
+#[test]
+fn what_was_held_for_a_session_that_is_gone_is_answered() {
+    let mut rig = Rig::of(RULES, &SESSIONS);
+    rig.hears("ANNA", &order("1"));
+    rig.hears("BERT", &order("2"));
+    let others: Vec<_> = SESSIONS
+        .iter()
+        .filter(|(name, _)| *name != "VENUE" && *name != "BERT")
+        .copied()
+        .collect();
+    let rules = "[[rule]]\nfrom = ['ANNA']\ndo = ['send THIRD']\n";
+    let mut rig = restarted(&rig, rules, &others);
+    let written = rig.wait(0);
+    // One of the sources is gone too.
+    assert!(
+        written.len() == 1 && written[0].ends_with("|58=destination is not available|"),
+        "{written:?}"
+    );
+    assert_eq!(rig.said(), ["held: its target is no longer in the file"; 2]);
+    assert_eq!(rig.gateway.held().count(), 0);
+    assert_eq!(rig.gateway.orders().counters().live, 0);
+}
+
+#[test]
+fn a_lower_cap_keeps_what_there_is() {
+    let mut rig = Rig::of(RULES, &SESSIONS);
+    for id in 0..700 {
+        rig.hears("ANNA", &order(&id.to_string()));
+    }
+    let less = format!("[gateway]\nmax_held = '64K'\n{RULES}");
+    let mut rig = restarted(&rig, &less, &SESSIONS);
+    assert_eq!(rig.gateway.held().next().unwrap().messages, 700);
+    // The last block may have room.
+    let more = (700..740).take_while(|id| {
+        rig.hears("ANNA", &order(&id.to_string()));
+        rig.said().is_empty()
+    });
+    let more = more.count();
+    assert!(more < 40);
+    rig.log_on("VENUE");
+    assert_eq!(rig.wait(0).len(), 700 + more);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Order(&'static str, bool),
+    Loses(&'static str),
+    LogsOn(&'static str),
+    Waits(u64),
+    Dies,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let client = prop_oneof![Just("ANNA"), Just("BERT")];
+    let venue = || prop_oneof![Just("VENUE"), Just("THIRD")];
+    prop_oneof![
+        8 => (client, any::<bool>()).prop_map(|(from, both)| Step::Order(from, both)),
+        2 => venue().prop_map(Step::Loses),
+        2 => venue().prop_map(Step::LogsOn),
+        4 => (0..4_u64).prop_map(Step::Waits),
+        1 => Just(Step::Dies),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Each order is delivered once to each of its targets, in order, or given up once; and answered
+    /// once when it was for one target alone.
+    #[test]
+    fn each_message_is_delivered_once_or_given_up_once(steps in prop::collection::vec(step(), 0..80)) {
+        let mut rig = Rig::of(RULES, &SESSIONS);
+        let mut sent: Vec<bool> = Vec::new();
+        let mut written = Vec::new();
+        let mut given_up = 0;
+        let all = steps.into_iter().chain([Step::Waits(5), Step::Waits(5)]);
+        for step in all {
+            match step {
+                Step::Order(from, both) => {
+                    let account = if both { "1=2|" } else { "" };
+                    let text = format!("35=D|11={}|{account}55=VOD|54=1|", sent.len());
+                    sent.push(both);
+                    written.extend(rig.hears(from, &text));
+                }
+                Step::Loses(name) => rig.lose(name),
+                Step::LogsOn(name) => {
+                    rig.log_on(name);
+                    // Not all at once.
+                    let whole = core::mem::replace(&mut rig.outbox, Outbox::new(1 << 12, 5, 64));
+                    let now = rig.now();
+                    rig.gateway.on_time(now, &mut rig.outbox);
+                    written.extend(rig.collect());
+                    rig.outbox = whole;
+                }
+                Step::Waits(seconds) => written.extend(rig.wait(seconds)),
+                Step::Dies => {
+                    given_up += rig.said().len();
+                    rig = restarted(&rig, RULES, &SESSIONS);
+                }
+            }
+        }
+        given_up += rig.said().len();
+        prop_assert_eq!(rig.gateway.held().count(), 0);
+        let ids = |to: &str| -> Vec<usize> {
+            let to = format!("{to}: 35=D|11=");
+            let to = written.iter().filter_map(|text| text.strip_prefix(&*to));
+            to.map(|text| text.split('|').next().unwrap().parse().unwrap()).collect()
+        };
+        let (venue, third) = (ids("VENUE"), ids("THIRD"));
+        prop_assert!(venue.is_sorted_by(|one, next| one < next), "{:?}", venue);
+        prop_assert!(third.is_sorted_by(|one, next| one < next), "{:?}", third);
+        let copies = sent.iter().map(|both| 1 + usize::from(*both)).sum::<usize>();
+        prop_assert_eq!(venue.len() + third.len() + given_up, copies);
+        let mut answered: Vec<usize> = written.iter().filter_map(|text| {
+            let (_, id) = text.split_once(": 35=8|37=NONE|11=")?;
+            Some(id.split('|').next().unwrap().parse().unwrap())
+        }).collect();
+        answered.sort_unstable();
+        let late = (0..sent.len()).filter(|id| !sent[*id] && !venue.contains(id));
+        prop_assert_eq!(answered, late.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn any_bytes_behind_a_letter_are_no_panic(
+        letter in prop_oneof![Just(b'H'), Just(b'h'), Just(b'U'), Just(b'Q')],
+        rest in prop::collection::vec(prop_oneof![Just(b' '), Just(b'0'), Just(b'1'), Just(1), any::<u8>()], 0..40),
+    ) {
+        let mut rig = Rig::of(RULES, &SESSIONS);
+        rig.hears("ANNA", &order("1"));
+        rig.gateway.on_note(Timestamp(0), &[&[letter], &rest[..]].concat());
+        rig.all_log_on();
+        rig.wait(1);
+    }
+}

@@ -1,0 +1,63 @@
+//! A message for a session that is away is put into the gateway's own queue.
+
+use fixwire_protocol::outbox::MAX_MSG_TYPE;
+use fixwire_protocol::{BodyError, SessionId, Tag, tag};
+
+use super::super::Trouble;
+use super::super::held::LOOK;
+use super::super::notes::{ANSWERED, Holding, UNANSWERED};
+use super::Work;
+use crate::Draft;
+use crate::orders::Out;
+
+/// Fields whose values may not stand in a note.
+const SECRETS: [Tag; 4] = [
+    tag::PASSWORD,
+    tag::NEW_PASSWORD,
+    tag::ENCRYPTED_PASSWORD,
+    tag::ENCRYPTED_NEW_PASSWORD,
+];
+
+impl Work<'_> {
+    /// Whether a message for this session is held by the gateway now.
+    #[cold]
+    pub(super) fn is_held(&self, to: usize) -> bool {
+        let number = self.core.notes.number(to);
+        let waiting = number.map_or(0, |to| self.core.notes.queues.size(to.0 as usize).0);
+        waiting > 0 || (!self.active[to] && self.core.sessions[to].time_to_live.is_some())
+    }
+
+    /// Holds a message that was sent with this outcome, or returned or copied.
+    #[cold]
+    pub(super) fn hold(
+        &mut self,
+        to: usize,
+        draft: &mut Draft,
+        sent: Option<Out>,
+    ) -> Result<(), Trouble> {
+        let is_secret = |at| SECRETS.contains(&draft.tag(at));
+        if draft.msg_type() == b"BE" || (0..draft.len()).any(is_secret) {
+            return Err(Trouble::Away(SessionId(to as u32)));
+        }
+        if draft.msg_type().is_empty() || draft.msg_type().len() > MAX_MSG_TYPE {
+            return Err(Trouble::NotWritten(BodyError::Value(tag::MSG_TYPE)));
+        }
+        let is_answered = sent.is_some() && self.given == 0 && !self.answered && !self.is_answer();
+        let holding = Holding {
+            mark: if is_answered { ANSWERED } else { UNANSWERED },
+            source: self.source,
+            dictionary: &self.core.sessions[self.source].dictionary,
+            target: to,
+            is_known: sent.is_some_and(|out| out != Out::Other),
+            message: self.message,
+            draft,
+        };
+        self.core.notes.hold(self.now.wall, holding, self.outbox)?;
+        self.core.counters.held += 1;
+        self.holds |= is_answered;
+        let live = self.core.sessions[to].time_to_live;
+        let due = self.now.mono + live.unwrap_or(LOOK).min(LOOK);
+        self.core.held_due = self.core.held_due.min(due);
+        Ok(())
+    }
+}
