@@ -1,5 +1,6 @@
 //! What went wrong, told to the operator on the standard error stream.
 
+use std::fmt;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -32,6 +33,16 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings(error) => error.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::Output(error) => write!(f, "cannot write the output: {error}"),
+        }
+    }
+}
+
 impl Failure {
     /// Writes it and says how the program ends.
     pub fn tell(&self) -> ExitCode {
@@ -40,10 +51,8 @@ impl Failure {
             Self::Output(error) if error.kind() == ErrorKind::BrokenPipe => {
                 return ExitCode::SUCCESS;
             }
-            Self::Output(error) => tell("error", &format!("cannot write the output: {error}")),
-            Self::Text(text) => tell("error", text),
             Self::Settings(LoadError::Content(report)) => show(report),
-            Self::Settings(error) => tell("error", &error.to_string()),
+            other => tell("error", &other.to_string()),
         }
         ExitCode::FAILURE
     }

@@ -1,6 +1,7 @@
 //! `fixwire gateway`, and the gateway of a settings file for other commands.
 
 mod input;
+pub mod reload;
 mod result;
 pub mod serve;
 mod show;
@@ -28,12 +29,16 @@ use crate::failure::Failure;
 pub enum GatewayCommand {
     /// Shows what the rules of a file do with the messages of logs, without any session
     Try(trial::TryArgs),
+    /// Gives a running gateway the rules and tables that its file has now
+    Reload(reload::ReloadArgs),
 }
 
 /// Runs the command.
 pub fn run(command: &GatewayCommand) -> Result<ExitCode, Failure> {
-    let GatewayCommand::Try(args) = command;
-    trial::run(args)
+    match command {
+        GatewayCommand::Try(args) => trial::run(args),
+        GatewayCommand::Reload(args) => reload::run(args),
+    }
 }
 
 /// The gateway of a file, or what is to change one, and what it was loaded with.

@@ -65,7 +65,7 @@ enum Command {
     /// Writes settings files in another form
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Shows what the rules of a gateway do
+    /// Shows what the rules of a gateway do; gives a running one other rules
     #[command(subcommand)]
     Gateway(gateway::GatewayCommand),
     /// Reads a journal; moves sessions in and out

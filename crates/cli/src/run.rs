@@ -1,15 +1,15 @@
 //! `fixwire run`: the sessions of a settings file with a built-in application.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use clap::Args;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
-use fixwire::{Engine, EngineConfig, Event, Handle, SendError};
-use fixwire_gateway::gateway::Reload;
+use fixwire::{Durability, Engine, EngineConfig, Event, Handle, SendError};
 use fixwire_lab::scenario::Echo;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Now};
@@ -24,6 +24,7 @@ use crate::app::{BuiltIn, Name};
 use crate::check::Reading;
 use crate::failure::{Failure, show, tell};
 use crate::gateway;
+use crate::gateway::reload::Reloader;
 use crate::gateway::serve::{self, Remote, Serving};
 use crate::print::Printer;
 use crate::readable::Escaped;
@@ -39,8 +40,8 @@ use crate::readable::Escaped;
 SIGTERM and SIGINT (Ctrl-C) log the sessions out, sync the journal and end the program; a second one
 ends it at once. `fixwire check broker.cfg` says beforehand what would run.
 
-A gateway reads its rules and tables again on SIGHUP; while they have mistakes, the old ones stay. SIGUSR1
-prints what it has counted, and so does its end.")]
+A gateway reads its rules and tables again on `fixwire gateway reload gateway.toml`, and on SIGHUP; while they
+have mistakes, the old ones stay. SIGUSR1 prints what it has counted, and so does its end.")]
 pub struct RunArgs {
     /// What answers the sessions [default: log]; a file with rules of a gateway has the gateway
     #[arg(long, value_enum, value_name = "NAME")]
@@ -63,10 +64,10 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if geteuid().is_root() {
         eprintln!("warning: this runs as root; give it a user of its own (docs/security.md)");
     }
-    let mut config = settings.to_config()?;
     if !settings.gateway.is_empty() {
-        return run_gateway(args, &source, &settings, config);
+        return run_gateway(args, &source, &settings);
     }
+    let mut config = settings.to_config()?;
     let app = args.app.unwrap_or_default();
     if app == Name::Conformance {
         expect_as_the_scripts(&settings, &mut config);
@@ -75,60 +76,45 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let names = names.collect();
     let app = application(app, &config)?;
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
-    on_signals(engine.handle(), &[], |_| {})?;
+    on_signals(engine.handle(), Signals::new([SIGTERM])?, |_| {})?;
     tell_events(&mut engine, names)?;
     engine.run().map_err(|error| cannot(args, &error))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_gateway(
-    args: &RunArgs,
-    source: &Source,
-    settings: &Settings,
-    config: EngineConfig,
-) -> Result<ExitCode, Failure> {
+fn run_gateway(args: &RunArgs, source: &Source, settings: &Settings) -> Result<ExitCode, Failure> {
     if args.app.is_some() {
         let file = args.file.display();
         let why = "the file has rules, and runs as a gateway: leave --app out";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
+    // They wait until there is an engine, instead of ending the process.
+    let signals = Signals::new([SIGUSR1, SIGHUP])?;
+    let config = settings.to_config()?;
+    let store = (config.durability != Durability::Memory).then(|| config.journal_dir.clone());
     let remote = Remote::default();
     let names = settings.sessions.iter().map(SessionSettings::called);
     let listener = serve::listener(names.collect(), &remote)?;
     let loaded = gateway::load(source, settings, listener)?;
     let app = Serving::new(loaded.gateway, &remote)?;
-    // While the journal is read they wait instead of ending the process.
-    let early = Signals::new([SIGUSR1, SIGHUP])?;
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
     remote.give(engine.handle());
-    let (file, reading) = (args.file.clone(), args.reading.clone());
-    on_signals(engine.handle(), &[SIGUSR1, SIGHUP], move |signal| {
-        if signal == SIGUSR1 {
-            return remote.count();
-        }
-        match reload(&file, &reading) {
-            Ok(new) => remote.reload(new),
-            Err(failure) => {
-                failure.tell();
-                tell("error", "the gateway is not reloaded: its rules stay");
-            }
-        }
+    let reloader = Arc::new(Reloader::new(&args.file, &args.reading, &remote));
+    if let Some(store) = store
+        && let Err(error) = Arc::clone(&reloader).listen(&store)
+    {
+        let text = format!("no `fixwire gateway reload`, only SIGHUP: {error}");
+        tell("warning", &text);
+    }
+    on_signals(engine.handle(), signals, move |signal| match signal {
+        SIGUSR1 => remote.count(),
+        // What becomes of it is printed.
+        _ => drop(reloader.reload()),
     })?;
-    drop(early);
     tell_events(&mut engine, loaded.names)?;
     let ended = engine.run().map_err(|error| cannot(args, &error));
     engine.application_mut().tell();
     ended.map(|()| ExitCode::SUCCESS)
-}
-
-/// The rules that the file has now.
-fn reload(file: &Path, reading: &Reading) -> Result<Reload, Failure> {
-    let source = Source::read(file)?;
-    let settings = reading.of_file(&source)?;
-    if settings.gateway.is_empty() {
-        return Err(Failure::Text(format!("{} has no rules", file.display())));
-    }
-    Ok(gateway::reload(&source, &settings)?.gateway)
 }
 
 fn cannot(args: &RunArgs, error: &dyn std::error::Error) -> Failure {
@@ -181,13 +167,15 @@ fn application(name: Name, config: &EngineConfig) -> Result<BuiltIn, Failure> {
 }
 
 /// The first SIGTERM or SIGINT stops the engine, the second ends the process; `other` hears of the
-/// others.
+/// other signals.
 fn on_signals(
     mut engine: Handle,
-    others: &[i32],
+    mut signals: Signals,
     mut other: impl FnMut(i32) + Send + 'static,
 ) -> Result<(), Failure> {
-    let mut signals = Signals::new([&[SIGTERM, SIGINT], others].concat())?;
+    for signal in [SIGTERM, SIGINT] {
+        signals.add_signal(signal)?;
+    }
     let wait = move || {
         let mut stopping = false;
         for signal in signals.forever() {

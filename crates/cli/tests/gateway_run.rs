@@ -2,8 +2,10 @@
 
 mod peer;
 
-use std::fs;
-use std::io::{BufRead, BufReader};
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -95,13 +97,22 @@ impl Running {
 
     /// Waits for a line with this text.
     fn says(&self, text: &str) -> String {
+        self.says_until(text).pop().unwrap()
+    }
+
+    /// The lines up to one with this text.
+    fn says_until(&self, text: &str) -> Vec<String> {
         let deadline = Instant::now() + SOON;
         let mut heard = Vec::new();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.said.recv_timeout(left) {
-                Ok(line) if line.contains(text) => return line,
-                Ok(line) => heard.push(line),
+                Ok(line) => {
+                    heard.push(line);
+                    if heard.last().is_some_and(|line| line.contains(text)) {
+                        return heard;
+                    }
+                }
                 Err(error) => panic!("no line {text:?} ({error}) in {heard:#?}"),
             }
         }
@@ -231,6 +242,139 @@ fn other_rules_hold_from_one_message_to_the_next() {
     running.signal("USR1");
     running.says("rule orders: 3");
     running.says("counter orders: 4");
+}
+
+/// `fixwire gateway reload`: its exit code, and all that it says.
+fn reload(folder: &Path, args: &[&str]) -> (i32, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+        .args(["gateway", "reload"])
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(said).unwrap(),
+    )
+}
+
+fn refused(folder: &Path, args: &[&str], why: &str) {
+    let (code, said) = reload(folder, args);
+    assert!(code == 1 && said.contains(why), "{code}: {said}");
+}
+
+#[test]
+fn the_command_reload_says_what_became_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write(folder, "", RULES);
+    let running = Running::start(folder);
+    let port = running.listens();
+    let socket = fs::metadata(folder.join("store/reload")).unwrap();
+    assert_eq!(socket.permissions().mode() & 0o777, 0o600);
+
+    let other = RULES.replace("do = ['count orders'", "do = ['notify \"new rules\"'");
+    write(folder, "", &other);
+    let (code, said) = reload(folder, &["gateway.toml"]);
+    assert_eq!(
+        (code, said.as_str()),
+        (0, "gateway reloaded: 3 rules\n"),
+        "{said}"
+    );
+    running.says("gateway reloaded: 3 rules");
+    let mut client = Peer::connect(port, "CLIENT", "GATE");
+    client.log_on(30);
+    client.send("D", &peer::order("A1"));
+    running.says("gateway orders: new rules");
+
+    // A file with mistakes does not get to the gateway.
+    write(folder, "", &other.replace("return", "returm"));
+    refused(folder, &["gateway.toml"], "gateway.toml:34:8");
+    running.signal("USR1");
+    let heard = running.says_until("rule orders: 1");
+    assert!(
+        !heard.iter().any(|line| line.contains("reloaded")),
+        "{heard:#?}"
+    );
+    // What only the gateway can know is its answer.
+    write(folder, "", &(other.clone() + "[gateway]\nmax_orders = 7\n"));
+    refused(
+        folder,
+        &["gateway.toml"],
+        "error: gateway not reloaded: ids, ",
+    );
+    // Another file with the same store.
+    write(folder, "", &other);
+    fs::copy(folder.join("gateway.toml"), folder.join("copy.toml")).unwrap();
+    let own = fs::canonicalize(folder.join("gateway.toml")).unwrap();
+    let why = format!("what runs on this store is {}", own.display());
+    refused(folder, &["copy.toml"], &why);
+    let (code, _) = reload(folder, &["gateway.toml"]);
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn the_command_reload_ends_without_an_answer_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write(folder, "", RULES);
+    let file = ["gateway.toml"];
+    let nobody = "no gateway answers on the store ";
+    refused(folder, &file, nobody);
+    {
+        let running = Running::start(folder);
+        running.listens();
+        running.signal("STOP");
+        let patience = ["--timeout", "1", "gateway.toml"];
+        refused(folder, &patience, "no answer within 1 s");
+        running.signal("CONT");
+        running.says("gateway reloaded: 3 rules");
+    }
+    // It was killed; its socket is still there.
+    assert!(folder.join("store/reload").exists());
+    refused(folder, &file, nobody);
+
+    // One that ends while it is asked.
+    fs::remove_file(folder.join("store/reload")).unwrap();
+    let gateway = UnixListener::bind(folder.join("store/reload")).unwrap();
+    let ends = thread::spawn(move || drop(gateway.accept().unwrap()));
+    refused(folder, &file, "the gateway ended before it answered");
+    ends.join().unwrap();
+
+    let running = Running::start(folder);
+    running.listens();
+    assert_eq!(reload(folder, &file).0, 0);
+
+    let text = fs::read_to_string(folder.join("gateway.toml")).unwrap();
+    let memory = text.replacen("[default]", "[default]\nDurability = 'memory'", 1);
+    fs::write(folder.join("memory.toml"), memory).unwrap();
+    refused(folder, &["memory.toml"], "send it SIGHUP");
+}
+
+#[test]
+fn sighup_while_it_starts_is_obeyed_afterwards() {
+    let folder = tempfile::tempdir().unwrap();
+    // Whoever reads the table waits until it is written.
+    let path = folder.path().join("symbols.csv");
+    let made = Command::new("mkfifo").arg(&path).status().unwrap();
+    assert!(made.success());
+    let open = || {
+        let (tell, opened) = channel();
+        let path = path.clone();
+        thread::spawn(move || tell.send(File::options().write(true).open(path)));
+        opened.recv_timeout(SOON).unwrap().unwrap()
+    };
+    let rules = "[table.symbols]\nfile = 'symbols.csv'\n".to_owned() + RULES;
+    write(folder.path(), "", &rules);
+    let running = Running::start(folder.path());
+    let mut table = open();
+    running.signal("HUP");
+    table.write_all(b"symbol,mic\nVOD,XLON\n").unwrap();
+    drop(table);
+    running.listens();
+    open().write_all(b"symbol,mic\nVOD,XLON\n").unwrap();
+    running.says("gateway reloaded: 3 rules");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::io;
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,6 +22,9 @@ use crate::readable::{Escaped, Fields};
 /// How often it is looked whether somebody wants something.
 const LOOK: Nanos = Nanos(1_000_000_000);
 
+/// What became of other rules: they hold, or the old ones stay; both as a line for the operator.
+pub type Outcome = Result<String, String>;
+
 /// How other threads, and the listener, reach a gateway that runs.
 #[derive(Clone, Default)]
 pub struct Remote {
@@ -36,6 +40,8 @@ pub struct Remote {
 struct Wishes {
     counts: bool,
     reload: Option<Box<Reload>>,
+    /// Who wants to know what becomes of it.
+    waiting: Vec<Sender<Outcome>>,
     /// The rules before the last ones: to free them is not for the gateway's thread.
     spent: Option<Box<Reload>>,
 }
@@ -52,14 +58,17 @@ impl Remote {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// Goes on with other rules soon, between two messages.
-    pub fn reload(&self, new: Reload) {
+    /// Goes on with other rules soon, between two messages; what became of it is received.
+    pub fn reload(&self, new: Reload) -> Receiver<Outcome> {
         let new = Box::new(new);
+        let (tell, outcome) = channel();
         let mut wishes = locked(&self.wishes);
+        wishes.waiting.push(tell);
         let spent = (wishes.reload.replace(new), wishes.spent.take());
         drop(wishes);
         self.asked.store(true, Ordering::Relaxed);
         drop(spent);
+        outcome
     }
 }
 
@@ -143,16 +152,25 @@ impl Serving {
 
     fn fulfil(&mut self) {
         let wishes = &self.remote.wishes;
-        let (counts, reload) = {
+        let (counts, reload, waiting) = {
             let mut wishes = locked(wishes);
-            (mem::take(&mut wishes.counts), wishes.reload.take())
+            let waiting = mem::take(&mut wishes.waiting);
+            (mem::take(&mut wishes.counts), wishes.reload.take(), waiting)
         };
         if let Some(mut new) = reload {
-            let said = match self.gateway.reload(&mut new) {
-                Ok(()) => format!("gateway reloaded: {} rules", self.gateway.rules().len()),
-                Err(error) => format!("gateway not reloaded: {error}"),
+            let outcome = match self.gateway.reload(&mut new) {
+                Ok(()) => {
+                    let rules = self.gateway.rules().len();
+                    Ok(format!("gateway reloaded: {rules} rules"))
+                }
+                Err(error) => Err(format!("gateway not reloaded: {error}")),
             };
             locked(wishes).spent = Some(new);
+            for waiting in waiting {
+                // It may have given up.
+                let _ = waiting.send(outcome.clone());
+            }
+            let (Ok(said) | Err(said)) = outcome;
             self.printer.line(said);
         }
         if counts {
