@@ -240,6 +240,7 @@ impl Application for Gateway {
         if let Some(known) = self.open.get_mut(session.0 as usize) {
             *known = open;
         }
+        self.core.held_due = Mono(0);
     }
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {

@@ -323,6 +323,22 @@ fn groups_have_as_many_entries_as_they_say() {
 }
 
 #[test]
+fn a_count_has_the_values_that_are_listed() {
+    let cross = |count: usize| {
+        let side = |n| format!("|54=1|11={n}|38=1");
+        let sides: String = (0..count).map(side).collect();
+        format!(
+            "35=s|{HEAD}|548=C|549=1|550=0|552={count}{sides}|55=MSFT|60=20260821-13:30:00|40=1"
+        )
+    };
+    for version in [Version::Fix44, Version::Fix50Sp2] {
+        let dictionary = dictionary(version);
+        accepted(&dictionary, &cross(2));
+        refused(&dictionary, &cross(3), ValueIncorrect, 552);
+    }
+}
+
+#[test]
 fn entries_begin_with_their_delimiter_and_keep_their_order() {
     let fix44 = dictionary(Version::Fix44);
     refused(

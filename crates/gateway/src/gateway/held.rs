@@ -102,7 +102,7 @@ impl Gateway {
         if left <= 0 {
             return self.give_up(target, Trouble::Expired, now, outbox);
         }
-        match self.active[to] {
+        match self.active[to] && self.open[to] {
             true => self.deliver(target, to, now, outbox),
             false => Step::Waits(Some(now.mono + Nanos(left as u64))),
         }

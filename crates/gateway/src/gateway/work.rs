@@ -295,7 +295,8 @@ impl<'w> Work<'w> {
             let (from, to) = (from.version, to.version);
             self.core.conversions.convert(from, to, draft)?;
         }
-        if (!self.active[to] || !self.core.notes.queues.is_empty()) && self.is_held(to) {
+        let is_there = self.active[to] && self.open[to];
+        if (!is_there || !self.core.notes.queues.is_empty()) && self.is_held(to, is_there) {
             return self.hold(to, draft, sent);
         }
         let mut body = self.outbox.begin(SessionId(to as u32), draft.msg_type());

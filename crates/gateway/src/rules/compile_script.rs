@@ -246,9 +246,7 @@ fn named(ast: &AST) -> Vec<Named> {
             ASTNode::Stmt(Stmt::For(variable, ..)) if variable.0.name == MSG => {
                 found.push(Named::Other(variable.0.pos));
             }
-            ASTNode::Stmt(Stmt::Assignment(assignment))
-                if matches!(&assignment.1.lhs, Expr::Index(pair, ..) if !is_msg(&pair.lhs)) =>
-            {
+            ASTNode::Stmt(Stmt::Assignment(assignment)) if writes_part(&assignment.1.lhs) => {
                 found.push(Named::Element(assignment.1.lhs.position()));
             }
             ASTNode::Expr(whole @ (Expr::Dot(pair, ..) | Expr::Index(pair, ..)))
@@ -276,6 +274,16 @@ fn named(ast: &AST) -> Vec<Named> {
 
 fn is_msg(expression: &Expr) -> bool {
     matches!(expression, Expr::Variable(variable, ..) if variable.1 == MSG)
+}
+
+/// Whether what is assigned to is neither a variable nor a field of `msg` as a whole.
+fn writes_part(target: &Expr) -> bool {
+    let (pair, ends) = match target {
+        Expr::Dot(pair, ..) => (pair, false),
+        Expr::Index(pair, flags, _) => (pair, flags.contains(ASTFlags::BREAK)),
+        _ => return false,
+    };
+    !is_msg(&pair.lhs) || (!ends && matches!(pair.rhs, Expr::Dot(..) | Expr::Index(..)))
 }
 
 /// What stands behind `msg`.

@@ -214,6 +214,7 @@ pub(super) fn engine(operations: u64) -> Engine {
         .set_fail_on_invalid_map_property(true)
         // What one operation takes has to have an end as well.
         .disable_symbol("**")
+        .disable_symbol("**=")
         // The size of maps is not looked at when something is put into them.
         .disable_symbol("#{");
     engine

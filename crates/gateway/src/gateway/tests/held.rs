@@ -324,6 +324,18 @@ fn sessions_out_of_hours_and_those_that_reset_are_held_for_too() {
 }
 
 #[test]
+fn nothing_is_written_for_a_session_that_logs_out_since_its_hours_are_over() {
+    let mut rig = Rig::new(&file(LIVE));
+    rig.set_hours("VENUE", false);
+    rig.expect("ANNA", &order("1"), &[]);
+    assert_eq!(rig.wait(0), Vec::<String>::new());
+    rig.lose("VENUE");
+    rig.set_hours("VENUE", true);
+    rig.log_on("VENUE");
+    assert_eq!(rig.wait(0), [to_venue("1")]);
+}
+
+#[test]
 fn a_password_is_not_held() {
     let mut rig = away(LIVE);
     for text in [

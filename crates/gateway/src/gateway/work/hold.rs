@@ -19,12 +19,13 @@ const SECRETS: [Tag; 4] = [
 ];
 
 impl Work<'_> {
-    /// Whether a message for this session is held by the gateway now.
+    /// Whether a message for this session is held by the gateway now. It is not there while it logs out
+    /// because its hours are over: what is written for it then is lost when they begin again.
     #[cold]
-    pub(super) fn is_held(&self, to: usize) -> bool {
+    pub(super) fn is_held(&self, to: usize, is_there: bool) -> bool {
         let number = self.core.notes.number(to);
         let waiting = number.map_or(0, |to| self.core.notes.queues.size(to.0 as usize).0);
-        waiting > 0 || (!self.active[to] && self.core.sessions[to].time_to_live.is_some())
+        waiting > 0 || (!is_there && self.core.sessions[to].time_to_live.is_some())
     }
 
     /// Holds a message that was sent with this outcome, or returned or copied.

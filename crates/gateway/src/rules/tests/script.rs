@@ -141,6 +141,13 @@ fn mistakes_are_named_at_load_with_their_line() {
             false,
         ),
         ("let l = [[1]]; l[0][0] += l; true", "3:", false),
+        (
+            "msg.Text[0] = 'z';",
+            "3:4: bad script: a part of a list or text cannot be written",
+            true,
+        ),
+        ("msg[58][0] = 'z';", "3:4: bad script: a part ", true),
+        ("let n = 2; n **= 3; true", "3:", false),
         ("let m = #{}; true", "3:", false),
     ];
     for (script, wanted, writes) in cases {

@@ -181,7 +181,9 @@ impl Pass<'_> {
             true => text.split(|&byte| byte == b' ').all(listed),
             false => listed(text),
         };
-        if !check.is_listed() || good || self.rules.allow_unknown_enum_values {
+        // Some counts have a list too: NoSides(552) is 1 or 2.
+        let is_listed = check.is_listed() || (check.opens_group() && !values.is_empty());
+        if !is_listed || good || self.rules.allow_unknown_enum_values {
             return Ok(());
         }
         Err(Fault::at(RejectReason::ValueIncorrect, self.fields, at))
