@@ -62,6 +62,7 @@ impl World {
         let context = GatewayContext {
             sessions: &sessions,
             tables: &[],
+            conversions: &[],
             hash_key: [7; 16],
         };
         let gateway = Gateway::load(FILE, &context, Box::new(|event| panic!("{event:?}")));

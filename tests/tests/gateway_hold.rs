@@ -70,6 +70,7 @@ impl Hour {
         let context = GatewayContext {
             sessions: &sessions,
             tables: &[],
+            conversions: &[],
             hash_key: [7; 16],
         };
         let file = format!(

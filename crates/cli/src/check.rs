@@ -15,6 +15,7 @@ use fixwire::settings::{
     Source, Told,
 };
 use fixwire::{EngineConfig, SessionConfig};
+use fixwire_gateway::rules::TableFile;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, show};
@@ -189,10 +190,13 @@ fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
     };
     let rules = gateway.gateway.rules().len();
     let path = settings.report.source.path.display();
-    let tables = gateway.tables.iter().map(|table| {
+    let tables = gateway.tables.iter().map(|table| ("table", table));
+    let conversions = gateway.conversions.iter();
+    let tables = tables.chain(conversions.map(|table| ("conversion", table)));
+    let tables = tables.map(|(kind, table)| {
         let [name, file] = [&table.name, &table.file].map(|text| Escaped(text.as_bytes()));
         let origin = format!("{path}:{}", table.line);
-        row(format!("table.{name}"), file.to_string(), origin)
+        row(format!("{kind}.{name}"), file.to_string(), origin)
     });
     let rules = row("rules".into(), rules.to_string(), String::new());
     std::iter::once(rules).chain(tables).collect()
@@ -202,9 +206,16 @@ fn gateway_json(gateway: &Loaded) -> Value {
     let all = gateway.gateway.rules();
     let rules = 0..all.len();
     let rules = rules.map(|rule| json!({ "name": all.name(rule), "line": all.line(rule) }));
-    let tables = gateway.tables.iter();
-    let tables = tables.map(|table| json!({ "name": table.name, "file": table.file }));
-    json!({ "rules": rules.collect::<Vec<_>>(), "tables": tables.collect::<Vec<_>>() })
+    let files = |tables: &[TableFile]| -> Vec<Value> {
+        let tables = tables.iter();
+        let tables = tables.map(|table| json!({ "name": table.name, "file": table.file }));
+        tables.collect()
+    };
+    json!({
+        "rules": rules.collect::<Vec<_>>(),
+        "tables": files(&gateway.tables),
+        "conversions": files(&gateway.conversions),
+    })
 }
 
 fn now() -> Timestamp {

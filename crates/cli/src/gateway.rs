@@ -1,5 +1,6 @@
 //! `fixwire gateway`, and the gateway of a settings file for other commands.
 
+mod conversion;
 mod input;
 pub mod reload;
 mod result;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use fixwire::settings::{Fault, Id, LoadError, Problem, Report, SessionSettings, Settings, Source};
-use fixwire_gateway::gateway::{Listener, Reload};
+use fixwire_gateway::gateway::{Listener, Reload, conversion_files};
 use fixwire_gateway::rules::{RuleError, TableFile, table_files};
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::Dictionary;
@@ -31,6 +32,8 @@ pub enum GatewayCommand {
     Try(trial::TryArgs),
     /// Gives a running gateway the rules and tables that its file has now
     Reload(reload::ReloadArgs),
+    /// Prints the built-in table that converts messages of one version to another
+    Conversion(conversion::ConversionArgs),
 }
 
 /// Runs the command.
@@ -38,6 +41,7 @@ pub fn run(command: &GatewayCommand) -> Result<ExitCode, Failure> {
     match command {
         GatewayCommand::Try(args) => trial::run(args),
         GatewayCommand::Reload(args) => reload::run(args),
+        GatewayCommand::Conversion(args) => conversion::run(args),
     }
 }
 
@@ -47,6 +51,8 @@ pub struct Loaded<G = Gateway> {
     pub gateway: G,
     /// The tables that the file names.
     pub tables: Vec<TableFile>,
+    /// The conversion tables that it names.
+    pub conversions: Vec<TableFile>,
     /// What rules call the sessions, in the order of the file.
     pub names: Vec<String>,
     /// What their messages are made of, in the same order.
@@ -91,18 +97,21 @@ fn read<G>(
         report(settings, problems.collect())
     };
     let tables = table_files(&source.text).map_err(failed)?;
-    let (mut texts, mut unreadable) = (Vec::new(), Vec::new());
-    for table in &tables {
-        match read_table(source, &table.file) {
-            Ok(text) => texts.push((&table.name[..], text)),
-            Err(error) => {
+    let conversions = conversion_files(&source.text);
+    let mut unreadable = Vec::new();
+    let mut read_all = |files: &[TableFile]| -> Vec<String> {
+        let texts = files.iter().map(|table| {
+            read_table(source, &table.file).unwrap_or_else(|error| {
                 let title = format!("the table {} cannot be read: {error}", table.file);
                 let help = "its file is looked for beside this one".to_owned();
                 let place = (table.line, table.column);
                 unreadable.push(problem(source, place, title, Some(help)));
-            }
-        }
-    }
+                String::new()
+            })
+        });
+        texts.collect()
+    };
+    let (table_texts, conversion_texts) = (read_all(&tables), read_all(&conversions));
     if !unreadable.is_empty() {
         return Err(report(settings, unreadable));
     }
@@ -120,23 +129,28 @@ fn read<G>(
                 .any(|id| session.bool(*id)),
         })
         .collect();
-    let texts: Vec<(&str, &str)> = texts
-        .iter()
-        .map(|(name, text)| (*name, &text[..]))
-        .collect();
     let context = GatewayContext {
         sessions: &sessions,
-        tables: &texts,
+        tables: &named(&tables, &table_texts),
+        conversions: &named(&conversions, &conversion_texts),
         hash_key: hash_key(),
     };
     let gateway = read(&source.text, &context).map_err(failed)?;
     Ok(Loaded {
         gateway,
         tables,
+        conversions,
         names,
         dictionaries,
         versions,
     })
+}
+
+/// Each text with the name of its table.
+fn named<'t>(files: &'t [TableFile], texts: &'t [String]) -> Vec<(&'t str, &'t str)> {
+    let both = files.iter().zip(texts);
+    both.map(|(file, text)| (&file.name[..], &text[..]))
+        .collect()
 }
 
 /// The versions of all sessions, which have to be such that a gateway can have them.

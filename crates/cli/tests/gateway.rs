@@ -220,6 +220,61 @@ fn scripts_run_and_what_they_cannot_tell_is_shown() {
 }
 
 #[test]
+fn a_conversion_table_is_printed_changed_and_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = fixwire(
+        folder.path(),
+        &["gateway", "conversion", "FIX.4.2", "FIX.4.4"],
+    );
+    let table = text(&output.stdout);
+    assert!(
+        output.status.success() && table.contains("from FIX.4.2\nto FIX.4.4\n"),
+        "{table}"
+    );
+    let file = folder.path().join("x.toml");
+    let mut sample = fs::read_to_string(samples().join("gateway.toml")).unwrap();
+    sample += "[conversion]\n\"FIX.4.2 to FIX.4.4\" = 'my.conv'\n";
+    fs::write(&file, sample).unwrap();
+    fs::copy(
+        samples().join("symbols.csv"),
+        folder.path().join("symbols.csv"),
+    )
+    .unwrap();
+    let output = fixwire(folder.path(), &["check", "x.toml"]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("error: the table my.conv cannot be read: No such file"),
+        "{said}"
+    );
+
+    let conv = folder.path().join("my.conv");
+    fs::write(&conv, format!("{table}\nfor D\nset 58=ours\n")).unwrap();
+    let said = printed(&[file.to_str().unwrap(), "messages.log"]);
+    assert!(said.contains("|44=1.5|58=ours\n"), "{said}");
+    let output = fixwire(folder.path(), &["check", "x.toml"]);
+    assert!(text(&output.stdout).contains("conversion.FIX.4.2 to FIX.4.4  my.conv"));
+
+    fs::write(&conv, "from FIX.4.2\nto FIX.4.4\nfor D\nset Texd=ours\n").unwrap();
+    let output = fixwire(folder.path(), &["check", "x.toml"]);
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("error: line 4 of the table: neither version has a field Texd"),
+        "{said}"
+    );
+    assert!(said.contains("help: my.conv"), "{said}");
+
+    let output = fixwire(
+        folder.path(),
+        &["gateway", "conversion", "FIX.4.0", "FIX.4.4"],
+    );
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("from FIX.4.0 there are tables to FIX.4.1"),
+        "{said}"
+    );
+}
+
+#[test]
 fn mistakes_in_rules_are_shown_as_those_in_settings() {
     let folder = tempfile::tempdir().unwrap();
     let sample = fs::read_to_string(samples().join("gateway.toml")).unwrap();

@@ -289,7 +289,8 @@ impl<A: Application, H: Host> Engine<A, H> {
             events: Events::new(config.limits.events_per_second),
             unsent: 0,
             told: (0, 0),
-            app_due: NEVER,
+            // The application may have begun something before it was killed.
+            app_due: Mono(0),
             max_message: config.max_message,
             stop_timeout: nanos(config.stop_timeout),
             stopping: Stopping::No,

@@ -56,6 +56,7 @@ fn measure(name: &str, text: &str) {
     let context = GatewayContext {
         sessions: &sessions,
         tables: &[],
+        conversions: &[],
         hash_key: [7; 16],
     };
     let mut gateway = Gateway::load(text, &context, Box::new(|event| panic!("{event:?}"))).unwrap();

@@ -25,6 +25,7 @@ mod tests;
 mod tree;
 
 pub use built_in::BuiltIn;
+pub(crate) use built_in::is_way;
 pub use losses::Losses;
 pub use problem::{Problem, TableError};
 pub use rest::Policy;

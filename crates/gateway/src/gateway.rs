@@ -27,11 +27,12 @@ use fixwire_protocol::{
     Application, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
 };
 
-use crate::convert::Losses;
+use crate::convert::{Conversion, Losses};
 use crate::orders::Orders;
 use crate::rules::{Happening, RuleError, Rules, Scratch};
 
 mod answer;
+mod conversion_files;
 mod conversions;
 mod event;
 mod happen;
@@ -45,6 +46,7 @@ mod reload;
 mod tests;
 mod work;
 
+pub use conversion_files::conversion_files;
 pub use event::{Counters, Event, NoteError, Trouble};
 pub use held::Waiting;
 pub use reload::{NotReloaded, Reload};
@@ -77,6 +79,9 @@ pub struct GatewayContext<'c> {
     pub sessions: &'c [GatewaySession<'c>],
     /// The names of tables with their CSV text; see [`table_files`](crate::rules::table_files).
     pub tables: &'c [(&'c str, &'c str)],
+    /// The names of conversion tables, such as `FIX.4.2 to FIX.4.4`, with their text; see
+    /// [`conversion_files()`].
+    pub conversions: &'c [(&'c str, &'c str)],
     /// A secret of this process; see [`OrdersConfig`](crate::orders::OrdersConfig).
     pub hash_key: [u8; 16],
 }
@@ -171,6 +176,12 @@ impl Gateway {
     /// What conversions have left out, for each pair of versions.
     pub fn losses(&self) -> impl Iterator<Item = (Version, Version, &Losses)> {
         self.core.conversions.losses()
+    }
+
+    /// The conversion that rules may need between two versions, `None` when none does.
+    #[must_use]
+    pub fn conversion(&self, from: Version, to: Version) -> Option<&Conversion> {
+        self.core.conversions.find(from, to)
     }
 
     /// The orders; sessions have numbers of their own there.

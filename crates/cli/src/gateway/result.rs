@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fixwire_gateway::convert::{BuiltIn, Conversion};
+use fixwire_gateway::convert::Conversion;
 use fixwire_gateway::rules::{Facts, Outcome, RejectKind, Scratch};
 use fixwire_gateway::{Draft, Rules};
 use fixwire_protocol::dictionary::Version;
@@ -118,7 +118,6 @@ impl<'l> Trial<'l> {
                 loaded,
                 clients: versions_of_clients(loaded),
                 made: BTreeMap::new(),
-                built_in: BuiltIn::default(),
             },
         }
     }
@@ -193,7 +192,6 @@ struct Converter<'l> {
     clients: Vec<Option<Version>>,
     /// By both versions; `None` when there is no way between them.
     made: BTreeMap<(Version, Version), Option<Conversion>>,
-    built_in: BuiltIn,
 }
 
 impl Converter<'_> {
@@ -228,7 +226,7 @@ impl Converter<'_> {
         to: Version,
         draft: &mut Draft,
     ) -> Result<Vec<(Tag, u64)>, String> {
-        let make = || self.built_in.conversion(from, to);
+        let make = || self.loaded.gateway.conversion(from, to).cloned();
         let conversion = self.made.entry((from, to)).or_insert_with(make).as_mut();
         let no_way = || {
             format!(

@@ -243,8 +243,8 @@ variable in quotes. An array gives the key without a number, with 1, with 2 and 
 replaces the whole array of `[default]`. What stands in `application` is the application's, whatever it is
 called; keys that start with `X-` are as well. Errors name line and column.
 
-The tables of a gateway may stand in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`, `[target.NAME]`,
-`[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)). `fixwire check` reads both.
+The tables of a gateway may stand in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
+`[conversion]`, `[target.NAME]`, `[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)). `fixwire check` reads both.
 
 `fixwire config convert broker.cfg broker.toml` writes this form of a file of any engine. Each session has the
 values that it had: what stands in `[DEFAULT]` goes to `[default]`, defaults of the file's engine are written

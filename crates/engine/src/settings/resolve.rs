@@ -29,8 +29,8 @@ pub struct Settings {
     pub told: Told,
     /// Its sessions, in its order; at least one.
     pub sessions: Vec<SessionSettings>,
-    /// The tables of a `.toml` file that a gateway reads: some of `gateway`, `group`, `rule`, `table` and
-    /// `target`. Nothing is known here of what they say.
+    /// The tables of a `.toml` file that a gateway reads: such as `gateway`, `rule` and
+    /// `table`. Nothing is known here of what they say.
     pub gateway: Vec<&'static str>,
     /// The variables that were replaced.
     pub(super) form: Form,

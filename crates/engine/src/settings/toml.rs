@@ -25,13 +25,20 @@ use super::value::Kind;
 pub const MAX_ARRAY: usize = 1000;
 
 /// Tables that belong to a gateway.
-pub const GATEWAY: [&str; 7] = [
-    "gateway", "group", "on", "rule", "script", "table", "target",
+pub const GATEWAY: [&str; 8] = [
+    "conversion",
+    "gateway",
+    "group",
+    "on",
+    "rule",
+    "script",
+    "table",
+    "target",
 ];
 
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
-                      `[script]`, `[table.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`";
+                      `[script]`, `[conversion]`, `[table.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`";
 
 /// A text that was read.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::time::LastMinute;
 
 use super::tree::Tree;
-use super::{Conversion, Link};
+use super::{Conversion, Link, TableError};
 
 macro_rules! tables {
     ($($from:ident $to:ident $file:literal,)*) => {
@@ -43,7 +43,8 @@ pub const TABLES: [(Version, Version, &str); 14] = tables! {
     Fix50Sp2 Fix50Sp1 "fix50sp2-fix50sp1",
 };
 
-/// Makes the gateway's own conversions; they share dictionaries and tables.
+/// Makes the gateway's own conversions, with other tables where they are given; they share dictionaries
+/// and tables.
 #[derive(Debug, Default)]
 pub struct BuiltIn {
     dictionaries: Vec<(Version, Arc<Dictionary>)>,
@@ -51,12 +52,38 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
+    /// Puts a table in the place of the built-in one of these versions or, if they are no neighbours, of
+    /// all tables on the way from one to the other. Conversions that were made before stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Conversion::read`]; also when the table is for other versions.
+    pub fn replace(&mut self, from: Version, to: Version, text: &str) -> Result<(), TableError> {
+        let (source, target) = (self.dictionary(from), self.dictionary(to));
+        let link = Arc::new(Link::new(text, source, target)?);
+        self.links.retain(|known| (known.0, known.1) != (from, to));
+        self.links.push((from, to, link));
+        Ok(())
+    }
+
+    /// Whether a conversion uses the table of these versions.
+    pub(crate) fn is_used(&self, from: Version, to: Version, by: &Conversion) -> bool {
+        let link = self.known(from, to);
+        link.is_some_and(|link| by.links.iter().any(|used| Arc::ptr_eq(used, link)))
+    }
+
     /// The conversion between two versions; `None` for a version and itself, and for FIXT.1.1.
     pub fn conversion(&mut self, from: Version, to: Version) -> Option<Conversion> {
         let route = route(from, to)?;
-        let pairs = route.windows(2);
-        let links: Option<Vec<_>> = pairs.map(|pair| self.link(pair[0], pair[1])).collect();
-        let links = links?;
+        let (mut links, mut at) = (Vec::new(), 0);
+        while at + 1 < route.len() {
+            // Only a table that was given goes further than to a neighbour.
+            let mut further = (at + 2..route.len()).rev();
+            let next = further.find(|&next| self.known(route[at], route[next]).is_some());
+            let next = next.unwrap_or(at + 1);
+            links.push(self.link(route[at], route[next])?);
+            at = next;
+        }
         let (first, others) = links.split_first()?;
         let mut policies = first.policies.clone();
         others.iter().for_each(|link| policies.add(&link.policies));
@@ -70,13 +97,18 @@ impl BuiltIn {
     }
 
     fn link(&mut self, from: Version, to: Version) -> Option<Arc<Link>> {
-        let mut known = self.links.iter();
-        if let Some((_, _, link)) = known.find(|link| (link.0, link.1) == (from, to)) {
+        if let Some(link) = self.known(from, to) {
             return Some(link.clone());
         }
         let (source, target) = (self.dictionary(from), self.dictionary(to));
         let link = Arc::new(Link::new(text(from, to)?, source, target).ok()?);
         self.links.push((from, to, link.clone()));
+        Some(link)
+    }
+
+    fn known(&self, from: Version, to: Version) -> Option<&Arc<Link>> {
+        let mut known = self.links.iter();
+        let (_, _, link) = known.find(|link| (link.0, link.1) == (from, to))?;
         Some(link)
     }
 
@@ -123,6 +155,11 @@ pub fn route(from: Version, to: Version) -> Option<Vec<Version>> {
     up.extend(meet);
     up.extend(down.into_iter().rev());
     (up.len() > 1).then_some(up)
+}
+
+/// Whether one can be converted to the other.
+pub fn is_way(from: Version, to: Version) -> bool {
+    route(from, to).is_some()
 }
 
 /// A version and those on the way to FIX 4.4.

@@ -34,6 +34,17 @@ impl Losses {
         *count = count.saturating_add(1);
     }
 
+    /// Goes on counting where another table is.
+    pub(crate) fn go_on_from(&mut self, other: &Self) {
+        for (tag, count) in other.iter() {
+            match self.counts.binary_search_by_key(&tag, |&(tag, _)| tag) {
+                Ok(at) => self.counts[at].1 += count,
+                Err(at) => self.counts.insert(at, (tag, count)),
+            }
+        }
+        self.others += other.others;
+    }
+
     /// How often a field of this tag was lost; 0 for a tag that no dictionary has.
     #[must_use]
     pub fn of(&self, tag: Tag) -> u64 {

@@ -6,7 +6,7 @@ use fixwire_protocol::dictionary::Version;
 
 use super::event::Trouble;
 use crate::Draft;
-use crate::convert::{BuiltIn, Conversion, Losses};
+use crate::convert::{BuiltIn, Conversion, Losses, TableError};
 
 /// A conversion with what it has lost so far.
 struct Made {
@@ -22,17 +22,14 @@ pub(super) struct Conversions {
     made: Vec<Made>,
     /// What they share: dictionaries and tables.
     built_in: BuiltIn,
+    /// The versions of tables that the file gives, with the byte where it does.
+    given: Vec<(Version, Version, usize)>,
 }
 
 impl Conversions {
     /// Makes the conversion between two versions, if it is not there yet; whether it is there now.
     pub fn make(&mut self, from: Version, to: Version) -> bool {
-        if from == to
-            || self
-                .made
-                .iter()
-                .any(|made| (made.from, made.to) == (from, to))
-        {
+        if from == to || self.find(from, to).is_some() {
             return true;
         }
         let Some(conversion) = self.built_in.conversion(from, to) else {
@@ -48,12 +45,40 @@ impl Conversions {
         true
     }
 
+    /// Takes a table instead of a built-in one.
+    pub fn replace(
+        &mut self,
+        from: Version,
+        to: Version,
+        at: usize,
+        text: &str,
+    ) -> Result<(), TableError> {
+        self.given.push((from, to, at));
+        self.built_in.replace(from, to, text)
+    }
+
+    /// The tables that the file gives and no conversion uses.
+    pub fn unused(&self) -> impl Iterator<Item = (Version, Version, usize)> {
+        let given = self.given.iter().copied();
+        given.filter(|&(from, to, _)| {
+            let mut made = self.made.iter().map(|made| &made.conversion);
+            !made.any(|by| self.built_in.is_used(from, to, by))
+        })
+    }
+
+    /// The conversion between two versions, if it was made.
+    pub fn find(&self, from: Version, to: Version) -> Option<&Conversion> {
+        let mut made = self.made.iter();
+        let made = made.find(|made| (made.from, made.to) == (from, to))?;
+        Some(&made.conversion)
+    }
+
     /// Goes on counting where others are, which are empty then.
     pub fn go_on_from(&mut self, others: &mut Self) {
         for old in core::mem::take(&mut others.made) {
             let same = |new: &&mut Made| (new.from, new.to) == (old.from, old.to);
             match self.made.iter_mut().find(same) {
-                Some(new) => new.losses = old.losses,
+                Some(new) => new.losses.go_on_from(&old.losses),
                 None => self.made.push(old),
             }
         }

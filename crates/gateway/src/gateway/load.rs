@@ -10,7 +10,9 @@ use fixwire_protocol::{Decoder, Mono};
 use super::conversions::Conversions;
 use super::notes::{MAX_SESSIONS, Notes};
 use super::options::{Away, Options};
-use super::{Core, Counters, Gateway, GatewayContext, Listener, Session, options};
+use super::{
+    Core, Counters, Gateway, GatewayContext, Listener, Session, conversion_files, options,
+};
 use crate::rules::file::Errors;
 use crate::rules::{self, Context, Problem, RuleError, Rules};
 
@@ -91,6 +93,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         errors.add(0, Problem::TooMany { what, limit }, None);
     }
     let options = options::read(text, &mut errors, context);
+    let made = conversion_files::read(text, &mut errors, context);
     let mut found = errors.into_errors();
     let rules = match rules {
         Ok(rules) if found.is_empty() => rules,
@@ -102,7 +105,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         }
     };
     nothing_void_is_held(&rules, context, &options)?;
-    let conversions = conversions(&rules, context, &options)?;
+    let conversions = conversions(made, text, &rules, context, &options)?;
     let sessions = context.sessions.iter().zip(&options.targets);
     let sessions = sessions.map(|(session, target)| Session {
         dictionary: session.dictionary.clone(),
@@ -155,6 +158,8 @@ fn nothing_void_is_held(
 /// Makes the conversions that rules may need: for each way that a rule converts on, for the sessions
 /// that stand in for its target, and for the way back to the versions that send there.
 fn conversions(
+    mut made: Conversions,
+    text: &str,
     rules: &Rules,
     context: &GatewayContext<'_>,
     options: &Options,
@@ -168,7 +173,6 @@ fn conversions(
             }
         }
     });
-    let mut made = Conversions::default();
     let mut errors: Vec<RuleError> = Vec::new();
     rules.ways(&mut |way| {
         let from = &context.sessions[way.from];
@@ -204,9 +208,18 @@ fn conversions(
             }
         }
     });
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut errors = Errors::new(text);
+    for (from, to, at) in made.unused() {
+        let (from, to) = (from.name(), to.name());
+        let hint = Some("leave it out".into());
+        errors.add(at, Problem::UnusedConversion { from, to }, hint);
+    }
     match errors.is_empty() {
         true => Ok(made),
-        false => Err(errors),
+        false => Err(errors.into_errors()),
     }
 }
 

@@ -19,8 +19,17 @@ use crate::rules::problem::nearest;
 mod units;
 
 /// The tables of the file.
-const TABLES: [&str; 9] = [
-    "default", "session", "gateway", "group", "table", "script", "rule", "on", "target",
+const TABLES: [&str; 10] = [
+    "default",
+    "session",
+    "gateway",
+    "group",
+    "table",
+    "conversion",
+    "script",
+    "rule",
+    "on",
+    "target",
 ];
 pub(super) const GATEWAY: [&str; 10] = [
     "match",

@@ -1,6 +1,7 @@
 //! The whole path of a message.
 
 mod away;
+mod conversion_files;
 mod events;
 mod held;
 mod held_recovery;
@@ -79,6 +80,14 @@ fn in_context<T>(
     sessions: &[(&'static str, Version)],
     load: impl FnOnce(&GatewayContext<'_>) -> T,
 ) -> T {
+    with_conversions(sessions, &[], load)
+}
+
+fn with_conversions<T>(
+    sessions: &[(&'static str, Version)],
+    conversions: &[(&str, &str)],
+    load: impl FnOnce(&GatewayContext<'_>) -> T,
+) -> T {
     let sessions = sessions.iter().map(|(name, version)| GatewaySession {
         name,
         dictionary: dictionary(*version),
@@ -89,6 +98,7 @@ fn in_context<T>(
     let context = GatewayContext {
         sessions: &sessions.collect::<Vec<_>>(),
         tables: &[("venues", VENUES)],
+        conversions,
         hash_key: [7; 16],
     };
     load(&context)

@@ -11,6 +11,8 @@ use super::problem::{Problem, RuleError, nearest};
 
 /// The longest file, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
+/// The most bytes of a script: names in it are read in quadratic time.
+const MAX_SCRIPT: usize = 64 << 10;
 /// The most rules of a file.
 pub const MAX_RULES: usize = 10_000;
 /// The most actions of a rule, and the most names of a source.
@@ -290,7 +292,13 @@ impl Reader<'_, '_> {
         for (name, value) in table {
             let name = self.place(name.get_ref(), name.span());
             if let Some(text) = self.string(value) {
-                self.file.scripts.push((name, text));
+                if text.value.len() > MAX_SCRIPT {
+                    let (what, limit) = ("bytes of a script", MAX_SCRIPT);
+                    self.errors
+                        .add(text.start, Problem::TooMany { what, limit }, None);
+                } else {
+                    self.file.scripts.push((name, text));
+                }
             }
         }
     }

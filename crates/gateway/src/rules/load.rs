@@ -20,9 +20,9 @@ use super::{Context, Rule, Rules, Source, parse, parse_action};
 /// A table that a file of rules asks for.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TableFile {
-    /// Its name in rules.
+    /// Its name in rules, or the versions that it converts between.
     pub name: String,
-    /// The file of its CSV text, as it is written.
+    /// The file of its text, as it is written.
     pub file: String,
     /// The line where that is written, from 1.
     pub line: usize,

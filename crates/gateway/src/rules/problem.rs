@@ -147,6 +147,13 @@ pub enum Problem {
         /// That of the session that it goes to.
         to: &'static str,
     },
+    /// No rule converts by the table that is given for these versions.
+    UnusedConversion {
+        /// The version of the messages.
+        from: &'static str,
+        /// What they would become.
+        to: &'static str,
+    },
     /// What is held for this session would be void when it logs on: its numbers go back to 1.
     VoidWhenHeld(String),
     /// Messages for a session that is away would come to this one again and again.
@@ -220,6 +227,9 @@ impl fmt::Display for Problem {
             Self::NotWritable { field, why } => write!(f, "'{field}' cannot be written: {why}"),
             Self::Table { line, what } => write!(f, "line {line} of the table: {what}"),
             Self::NoConversion { from, to } => write!(f, "no conversion from {from} to {to}"),
+            Self::UnusedConversion { from, to } => {
+                write!(f, "no rule converts from {from} to {to} by this table")
+            }
             Self::VoidWhenHeld(name) => write!(
                 f,
                 "what waits for '{name}' would be lost when its numbers go back to 1"

@@ -87,6 +87,7 @@ fn gateway(count: u32) -> Result<Gateway, Error> {
     let context = GatewayContext {
         sessions: &sessions,
         tables: &[],
+        conversions: &[],
         hash_key: [0; 16],
     };
     Gateway::load(&rules(count), &context, Box::new(|_| ())).map_err(|errors| {

@@ -14,7 +14,8 @@ impl Work<'_> {
     pub(super) fn raise(&mut self, trouble: Trouble) {
         match trouble {
             Trouble::Failed { .. } => self.raised.failed = true,
-            Trouble::Untold(_) => {}
+            // What comes back is to stop here.
+            Trouble::Untold(_) | Trouble::CameBack => {}
             _ => self.raised.undelivered = true,
         }
     }

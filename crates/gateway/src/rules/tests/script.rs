@@ -53,6 +53,19 @@ fn errors(file: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_script_of_more_than_64_kib_is_refused() {
+    let file = |bytes: usize| std::format!("[script]\nlong = '{}'", "x".repeat(bytes));
+    let too_long = "2:8: more than 65536 bytes of a script";
+    assert!(
+        errors(&file(64 << 10))
+            .iter()
+            .all(|error| error != too_long)
+    );
+    let found = errors(&file((64 << 10) + 1));
+    assert!(found.iter().any(|error| error == too_long), "{found:?}");
+}
+
+#[test]
 fn mistakes_are_named_at_load_with_their_line() {
     let cases = [
         ("msg.Text = \"a\"\n+;", "4:2: bad script: ", true),

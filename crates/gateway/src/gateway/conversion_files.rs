@@ -1,0 +1,105 @@
+//! `[conversion]`: the files of conversion tables that take the place of built-in ones.
+
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::Version;
+use toml::de::DeTable;
+
+use super::GatewayContext;
+use super::conversions::Conversions;
+use crate::convert;
+use crate::rules::file::{Errors, MAX_BYTES};
+use crate::rules::problem::nearest;
+use crate::rules::{Problem, TableFile};
+
+/// The conversion tables that a file asks for: their texts belong into the [`GatewayContext`].
+/// [`Gateway::load`](super::Gateway::load) names what is wrong with the table `[conversion]`.
+#[must_use]
+pub fn conversion_files(text: &str) -> Vec<TableFile> {
+    let errors = Errors::new(text);
+    let table = parsed(text);
+    let entries = entries(&table).map(|entries| entries.iter());
+    let files = entries.into_iter().flatten().filter_map(|(pair, value)| {
+        let (line, column) = errors.place(value.span().start);
+        Some(TableFile {
+            name: pair.get_ref().to_string(),
+            file: value.get_ref().as_str()?.to_string(),
+            line,
+            column,
+        })
+    });
+    files.collect()
+}
+
+/// A text that is no TOML has no tables: the reader of rules names the mistake.
+fn parsed(text: &str) -> DeTable<'_> {
+    match DeTable::parse(text) {
+        Ok(table) if text.len() <= MAX_BYTES => table.into_inner(),
+        _ => DeTable::new(),
+    }
+}
+
+fn entries<'d>(table: &'d DeTable<'d>) -> Option<&'d DeTable<'d>> {
+    table.get("conversion")?.get_ref().as_table()
+}
+
+/// Conversions by the tables of the file, and built-in ones.
+pub(super) fn read(
+    text: &str,
+    errors: &mut Errors<'_>,
+    context: &GatewayContext<'_>,
+) -> Conversions {
+    let table = parsed(text);
+    let mut conversions = Conversions::default();
+    let Some(all) = table.get("conversion") else {
+        return conversions;
+    };
+    let Some(all) = all.get_ref().as_table() else {
+        let wanted = "the table [conversion]";
+        errors.add(all.span().start, Problem::WrongType { wanted }, None);
+        return conversions;
+    };
+    for (pair, value) in all {
+        let (name, at) = (pair.get_ref(), pair.span().start);
+        let (from, to) = match versions(name) {
+            Ok(versions) => versions,
+            Err(hint) => {
+                let wanted = "two versions, such as \"FIX.4.2 to FIX.4.4\"";
+                errors.add(at, Problem::WrongType { wanted }, hint);
+                continue;
+            }
+        };
+        let Some(file) = value.get_ref().as_str() else {
+            let wanted = "the path of a file";
+            errors.add(value.span().start, Problem::WrongType { wanted }, None);
+            continue;
+        };
+        let mut texts = context.conversions.iter();
+        let Some((_, text)) = texts.find(|(known, _)| known == name) else {
+            let problem = Problem::UnknownTable(name.to_string());
+            errors.add(at, problem, None);
+            continue;
+        };
+        if let Err(error) = conversions.replace(from, to, at, text) {
+            let (line, what) = (error.line, error.problem.to_string());
+            let problem = Problem::Table { line, what };
+            errors.add(value.span().start, problem, Some(file.into()));
+        }
+    }
+    conversions
+}
+
+/// The versions of `FIX.4.2 to FIX.4.4`, or what may have been meant.
+fn versions(pair: &str) -> Result<(Version, Version), Option<alloc::string::String>> {
+    let (from, to) = pair.split_once(" to ").ok_or(None)?;
+    let version = |name: &str| {
+        let known = Version::from_name(name).filter(|version| version.name() == name);
+        known.ok_or_else(|| nearest(name, Version::ALL.map(Version::name)))
+    };
+    let (from, to) = (version(from)?, version(to)?);
+    match convert::is_way(from, to) {
+        true => Ok((from, to)),
+        false => Err(Some("nothing converts between these".into())),
+    }
+}
