@@ -100,6 +100,7 @@ impl Arena {
     /// Tells the far thread what to do from now on.
     pub fn assign(&self, task: Task) {
         self.shared.task.store(task as u8, Ordering::Release);
+        self.far.thread().unpark();
     }
 
     /// Whether the far thread has ended, which it does only by a fault before it is told to.
@@ -159,7 +160,9 @@ impl Arena {
         let noise = Noise::read();
         let (outcome, rest) = run(self)?;
         let taken = noise.since();
-        Ok((Run::new(outcome, [before, self.distance()], taken), rest))
+        let after = self.distance();
+        self.assign(Task::Rest);
+        Ok((Run::new(outcome, [before, after], taken), rest))
     }
 
     /// A cache line there and back, nanoseconds; `None` when the ends may be on any core.
@@ -212,7 +215,8 @@ where
             FLOOR_ONWARD => serve(Way::Onward)?,
             DISTANCE => shared.line.send_back(),
             STOP => return Ok(()),
-            _ => thread::sleep(Duration::from_millis(1)),
+            // Until the next task: what rests does not disturb others on this core.
+            _ => thread::park(),
         }
         if alone {
             thread::yield_now();

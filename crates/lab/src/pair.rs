@@ -13,7 +13,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::{BeginString, Config, Role};
 use fixwire_protocol::{Application, Dictionary, SessionId};
 
-use crate::arena::{Arena, Task, pin};
+use crate::arena::{Arena, Task};
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::load::{Load, Pace, State};
@@ -131,18 +131,18 @@ pub struct Pair {
 type Trouble = Arc<Mutex<Option<String>>>;
 
 impl Pair {
-    /// Starts both ends, our acceptor with `app`, and waits for their Logons.
+    /// Starts both ends, our acceptor with `app` on this core, and waits for their Logons. The caller
+    /// pins itself afterwards: the threads that engines make would inherit its core.
     ///
     /// # Errors
     ///
     /// An engine did not start, or the session is not logged on in time.
     pub fn start<A: Application + Send + 'static>(
         config: &PairConfig,
-        cores: Option<(usize, usize)>,
+        far_core: Option<usize>,
         app: A,
     ) -> Result<Self, Error> {
         let clock = Clock::start();
-        let far_core = cores.map(|cores| cores.0);
         let (arena, host) = match &config.peer {
             Some((host, port)) => (
                 Arena::start(far_core, clock, || Ok(|| Ok(())))?,
@@ -171,9 +171,7 @@ impl Pair {
         let trader = Trader::new(clock, config.sessions.len(), config.answer);
         let config = config.engine(Role::Initiator, connection);
         let engine = Engine::new(config, trader).map_err(engine_error);
-        // The engine has made its threads: they are not to share our core.
-        let pinned = pin(cores.map(|cores| cores.1));
-        let mut engine = match engine.and_then(|engine| pinned.map(|()| engine)) {
+        let mut engine = match engine {
             Ok(engine) => engine,
             Err(error) => {
                 arena.stop()?;
@@ -189,7 +187,9 @@ impl Pair {
             patience,
             trouble,
         };
-        match pair.log_on() {
+        let logged_on = pair.log_on();
+        pair.arena.assign(Task::Rest);
+        match logged_on {
             Ok(()) => Ok(pair),
             Err(error) => {
                 pair.arena.stop()?;

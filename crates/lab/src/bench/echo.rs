@@ -128,16 +128,18 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
     let journals = args.engine.folder()?;
     let config = args.pair(journals.path().to_owned())?;
     let machine = Machine::read();
-    let mut pair = Pair::start(&config, cores, Echo)?;
+    let (acceptor, initiator) = cores.unzip();
+    let mut pair = Pair::start(&config, acceptor, Echo)?;
     let subject = match &args.peer {
         Some(peer) => format!("peer {peer}"),
         None => "fixwire".to_owned(),
     };
-    let mut subjects = vec![(&*subject, Subject::Session(SessionId(0)))];
+    let mut subjects = vec![(&*subject, Subject::Session(0, SessionId(0)))];
     if args.peer.is_none() {
         subjects.insert(0, (FLOOR, Subject::Floor(Way::Back)));
     }
-    let rows = args.load.rows(&mut pair, orders, &subjects);
+    let pairs = std::slice::from_mut(&mut pair);
+    let rows = args.load.rows(pairs, initiator, orders, &subjects);
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
     let rows = rows?;

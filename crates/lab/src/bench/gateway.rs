@@ -37,9 +37,9 @@ pub struct GatewayArgs {
     #[command(flatten)]
     pub engine: EngineArgs,
 
-    /// Rules that the gateway has, of which the last ones apply
-    #[arg(long, value_name = "N", default_value_t = 3,
-          value_parser = clap::value_parser!(u32).range(3..=10_000))]
+    /// Rules that the gateway has, of which the last one applies
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rules: u32,
 
     /// Where the figures go.
@@ -47,50 +47,40 @@ pub struct GatewayArgs {
     pub output: OutputArgs,
 }
 
-/// The gateway's sessions: orders come back on the first; those of the second leave on the third, those
-/// of the fourth on the fifth.
-const SESSIONS: [(&str, Version); 5] = [
-    ("ECHO", Version::Fix42),
-    ("CLIENT", Version::Fix42),
-    ("VENUE", Version::Fix44),
-    ("PLAIN", Version::Fix42),
-    ("OTHER", Version::Fix42),
-];
+/// The sessions of a gateway: orders of the first leave on the last.
+const ECHO: &[Version] = &[Version::Fix42];
+const FORWARD: &[Version] = &[Version::Fix42, Version::Fix42];
+const CONVERT: &[Version] = &[Version::Fix42, Version::Fix44];
 
-/// The gateway's file with so many rules.
-fn rules(count: u32) -> String {
-    let mut text = "[gateway]\nids = \"pass\"\n".to_owned();
-    for number in 3..count {
-        text += &format!(
-            "[[rule]]\nfrom = [\"*\"]\nwhen = 'MsgType = D and Symbol = \"S{number}\"'\ndo = ['send VENUE']\n"
+/// The names of sessions in the gateway's file.
+const NAMES: [&str; 2] = ["CLIENT", "VENUE"];
+
+/// A gateway with so many rules, the last of which sends orders on.
+fn gateway(count: u32, versions: &[Version]) -> Result<Gateway, Error> {
+    let target = NAMES[versions.len() - 1];
+    let mut rules = "[gateway]\nids = \"pass\"\n".to_owned();
+    for number in 1..count {
+        rules += &format!(
+            "[[rule]]\nfrom = [\"*\"]\nwhen = 'MsgType = D and Symbol = \"S{number}\"'\ndo = ['send {target}']\n"
         );
     }
-    text + "[[rule]]\nfrom = [\"ECHO\"]\ndo = ['send ECHO']\n\
-            [[rule]]\nfrom = [\"PLAIN\"]\ndo = ['send OTHER']\n\
-            [[rule]]\nfrom = [\"CLIENT\"]\ndo = ['convert', 'send VENUE']\n"
-}
-
-fn gateway(count: u32) -> Result<Gateway, Error> {
-    let dictionaries = [Version::Fix42, Version::Fix44].map(|version| {
-        let dictionary = Arc::new(Dictionary::built_in(version));
-        (version, dictionary)
-    });
-    let sessions = SESSIONS.map(|(name, version)| GatewaySession {
+    rules += &format!("[[rule]]\nfrom = [\"CLIENT\"]\ndo = ['convert', 'send {target}']\n");
+    let named = NAMES.into_iter().zip(versions);
+    let sessions = named.map(|(name, &version)| GatewaySession {
         name,
-        dictionary: dictionaries[usize::from(version == Version::Fix44)]
-            .1
-            .clone(),
+        dictionary: Arc::new(Dictionary::built_in(version)),
         version,
         peer: "",
         resets: false,
     });
+    let sessions: Vec<_> = sessions.collect();
     let context = GatewayContext {
         sessions: &sessions,
         tables: &[],
         conversions: &[],
         hash_key: [0; 16],
     };
-    Gateway::load(&rules(count), &context, Box::new(|_| ())).map_err(|errors| {
+    Gateway::load(&rules, &context, Box::new(|_| ())).map_err(|errors| {
         let first = errors.first().map(ToString::to_string);
         Error::Engine(first.unwrap_or_default())
     })
@@ -116,33 +106,41 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     let orders = args.load.orders()?;
     let cores = args.load.two_cores()?;
     let journals = args.engine.folder()?;
-    let config = PairConfig {
-        peer: None,
-        initiator: "BENCH".to_owned(),
-        acceptor: "GATE".to_owned(),
-        answer: NEW_ORDER_SINGLE,
-        sessions: SESSIONS.map(|(_, version)| version).to_vec(),
-        durability: args.engine.durability(),
-        checked: args.engine.is_checked(),
-        nodelay: !args.engine.nagle,
-        heart_bt_int_seconds: 3600,
-        patience: PATIENCE,
-        journals: journals.path().to_owned(),
-    };
     let machine = Machine::read();
-    let mut pair = Pair::start(&config, cores, gateway(args.rules)?)?;
+    let (acceptor, initiator) = cores.unzip();
+    let pair = |name: &str, versions: &[Version]| {
+        let config = PairConfig {
+            peer: None,
+            initiator: "BENCH".to_owned(),
+            acceptor: "GATE".to_owned(),
+            answer: NEW_ORDER_SINGLE,
+            sessions: versions.to_vec(),
+            durability: args.engine.durability(),
+            checked: args.engine.is_checked(),
+            nodelay: !args.engine.nagle,
+            heart_bt_int_seconds: 3600,
+            patience: PATIENCE,
+            journals: journals.path().join(name),
+        };
+        Pair::start(&config, acceptor, gateway(args.rules, versions)?)
+    };
+    let mut pairs = vec![pair("echo", ECHO)?];
     let mut subjects = vec![
         (FLOOR, Subject::Floor(Way::Back)),
-        ("echo", Subject::Session(SessionId(0))),
+        ("echo", Subject::Session(0, SessionId(0))),
     ];
     if converts {
+        pairs.push(pair("forward", FORWARD)?);
+        pairs.push(pair("convert", CONVERT)?);
         subjects.push((FLOOR_ONWARD, Subject::Floor(Way::Onward)));
-        subjects.push(("forward", Subject::Session(SessionId(3))));
-        subjects.push(("convert", Subject::Session(SessionId(1))));
+        subjects.push(("forward", Subject::Session(1, SessionId(0))));
+        subjects.push(("convert", Subject::Session(2, SessionId(0))));
     }
-    let rows = args.load.rows(&mut pair, orders, &subjects);
+    let rows = args.load.rows(&mut pairs, initiator, orders, &subjects);
     // What ended the far engine explains a run that failed, not the other way round.
-    pair.stop()?;
+    for pair in pairs {
+        pair.stop()?;
+    }
     Ok(Report {
         scenario: if converts {
             "gateway-convert"

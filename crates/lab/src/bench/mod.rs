@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use fixwire_protocol::SessionId;
 
+use crate::arena::pin;
 use crate::error::Error;
 use crate::floor::Way;
 use crate::load::Pace;
@@ -99,8 +100,8 @@ pub struct LoadArgs {
 enum Subject {
     /// The bare sockets.
     Floor(Way),
-    /// What happens to orders of this session.
-    Session(SessionId),
+    /// What happens to orders of this session of this pair.
+    Session(usize, SessionId),
 }
 
 /// The slowest warm-up, orders a second.
@@ -173,20 +174,22 @@ impl LoadArgs {
         }
     }
 
-    /// Measures each subject by turns, at each pace.
+    /// Measures each subject by turns, at each pace, on this core; the first pair has the floor.
     fn rows(
         &self,
-        pair: &mut Pair,
+        pairs: &mut [Pair],
+        near_core: Option<usize>,
         orders: usize,
         subjects: &[(&str, Subject)],
     ) -> Result<Vec<Row>, Error> {
+        pin(near_core)?;
         let mut progress = Progress::new(self.paces().len() * (self.runs as usize + 1));
         let mut rows = Vec::new();
         for pace in self.paces() {
             let name = pace_text(pace);
             let mut measure = |subject, pace, orders| match subject {
-                Subject::Floor(way) => pair.arena.floor(way, pace, orders),
-                Subject::Session(session) => pair.run(session, pace, orders),
+                Subject::Floor(way) => pairs[0].arena.floor(way, pace, orders),
+                Subject::Session(pair, session) => pairs[pair].run(session, pace, orders),
             };
             progress.step(&format!("{name}: warm-up"));
             for (_, subject) in subjects {
