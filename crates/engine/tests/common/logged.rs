@@ -1,6 +1,6 @@
 //! What a log has to have: the messages of a journal, in order.
 
-use std::net::SocketAddr;
+use std::net::{Shutdown, SocketAddr};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -40,7 +40,7 @@ pub fn messages(journal: &Path) -> Vec<Logged> {
 }
 
 /// Logs on with this number, sends so many orders, waits for their reports and goes away without a
-/// Logout. The next number.
+/// Logout, until the engine knows it. The next number.
 pub fn trade(engine: SocketAddr, seq: u64, orders: u64) -> u64 {
     let mut peer = Peer::log_on(engine, seq);
     for _ in 0..orders {
@@ -54,6 +54,9 @@ pub fn trade(engine: SocketAddr, seq: u64, orders: u64) -> u64 {
         let text = peer.receive().expect("a report");
         reports += u64::from(text.contains("|35=8|"));
     }
+    // The next one is refused while the engine has this one, so it waits for the engine's end.
+    peer.stream.shutdown(Shutdown::Write).expect("shut down");
+    while peer.receive().is_some() {}
     peer.seq
 }
 
