@@ -164,6 +164,17 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// The gateway of `gateway.toml` in this folder.
+    pub fn gateway(folder: &Path, port: u16) -> Result<Self, String> {
+        Ok(Self {
+            binary: binary()?,
+            app: None,
+            settings: folder.join("gateway.toml"),
+            port,
+            canary: None,
+        })
+    }
+
     /// Starts the engine and waits until it listens.
     pub fn start(&self) -> Result<Server, String> {
         let mut server = self.spawn()?;

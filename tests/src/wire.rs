@@ -21,6 +21,26 @@ pub fn fields(raw: &[u8]) -> impl Iterator<Item = (&[u8], Option<&[u8]>)> {
         })
 }
 
+/// Connects to the session of GATE with this version and name, which takes a Logon of this number.
+pub fn log_on(
+    address: SocketAddr,
+    version: &str,
+    name: &str,
+    number: u64,
+    patience: Duration,
+) -> Result<Wire, String> {
+    let mut wire = Wire::connect(address).map_err(|error| error.to_string())?;
+    let now = timestamp(0, true);
+    let logon = format!("8={version}|35=A|34={number}|49={name}|52={now}|56=GATE|98=0|108=600|");
+    let sent = wire.send(&message(&logon));
+    sent.map_err(|error| error.to_string())?;
+    let answer = wire.receive(patience).map_err(|error| error.to_string())?;
+    match value(&answer, "35") {
+        Some(b"A") => Ok(wire),
+        _ => Err(format!("{name} got {}", show(&answer))),
+    }
+}
+
 /// The first value of `tag`.
 pub fn value<'a>(raw: &'a [u8], tag: &str) -> Option<&'a [u8]> {
     fields(raw)

@@ -8,7 +8,6 @@
 //! and gives the venue the others when it logs on.
 
 use std::fs;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,8 +15,8 @@ use std::time::{Duration, Instant};
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Application, Decoder, Mono, Now, Outbox, Parting, SessionId, Timestamp};
-use fixwire_rigs::server::{Launch, binary, free_port, scratch};
-use fixwire_rigs::wire::{Wire, checksum, message, number, show, timestamp, value};
+use fixwire_rigs::server::{Launch, free_port, scratch};
+use fixwire_rigs::wire::{Wire, checksum, log_on, message, number, show, timestamp, value};
 
 const CLIENT: SessionId = SessionId(0);
 const VENUE: SessionId = SessionId(1);
@@ -282,9 +281,9 @@ fn each_planted_fault_is_found() {
 }
 
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long orders live in the binary, and the time between two batches of them.
-const LIVE_HERE: &str = "8s";
-const BETWEEN: Duration = Duration::from_secs(4);
+/// The venues of the binary, with how long orders for them live: the first ones die while it is dead.
+const VENUES: [(&str, &str); 2] = [("SOON", "8s"), ("LATE", "1h")];
+/// Orders for each of them.
 const BATCH: u64 = 20;
 
 #[test]
@@ -293,24 +292,16 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
     let folder = scratch("gateway-hold").map_err(io)?;
     let port = free_port().map_err(io)?;
     write_file(&folder, port).map_err(io)?;
-    let launch = Launch {
-        binary: binary()?,
-        app: None,
-        settings: folder.join("gateway.toml"),
-        port,
-        canary: None,
-    };
+    let launch = Launch::gateway(&folder, port)?;
     let gateway = launch.start()?;
-    let mut client = log_on(gateway.address, "CLIENT", 1)?;
-    send(&mut client, 1..BATCH + 1)?;
-    // The first ones have to grow older than the others.
-    std::thread::sleep(BETWEEN);
-    send(&mut client, BATCH + 1..2 * BATCH + 1)?;
-    let wanted = format!("held for VENUE: {} messages", 2 * BATCH);
+    let mut client = log_on(gateway.address, "FIX.4.2", "CLIENT", 1, PATIENCE)?;
+    send(&mut client, "SOON", 1..BATCH + 1)?;
+    send(&mut client, "LATE", BATCH + 1..2 * BATCH + 1)?;
+    let wanted = VENUES.map(|(venue, _)| format!("held for {venue}: {BATCH} messages"));
     let deadline = Instant::now() + PATIENCE;
-    while !gateway.words().contains(&wanted) {
+    while !wanted.iter().all(|wanted| gateway.words().contains(wanted)) {
         if Instant::now() > deadline {
-            return Err(format!("never {wanted}: {}", gateway.last_words()));
+            return Err(format!("never {wanted:?}: {}", gateway.last_words()));
         }
         gateway.signal("USR1")?;
         std::thread::sleep(Duration::from_millis(50));
@@ -318,7 +309,13 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
     gateway.kill()?;
 
     let gateway = launch.start()?;
-    let mut client = log_on(gateway.address, "CLIENT", 2 * BATCH + 2)?;
+    let mut client = log_on(
+        gateway.address,
+        "FIX.4.2",
+        "CLIENT",
+        2 * BATCH + 2,
+        PATIENCE,
+    )?;
     for order in 1..=BATCH {
         let answer = next(&mut client)?;
         let text = value(&answer, "58").unwrap_or_default();
@@ -329,7 +326,7 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
             ));
         }
     }
-    let mut venue = log_on(gateway.address, "VENUE", 1)?;
+    let mut venue = log_on(gateway.address, "FIX.4.2", "LATE", 1, PATIENCE)?;
     for order in BATCH + 1..=2 * BATCH {
         let found = next(&mut venue)?;
         let is_new = value(&found, "43").is_none() && value(&found, "35") == Some(b"D");
@@ -346,35 +343,25 @@ fn write_file(folder: &Path, port: u16) -> std::io::Result<()> {
         "[default]\nConnectionType = 'acceptor'\nSocketAcceptAddress = '127.0.0.1'\n\
          SocketAcceptPort = {port}\nFileStorePath = '{store}'\nNonStopSession = true\n\
          BeginString = 'FIX.4.2'\nSenderCompID = 'GATE'\n\
-         [target.VENUE]\ntime_to_live = '{LIVE_HERE}'\n\
-         [[rule]]\nfrom = ['CLIENT']\ndo = ['send VENUE']\n"
+         [[session]]\nSessionName = 'CLIENT'\nTargetCompID = 'CLIENT'\n"
     );
-    for name in ["CLIENT", "VENUE"] {
-        text += &format!("[[session]]\nSessionName = '{name}'\nTargetCompID = '{name}'\n");
-    }
     // With ResetOnLogon nothing could wait in the session itself.
-    text += "ResetOnLogon = true\n";
+    for (venue, live) in VENUES {
+        text += &format!(
+            "[[session]]\nSessionName = '{venue}'\nTargetCompID = '{venue}'\nResetOnLogon = true\n\
+             [target.{venue}]\ntime_to_live = '{live}'\n\
+             [[rule]]\nfrom = ['CLIENT']\nwhen = 'Symbol = \"{venue}\"'\ndo = ['send {venue}']\n"
+        );
+    }
     fs::write(folder.join("gateway.toml"), text)
 }
 
-fn log_on(address: SocketAddr, name: &str, number: u64) -> Result<Wire, String> {
-    let mut wire = Wire::connect(address).map_err(|error| error.to_string())?;
-    let now = timestamp(0, true);
-    let logon = format!("8=FIX.4.2|35=A|34={number}|49={name}|52={now}|56=GATE|98=0|108=600|");
-    let sent = wire.send(&message(&logon));
-    sent.map_err(|error| error.to_string())?;
-    let answer = wire.receive(PATIENCE).map_err(|error| error.to_string())?;
-    match value(&answer, "35") {
-        Some(b"A") => Ok(wire),
-        _ => Err(format!("{name} got {}", show(&answer))),
-    }
-}
-
-fn send(client: &mut Wire, orders: std::ops::Range<u64>) -> Result<(), String> {
+/// Sends orders whose symbol is the venue that they are for.
+fn send(client: &mut Wire, venue: &str, orders: std::ops::Range<u64>) -> Result<(), String> {
     for order in orders {
         let now = timestamp(0, true);
         let order = format!(
-            "8=FIX.4.2|35=D|34={}|49=CLIENT|52={now}|56=GATE|11={order}|21=1|55=VOD|54=1|60={now}|38=9|40=1|",
+            "8=FIX.4.2|35=D|34={}|49=CLIENT|52={now}|56=GATE|11={order}|21=1|55={venue}|54=1|60={now}|38=9|40=1|",
             order + 1
         );
         let sent = client.send(&message(&order));

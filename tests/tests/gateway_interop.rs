@@ -15,7 +15,7 @@
 use fixwire_rigs::packages::workspace;
 use fixwire_rigs::peers::{Engine, Role, Running, Terms};
 use fixwire_rigs::random::{Random, seed};
-use fixwire_rigs::server::{Launch, Server, binary, free_port, scratch, wait_for_listener};
+use fixwire_rigs::server::{Launch, Server, free_port, scratch, wait_for_listener};
 use fixwire_rigs::trade::Event;
 use std::collections::BTreeSet;
 use std::fs;
@@ -182,8 +182,11 @@ impl Market {
         let io = |error: std::io::Error| error.to_string();
         let folder = scratch(&format!("gateway-interop-{:?}", game.venue)).map_err(io)?;
         let (clients, venue) = (free_port().map_err(io)?, free_port().map_err(io)?);
-        let settings = folder.join("gateway.toml");
-        fs::write(&settings, example(&folder, clients, venue)?).map_err(io)?;
+        fs::write(
+            folder.join("gateway.toml"),
+            example(&folder, clients, venue)?,
+        )
+        .map_err(io)?;
         let listens = SocketAddr::from((Ipv4Addr::LOCALHOST, venue));
         let venue = Party::start(
             ("VENUE", game.venue),
@@ -193,13 +196,7 @@ impl Market {
             "FIX.4.4",
         )?;
         wait_for_listener(listens, PATIENCE)?;
-        let launch = Launch {
-            binary: binary()?,
-            app: None,
-            settings,
-            port: clients,
-            canary: None,
-        };
+        let launch = Launch::gateway(&folder, clients)?;
         let gateway = Some(launch.start()?);
         let client = |client| Party::start(client, Role::Initiator, clients, &folder, "FIX.4.2");
         let mut market = Self {

@@ -8,10 +8,11 @@
 //!
 //! `GATEWAY_RELOADS` says how many (20).
 
-use fixwire_rigs::server::{Launch, Server, binary, free_port, scratch};
-use fixwire_rigs::wire::{Missing, Wire, checksum, message, number, show, timestamp, value};
+use fixwire_rigs::server::{Launch, Server, free_port, scratch};
+use fixwire_rigs::wire::{
+    Missing, Wire, checksum, log_on, message, number, show, timestamp, value,
+};
 use std::fs;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -32,16 +33,10 @@ fn every_order_is_handled_by_one_set_of_rules() -> Result<(), String> {
     let folder = scratch("gateway-reload").map_err(io)?;
     let port = free_port().map_err(io)?;
     write(&folder, (port, reloads), 0, "send")?;
-    let launch = Launch {
-        binary: binary()?,
-        app: None,
-        settings: folder.join("gateway.toml"),
-        port,
-        canary: None,
-    };
+    let launch = Launch::gateway(&folder, port)?;
     let gateway = launch.start()?;
-    let mut client = log_on(gateway.address, "FIX.4.2", "CLIENT")?;
-    let mut venue = log_on(gateway.address, "FIX.4.4", "VENUE")?;
+    let mut client = log_on(gateway.address, "FIX.4.2", "CLIENT", 1, PATIENCE)?;
+    let mut venue = log_on(gateway.address, "FIX.4.4", "VENUE", 1, PATIENCE)?;
     let (reloaded, sent) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
     let began = Instant::now();
     let seen = std::thread::scope(|scope| {
@@ -126,21 +121,6 @@ fn write(
         fs::write(folder.join(file), text).map_err(|error| format!("{file}: {error}"))?;
     }
     Ok(())
-}
-
-fn log_on(address: SocketAddr, version: &str, name: &str) -> Result<Wire, String> {
-    let mut wire = Wire::connect(address).map_err(|error| error.to_string())?;
-    let head = format!(
-        "8={version}|35=A|34=1|49={name}|52={}|56=GATE",
-        timestamp(0, true)
-    );
-    let sent = wire.send(&message(&format!("{head}|98=0|108=600|")));
-    sent.map_err(|error| error.to_string())?;
-    let answer = wire.receive(PATIENCE).map_err(|error| error.to_string())?;
-    match value(&answer, "35") {
-        Some(b"A") => Ok(wire),
-        _ => Err(format!("{name} got {}", show(&answer))),
-    }
 }
 
 /// Sends orders until there were so many reloads; how many orders.

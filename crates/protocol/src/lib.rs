@@ -33,7 +33,7 @@ pub use decode::{Decoder, FaultKind, FieldFault};
 pub use dictionary::Dictionary;
 pub use frame::{Frame, Garbled};
 pub use group::{Group, GroupEntry};
-pub use message::{Field, Message};
+pub use message::{Field, Message, SECRETS};
 pub use outbox::{Body, BodyError, Entry, HeaderTemplate, Number, Outbox};
 pub use prepared::{Prepared, Slot};
 pub use repeat::RepeatError;

@@ -31,7 +31,7 @@ pub struct Message<'a> {
 }
 
 /// Tags of passwords: Password, NewPassword, EncryptedPassword, EncryptedNewPassword.
-pub(crate) const SECRETS: [Tag; 4] = [554, 925, 1402, 1404];
+pub const SECRETS: [Tag; 4] = [554, 925, 1402, 1404];
 /// The mark of all of them; above those of [`QUICK`].
 pub(crate) const SECRET: u32 = 1 << 30;
 

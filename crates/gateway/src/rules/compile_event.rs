@@ -9,12 +9,17 @@ use super::change::Piece;
 use super::compile::Compiler;
 use super::compile_action::Step;
 use super::file::EventEntry;
-use super::parse;
 use super::problem::{Problem, nearest};
 use super::syntax::Action;
 
-/// The names of events, in the order of [`Happening`].
-const EVENTS: [&str; 5] = ["logon", "logout", "disconnect", "undelivered", "failed"];
+/// What events are called.
+const EVENTS: [(&str, Happening); 5] = [
+    ("logon", Happening::Logon),
+    ("logout", Happening::Logout),
+    ("disconnect", Happening::Disconnect),
+    ("undelivered", Happening::Undelivered),
+    ("failed", Happening::Failed),
+];
 
 /// Something that happens to a session, or to a message of it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,18 +37,6 @@ pub enum Happening {
 }
 
 impl Happening {
-    fn named(name: &str) -> Option<Self> {
-        let all = [
-            Self::Logon,
-            Self::Logout,
-            Self::Disconnect,
-            Self::Undelivered,
-            Self::Failed,
-        ];
-        let at = EVENTS.iter().position(|known| *known == name)?;
-        all.get(at).copied()
-    }
-
     /// Whether there is a message, whose fields may be asked for, changed and sent.
     #[must_use]
     pub fn has_message(self) -> bool {
@@ -64,9 +57,11 @@ impl Compiler<'_, '_, '_> {
     /// `None` after its mistakes were noted. `reached` says for each session whether it has a rule.
     pub fn on(&mut self, at: usize, entry: &EventEntry, reached: &[bool]) -> Option<On> {
         let event = entry.event.as_ref()?;
-        let Some(happening) = Happening::named(&event.value) else {
-            let hint = nearest(&event.value, EVENTS);
-            let hint = hint.unwrap_or_else(|| format!("there are {}", EVENTS.join(", ")));
+        let known = EVENTS.into_iter().find(|(name, _)| *name == event.value);
+        let Some((_, happening)) = known else {
+            let names = EVENTS.map(|(name, _)| name);
+            let hint = nearest(&event.value, names);
+            let hint = hint.unwrap_or_else(|| format!("there are {}", names.join(", ")));
             let problem = Problem::UnknownEvent(event.value.clone());
             self.errors.add(event.offset(0), problem, Some(hint));
             return None;
@@ -86,11 +81,7 @@ impl Compiler<'_, '_, '_> {
             self.errors
                 .add(when.offset(0), Problem::NotForEvent(why), None);
         }
-        let test = entry.when.as_ref().and_then(|when| {
-            let condition = self.parsed(when, parse::condition)?;
-            let mut here = self.here(when, &sessions);
-            self.and(&mut here, &condition)
-        });
+        let test = self.when(entry.when.as_ref(), &sessions);
         let actions = self.actions(&entry.actions);
         let mut steps = Vec::new();
         for (text, action) in &actions {
@@ -113,17 +104,12 @@ impl Compiler<'_, '_, '_> {
             }
             steps.push(step);
         }
-        let name = entry.name.as_ref().map(|name| name.value.clone());
+        let unnamed = format!("on {}", at + 1);
+        let name = entry.name.as_ref();
         Some(On {
             happening,
             sessions,
-            rule: Rule {
-                name: name.unwrap_or_else(|| format!("on {}", at + 1)),
-                line: self.errors.line(entry.start),
-                last: steps.iter().rposition(Step::hands_out),
-                test,
-                steps,
-            },
+            rule: self.made(name, unnamed, entry.start, (test, steps)),
         })
     }
 }

@@ -26,7 +26,7 @@ struct Parsed {
     text: Text,
     line: u32,
     /// `None` when it cannot be read.
-    ast: Option<AST>,
+    ast: Option<Arc<AST>>,
 }
 
 impl Scripts {
@@ -50,7 +50,7 @@ impl Scripts {
                 name: name.value.clone(),
                 text: text.clone(),
                 line: errors.line(text.offset(0)) as u32,
-                ast: ast.ok(),
+                ast: ast.ok().map(Arc::new),
             }
         });
         Self {

@@ -197,19 +197,9 @@ impl Rules {
             scratch.matched.clear();
             scratch.matched.resize(self.rules.len(), 0);
         }
-        let view = View {
-            fields: message,
-            original: message,
-            dictionary: &from.dictionary,
-        };
+        let view = View::of(message, &from.dictionary);
         let failed = Cell::new(None);
-        let world = World {
-            tables: &self.tables,
-            source,
-            name: &from.name,
-            failed: &failed,
-            facts,
-        };
+        let world = self.world((source, from), &failed, facts);
         let untold = |rule, out: &mut dyn FnMut(Outcome<'_>)| {
             if let Some(failure) = failed.take() {
                 out(Outcome::Untold { rule, failure });
@@ -243,6 +233,24 @@ impl Rules {
             }
         }
         evaluated
+    }
+}
+
+impl Rules {
+    /// What conditions see beside a message from this source.
+    pub(super) fn world<'w>(
+        &'w self,
+        (source, from): (usize, &'w Source),
+        failed: &'w Cell<Option<Failure>>,
+        facts: &'w Facts<'w>,
+    ) -> World<'w> {
+        World {
+            tables: &self.tables,
+            source,
+            name: &from.name,
+            failed,
+            facts,
+        }
     }
 }
 

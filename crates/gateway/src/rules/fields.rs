@@ -117,6 +117,17 @@ pub struct View<'v, F> {
     pub dictionary: &'v Dictionary,
 }
 
+impl<'v> View<'v, Message<'v>> {
+    /// A message as it came.
+    pub fn of(message: &'v Message<'v>, dictionary: &'v Dictionary) -> Self {
+        Self {
+            fields: message,
+            original: message,
+            dictionary,
+        }
+    }
+}
+
 impl<'v, F: Fields> View<'v, F> {
     /// The value of a field: of the innermost entry whose group has it, else the one of the message that
     /// stands in no group.

@@ -7,7 +7,7 @@ use fixwire_protocol::Message;
 use super::change::Failure;
 use super::compile_action::Step;
 use super::compile_event::{Happening, On};
-use super::condition::{Facts, World};
+use super::condition::Facts;
 use super::evaluate::{Outcome, Run, Scratch};
 use super::fields::View;
 use super::{Rules, change};
@@ -71,18 +71,8 @@ impl Rules {
             return;
         };
         let failed: Cell<Option<Failure>> = Cell::new(None);
-        let world = World {
-            tables: &self.tables,
-            source,
-            name: &from.name,
-            failed: &failed,
-            facts,
-        };
-        let view = View {
-            fields: message,
-            original: message,
-            dictionary: &from.dictionary,
-        };
+        let world = self.world((source, from), &failed, facts);
+        let view = View::of(message, &from.dictionary);
         for (number, on) in self.events_of(happening, source) {
             let test = on.rule.test.as_ref();
             if test.is_none_or(|test| test.holds(&view, None, &world)) {

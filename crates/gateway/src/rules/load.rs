@@ -9,6 +9,7 @@ use super::compile::{Compiler, Here, MAX_PATTERNS};
 use super::compile_action::Step;
 use super::compile_event::On;
 use super::compile_script::Scripts;
+use super::condition::Test;
 use super::file::{Errors, File, RuleEntry, TableEntry, Text, read};
 use super::names::Names;
 use super::problem::{Fault, Problem, RuleError, nearest};
@@ -162,11 +163,7 @@ fn tables(
 impl<'c> Compiler<'c, '_, '_> {
     fn rule(&mut self, at: usize, entry: &RuleEntry) -> Compiled {
         let sessions = self.sessions(&entry.from);
-        let condition = entry.when.as_ref().and_then(|when| {
-            let condition = self.parsed(when, parse::condition)?;
-            let mut here = self.here(when, &sessions);
-            self.and(&mut here, &condition)
-        });
+        let condition = self.when(entry.when.as_ref(), &sessions);
         let actions = self.actions(&entry.actions);
         let mut steps = Vec::new();
         for (text, action) in &actions {
@@ -177,19 +174,43 @@ impl<'c> Compiler<'c, '_, '_> {
             Some(test) => only_types(test),
             None => entry.when.is_none(),
         };
-        let name = entry.name.as_ref().map(|name| name.value.clone());
+        let unnamed = format!("rule {}", at + 1);
         Compiled {
             sessions,
             types: condition.as_ref().and_then(types),
             decides: sure && actions.iter().any(|(_, action)| action.decides()),
             stops: sure && actions.iter().any(|(_, action)| *action == Action::Stop),
-            rule: Rule {
-                name: name.unwrap_or_else(|| format!("rule {}", at + 1)),
-                line: self.errors.line(entry.start),
-                last: steps.iter().rposition(Step::hands_out),
-                test: condition,
-                steps,
-            },
+            rule: self.made(
+                entry.name.as_ref(),
+                unnamed,
+                entry.start,
+                (condition, steps),
+            ),
+        }
+    }
+
+    /// The condition of a rule or event; `None` when it has none, or has mistakes.
+    pub fn when(&mut self, when: Option<&Text>, sessions: &[bool]) -> Option<Test> {
+        let when = when?;
+        let condition = self.parsed(when, parse::condition)?;
+        let mut here = self.here(when, sessions);
+        self.and(&mut here, &condition)
+    }
+
+    /// What begins there in the file, under its name or what it is called without one.
+    pub fn made(
+        &self,
+        name: Option<&Text>,
+        unnamed: String,
+        start: usize,
+        (test, steps): (Option<Test>, Vec<Step>),
+    ) -> Rule {
+        Rule {
+            name: name.map_or(unnamed, |name| name.value.clone()),
+            line: self.errors.line(start),
+            last: steps.iter().rposition(Step::hands_out),
+            test,
+            steps,
         }
     }
 

@@ -175,7 +175,7 @@ pub(super) struct Shape {
 #[derive(Clone, Debug)]
 pub(super) struct Script {
     pub engine: Arc<Engine>,
-    pub ast: AST,
+    pub ast: Arc<AST>,
     pub shape: Arc<Shape>,
     /// The line of the file where its text begins.
     pub line: u32,

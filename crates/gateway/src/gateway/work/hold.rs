@@ -1,7 +1,7 @@
 //! A message for a session that is away is put into the gateway's own queue.
 
 use fixwire_protocol::outbox::MAX_MSG_TYPE;
-use fixwire_protocol::{BodyError, SessionId, Tag, tag};
+use fixwire_protocol::{BodyError, SECRETS, SessionId, tag};
 
 use super::super::Trouble;
 use super::super::held::LOOK;
@@ -9,14 +9,6 @@ use super::super::notes::{ANSWERED, Holding, UNANSWERED};
 use super::Work;
 use crate::Draft;
 use crate::orders::Out;
-
-/// Fields whose values may not stand in a note.
-const SECRETS: [Tag; 4] = [
-    tag::PASSWORD,
-    tag::NEW_PASSWORD,
-    tag::ENCRYPTED_PASSWORD,
-    tag::ENCRYPTED_NEW_PASSWORD,
-];
 
 impl Work<'_> {
     /// Whether a message for this session is held by the gateway now. It is not there while it logs out
@@ -36,6 +28,7 @@ impl Work<'_> {
         draft: &mut Draft,
         sent: Option<Out>,
     ) -> Result<(), Trouble> {
+        // Their values may not stand in a note.
         let is_secret = |at| SECRETS.contains(&draft.tag(at));
         if draft.msg_type() == b"BE" || (0..draft.len()).any(is_secret) {
             return Err(Trouble::Away(SessionId(to as u32)));
