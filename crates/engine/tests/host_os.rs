@@ -1,6 +1,6 @@
 //! The operating system as a host: nobody who has something to say is passed over.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -67,4 +67,50 @@ fn a_connection_that_spoke_before_there_were_many_is_still_heard() {
     let _ninth = accept(&mut host, listener, at);
     peers[0].0.write_all(b"two").unwrap();
     wait_for(&mut host, Ready::Read(conn));
+}
+
+/// What comes on a connection that nothing goes back on is read before the system is told so, and all the
+/// same read once, whatever else happens to the connection meanwhile.
+#[test]
+fn what_is_read_one_way_is_read_once() {
+    let mut host = Os::new(Wait::Spin).unwrap();
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let (listener, at) = host.listen(any, &Transport::default()).unwrap();
+    let (mut stream, conn) = accept(&mut host, listener, at);
+    let mut ready = Vec::new();
+    let read = |host: &mut Os, room: usize| {
+        let (mut into, since) = (vec![0; room], Instant::now());
+        loop {
+            match host.read(conn, &mut into) {
+                Ok(count) => break into[..count].to_vec(),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+            }
+            assert!(since.elapsed() < PATIENCE);
+        }
+    };
+    // The first is taken at once, those behind it at the next poll or the next read.
+    for (number, polls) in [(0, 1), (1, 1), (2, 0), (3, 0), (4, 2)] {
+        stream.write_all(&[number; 100]).unwrap();
+        assert_eq!(read(&mut host, 64), [number; 64]);
+        assert_eq!(read(&mut host, 64), [number; 36]);
+        for _ in 0..polls {
+            host.poll(Nanos(0), &mut ready).unwrap();
+        }
+    }
+    // An answer carries the acknowledgement again.
+    host.write(conn, b"answer").unwrap();
+    stream.write_all(b"five").unwrap();
+    assert_eq!(read(&mut host, 64), b"five");
+    stream.write_all(b"six").unwrap();
+    assert_eq!(read(&mut host, 64), b"six");
+    // A close with bytes that are read and not taken is no reset: the peer hears the last words.
+    host.write(conn, b" and a last word").unwrap();
+    stream.write_all(&[7; 100]).unwrap();
+    assert_eq!(read(&mut host, 200), [7; 100]);
+    stream.write_all(&[8; 100]).unwrap();
+    assert_eq!(read(&mut host, 200), [8; 100]);
+    host.close(conn);
+    let mut heard = String::new();
+    stream.read_to_string(&mut heard).unwrap();
+    assert_eq!(heard, "answer and a last word");
 }

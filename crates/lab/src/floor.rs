@@ -4,11 +4,13 @@
 //! of a known length. Nothing is parsed, stored or looked at. A gateway passes orders on from one
 //! connection to another, where no answer carries the acknowledgements: its floor does the same.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io;
 use std::net::TcpStream;
 
+use crate::client::{self, Speech};
 use crate::clock::Clock;
 use crate::load::{Load, State};
+use crate::pipe::Pipe;
 
 /// Bytes of the order at a six-digit MsgSeqNum; a test of `scenario` keeps it true.
 pub const ORDER_BYTES: usize = 213;
@@ -31,66 +33,11 @@ fn pipes([back, onward]: [TcpStream; 2]) -> io::Result<Pipes> {
     Ok([Pipe::new(back)?, Pipe::new(onward)?])
 }
 
-/// Most orders that leave in one write when the schedule is behind.
-pub const BATCH: usize = 32;
-
-/// A socket that never waits: bytes come and go as far as it takes them.
-#[derive(Debug)]
-struct Pipe {
-    socket: TcpStream,
-    input: Vec<u8>,
-    output: Vec<u8>,
-    written: usize,
-}
-
-impl Pipe {
-    fn new(socket: TcpStream) -> io::Result<Self> {
-        socket.set_nodelay(true)?;
-        socket.set_nonblocking(true)?;
-        Ok(Self {
-            socket,
-            input: vec![0; 256 << 10],
-            output: Vec::with_capacity(256 << 10),
-            written: 0,
-        })
-    }
-
-    /// How many bytes came; 0 when none are there.
-    #[inline]
-    fn read(&mut self) -> io::Result<usize> {
-        match self.socket.read(&mut self.input) {
-            Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
-            Ok(count) => Ok(count),
-            Err(error) if idle(&error) => Ok(0),
-            Err(error) => Err(error),
-        }
-    }
-
-    #[inline]
-    fn flush(&mut self) -> io::Result<()> {
-        while self.written < self.output.len() {
-            match self.socket.write(&self.output[self.written..]) {
-                Ok(count) => self.written += count,
-                Err(error) if idle(&error) => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-        self.output.clear();
-        self.written = 0;
-        Ok(())
-    }
-}
-
-fn idle(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
-}
-
 /// Answers each order's worth of bytes with a report's worth.
 #[derive(Debug)]
 pub struct Server {
     pipes: Pipes,
     report: Vec<u8>,
-    pending: usize,
 }
 
 impl Server {
@@ -103,7 +50,6 @@ impl Server {
         Ok(Self {
             pipes: pipes(sockets)?,
             report: vec![b'r'; REPORT_BYTES],
-            pending: 0,
         })
     }
 
@@ -114,13 +60,16 @@ impl Server {
     /// The connection ended.
     #[inline]
     pub fn turn(&mut self, way: Way) -> io::Result<()> {
-        self.pending += self.pipes[0].read()?;
-        let out = &mut self.pipes[way as usize];
-        while self.pending >= ORDER_BYTES {
-            self.pending -= ORDER_BYTES;
-            out.output.extend_from_slice(&self.report);
+        if self.pipes[0].read(way == Way::Onward)? > 0 {
+            while self.pipes[0].unread().len() >= ORDER_BYTES {
+                self.pipes[0].consume(ORDER_BYTES);
+                self.pipes[way as usize]
+                    .output
+                    .extend_from_slice(&self.report);
+            }
         }
-        out.flush()
+        self.pipes[way as usize].flush()?;
+        self.pipes[0].take()
     }
 }
 
@@ -128,8 +77,7 @@ impl Server {
 #[derive(Debug)]
 pub struct Client {
     pipes: Pipes,
-    order: Vec<u8>,
-    pending: usize,
+    bytes: Bytes,
 }
 
 impl Client {
@@ -141,8 +89,7 @@ impl Client {
     pub fn new(sockets: [TcpStream; 2]) -> io::Result<Self> {
         Ok(Self {
             pipes: pipes(sockets)?,
-            order: vec![b'o'; ORDER_BYTES],
-            pending: 0,
+            bytes: Bytes(vec![b'o'; ORDER_BYTES]),
         })
     }
 
@@ -158,32 +105,29 @@ impl Client {
         clock: &Clock,
         pause: impl Fn(),
     ) -> io::Result<State> {
-        load.begin(clock.now());
-        loop {
-            let now = clock.now();
-            for _ in 0..BATCH {
-                let Some(intended) = load.due(now) else { break };
-                self.pipes[0].output.extend_from_slice(&self.order);
-                load.sent(intended, now);
-            }
-            self.pipes[0].flush()?;
-            let count = self.pipes[way as usize].read()?;
-            if count == 0 {
-                match load.state(now) {
-                    State::Running => pause(),
-                    end => return Ok(end),
-                }
-                continue;
-            }
-            let now = clock.now();
-            self.pending += count;
-            while self.pending >= REPORT_BYTES {
-                self.pending -= REPORT_BYTES;
-                match load.oldest() {
-                    Some(intended) => load.answered(intended, now),
-                    None => load.wrong(),
-                }
+        let pipes = &mut self.pipes[..=way as usize];
+        client::run(pipes, &mut self.bytes, load, clock, pause)
+    }
+}
+
+/// An order of the right length, whatever it says.
+#[derive(Debug)]
+struct Bytes(Vec<u8>);
+
+impl Speech for Bytes {
+    fn order(&mut self, _intended: u64, output: &mut Vec<u8>) {
+        output.extend_from_slice(&self.0);
+    }
+
+    fn answers(&mut self, bytes: &[u8], now: u64, load: &mut Load) -> usize {
+        let answers = bytes.chunks_exact(REPORT_BYTES);
+        let rest = answers.remainder().len();
+        for _ in answers {
+            match load.oldest() {
+                Some(intended) => load.answered(intended, now),
+                None => load.wrong(),
             }
         }
+        bytes.len() - rest
     }
 }

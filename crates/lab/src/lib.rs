@@ -4,7 +4,9 @@
 //! bench/     the commands: tcp (the floor alone), echo (FIX beside the floor), parse-log (no network)
 //! load       what is sent when, and what came back: pure, driven by any clock
 //! arena      two pinned threads that measure the floor and an engine by turns
+//! client     orders over bare sockets, timed from the write to the read
 //! floor      the same bytes over TCP without FIX
+//! fix_client a FIX client that is only sockets, before an acceptor of ours
 //! pair       two engines that trade with each other
 //! trader     the application that sends orders and times their reports
 //! scenario   the order and the report of the published benchmark
@@ -17,14 +19,17 @@
 
 pub mod arena;
 pub mod bench;
+pub mod client;
 pub mod clock;
 pub mod distance;
 pub mod error;
+pub mod fix_client;
 pub mod floor;
 pub mod hot_path;
 pub mod load;
 pub mod machine;
 pub mod pair;
+pub mod pipe;
 pub mod progress;
 pub mod report;
 pub mod scenario;

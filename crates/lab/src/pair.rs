@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use fixwire::{
 };
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::{BeginString, Config, Role};
-use fixwire_protocol::{Application, Dictionary, SessionId};
+use fixwire_protocol::{Application, Dictionary};
 
 use crate::arena::{Arena, Task};
 use crate::clock::Clock;
@@ -29,8 +29,6 @@ pub struct PairConfig {
     pub initiator: String,
     /// CompID of the end that answers.
     pub acceptor: String,
-    /// MsgType of its answers.
-    pub answer: &'static [u8],
     /// The version of each session. From the second one on the CompIDs have its number behind them.
     pub sessions: Vec<Version>,
     /// What has happened to a message before it is sent.
@@ -53,15 +51,8 @@ impl PairConfig {
             Role::Initiator => "initiator",
             Role::Acceptor => "acceptor",
         };
-        let numbered = (1..).zip(&self.sessions);
-        let sessions = numbered.map(|(number, &version)| {
-            let suffix = if number == 1 {
-                String::new()
-            } else {
-                number.to_string()
-            };
-            self.session(role, version, &suffix, &connection)
-        });
+        let numbers = 0..self.sessions.len();
+        let sessions = numbers.map(|number| self.session(role, number, &connection));
         EngineConfig {
             journal_dir: self.journals.join(folder),
             durability: self.durability,
@@ -71,22 +62,27 @@ impl PairConfig {
         }
     }
 
-    fn session(
-        &self,
-        role: Role,
-        version: Version,
-        suffix: &str,
-        connection: &Connection,
-    ) -> SessionConfig {
-        let (own, peer) = match role {
-            Role::Initiator => (&self.initiator, &self.acceptor),
-            Role::Acceptor => (&self.acceptor, &self.initiator),
-        };
-        let (own, peer) = (format!("{own}{suffix}"), format!("{peer}{suffix}"));
-        let begin_string = match version {
+    /// BeginString and the CompIDs of the initiator and the acceptor of a session.
+    pub fn names(&self, number: usize) -> (BeginString, String, String) {
+        let begin_string = match self.sessions[number] {
             Version::Fix44 => BeginString::Fix44,
             _ => BeginString::Fix42,
         };
+        let suffix = match number {
+            0 => String::new(),
+            _ => (number + 1).to_string(),
+        };
+        let named = |id: &str| format!("{id}{suffix}");
+        (begin_string, named(&self.initiator), named(&self.acceptor))
+    }
+
+    fn session(&self, role: Role, number: usize, connection: &Connection) -> SessionConfig {
+        let (begin_string, initiator, acceptor) = self.names(number);
+        let (own, peer) = match role {
+            Role::Initiator => (initiator, acceptor),
+            Role::Acceptor => (acceptor, initiator),
+        };
+        let version = self.sessions[number];
         let mut session = Config::new(begin_string, role, own.as_bytes(), peer.as_bytes());
         session.heart_bt_int_seconds = self.heart_bt_int_seconds;
         session.reset_on.logon = role == Role::Initiator;
@@ -114,6 +110,29 @@ impl PairConfig {
             let _ = listening.send(address);
         }
         Ok(move || engine.turn().map(|_| ()).map_err(engine_error))
+    }
+
+    /// Starts the far thread with an acceptor of ours that answers with `app`, on this core.
+    ///
+    /// # Errors
+    ///
+    /// The acceptor did not start.
+    pub fn start_acceptor<A: Application + Send + 'static>(
+        &self,
+        far_core: Option<usize>,
+        clock: Clock,
+        app: A,
+    ) -> Result<(Arena, SocketAddr), Error> {
+        let (sender, listening) = channel();
+        let config = self.clone();
+        let arena = Arena::start(far_core, clock, move || config.acceptor(app, &sender))?;
+        match listening.recv() {
+            Ok(address) => Ok((arena, address)),
+            Err(_) => {
+                arena.stop()?;
+                Err(Error::Thread("acceptor"))
+            }
+        }
     }
 }
 
@@ -149,17 +168,8 @@ impl Pair {
                 (host.clone(), *port),
             ),
             None => {
-                let (sender, listening) = channel();
-                let acceptor = config.clone();
-                let make = move || acceptor.acceptor(app, &sender);
-                let arena = Arena::start(far_core, clock, make)?;
-                match wait_for(&listening) {
-                    Some(address) => (arena, (address.ip().to_string(), address.port())),
-                    None => {
-                        arena.stop()?;
-                        return Err(Error::Thread("acceptor"));
-                    }
-                }
+                let (arena, address) = config.start_acceptor(far_core, clock, app)?;
+                (arena, (address.ip().to_string(), address.port()))
             }
         };
         let connection = Connection::Initiator {
@@ -168,7 +178,7 @@ impl Pair {
             timeout: config.patience,
         };
         let patience = config.patience;
-        let trader = Trader::new(clock, config.sessions.len(), config.answer);
+        let trader = Trader::new(clock);
         let config = config.engine(Role::Initiator, connection);
         let engine = Engine::new(config, trader).map_err(engine_error);
         let mut engine = match engine {
@@ -211,13 +221,12 @@ impl Pair {
         Ok(())
     }
 
-    /// One run of orders through the engines, on one of the sessions.
+    /// One run of orders through the engines.
     ///
     /// # Errors
     ///
     /// An engine failed or a session ended.
-    pub fn run(&mut self, session: SessionId, pace: Pace, orders: usize) -> Result<Run, Error> {
-        self.engine.application_mut().session = session;
+    pub fn run(&mut self, pace: Pace, orders: usize) -> Result<Run, Error> {
         let (clock, engine) = (self.clock, &mut self.engine);
         let patience = self.patience.as_nanos() as u64;
         let run = self.arena.timed(Task::Engine, |arena| {
@@ -274,11 +283,6 @@ impl Pair {
             None => what.to_owned(),
         })
     }
-}
-
-/// Waits for the acceptor's address; `None` when its thread ended before it had one.
-fn wait_for(listening: &Receiver<SocketAddr>) -> Option<SocketAddr> {
-    listening.recv().ok()
 }
 
 /// Keeps the last event that tells why a connection failed or ended.

@@ -2,42 +2,38 @@
 
 use fixwire_protocol::{Application, Message, Mono, Now, Outbox, Refusal, SessionId, tag};
 
+use crate::client::BATCH;
 use crate::clock::Clock;
-use crate::floor::BATCH;
 use crate::load::Load;
-use crate::scenario::OrderWriter;
+use crate::scenario::{EXECUTION_REPORT, OrderWriter};
+
+/// The only session of its engine.
+const SESSION: SessionId = SessionId(0);
 
 /// An [`Application`] with one session that plays a [`Load`].
 #[derive(Debug)]
 pub struct Trader {
     /// The books of the run in progress.
     pub load: Option<Load>,
-    /// How many sessions are not logged on.
-    away: usize,
-    /// Where orders leave.
-    pub session: SessionId,
+    logged_on: bool,
     clock: Clock,
-    /// MsgType of what comes back.
-    answer: &'static [u8],
     writer: OrderWriter,
 }
 
 impl Trader {
-    /// A trader with so many sessions, which sends on the first; messages of this type answer.
-    pub fn new(clock: Clock, sessions: usize, answer: &'static [u8]) -> Self {
+    /// A trader that is not logged on.
+    pub fn new(clock: Clock) -> Self {
         Self {
             load: None,
-            away: sessions,
+            logged_on: false,
             clock,
-            session: SessionId(0),
-            answer,
             writer: OrderWriter::default(),
         }
     }
 
-    /// Whether all sessions are logged on.
+    /// Whether its session is logged on.
     pub fn is_logged_on(&self) -> bool {
-        self.away == 0
+        self.logged_on
     }
 }
 
@@ -53,7 +49,7 @@ impl Application for Trader {
             return Ok(());
         };
         let intended = match message.uint(tag::CL_ORD_ID) {
-            Some(Ok(wall)) if message.msg_type() == self.answer => self.clock.from_wall(wall),
+            Some(Ok(wall)) if message.msg_type() == EXECUTION_REPORT => self.clock.from_wall(wall),
             _ => None,
         };
         match intended {
@@ -64,26 +60,23 @@ impl Application for Trader {
     }
 
     fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {
-        self.away -= 1;
+        self.logged_on = true;
     }
 
     fn on_logout(&mut self, _now: Now, _session: SessionId) {
-        self.away += 1;
+        self.logged_on = false;
     }
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
-        let load = self.load.as_mut().filter(|_| self.away == 0)?;
+        let load = self.load.as_mut().filter(|_| self.logged_on)?;
         for _ in 0..BATCH {
             let actual = self.clock.now();
             let Some(intended) = load.due(actual) else {
                 break;
             };
             let cl_ord_id = self.clock.to_wall(intended);
-            if self
-                .writer
-                .write(outbox, self.session, cl_ord_id, now.wall)
-                .is_err()
-            {
+            let written = self.writer.write(outbox, SESSION, cl_ord_id, now.wall);
+            if written.is_err() {
                 // No room now: it stays due and leaves later, and its response time says so.
                 break;
             }
@@ -98,7 +91,7 @@ impl Application for Trader {
 mod tests {
     use super::*;
     use crate::load::{Faults, Pace};
-    use crate::scenario::{EXECUTION_REPORT, write_report};
+    use crate::scenario::write_report;
     use fixwire_protocol::{Decoder, HeaderTemplate};
 
     /// Hands every message of the outbox to the trader as if it had come from the peer.
@@ -121,7 +114,7 @@ mod tests {
     fn orders_leave_when_due_and_answers_are_matched_by_cl_ord_id() {
         let header = HeaderTemplate::new(b"FIX.4.2", b"BENCH", b"EXEC", &[]);
         let mut outbox = Outbox::new(64 << 10, 64, header.room());
-        let mut trader = Trader::new(Clock::start(), 1, EXECUTION_REPORT);
+        let mut trader = Trader::new(Clock::start());
         let mut load = Load::new(Pace::PingPong, 3, 1_000_000_000);
         load.begin(trader.clock.now());
         trader.load = Some(load);

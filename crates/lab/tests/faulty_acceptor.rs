@@ -1,6 +1,7 @@
 //! Does the harness notice an acceptor that loses, repeats, reorders, spoils or delays its answers?
 //!
-//! Both ends are engines over TCP, as in `bench echo`; only the acceptor's application is at fault.
+//! Both ends are engines over TCP, as in `bench echo`, or the near one is only sockets, as in
+//! `bench gateway-echo`; only the acceptor's application is at fault.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use fixwire_lab::bench::echo::EchoArgs;
 use fixwire_lab::bench::engine::{EngineArgs, Profile};
 use fixwire_lab::bench::gateway::{self, GatewayArgs};
 use fixwire_lab::bench::{LoadArgs, OutputArgs};
+use fixwire_lab::fix_client::FixClient;
 use fixwire_lab::load::{Faults, Pace};
 use fixwire_lab::pair::{Pair, PairConfig};
 use fixwire_lab::report::Run;
@@ -75,12 +77,11 @@ impl Application for Faulty {
     }
 }
 
-fn pair(fault: Fault, journals: &Path) -> Pair {
-    let config = PairConfig {
+fn config(journals: &Path) -> PairConfig {
+    PairConfig {
         peer: None,
         initiator: "BENCH".to_owned(),
         acceptor: "EXEC".to_owned(),
-        answer: EXECUTION_REPORT,
         sessions: vec![Version::Fix42],
         durability: Durability::Memory,
         checked: true,
@@ -88,78 +89,111 @@ fn pair(fault: Fault, journals: &Path) -> Pair {
         heart_bt_int_seconds: 30,
         patience: Duration::from_millis(500),
         journals: journals.to_owned(),
-    };
-    // Not pinned: tests run beside each other.
-    Pair::start(
-        &config,
-        None,
-        Faulty {
-            fault,
-            count: 0,
-            held: None,
-        },
-    )
-    .unwrap()
+    }
 }
 
-fn run(fault: Fault, pace: Pace) -> Run {
+/// What orders.
+#[derive(Clone, Copy)]
+enum Near {
+    Engine,
+    Sockets,
+}
+
+fn run(near: Near, fault: Fault, pace: Pace) -> Run {
     let folder = tempfile::tempdir().unwrap();
-    let mut pair = pair(fault, folder.path());
-    let run = pair.run(SessionId(0), pace, ORDERS).unwrap();
-    pair.stop().unwrap();
-    run
+    let config = config(folder.path());
+    let app = Faulty {
+        fault,
+        count: 0,
+        held: None,
+    };
+    // Not pinned: tests run beside each other.
+    match near {
+        Near::Engine => {
+            let mut pair = Pair::start(&config, None, app).unwrap();
+            let run = pair.run(pace, ORDERS).unwrap();
+            pair.stop().unwrap();
+            run
+        }
+        Near::Sockets => {
+            let mut client = FixClient::start(config, None, app, EXECUTION_REPORT).unwrap();
+            let run = client.run(pace, ORDERS).unwrap();
+            client.stop().unwrap();
+            run
+        }
+    }
 }
 
 #[test]
 fn a_faultless_acceptor_has_no_faults() {
-    let run = run(Fault::None, Pace::PerSecond(5_000));
-    assert_eq!((run.faults, run.sent), (Faults::default(), ORDERS as u64));
-    assert_eq!(run.response.count, ORDERS as u64);
+    for near in [Near::Engine, Near::Sockets] {
+        let run = run(near, Fault::None, Pace::PerSecond(5_000));
+        assert_eq!((run.faults, run.sent), (Faults::default(), ORDERS as u64));
+        assert_eq!(run.response.count, ORDERS as u64);
+    }
 }
 
 #[test]
 fn each_fault_is_counted_as_what_it_is() {
-    let rate = Pace::PerSecond(5_000);
     let one_in_a_hundred = ORDERS as u64 / 100;
-    let mut expected = Faults {
-        lost: one_in_a_hundred,
-        ..Faults::default()
-    };
-    assert_eq!(run(Fault::Drop, rate).faults, expected);
-    expected = Faults {
-        duplicate: one_in_a_hundred,
-        ..Faults::default()
-    };
-    assert_eq!(run(Fault::Twice, rate).faults, expected);
-    // The last order is held back and no later one follows: it is lost.
-    expected = Faults {
-        out_of_order: one_in_a_hundred - 1,
-        lost: 1,
-        ..Faults::default()
-    };
-    assert_eq!(run(Fault::Swap, rate).faults, expected);
-    expected = Faults {
-        wrong: one_in_a_hundred,
-        lost: one_in_a_hundred,
-        ..Faults::default()
-    };
-    assert_eq!(run(Fault::Spoil, rate).faults, expected);
+    let none = Faults::default();
+    let expected = [
+        (
+            Fault::Drop,
+            Faults {
+                lost: one_in_a_hundred,
+                ..none
+            },
+        ),
+        (
+            Fault::Twice,
+            Faults {
+                duplicate: one_in_a_hundred,
+                ..none
+            },
+        ),
+        // The last order is held back and no later one follows: it is lost.
+        (
+            Fault::Swap,
+            Faults {
+                out_of_order: one_in_a_hundred - 1,
+                lost: 1,
+                ..none
+            },
+        ),
+        (
+            Fault::Spoil,
+            Faults {
+                wrong: one_in_a_hundred,
+                lost: one_in_a_hundred,
+                ..none
+            },
+        ),
+    ];
+    for near in [Near::Engine, Near::Sockets] {
+        for (fault, faults) in expected {
+            let run = run(near, fault, Pace::PerSecond(5_000));
+            assert_eq!(run.faults, faults);
+        }
+    }
 }
 
 #[test]
 fn a_lost_answer_ends_a_closed_loop() {
-    let run = run(Fault::Drop, Pace::PingPong);
-    assert_eq!((run.sent, run.faults.lost), (100, 1));
+    for near in [Near::Engine, Near::Sockets] {
+        let run = run(near, Fault::Drop, Pace::PingPong);
+        assert_eq!((run.sent, run.faults.lost), (100, 1));
+    }
 }
 
 #[test]
 fn a_delay_of_the_acceptor_is_in_the_figures() {
-    let run = run(
-        Fault::Stall(Duration::from_millis(10)),
-        Pace::PerSecond(5_000),
-    );
-    assert_eq!(run.faults, Faults::default());
-    assert!(run.response.worst > 10_000_000, "{}", run.response.worst);
+    let stall = Fault::Stall(Duration::from_millis(10));
+    for near in [Near::Engine, Near::Sockets] {
+        let run = run(near, stall, Pace::PerSecond(5_000));
+        assert_eq!(run.faults, Faults::default());
+        assert!(run.response.worst > 10_000_000, "{}", run.response.worst);
+    }
 }
 
 fn load() -> LoadArgs {
@@ -265,16 +299,7 @@ fn a_peer_that_is_not_there_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let config = PairConfig {
         peer: Some(("127.0.0.1".to_owned(), port)),
-        initiator: "BENCH".to_owned(),
-        acceptor: "EXEC".to_owned(),
-        answer: EXECUTION_REPORT,
-        sessions: vec![Version::Fix42],
-        durability: Durability::Memory,
-        checked: false,
-        nodelay: true,
-        heart_bt_int_seconds: 30,
-        patience: Duration::from_millis(300),
-        journals: folder.path().to_owned(),
+        ..config(folder.path())
     };
     let error = Pair::start(&config, None, Echo)
         .err()

@@ -8,6 +8,7 @@
 mod announce;
 mod dial;
 mod guarded;
+mod one_way;
 mod resolve;
 mod tunnel;
 
@@ -20,12 +21,13 @@ use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{SendFlags, recv, send};
 use socket2::{Domain, Protocol, SockRef, Type};
 
 pub use self::announce::AnnounceFault;
 use self::dial::Plan;
 use self::guarded::{Before, Guarded};
+use self::one_way::{OneWay, Waste};
 use self::resolve::Resolver;
 use super::{ConnId, Dial, Host, ListenerId, Peer, Ready, SocketOptions, WakeUp};
 use crate::config::{Durability, EngineConfig, Wait};
@@ -77,6 +79,9 @@ pub struct Os {
     /// Dialled connections that wait until their peers have ended the handshake, and how long at most.
     pausing: Vec<(ConnId, Instant)>,
     listeners: Vec<Listener>,
+    /// Connections with bytes that were read and that the system still holds.
+    untaken: Vec<ConnId>,
+    waste: Waste,
     resolver: Resolver,
     /// Tells a connection from an earlier one with its index.
     generation: u32,
@@ -102,6 +107,7 @@ struct Socket {
     blocked: bool,
     /// The poller knows it.
     watched: bool,
+    one_way: OneWay,
     /// The client's address, when it is not that of the connection.
     client: Option<SocketAddr>,
 }
@@ -162,6 +168,8 @@ impl Os {
             outcomes: Vec::new(),
             pausing: Vec::new(),
             listeners: Vec::new(),
+            untaken: Vec::new(),
+            waste: Waste::default(),
             resolver: Resolver::new(),
             generation: 0,
         })
@@ -181,6 +189,7 @@ impl Os {
             ending: false,
             blocked: false,
             watched: false,
+            one_way: OneWay::default(),
             client: None,
         };
         match self.free.pop() {
@@ -306,6 +315,15 @@ impl Os {
 }
 
 impl Socket {
+    /// Takes from the system what was read and left there. A failure is the next read's.
+    fn take(&mut self, waste: &mut Waste) {
+        if let Link::Open(stream) = &self.link
+            && let Err(error) = self.one_way.take(stream, waste)
+        {
+            self.link = Link::Failed(Some(error));
+        }
+    }
+
     /// A write that was cut short can go on: what was accepted before has been taken.
     fn flushes(&mut self) -> bool {
         if let Link::Guarded(guarded) = &mut self.link
@@ -446,19 +464,32 @@ impl Host for Os {
     }
 
     fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
-        let Some(socket) = self.socket(conn) else {
+        let direct = self.is_direct();
+        let Self {
+            sockets,
+            untaken,
+            waste,
+            ..
+        } = self;
+        let Some(Some(socket)) = sockets.get_mut(conn.0 as usize) else {
             return Err(io::Error::from(ErrorKind::NotConnected));
         };
         let Link::Open(stream) = &mut socket.link else {
             return self.read_guarded(conn, into);
         };
+        let flags = socket.one_way.flags(stream, direct, waste)?;
         // A bare system call: the C library's would look for a cancelled thread each time.
         let result = loop {
-            match recv(&*stream, &mut *into, RecvFlags::empty()) {
+            match recv(&*stream, &mut *into, flags) {
                 Err(Errno::INTR) => {}
                 result => break result.map(|(count, _)| count).map_err(io::Error::from),
             }
         };
+        if let Ok(count) = &result
+            && socket.one_way.has_read(*count, flags)
+        {
+            untaken.push(conn);
+        }
         match &result {
             // All that had arrived is taken; what arrives later is a new event.
             Ok(count) if *count < into.len() && !socket.ending => socket.readable = false,
@@ -481,6 +512,7 @@ impl Host for Os {
                 result => break result.map_err(io::Error::from),
             }
         };
+        socket.one_way.has_written();
         socket.blocked = match &result {
             Ok(count) => *count < bytes.len(),
             Err(error) => error.kind() == ErrorKind::WouldBlock,
@@ -497,7 +529,10 @@ impl Host for Os {
         let Some(slot) = self.sockets.get_mut(conn.0 as usize) else {
             return;
         };
-        let Some(socket) = slot.take() else { return };
+        let Some(mut socket) = slot.take() else {
+            return;
+        };
+        socket.take(&mut self.waste);
         self.free.push(conn.0);
         self.open.retain(|open| *open != conn);
         self.hot.retain(|hot| *hot != conn);
@@ -525,6 +560,11 @@ impl Host for Os {
 
     fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
+        while let Some(conn) = self.untaken.pop() {
+            if let Some(Some(socket)) = self.sockets.get_mut(conn.0 as usize) {
+                socket.take(&mut self.waste);
+            }
+        }
         let direct = self.is_direct();
         if direct {
             self.turns = self.turns.wrapping_add(1);

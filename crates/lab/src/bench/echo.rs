@@ -7,15 +7,14 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::engine::EngineArgs;
-use super::{LoadArgs, OutputArgs, Subject, on_own_thread};
+use super::{LoadArgs, OutputArgs, on_own_thread};
 use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
 use crate::report::{FLOOR, Report, Unit};
-use crate::scenario::{EXECUTION_REPORT, Echo};
-use fixwire_protocol::SessionId;
+use crate::scenario::Echo;
 use fixwire_protocol::dictionary::Version;
 
 /// Flags of `bench echo`.
@@ -77,7 +76,6 @@ impl EchoArgs {
             peer: self.peer.as_deref().map(host_and_port).transpose()?,
             initiator: self.sender_comp_id.clone(),
             acceptor: self.target_comp_id.clone(),
-            answer: EXECUTION_REPORT,
             sessions: vec![Version::Fix42],
             durability: self.engine.durability(),
             checked: self.engine.is_checked(),
@@ -134,12 +132,19 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
         Some(peer) => format!("peer {peer}"),
         None => "fixwire".to_owned(),
     };
-    let mut subjects = vec![(&*subject, Subject::Session(0, SessionId(0)))];
+    let mut subjects = vec![(&*subject, false)];
     if args.peer.is_none() {
-        subjects.insert(0, (FLOOR, Subject::Floor(Way::Back)));
+        subjects.insert(0, (FLOOR, true));
     }
-    let pairs = std::slice::from_mut(&mut pair);
-    let rows = args.load.rows(pairs, initiator, orders, &subjects);
+    let rows = args.load.rows(
+        initiator,
+        orders,
+        &subjects,
+        |floor, pace, orders| match floor {
+            true => pair.arena.floor(Way::Back, pace, orders),
+            false => pair.run(pace, orders),
+        },
+    );
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
     let rows = rows?;

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use clap::Args;
 use fixwire_gateway::gateway::{Gateway, GatewayContext, GatewaySession};
-use fixwire_protocol::SessionId;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 
 use super::engine::EngineArgs;
-use super::{LoadArgs, OutputArgs, Subject, on_own_thread};
+use super::{LoadArgs, OutputArgs, on_own_thread};
 use crate::arena::PATIENCE;
 use crate::error::Error;
+use crate::fix_client::FixClient;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
-use crate::pair::{Pair, PairConfig};
+use crate::pair::PairConfig;
 use crate::report::{FLOOR, FLOOR_ONWARD, Report, Unit};
 use crate::scenario::NEW_ORDER_SINGLE;
 
@@ -51,6 +51,18 @@ pub struct GatewayArgs {
 const ECHO: &[Version] = &[Version::Fix42];
 const FORWARD: &[Version] = &[Version::Fix42, Version::Fix42];
 const CONVERT: &[Version] = &[Version::Fix42, Version::Fix44];
+
+/// No heartbeats: between two runs the ends rest for as long as the others take.
+const HEART_BT_INT: u32 = 0;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+enum Subject {
+    /// The bare sockets.
+    Floor(Way),
+    /// One of the gateways.
+    Gateway(usize),
+}
 
 /// The names of sessions in the gateway's file.
 const NAMES: [&str; 2] = ["CLIENT", "VENUE"];
@@ -108,38 +120,49 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     let journals = args.engine.folder()?;
     let machine = Machine::read();
     let (acceptor, initiator) = cores.unzip();
-    let pair = |name: &str, versions: &[Version]| {
-        let config = PairConfig {
-            peer: None,
-            initiator: "BENCH".to_owned(),
-            acceptor: "GATE".to_owned(),
-            answer: NEW_ORDER_SINGLE,
-            sessions: versions.to_vec(),
-            durability: args.engine.durability(),
-            checked: args.engine.is_checked(),
-            nodelay: !args.engine.nagle,
-            heart_bt_int_seconds: 3600,
-            patience: PATIENCE,
-            journals: journals.path().join(name),
-        };
-        Pair::start(&config, acceptor, gateway(args.rules, versions)?)
+    let config = |name: &str, versions: &[Version]| PairConfig {
+        peer: None,
+        initiator: "BENCH".to_owned(),
+        acceptor: "GATE".to_owned(),
+        sessions: versions.to_vec(),
+        durability: args.engine.durability(),
+        checked: args.engine.is_checked(),
+        nodelay: !args.engine.nagle,
+        heart_bt_int_seconds: HEART_BT_INT,
+        patience: PATIENCE,
+        journals: journals.path().join(name),
     };
-    let mut pairs = vec![pair("echo", ECHO)?];
+    let mut ways = vec![("echo", ECHO)];
     let mut subjects = vec![
         (FLOOR, Subject::Floor(Way::Back)),
-        ("echo", Subject::Session(0, SessionId(0))),
+        ("echo", Subject::Gateway(0)),
     ];
     if converts {
-        pairs.push(pair("forward", FORWARD)?);
-        pairs.push(pair("convert", CONVERT)?);
-        subjects.push((FLOOR_ONWARD, Subject::Floor(Way::Onward)));
-        subjects.push(("forward", Subject::Session(1, SessionId(0))));
-        subjects.push(("convert", Subject::Session(2, SessionId(0))));
+        ways.extend([("forward", FORWARD), ("convert", CONVERT)]);
+        subjects.extend([
+            (FLOOR_ONWARD, Subject::Floor(Way::Onward)),
+            ("forward", Subject::Gateway(1)),
+            ("convert", Subject::Gateway(2)),
+        ]);
     }
-    let rows = args.load.rows(&mut pairs, initiator, orders, &subjects);
+    let mut clients = Vec::new();
+    for (name, versions) in ways {
+        let app = gateway(args.rules, versions)?;
+        let config = config(name, versions);
+        clients.push(FixClient::start(config, acceptor, app, NEW_ORDER_SINGLE)?);
+    }
+    let rows = args.load.rows(
+        initiator,
+        orders,
+        &subjects,
+        |subject, pace, orders| match subject {
+            Subject::Floor(way) => clients[0].arena.floor(way, pace, orders),
+            Subject::Gateway(number) => clients[number].run(pace, orders),
+        },
+    );
     // What ended the far engine explains a run that failed, not the other way round.
-    for pair in pairs {
-        pair.stop()?;
+    for client in clients {
+        client.stop()?;
     }
     Ok(Report {
         scenario: if converts {

@@ -7,16 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use fixwire_protocol::SessionId;
 
 use crate::arena::pin;
 use crate::error::Error;
-use crate::floor::Way;
 use crate::load::Pace;
 use crate::machine;
-use crate::pair::Pair;
 use crate::progress::Progress;
-use crate::report::{Report, Row, csv, pace_text, svg, table};
+use crate::report::{Report, Row, Run, csv, pace_text, svg, table};
 
 pub mod echo;
 pub mod engine;
@@ -95,15 +92,6 @@ pub struct LoadArgs {
     pub cores: String,
 }
 
-/// What is measured.
-#[derive(Clone, Copy, Debug)]
-enum Subject {
-    /// The bare sockets.
-    Floor(Way),
-    /// What happens to orders of this session of this pair.
-    Session(usize, SessionId),
-}
-
 /// The slowest warm-up, orders a second.
 const WARM_UP_RATE: u32 = 20_000;
 /// Most orders of a run: each takes 24 bytes of the books.
@@ -174,23 +162,19 @@ impl LoadArgs {
         }
     }
 
-    /// Measures each subject by turns, at each pace, on this core; the first pair has the floor.
-    fn rows(
+    /// Measures each subject by turns, at each pace, on this core.
+    fn rows<S: Copy>(
         &self,
-        pairs: &mut [Pair],
-        near_core: Option<usize>,
+        core: Option<usize>,
         orders: usize,
-        subjects: &[(&str, Subject)],
+        subjects: &[(&str, S)],
+        mut measure: impl FnMut(S, Pace, usize) -> Result<Run, Error>,
     ) -> Result<Vec<Row>, Error> {
-        pin(near_core)?;
+        pin(core)?;
         let mut progress = Progress::new(self.paces().len() * (self.runs as usize + 1));
         let mut rows = Vec::new();
         for pace in self.paces() {
             let name = pace_text(pace);
-            let mut measure = |subject, pace, orders| match subject {
-                Subject::Floor(way) => pairs[0].arena.floor(way, pace, orders),
-                Subject::Session(pair, session) => pairs[pair].run(session, pace, orders),
-            };
             progress.step(&format!("{name}: warm-up"));
             for (_, subject) in subjects {
                 measure(*subject, Self::warm_up_pace(pace), self.warm_up as usize)?;

@@ -5,13 +5,12 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::{LoadArgs, OutputArgs, on_own_thread};
-use crate::arena::{Arena, pin};
+use crate::arena::Arena;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
-use crate::progress::Progress;
-use crate::report::{FLOOR, Report, Row, Unit, pace_text};
+use crate::report::{FLOOR, Report, Unit};
 
 /// Flags of `bench tcp`.
 #[derive(Args, Clone, Debug)]
@@ -45,7 +44,11 @@ pub fn measure(args: &LoadArgs) -> Result<Report, Error> {
     let cores = args.two_cores()?;
     let machine = Machine::read();
     let mut arena = Arena::start(cores.map(|cores| cores.0), Clock::start(), || Ok(|| Ok(())))?;
-    let rows = pin(cores.map(|cores| cores.1)).and_then(|()| rows(args, &mut arena, orders));
+    let subjects = [(FLOOR, Way::Back)];
+    let core = cores.map(|cores| cores.1);
+    let rows = args.rows(core, orders, &subjects, |way, pace, orders| {
+        arena.floor(way, pace, orders)
+    });
     arena.stop()?;
     Ok(Report {
         scenario: "tcp",
@@ -58,29 +61,4 @@ pub fn measure(args: &LoadArgs) -> Result<Report, Error> {
         rows: rows?,
         notes: Vec::new(),
     })
-}
-
-fn rows(args: &LoadArgs, arena: &mut Arena, orders: usize) -> Result<Vec<Row>, Error> {
-    let mut progress = Progress::new(args.paces().len() * (args.runs as usize + 1));
-    let mut rows = Vec::new();
-    for pace in args.paces() {
-        let name = pace_text(pace);
-        progress.step(&format!("{name}: warm-up"));
-        arena.floor(
-            Way::Back,
-            LoadArgs::warm_up_pace(pace),
-            args.warm_up as usize,
-        )?;
-        let mut runs = Vec::new();
-        for run in 1..=args.runs {
-            progress.step(&format!("{name}: run {run} of {}", args.runs));
-            runs.push(arena.floor(Way::Back, pace, orders)?);
-        }
-        rows.push(Row {
-            pace,
-            subject: FLOOR.to_owned(),
-            runs,
-        });
-    }
-    Ok(rows)
 }

@@ -1,0 +1,69 @@
+//! Orders over bare sockets, timed from right before the write to right after the read.
+//!
+//! The same loop serves the floor and a FIX session: they differ in the bytes of an order and in how an
+//! answer is recognised, and both have the next order ready before it is due.
+
+use std::io;
+
+use crate::clock::Clock;
+use crate::load::{Load, State};
+use crate::pipe::Pipe;
+
+/// Most orders that leave in one write when the schedule is behind.
+pub const BATCH: usize = 32;
+
+/// What is said over a connection.
+pub trait Speech {
+    /// Appends the order that is due to what is written.
+    fn order(&mut self, intended: u64, output: &mut Vec<u8>);
+
+    /// Makes the next order ready; called when the last one has left.
+    fn prepare(&mut self, _now: u64) {}
+
+    /// Enters the whole answers that `bytes` begin with, which came at `now`; returns their length.
+    fn answers(&mut self, bytes: &[u8], now: u64, load: &mut Load) -> usize;
+}
+
+/// Runs a load to its end: orders leave on the first pipe, answers come on the last one, which is
+/// the same when there is one.
+///
+/// # Errors
+///
+/// The connection ended.
+pub fn run(
+    pipes: &mut [Pipe],
+    speech: &mut impl Speech,
+    load: &mut Load,
+    clock: &Clock,
+    pause: impl Fn(),
+) -> io::Result<State> {
+    let back = pipes.len() - 1;
+    load.begin(clock.now());
+    loop {
+        let now = clock.now();
+        let mut orders = 0;
+        while orders < BATCH
+            && let Some(intended) = load.due(now)
+        {
+            speech.order(intended, &mut pipes[0].output);
+            load.sent(intended, now);
+            orders += 1;
+        }
+        pipes[0].flush()?;
+        if orders > 0 {
+            speech.prepare(now);
+        }
+        let pipe = &mut pipes[back];
+        if pipe.read(back > 0)? == 0 {
+            match load.state(now) {
+                State::Running => pause(),
+                end => return Ok(end),
+            }
+            continue;
+        }
+        let now = clock.now();
+        pipe.take()?;
+        let answered = speech.answers(pipe.unread(), now, load);
+        pipe.consume(answered);
+    }
+}

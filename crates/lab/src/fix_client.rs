@@ -1,0 +1,333 @@
+//! A FIX client that is only sockets, before an acceptor of ours: what is timed is the acceptor.
+//!
+//! It numbers its messages, stamps them, and checks BodyLength, CheckSum, MsgSeqNum and ClOrdID of what
+//! comes back. It keeps no journal and repeats nothing: a loss ends the measurement.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Instant;
+
+use fixwire_protocol::outbox::BodyError;
+use fixwire_protocol::{
+    Application, Decoder, Frame, HeaderTemplate, Message, Outbox, Precision, SessionId, Stamp,
+    Timestamp, frame, tag,
+};
+
+use crate::arena::{Arena, Task};
+use crate::client::{self, Speech};
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::load::{Load, Pace};
+use crate::pair::PairConfig;
+use crate::pipe::Pipe;
+use crate::report::Run;
+use crate::scenario::OrderWriter;
+
+/// The longest answer, bytes.
+const MOST: usize = 4096;
+
+/// A client with a connection for each session of an acceptor, logged on.
+pub struct FixClient {
+    config: PairConfig,
+    /// The floor and the far thread.
+    pub arena: Arena,
+    pipes: Vec<Pipe>,
+    sessions: Vec<Writer>,
+    decoder: Decoder,
+    clock: Clock,
+    answers: Answers,
+}
+
+impl FixClient {
+    /// Starts the acceptor with `app` on this core and logs on to each of its sessions. Messages of the
+    /// type `answer` answer orders.
+    ///
+    /// # Errors
+    ///
+    /// The acceptor did not start, or a session is not logged on in time.
+    pub fn start<A: Application + Send + 'static>(
+        config: PairConfig,
+        far_core: Option<usize>,
+        app: A,
+        answer: &'static [u8],
+    ) -> Result<Self, Error> {
+        let clock = Clock::start();
+        let (arena, address) = config.start_acceptor(far_core, clock, app)?;
+        let mut client = Self {
+            config,
+            arena,
+            pipes: Vec::new(),
+            sessions: Vec::new(),
+            decoder: Decoder::with_capacity(64),
+            clock,
+            answers: Answers {
+                msg_type: answer,
+                next_in: 2,
+            },
+        };
+        let logged_on = client.log_on(address);
+        client.arena.assign(Task::Rest);
+        match logged_on {
+            Ok(()) => Ok(client),
+            Err(error) => {
+                client.arena.stop()?;
+                Err(error)
+            }
+        }
+    }
+
+    fn log_on(&mut self, address: SocketAddr) -> Result<(), Error> {
+        self.arena.assign(Task::Engine);
+        let wall = self.wall();
+        let heart_bt_int = self.config.heart_bt_int_seconds.into();
+        for number in 0..self.config.sessions.len() {
+            let (begin_string, sender, target) = self.config.names(number);
+            let mut writer = Writer::new(HeaderTemplate::new(
+                begin_string.as_str().as_bytes(),
+                sender.as_bytes(),
+                target.as_bytes(),
+                &[],
+            ));
+            let mut pipe = TcpStream::connect(address)
+                .and_then(Pipe::new)
+                .map_err(Error::system("connect over loopback"))?;
+            let logon = writer.admin(b"A", wall, |body| {
+                body.uint(tag::ENCRYPT_METHOD, 0)
+                    .uint(tag::HEART_BT_INT, heart_bt_int)
+                    .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
+            })?;
+            pipe.output.extend_from_slice(logon);
+            self.pipes.push(pipe);
+            self.sessions.push(writer);
+            self.await_admin(number, b"A")?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the message that answers ours on this session.
+    fn await_admin(&mut self, number: usize, msg_type: &[u8]) -> Result<(), Error> {
+        let pipe = &mut self.pipes[number];
+        let start = Instant::now();
+        loop {
+            pipe.flush().map_err(broken)?;
+            pipe.read(false).map_err(broken)?;
+            if let Frame::Whole { skip, len } = frame::next(pipe.unread(), MOST) {
+                let message = self.decoder.decode(&pipe.unread()[skip..skip + len]);
+                let came = message.msg_type() == msg_type;
+                let shown = String::from_utf8_lossy(&pipe.unread()[skip..skip + len]).into_owned();
+                pipe.consume(skip + len);
+                return match came {
+                    true => Ok(()),
+                    false => Err(Error::Session(shown.replace('\x01', "|"))),
+                };
+            }
+            Arena::pause(self.arena.is_alone());
+            if self.arena.far_ended() || start.elapsed() > self.config.patience {
+                return Err(Error::Session("no answer in time".to_owned()));
+            }
+        }
+    }
+
+    fn wall(&self) -> Timestamp {
+        Timestamp(self.clock.to_wall(self.clock.now()) as i64)
+    }
+
+    /// One run of orders, which leave on the first session and come back on the last.
+    ///
+    /// # Errors
+    ///
+    /// A connection or the far thread ended, or nothing can be written.
+    pub fn run(&mut self, pace: Pace, orders: usize) -> Result<Run, Error> {
+        let Self {
+            config,
+            arena,
+            pipes,
+            sessions,
+            decoder,
+            clock,
+            answers,
+        } = self;
+        let (run, ()) = arena.timed(Task::Engine, |arena| {
+            let mut load = Load::new(pace, orders, config.patience.as_nanos() as u64);
+            let mut orders = Orders {
+                writer: &mut sessions[0],
+                decoder,
+                clock: *clock,
+                first: clock.to_wall(clock.now()),
+                intended: Vec::with_capacity(orders),
+                answers,
+            };
+            orders.prepare(clock.now());
+            let alone = arena.is_alone();
+            client::run(pipes, &mut orders, &mut load, clock, || Arena::pause(alone))
+                .map_err(broken)?;
+            orders.writer.withdraw();
+            Ok((load.close(), ()))
+        })?;
+        Ok(run)
+    }
+
+    /// Logs out and ends the acceptor.
+    ///
+    /// # Errors
+    ///
+    /// What the far end failed of.
+    pub fn stop(mut self) -> Result<(), Error> {
+        self.arena.assign(Task::Engine);
+        let wall = self.wall();
+        for number in 0..self.pipes.len() {
+            let logout = self.sessions[number].admin(b"5", wall, |_| ())?;
+            self.pipes[number].output.extend_from_slice(logout);
+            // An acceptor that does not answer has its reasons, which ending it tells.
+            if self.await_admin(number, b"5").is_err() {
+                break;
+            }
+        }
+        self.arena.stop()
+    }
+}
+
+fn broken(error: io::Error) -> Error {
+    Error::Session(format!("the connection ended: {error}"))
+}
+
+/// Writes the messages of one session.
+struct Writer {
+    header: HeaderTemplate,
+    outbox: Outbox,
+    orders: OrderWriter,
+    stamp: Stamp,
+    /// MsgSeqNum of the next message.
+    next_out: u64,
+}
+
+impl Writer {
+    fn new(header: HeaderTemplate) -> Self {
+        Self {
+            outbox: Outbox::new(64 << 10, 4, header.room()),
+            header,
+            orders: OrderWriter::default(),
+            stamp: Stamp::default(),
+            next_out: 1,
+        }
+    }
+
+    fn seal(&mut self, at: Timestamp) {
+        let sending_time = self.stamp.format(at, Precision::Millis);
+        self.outbox
+            .seal(0, &self.header, self.next_out, sending_time);
+        self.next_out += 1;
+    }
+
+    /// A message of the session's own.
+    fn admin(
+        &mut self,
+        msg_type: &[u8],
+        at: Timestamp,
+        fields: impl FnOnce(&mut fixwire_protocol::Body<'_>),
+    ) -> Result<&[u8], Error> {
+        self.outbox.clear();
+        let mut body = self.outbox.begin(SessionId(0), msg_type);
+        fields(&mut body);
+        body.finish().map_err(unwritten)?;
+        self.seal(at);
+        Ok(self.outbox.sealed(0))
+    }
+
+    /// The order that leaves next.
+    fn order(&mut self, cl_ord_id: u64, at: Timestamp) -> Result<(), BodyError> {
+        self.outbox.clear();
+        self.orders
+            .write(&mut self.outbox, SessionId(0), cl_ord_id, at)?;
+        self.seal(at);
+        Ok(())
+    }
+
+    /// The order that was made ready does not leave.
+    fn withdraw(&mut self) {
+        if !self.outbox.is_empty() {
+            self.outbox.clear();
+            self.next_out -= 1;
+        }
+    }
+}
+
+fn unwritten(error: BodyError) -> Error {
+    Error::Session(format!("a message cannot be written: {error}"))
+}
+
+/// What answers look like.
+struct Answers {
+    msg_type: &'static [u8],
+    /// MsgSeqNum of the next one.
+    next_in: u64,
+}
+
+impl Answers {
+    /// ClOrdID of the order that a message answers; `None` when it answers none.
+    fn cl_ord_id(&self, message: &Message<'_>) -> Option<u64> {
+        let numbered = message.uint(tag::MSG_SEQ_NUM) == Some(Ok(self.next_in));
+        let is_answer = numbered && message.msg_type() == self.msg_type;
+        message.uint(tag::CL_ORD_ID).filter(|_| is_answer)?.ok()
+    }
+}
+
+/// The orders of one run and their answers. An order is known by its place in the run.
+struct Orders<'a> {
+    writer: &'a mut Writer,
+    decoder: &'a mut Decoder,
+    clock: Clock,
+    /// ClOrdID of the first order.
+    first: u64,
+    /// When each order was due.
+    intended: Vec<u64>,
+    answers: &'a mut Answers,
+}
+
+impl Speech for Orders<'_> {
+    fn order(&mut self, intended: u64, output: &mut Vec<u8>) {
+        if self.writer.outbox.is_empty() {
+            self.prepare(intended);
+        }
+        output.extend_from_slice(self.writer.outbox.sealed(0));
+        self.writer.outbox.clear();
+        self.intended.push(intended);
+    }
+
+    fn prepare(&mut self, now: u64) {
+        let at = Timestamp(self.clock.to_wall(now) as i64);
+        let cl_ord_id = self.first + self.intended.len() as u64;
+        self.writer
+            .order(cl_ord_id, at)
+            .expect("an order fits an outbox of its own");
+    }
+
+    fn answers(&mut self, bytes: &[u8], now: u64, load: &mut Load) -> usize {
+        let mut done = 0;
+        loop {
+            match frame::next(&bytes[done..], MOST) {
+                Frame::Whole { skip, len } => {
+                    let message = &bytes[done + skip..done + skip + len];
+                    let message = self.decoder.decode(message);
+                    let id = self.answers.cl_ord_id(&message);
+                    let place = id.and_then(|id| id.checked_sub(self.first));
+                    match place.and_then(|place| self.intended.get(place as usize)) {
+                        Some(intended) if skip == 0 => load.answered(*intended, now),
+                        _ => load.wrong(),
+                    }
+                    self.answers.next_in += 1;
+                    done += skip + len;
+                }
+                Frame::Partial { .. } => return done,
+                Frame::Garbled { skip, .. } => {
+                    load.wrong();
+                    done += skip;
+                }
+                Frame::TooLarge { .. } => {
+                    load.wrong();
+                    return bytes.len();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! A socket that never waits: bytes come and go as far as it takes them.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+
+/// One end of a connection, with a buffer for each direction.
+#[derive(Debug)]
+pub struct Pipe {
+    socket: TcpStream,
+    input: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// Bytes at the end of the input that the system still holds.
+    untaken: usize,
+    /// What is to be written.
+    pub output: Vec<u8>,
+    written: usize,
+}
+
+const ROOM: usize = 256 << 10;
+
+impl Pipe {
+    /// Takes a connection over.
+    ///
+    /// # Errors
+    ///
+    /// The socket refuses its options.
+    pub fn new(socket: TcpStream) -> io::Result<Self> {
+        socket.set_nodelay(true)?;
+        socket.set_nonblocking(true)?;
+        Ok(Self {
+            socket,
+            input: vec![0; ROOM],
+            start: 0,
+            end: 0,
+            untaken: 0,
+            output: Vec::with_capacity(ROOM),
+            written: 0,
+        })
+    }
+
+    /// How many bytes came; 0 when none are there. Where nothing goes back, Linux acknowledges what is
+    /// read within the read. With `one_way` it does so in [`take`](Self::take), which has to follow.
+    ///
+    /// # Errors
+    ///
+    /// The connection ended.
+    #[inline]
+    pub fn read(&mut self, one_way: bool) -> io::Result<usize> {
+        self.take()?;
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.end == self.input.len() {
+            self.input.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        let room = &mut self.input[self.end..];
+        let result = match one_way {
+            true => self.socket.peek(room),
+            false => self.socket.read(room),
+        };
+        match result {
+            Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
+            Ok(count) => {
+                self.end += count;
+                self.untaken = if one_way { count } else { 0 };
+                Ok(count)
+            }
+            Err(error) if idle(&error) => Ok(0),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes what was read one way from the system, the same bytes to the same place.
+    ///
+    /// # Errors
+    ///
+    /// The connection ended.
+    #[inline]
+    pub fn take(&mut self) -> io::Result<()> {
+        if self.untaken > 0 {
+            let from = self.end - std::mem::take(&mut self.untaken);
+            self.socket.read_exact(&mut self.input[from..self.end])?;
+        }
+        Ok(())
+    }
+
+    /// What has come and is not consumed.
+    #[inline]
+    pub fn unread(&self) -> &[u8] {
+        &self.input[self.start..self.end]
+    }
+
+    /// The first so many bytes are done with.
+    #[inline]
+    pub fn consume(&mut self, count: usize) {
+        self.start += count;
+    }
+
+    /// Writes as much as the socket takes.
+    ///
+    /// # Errors
+    ///
+    /// The connection ended.
+    #[inline]
+    pub fn flush(&mut self) -> io::Result<()> {
+        while self.written < self.output.len() {
+            match self.socket.write(&self.output[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(error) if idle(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        self.output.clear();
+        self.written = 0;
+        Ok(())
+    }
+}
+
+fn idle(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
