@@ -127,7 +127,7 @@ impl End {
     fn follow(&mut self, now: Now, verdict: Verdict) {
         self.seal(now);
         match verdict {
-            Verdict::Handled | Verdict::Deliver | Verdict::Duplicate => {}
+            Verdict::Handled | Verdict::Deliver | Verdict::Duplicate | Verdict::Rejected => {}
             Verdict::Replay(range) => {
                 assert!(*range.start() >= 1 && *range.end() < self.session.next_out());
                 while let Some(number) = self.session.replay_due() {

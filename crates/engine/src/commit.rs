@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixwire_protocol::session::Verdict;
 use fixwire_protocol::{
-    Application, Message, Mono, Nanos, Now, Number, Outbox, Refusal, Session, SessionId,
+    Application, Message, Mono, Nanos, Now, Number, Outbox, Refusal, Session, SessionId, tag,
 };
 
 use crate::canary::{self, Fault};
@@ -109,6 +109,10 @@ impl<D: Disk> Core<D> {
             }
         } else if verdict == Verdict::Duplicate {
             app.on_poss_dup(now, state.id(), message, &mut self.outbox);
+        } else if verdict == Verdict::Rejected {
+            self.rejected(now, session, message, app);
+        } else if has_reject(&self.outbox) {
+            app.on_reject_sent(now, state.id(), message, &mut self.outbox);
         } else if !line.logged_on && state.is_logged_on() {
             app.on_logon(now, state.id(), &mut self.outbox);
         }
@@ -118,6 +122,30 @@ impl<D: Disk> Core<D> {
         }
         self.commit(now, session, Kind::Message, Some(message.bytes()))?;
         Ok(verdict)
+    }
+
+    /// Tells the application what the peer's Reject is about.
+    #[cold]
+    fn rejected(
+        &mut self,
+        now: Now,
+        session: usize,
+        reject: &Message<'_>,
+        app: &mut impl Application,
+    ) {
+        let number = match reject.uint(tag::REF_SEQ_NUM) {
+            Some(Ok(number)) => number,
+            _ => 0,
+        };
+        let mut replay = self
+            .journal
+            .replay(self.lines[session].journal, number, number);
+        let refused = match self.journal.next_of(&mut replay) {
+            Some(Stored::Message { bytes, .. }) => Some(bytes),
+            _ => None,
+        };
+        let id = self.sessions[session].id();
+        app.on_reject(now, id, reject, refused, &mut self.outbox);
     }
 
     /// Numbers what stands in the outbox and keeps it, with its cause, in one record. A message that
@@ -495,6 +523,12 @@ impl<D: Disk> Core<D> {
         }
         self.due = self.due.min(self.lines[session].wake);
     }
+}
+
+/// Whether a Reject has just been written.
+fn has_reject(outbox: &Outbox) -> bool {
+    let mut new = outbox.unsealed();
+    new.any(|index| outbox.msg_type(index) == b"3")
 }
 
 /// The application's answer to a message; when it panics, that it is not available. What it had

@@ -266,7 +266,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             match verdict {
                 Verdict::Disconnect(reason) => return Ok(Some(Ending::Session(reason))),
                 Verdict::Replay(_) => self.core.set_busy(session),
-                Verdict::Handled | Verdict::Deliver | Verdict::Duplicate => {}
+                Verdict::Handled | Verdict::Deliver | Verdict::Duplicate | Verdict::Rejected => {}
             }
             if !self.core.lines[session].logged_on && self.core.sessions[session].is_logged_on() {
                 self.logged_on(now, session);

@@ -41,6 +41,7 @@ mod load;
 mod notes;
 mod options;
 mod queues;
+mod rejected;
 mod reload;
 #[cfg(test)]
 mod tests;
@@ -132,6 +133,8 @@ struct Session {
     time_to_live: Option<Nanos>,
     follows: bool,
     resets: bool,
+    /// The CompID of its peer; empty when it has none.
+    peer: Box<[u8]>,
 }
 
 impl Gateway {
@@ -245,6 +248,27 @@ impl Application for Gateway {
     ) {
         self.set_active(session, false);
         self.happened(Happening::Disconnect, session);
+    }
+
+    fn on_reject(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        self.rejected(now, session, reject, refused, outbox);
+    }
+
+    fn on_reject_sent(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.happened_to(Happening::RejectSent, now, session, message, outbox);
     }
 
     fn on_hours(&mut self, _now: Now, session: SessionId, open: bool) {

@@ -34,6 +34,30 @@ pub trait Application {
     ) {
     }
 
+    /// The peer has rejected a message of ours with a Reject(3). `refused` is the message that
+    /// RefSeqNum(45) names, as it was sent, for a [`Decoder`](crate::Decoder); `None` when none of this
+    /// number is stored. It may be one of the session's own, such as a ResendRequest.
+    fn on_reject(
+        &mut self,
+        _now: Now,
+        _session: SessionId,
+        _reject: &Message<'_>,
+        _refused: Option<&[u8]>,
+        _outbox: &mut Outbox,
+    ) {
+    }
+
+    /// The session has rejected a message of its peer with a Reject(3), which is written already: the
+    /// message never gets to the application.
+    fn on_reject_sent(
+        &mut self,
+        _now: Now,
+        _session: SessionId,
+        _message: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) {
+    }
+
     /// Whether a stored application message is sent again to a peer that asks for it; when it is not, a
     /// gap fill stands in its place. `stored` is the message as it was sent first, for a
     /// [`Decoder`](crate::Decoder). Asked for each message that the session's settings let it repeat,

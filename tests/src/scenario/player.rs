@@ -295,7 +295,7 @@ impl Player {
     fn follow(&mut self, verdict: Verdict, message: Option<&[u8]>) -> Result<(), String> {
         self.seal()?;
         match (verdict, message) {
-            (Verdict::Handled, _) => {}
+            (Verdict::Handled | Verdict::Rejected, _) => {}
             (Verdict::Deliver, Some(bytes)) => {
                 let number = message::split(bytes)
                     .into_iter()

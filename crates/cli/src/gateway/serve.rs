@@ -256,6 +256,28 @@ impl Application for Serving {
         self.gateway.on_poss_dup(now, from, message, outbox);
     }
 
+    fn on_reject(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway
+            .on_reject(now, session, reject, refused, outbox);
+    }
+
+    fn on_reject_sent(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.gateway.on_reject_sent(now, session, message, outbox);
+    }
+
     fn on_resend(&mut self, now: Now, session: SessionId, stored: &[u8]) -> bool {
         self.gateway.on_resend(now, session, stored)
     }

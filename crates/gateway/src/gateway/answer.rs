@@ -30,7 +30,7 @@ const REPEATED: [Tag; 9] = [
 ];
 
 /// Fields that name a third party, and those that name it on the way back.
-const TURNED: [(Tag, Tag); 6] = [
+pub(super) const TURNED: [(Tag, Tag); 6] = [
     (tag::DELIVER_TO_COMP_ID, tag::ON_BEHALF_OF_COMP_ID),
     (tag::DELIVER_TO_SUB_ID, tag::ON_BEHALF_OF_SUB_ID),
     (tag::DELIVER_TO_LOCATION_ID, tag::ON_BEHALF_OF_LOCATION_ID),
@@ -273,7 +273,8 @@ impl Answer<'_> {
     fn seq_num<'b>(&self, buffer: &'b mut itoa::Buffer) -> &'b [u8] {
         match self.message.seq_num() {
             Some(Ok(number)) => buffer.format(number).as_bytes(),
-            _ => b"",
+            // It is not known any more, and the version may require one.
+            _ => b"0",
         }
     }
 }

@@ -94,6 +94,8 @@ pub enum Trouble {
     Expired,
     /// It was held for a session that the file no longer has.
     TargetGone,
+    /// It was sent, and its peer has rejected it with a Reject(3).
+    Rejected,
 }
 
 /// Why a note has no effect.
@@ -131,6 +133,7 @@ impl Trouble {
             Self::Unmatched => "no destination for this message",
             Self::CameBack => "message has come back to where it was sent",
             Self::Unsolicited | Self::ClientGone => "answer to nothing that is known",
+            Self::Rejected => "destination has rejected this message",
         }
     }
 

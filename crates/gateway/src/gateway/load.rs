@@ -114,6 +114,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         time_to_live: target.time_to_live,
         follows: target.follows,
         resets: session.resets,
+        peer: session.peer.as_bytes().into(),
     });
     Ok(Parts {
         sessions: sessions.collect(),

@@ -292,6 +292,19 @@ impl Notes {
         Ok(client.map(|client| (client, self.draft.value(0))))
     }
 
+    /// A venue rejected this message, which is as it was sent; as [`Orders::refused`].
+    pub fn rejected(
+        &mut self,
+        venue: usize,
+        draft: &mut Draft,
+        outbox: &mut Outbox,
+    ) -> Result<Option<SessionId>, Trouble> {
+        let venue = self.introduced(venue, outbox)?;
+        self.pick(draft, reads_outbound);
+        self.note(b"R ", &[venue], outbox)?;
+        Ok(self.orders.refused(venue, draft))
+    }
+
     /// Keeps what the orders read of a message.
     fn pick(&mut self, draft: &Draft, reads: fn(&[u8], Tag) -> bool) {
         self.draft.begin(draft.msg_type());

@@ -10,6 +10,7 @@ mod options;
 mod page;
 mod path;
 mod recovery;
+mod rejected;
 mod rejects;
 mod reload;
 mod scripts;
@@ -203,6 +204,25 @@ impl Rig {
         let mut decoder = Decoder::with_capacity(128);
         let message = decoder.decode(&bytes);
         self.refusal = self.gateway.on_message(now, id, &message, &mut self.outbox);
+        self.collect()
+    }
+
+    /// What is written because a session's peer rejects what was written for it: `VENUE: 35=D|11=1|`.
+    fn rejects(&mut self, reject: &str, refused: Option<&str>) -> Vec<String> {
+        self.wall += 1_000_000;
+        let (from, reject) = reject.split_once(": ").unwrap();
+        let (now, id) = (self.now(), self.id(from));
+        let version = self.sessions[id.0 as usize].1;
+        let refused = refused.map(|written| {
+            let (to, text) = written.split_once(": ").unwrap();
+            assert_eq!(to, from, "it rejects what it was sent");
+            message(version, "GATE", text)
+        });
+        let bytes = message(version, from, reject);
+        let mut decoder = Decoder::with_capacity(64);
+        let reject = decoder.decode(&bytes);
+        self.gateway
+            .on_reject(now, id, &reject, refused.as_deref(), &mut self.outbox);
         self.collect()
     }
 

@@ -128,6 +128,18 @@ impl<'w> Work<'w> {
         self.answer(RejectKind::Fitting, Some(trouble));
     }
 
+    /// Answers the source that the message was sent and rejected, with the words of the Reject.
+    pub(super) fn refuse_as_rejected(&mut self, reject: &Message<'_>) {
+        self.core.text.clear();
+        let why = Trouble::Rejected.text().as_bytes();
+        self.core.text.extend_from_slice(why);
+        if let Some(text) = reject.get(tag::TEXT) {
+            self.core.text.extend_from_slice(b": ");
+            self.core.text.extend_from_slice(plain(text));
+        }
+        self.answer(RejectKind::Fitting, Some(Trouble::Rejected));
+    }
+
     /// Whether it is a message that is never answered with a reject.
     fn is_answer(&self) -> bool {
         let msg_type = self.message.msg_type();
@@ -310,8 +322,8 @@ impl<'w> Work<'w> {
             Back::Heard(heard) if notes.orders().restore(heard, draft) => heard.client,
             Back::Refused(client) => {
                 draft.set(tag::BUSINESS_REJECT_REF_ID, &self.core.own_id);
-                // The number is that of a message that the client never saw.
-                draft.remove_tag(tag::REF_SEQ_NUM);
+                // The number is that of a message that the client never saw, and its own is not kept.
+                draft.set(tag::REF_SEQ_NUM, b"0");
                 client
             }
             Back::Heard(_) | Back::Nobody => {

@@ -82,7 +82,8 @@ impl Orders {
     /// message is given as the venue saw it.
     ///
     /// Gets its client's ids back. What it began has ended, unless it was a possible resend: the venue
-    /// may have taken the first one. `None` when nothing in it is known.
+    /// may have taken the first one. `None` when nothing in it is known, or the venue has answered it
+    /// before: then it is a repetition that was refused.
     pub fn refused(&mut self, venue: SessionId, draft: &mut Draft) -> Option<SessionId> {
         let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
         let stops = draft.get(tag::SUBSCRIPTION_REQUEST_TYPE) == Some(b"2");
@@ -101,9 +102,12 @@ impl Orders {
             }
             client = Some(whose);
             draft.set_at(at, self.book.id(name, By::Client));
+            let is_pending = self.book.name(name).state == State::Pending;
             match ask.role {
                 Role::Names => {}
                 _ if resent || stops => {}
+                Role::Orders if !self.book.id(name, By::OrderId).is_empty() => return None,
+                Role::Replaces | Role::Cancels if !is_pending => return None,
                 Role::Orders => self.book.end(name),
                 Role::Replaces | Role::Cancels | Role::Asks => {
                     self.book.close(name, State::Ended);

@@ -13,12 +13,14 @@ use super::problem::{Problem, nearest};
 use super::syntax::Action;
 
 /// What events are called.
-const EVENTS: [(&str, Happening); 5] = [
+const EVENTS: [(&str, Happening); 7] = [
     ("logon", Happening::Logon),
     ("logout", Happening::Logout),
     ("disconnect", Happening::Disconnect),
     ("undelivered", Happening::Undelivered),
     ("failed", Happening::Failed),
+    ("reject received", Happening::RejectReceived),
+    ("reject sent", Happening::RejectSent),
 ];
 
 /// Something that happens to a session, or to a message of it.
@@ -34,12 +36,21 @@ pub enum Happening {
     Undelivered,
     /// An action could not be done for a message from it.
     Failed,
+    /// Its peer has rejected a message with a Reject(3), which is the message of the event.
+    RejectReceived,
+    /// It has rejected a message of its peer with a Reject(3).
+    RejectSent,
 }
 
 impl Happening {
     /// Whether there is a message, whose fields may be asked for, changed and sent.
     #[must_use]
     pub fn has_message(self) -> bool {
+        !matches!(self, Self::Logon | Self::Logout | Self::Disconnect)
+    }
+
+    /// Whether that message may go somewhere.
+    fn may_be_sent(self) -> bool {
         matches!(self, Self::Undelivered | Self::Failed)
     }
 }
@@ -120,6 +131,9 @@ fn refused(happening: Happening, action: &Action) -> Option<&'static str> {
         Action::Count(_) | Action::Notify(_) | Action::Disconnect(_) => None,
         _ if !happening.has_message() => {
             Some("it has no message: it can count, notify and disconnect")
+        }
+        _ if !happening.may_be_sent() => {
+            Some("its message goes nowhere: it can count, notify and disconnect")
         }
         Action::Stop => Some("there is nothing to stop"),
         Action::Throttle { .. } => Some("it is no message that could be let through"),

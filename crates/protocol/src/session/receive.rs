@@ -210,7 +210,11 @@ impl Session {
             return Verdict::Handled;
         }
         match message.msg_type() {
-            b"0" | b"3" => self.advance(number + 1, outbox),
+            b"0" => self.advance(number + 1, outbox),
+            b"3" => {
+                self.advance(number + 1, outbox);
+                return Verdict::Rejected;
+            }
             b"1" if self.is_long_test(message) => {
                 let objection = Objection::to_tag(RejectReason::ValueIncorrect, tag::TEST_REQ_ID);
                 self.write_reject(message, objection, outbox);

@@ -15,6 +15,8 @@ pub enum Verdict {
     /// (PossDupFlag), its number was counted long ago. Only with
     /// [`Config::deliver_poss_dups`](super::Config::deliver_poss_dups).
     Duplicate,
+    /// The peer rejects, in sequence, a message of ours: tell the application.
+    Rejected,
     /// Feed these stored messages to [`Session::replay`](crate::Session::replay), as
     /// [`Session::replay_due`](crate::Session::replay_due) asks for them.
     Replay(RangeInclusive<u64>),

@@ -340,7 +340,7 @@ impl End {
         hold!(written <= MOST_AT_ONCE, "{written} messages from one call");
         self.seal()?;
         match verdict {
-            Verdict::Handled | Verdict::Deliver | Verdict::Duplicate => {}
+            Verdict::Handled | Verdict::Deliver | Verdict::Duplicate | Verdict::Rejected => {}
             Verdict::Replay(range) => {
                 let sent = *range.start() >= 1 && *range.end() < self.session.next_out();
                 hold!(sent, "resends {range:?}, which was never sent");

@@ -39,7 +39,7 @@ fn every_example_comes_true() {
     for ((_, file), (first, lines)) in files.iter().zip(&runs) {
         let mut rig = Rig::new(&file.join("\n"));
         rig.said();
-        let mut pending: Vec<String> = Vec::new();
+        let (mut pending, mut last): (Vec<String>, Option<String>) = Default::default();
         for (number, line) in (*first..).zip(lines) {
             if let Some(wanted) = line.strip_prefix("=> ") {
                 assert!(!pending.is_empty(), "line {number}: nothing comes out");
@@ -54,11 +54,14 @@ fn every_example_comes_true() {
                 rig.log_on(name);
             } else if let Some(minutes) = line.strip_suffix(" minutes pass") {
                 written = rig.wait(60 * minutes.parse::<u64>().unwrap());
+            } else if let Some((name, text)) = line.split_once(" rejects it: ") {
+                written = rig.rejects(&format!("{name}: {text}"), last.as_deref());
             } else {
                 let (from, text) = line.split_once(": ").unwrap();
                 written = rig.hears(from, text);
             }
             written.extend(rig.wait(0));
+            last = written.last().cloned().or(last);
             pending.extend(written.iter().map(|text| timeless(text)));
             for said in rig.said() {
                 let (rule, what) = said.split_once(": ").unwrap();
@@ -137,6 +140,7 @@ fn the_table_of_reasons_has_every_text() {
         Trouble::CameBack,
         Trouble::MaxHeld,
         Trouble::Expired,
+        Trouble::Rejected,
     ] {
         let text = trouble.text();
         let row = PAGE

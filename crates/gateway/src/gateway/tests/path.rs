@@ -242,7 +242,7 @@ do = ['return']
     rig.expect(
         "VENUE",
         "35=j|45=9|372=D|379=FW1|380=4|58=closed|",
-        &["ANNA: 35=j|372=D|379=A1|380=4|58=closed|"],
+        &["ANNA: 35=j|45=0|372=D|379=A1|380=4|58=closed|"],
     );
     assert_eq!(rig.gateway.orders().counters().live, 0);
     rig.expect("VENUE", "35=j|45=9|372=D|379=no|380=4|", &[]);

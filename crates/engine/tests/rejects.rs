@@ -1,0 +1,118 @@
+//! The application hears of Rejects of both sides, and with which message.
+
+mod common;
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use fixwire::Engine;
+use fixwire::config::{Connection, EngineConfig, SessionConfig};
+use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::journal::sim::SimDisk;
+use fixwire::protocol::dictionary::{Dictionary, Version};
+use fixwire::protocol::session::{self, BeginString, Role};
+use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, SessionId, tag};
+
+use common::wire::{self, calm};
+
+/// Answers each order, and writes down what is rejected.
+#[derive(Default)]
+struct Desk(Vec<String>);
+
+fn text(message: &Message<'_>, tag: fixwire::protocol::Tag) -> String {
+    String::from_utf8_lossy(message.get(tag).unwrap_or(b"-")).into_owned()
+}
+
+impl Application for Desk {
+    fn on_message(
+        &mut self,
+        _: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        wire::answer(message, from, b"8", outbox).expect("room for a report");
+        Ok(())
+    }
+
+    fn on_reject(
+        &mut self,
+        _: Now,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        let why = text(reject, tag::TEXT);
+        let mut decoder = Decoder::with_capacity(64);
+        self.0
+            .push(match refused.map(|bytes| decoder.decode(bytes)) {
+                Some(message) => format!(
+                    "{} {}: {why}",
+                    text(&message, tag::MSG_TYPE),
+                    text(&message, tag::CL_ORD_ID)
+                ),
+                None => format!("nothing: {why}"),
+            });
+        // What is written because of it leaves.
+        let mut news = outbox.begin(session, b"B");
+        news.field(tag::HEADLINE, b"sorry");
+        news.finish().expect("room");
+    }
+
+    fn on_reject_sent(&mut self, _: Now, _: SessionId, message: &Message<'_>, _: &mut Outbox) {
+        let kind = text(message, tag::MSG_TYPE);
+        self.0.push(format!(
+            "we reject {kind} {}",
+            text(message, tag::CL_ORD_ID)
+        ));
+    }
+}
+
+#[test]
+fn the_application_hears_what_was_rejected() {
+    let net = SimNet::new(1, calm(1 << 20));
+    let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
+    fix.max_latency = None;
+    fix.dictionary = Some(Dictionary::built_in(Version::Fix42).into());
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1000));
+    let config = EngineConfig {
+        sessions: vec![SessionConfig::new(
+            "S",
+            fix,
+            Connection::Acceptor { listen },
+        )],
+        ..EngineConfig::default()
+    };
+    let host = SimHost::new(1, &net, &SimDisk::new());
+    let mut engine = Engine::with_host(config, Desk::default(), host).unwrap();
+    let conn = net.connect(0, 1000).unwrap();
+    let mut say = |kind: &str, seq: u64, body: &str| {
+        wire::write(&net, conn, "PEER", kind, seq, body);
+        for _ in 0..20 {
+            engine.turn().unwrap();
+        }
+        let said = std::mem::take(&mut engine.application_mut().0);
+        (wire::shown(&wire::read(&net, conn), &["45"]), said)
+    };
+    let order = "11=A|21=1|55=VOD|54=1|60=20261120-10:00:00|38=9|40=1|";
+    assert_eq!(say("A", 1, "98=0|108=30|").0, ["A 1"]);
+    assert_eq!(say("D", 2, order).0, ["8 2"]);
+    // The report that has this number.
+    let (wrote, said) = say("3", 3, "45=2|58=bad|");
+    assert_eq!(said, ["8 A: bad"]);
+    assert_eq!(wrote, ["B 3"]);
+    // A number that was never used, and none.
+    assert_eq!(say("3", 4, "45=99|58=late|").1, ["nothing: late"]);
+    assert_eq!(say("3", 5, "45=0|58=odd|").1, ["nothing: odd"]);
+    // A Reject that is a repetition, or comes before what is missing, is not told twice or too early.
+    assert_eq!(
+        say("3", 5, "43=Y|122=20260101-00:00:00|45=0|58=odd|").1,
+        [""; 0]
+    );
+    assert_eq!(say("3", 7, "45=2|58=kept|").1, [""; 0]);
+    assert_eq!(say("0", 6, "").1, ["8 A: kept"]);
+    // One of ours: the order has no Symbol.
+    let (wrote, said) = say("D", 8, "11=B|21=1|54=1|60=20261120-10:00:00|38=9|40=1|");
+    assert_eq!(said, ["we reject D B"]);
+    assert_eq!(wrote.last().map(String::as_str), Some("3 8 8"), "{wrote:?}");
+}

@@ -1,0 +1,124 @@
+//! A peer rejects, at the level of the session, what it was sent: its order ends, and whoever asked is
+//! answered as if the gateway had refused the message.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Message, Now, Outbox, SOH, SessionId, Tag, tag};
+
+use super::answer::{TURNED, reads};
+use super::work::Work;
+use super::{Event, Gateway, Trouble};
+use crate::Draft;
+use crate::orders::known::asks;
+use crate::rules::Happening;
+
+impl Gateway {
+    /// A Reject of a session came. `refused` is the message that it speaks of, as it was sent.
+    #[cold]
+    pub(super) fn rejected(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        if session.0 as usize >= self.core.sessions.len() {
+            return;
+        }
+        self.core.counters.troubles += 1;
+        (self.core.listener)(Event::Trouble {
+            from: session,
+            message: *reject,
+            rule: None,
+            trouble: Trouble::Rejected,
+        });
+        self.happened_to(Happening::RejectReceived, now, session, reject, outbox);
+        let Some(refused) = refused else { return };
+        let mut draft = Draft::default();
+        draft.load(&self.decoder.decode(refused));
+        if !asks(draft.msg_type()) {
+            return;
+        }
+        // Without room for the note the order stays open, here and after a restart.
+        let client = match self.core.notes.begin(outbox) {
+            Ok(_) => self
+                .core
+                .notes
+                .rejected(session.0 as usize, &mut draft, outbox),
+            Err(trouble) => Err(trouble),
+        };
+        let client = client.ok().flatten();
+        if let Some(client) = client.and_then(|client| self.core.notes.place(client)) {
+            self.answer_rejected(now, client, &draft, reject, outbox);
+        }
+    }
+
+    /// Answers the client of a message that was sent and rejected.
+    fn answer_rejected(
+        &mut self,
+        now: Now,
+        client: usize,
+        draft: &Draft,
+        reject: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let Self {
+            rules,
+            active,
+            open,
+            core,
+            record,
+            decoder,
+            ..
+        } = self;
+        let dictionary = &core.sessions[client].dictionary;
+        let is_own = draft.get(tag::ON_BEHALF_OF_COMP_ID) == Some(&*core.sessions[client].peer);
+        record.clear();
+        put(record, tag::MSG_TYPE, draft.msg_type());
+        for at in 0..draft.len() {
+            let tag = draft.tag(at);
+            // The client's own names stand there when the message was routed by DeliverToCompID.
+            let is_turned = TURNED.iter().any(|(from, _)| *from == tag);
+            if reads(dictionary, draft.msg_type(), tag) && !(is_own && is_turned) {
+                put(record, tag, draft.value(at));
+            }
+        }
+        let message = decoder.decode(record);
+        let sessions = (&active[..], &open[..]);
+        let client = SessionId(client as u32);
+        let mut work = Work::new(core, rules, sessions, now, client, &message, outbox);
+        work.refuse_as_rejected(reject);
+    }
+
+    /// Does what `[[on]]` says about something that has happened to a message of this session.
+    #[cold]
+    pub(super) fn happened_to(
+        &mut self,
+        happening: Happening,
+        now: Now,
+        session: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let Self {
+            rules,
+            scratch,
+            active,
+            open,
+            core,
+            ..
+        } = self;
+        let sessions = (&active[..], &open[..]);
+        let mut work = Work::new(core, rules, sessions, now, session, message, outbox);
+        work.happened(happening, scratch);
+    }
+}
+
+fn put(text: &mut Vec<u8>, tag: Tag, value: &[u8]) {
+    let mut digits = itoa::Buffer::new();
+    text.extend_from_slice(digits.format(tag).as_bytes());
+    text.push(b'=');
+    text.extend_from_slice(value);
+    text.push(SOH);
+}

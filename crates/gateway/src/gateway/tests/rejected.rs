@@ -1,0 +1,193 @@
+//! What becomes of a message that its target rejects at the level of the session.
+
+use super::rejects::assert_valid;
+use super::*;
+
+const ORDER: &str = "35=D|11=1|21=1|55=VOD|54=1|60=20261120-10:00:00|38=9|40=1|";
+
+/// A client and a venue of these versions.
+fn between(client: Version, venue: Version) -> Rig {
+    let text =
+        "[gateway]\nids = 'always'\n[[rule]]\nfrom = ['CLIENT']\ndo = ['convert', 'send VENUE']\n";
+    let mut rig = Rig::of(text, &[("CLIENT", client), ("VENUE", venue)]);
+    rig.all_log_on();
+    rig
+}
+
+/// The message that is written because of one, and what its client is answered when it is rejected.
+fn answered(rig: &mut Rig, text: &str) -> String {
+    let sent = rig.hears("CLIENT", text);
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    let reject = "VENUE: 35=3|45=7|371=55|58=not this one|";
+    let mut written = rig.rejects(reject, Some(&sent[0]));
+    assert_eq!(written.len(), 1, "{written:?}");
+    written.remove(0)
+}
+
+#[test]
+fn whoever_asked_is_answered_in_its_own_words_and_version() {
+    for client in [
+        Version::Fix40,
+        Version::Fix42,
+        Version::Fix44,
+        Version::Fix50Sp2,
+    ] {
+        let mut rig = between(client, Version::Fix44);
+        let report = answered(&mut rig, ORDER);
+        assert!(
+            report.starts_with("CLIENT: 35=8|") && report.contains("|11=1|"),
+            "{report}"
+        );
+        assert!(
+            report.contains("|39=8|")
+                && report.contains("|58=destination has rejected this message: not this one|"),
+            "{report}"
+        );
+        assert_valid(client, &report);
+        // The order has ended: its id is free.
+        let again = rig.hears("CLIENT", ORDER);
+        assert!(again[0].starts_with("VENUE: 35=D|"), "{again:?}");
+        let cancel = "35=F|11=2|41=1|55=VOD|54=1|60=20261120-10:00:00|38=9|";
+        let reject = answered(&mut rig, cancel);
+        assert!(
+            reject.starts_with("CLIENT: 35=9|") && reject.contains("|11=2|"),
+            "{reject}"
+        );
+        assert_valid(client, &reject);
+        // The order that it was about has not.
+        assert!(rig.hears("CLIENT", ORDER)[0].contains("|58=duplicate ClOrdID|"));
+        if client >= Version::Fix42 {
+            let reject = answered(&mut rig, "35=R|131=Q|146=1|55=VOD|");
+            assert!(
+                reject.starts_with("CLIENT: 35=j|45=0|372=R|379=Q|"),
+                "{reject}"
+            );
+            assert_valid(client, &reject);
+        }
+    }
+}
+
+#[test]
+fn what_the_venue_has_answered_is_not_ended_by_a_reject_of_its_repetition() {
+    let mut rig = Rig::new(PLAIN);
+    let sent = rig.hears("ANNA", ORDER);
+    rig.hears(
+        "VENUE",
+        "35=8|37=V1|11=1|17=E1|150=0|39=0|55=VOD|54=1|151=9|14=0|6=0|",
+    );
+    let reject = "VENUE: 35=3|45=7|371=122|";
+    assert_eq!(rig.rejects(reject, Some(&sent[0])), [""; 0]);
+    assert_eq!(
+        rig.said(),
+        ["no rule: destination has rejected this message"]
+    );
+    // A replacement that was accepted lives on too.
+    let sent = rig.hears(
+        "ANNA",
+        "35=G|11=2|41=1|21=1|55=VOD|54=1|60=20261120-10:00:00|38=5|40=1|",
+    );
+    rig.hears(
+        "VENUE",
+        "35=8|37=V1|11=2|41=1|17=E2|150=5|39=0|55=VOD|54=1|151=5|14=0|6=0|",
+    );
+    assert_eq!(rig.rejects(reject, Some(&sent[0])), [""; 0]);
+    let duplicate = rig.hears("ANNA", &ORDER.replace("11=1", "11=2"));
+    assert!(
+        duplicate[0].contains("|58=duplicate ClOrdID|"),
+        "{duplicate:?}"
+    );
+}
+
+#[test]
+fn nobody_is_answered_for_what_nobody_asked() {
+    let mut rig = Rig::new(PLAIN);
+    // Of an unknown number, of the session's own messages, of a report, of an order of a drop copy.
+    let reject = "VENUE: 35=3|45=7|";
+    assert_eq!(rig.rejects(reject, None), [""; 0]);
+    assert_eq!(rig.rejects(reject, Some("VENUE: 35=2|7=1|16=0|")), [""; 0]);
+    let written = "AUDIT: 35=D|11=1|55=VOD|54=1|";
+    assert_eq!(rig.rejects("AUDIT: 35=3|45=7|", Some(written)), [""; 0]);
+    let report = "ANNA: 35=8|37=V1|11=1|17=E1|20=0|150=0|39=0|";
+    assert_eq!(rig.rejects("ANNA: 35=3|45=7|", Some(report)), [""; 0]);
+    assert_eq!(rig.said().len(), 4);
+    // What is no message at all.
+    assert_eq!(rig.rejects(reject, Some("VENUE: 35=D|=|x|11|")), [""; 0]);
+}
+
+#[test]
+fn a_third_party_is_named_and_the_client_itself_is_not() {
+    let text = "[[rule]]\nfrom = ['ANNA']\ndo = ['send by DeliverToCompID']\n";
+    let mut rig = Rig::new(text);
+    let sent = rig.hears("ANNA", "35=D|128=BERT|11=1|55=VOD|54=1|38=9|");
+    assert_eq!(sent, ["BERT: 35=D|115=ANNA|11=1|55=VOD|54=1|38=9|"]);
+    let written = rig.rejects("BERT: 35=3|45=7|", Some(&sent[0]));
+    assert!(!written[0].contains("|128="), "{written:?}");
+    let sent = rig.hears("ANNA", "35=D|115=DESK|128=BERT|11=2|55=VOD|54=1|38=9|");
+    let written = rig.rejects("BERT: 35=3|45=7|", Some(&sent[0]));
+    assert!(written[0].contains("|128=DESK|"), "{written:?}");
+}
+
+#[test]
+fn a_reject_has_the_same_effect_after_a_restart() {
+    let mut rig = Rig::new(PLAIN);
+    let sent = rig.hears("ANNA", ORDER);
+    rig.rejects("VENUE: 35=3|45=7|", Some(&sent[0]));
+    let mut again = Rig::of(PLAIN, &SESSIONS);
+    again.replay(&rig.notes);
+    assert_eq!(
+        again.gateway.orders().state_hash(),
+        rig.gateway.orders().state_hash()
+    );
+    assert_eq!(again.gateway.orders().counters().live, 0);
+}
+
+#[test]
+fn both_rejects_can_be_told_of() {
+    let mut rig = Rig::new(
+        r#"
+[[rule]]
+from = ["ANNA"]
+do = ['send BERT']
+[[on]]
+event = "reject received"
+session = ["BERT"]
+when = 'SessionRejectReason = 1'
+do = ['notify "BERT rejects ${RefSeqNum}: ${Text}"', 'count rejects']
+[[on]]
+event = "reject sent"
+session = ["ANNA"]
+do = ['notify "order ${ClOrdID} of ANNA is rejected"', 'count rejected']
+"#,
+    );
+    rig.rejects("BERT: 35=3|45=9|373=1|58=missing|", None);
+    rig.rejects("BERT: 35=3|45=9|373=5|", None);
+    let bytes = message(Version::Fix42, "ANNA", "35=D|11=5|54=?|");
+    let mut decoder = Decoder::with_capacity(64);
+    let (now, id) = (rig.now(), rig.id("ANNA"));
+    let bad = decoder.decode(&bytes);
+    rig.gateway.on_reject_sent(now, id, &bad, &mut rig.outbox);
+    assert_eq!(
+        rig.said(),
+        [
+            "no rule: destination has rejected this message",
+            "on 1: BERT rejects 9: missing",
+            "no rule: destination has rejected this message",
+            "on 2: order 5 of ANNA is rejected"
+        ]
+    );
+    let counted: Vec<_> = rig.gateway.counted().collect();
+    assert_eq!(counted, [("rejects", 1), ("rejected", 1)]);
+}
+
+#[test]
+fn its_message_goes_nowhere() {
+    for event in ["reject received", "reject sent"] {
+        for action in ["send BERT", "copy to AUDIT", "reject \"x\""] {
+            let text =
+                format!("{PLAIN}[[on]]\nevent = '{event}'\nsession = ['*']\ndo = ['{action}']\n");
+            let errors = load(&text, &SESSIONS, std::boxed::Box::new(|_| ())).unwrap_err();
+            let said = errors[0].to_string();
+            assert!(said.contains("count, notify and disconnect"), "{said}");
+        }
+    }
+}
