@@ -86,7 +86,10 @@ impl<D: Disk> Core<D> {
         let state = &mut self.sessions[session];
         let line = &mut self.lines[session];
         line.counters.received += 1;
-        let verdict = state.receive(now, message, &mut self.outbox);
+        let verdict = match message.msg_type() {
+            b"A" => receive_logon(now, state, message, app, &mut self.outbox),
+            _ => state.receive(now, message, &mut self.outbox),
+        };
         if verdict == Verdict::Deliver {
             line.counters.delivered += 1;
             let taken = match &mut line.throttle {
@@ -111,7 +114,7 @@ impl<D: Disk> Core<D> {
             app.on_poss_dup(now, state.id(), message, &mut self.outbox);
         } else if verdict == Verdict::Rejected {
             self.rejected(now, session, message, app);
-        } else if has_reject(&self.outbox) {
+        } else if line.logged_on && has_reject(&self.outbox) {
             app.on_reject_sent(now, state.id(), message, &mut self.outbox);
         } else if !line.logged_on && state.is_logged_on() {
             app.on_logon(now, state.id(), &mut self.outbox);
@@ -137,13 +140,18 @@ impl<D: Disk> Core<D> {
             Some(Ok(number)) => number,
             _ => 0,
         };
-        let mut replay = self
-            .journal
-            .replay(self.lines[session].journal, number, number);
-        let refused = match self.journal.next_of(&mut replay) {
-            Some(Stored::Message { bytes, .. }) => Some(bytes),
-            _ => None,
-        };
+        let line = &mut self.lines[session];
+        let told = (self.sessions[session].epoch(), number);
+        // Looked up once for each message, however often a peer repeats itself.
+        let is_new = told > line.rejected && number < self.sessions[session].next_out();
+        let mut refused = None;
+        if is_new {
+            line.rejected = told;
+            let mut replay = self.journal.replay(line.journal, number, number);
+            if let Some(Stored::Message { bytes, .. }) = self.journal.next_of(&mut replay) {
+                refused = Some(bytes);
+            }
+        }
         let id = self.sessions[session].id();
         app.on_reject(now, id, reject, refused, &mut self.outbox);
     }
@@ -523,6 +531,23 @@ impl<D: Disk> Core<D> {
         }
         self.due = self.due.min(self.lines[session].wake);
     }
+}
+
+/// A Logon: the application may refuse one that the session would take.
+#[cold]
+fn receive_logon(
+    now: Now,
+    session: &mut Session,
+    logon: &Message<'_>,
+    app: &mut impl Application,
+    outbox: &mut Outbox,
+) -> Verdict {
+    if session.would_log_on(now, logon)
+        && let Err(text) = app.on_logon_request(now, session.id(), logon)
+    {
+        return session.turn_away(&text, outbox);
+    }
+    session.receive(now, logon, outbox)
 }
 
 /// Whether a Reject has just been written.

@@ -47,6 +47,8 @@ pub(crate) struct Line {
     pub(crate) peer: Option<IpAddr>,
     pub(crate) throttle: Option<Inbound>,
     pub(crate) pacer: Option<Pacer>,
+    /// The last number, in this epoch, of which the peer's Rejects have told.
+    pub(crate) rejected: (u64, u64),
     /// When something of throttle, pacer or a stalled peer is due.
     pub(crate) wake: Mono,
     /// The operator was told that the peer reads slowly.
@@ -94,6 +96,7 @@ impl Line {
             peer: None,
             throttle: config.flow.inbound.map(Inbound::new),
             pacer: config.flow.outbound.map(Pacer::new),
+            rejected: (0, 0),
             wake: NEVER,
             is_slow: false,
             counters: Counters::default(),

@@ -14,6 +14,7 @@ use std::net::SocketAddr;
 use fixwire_protocol::session::{Reason, Verdict};
 use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, Parting, SessionId, frame};
 
+use crate::access::Target;
 use crate::connect::State;
 use crate::engine::{Engine, EngineError, NEVER, Owner, Stopping};
 use crate::event::{Ending, Event};
@@ -264,7 +265,15 @@ impl<A: Application, H: Host> Engine<A, H> {
         let mut verdict = verdict;
         loop {
             match verdict {
-                Verdict::Disconnect(reason) => return Ok(Some(Ending::Session(reason))),
+                Verdict::Disconnect(reason) => {
+                    if reason == Reason::RefusedByApplication
+                        && let Some(peer) = self.core.lines[session].peer
+                    {
+                        let target = Target::Session(session);
+                        self.lobby.doorman.failed(now.mono, peer, target);
+                    }
+                    return Ok(Some(Ending::Session(reason)));
+                }
                 Verdict::Replay(_) => self.core.set_busy(session),
                 Verdict::Handled | Verdict::Deliver | Verdict::Duplicate | Verdict::Rejected => {}
             }

@@ -109,10 +109,12 @@ fn the_application_hears_what_was_rejected() {
         say("3", 5, "43=Y|122=20260101-00:00:00|45=0|58=odd|").1,
         [""; 0]
     );
-    assert_eq!(say("3", 7, "45=2|58=kept|").1, [""; 0]);
-    assert_eq!(say("0", 6, "").1, ["8 A: kept"]);
+    assert_eq!(say("3", 7, "45=3|58=kept|").1, [""; 0]);
+    assert_eq!(say("0", 6, "").1, ["B -: kept"]);
+    // What was told of is not looked up again.
+    assert_eq!(say("3", 8, "45=2|58=again|").1, ["nothing: again"]);
     // One of ours: the order has no Symbol.
-    let (wrote, said) = say("D", 8, "11=B|21=1|54=1|60=20261120-10:00:00|38=9|40=1|");
+    let (wrote, said) = say("D", 9, "11=B|21=1|54=1|60=20261120-10:00:00|38=9|40=1|");
     assert_eq!(said, ["we reject D B"]);
-    assert_eq!(wrote.last().map(String::as_str), Some("3 8 8"), "{wrote:?}");
+    assert_eq!(wrote.last().map(String::as_str), Some("3 9 9"), "{wrote:?}");
 }

@@ -133,8 +133,8 @@ struct Session {
     time_to_live: Option<Nanos>,
     follows: bool,
     resets: bool,
-    /// The CompID of its peer; empty when it has none.
-    peer: Box<[u8]>,
+    /// Rules give copies to it, whose ids nobody follows.
+    gets_copies: bool,
 }
 
 impl Gateway {
@@ -223,6 +223,15 @@ impl Application for Gateway {
             outbox,
         );
         work.run(&mut self.scratch)
+    }
+
+    fn on_logon_request(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        logon: &Message<'_>,
+    ) -> Result<(), String> {
+        self.asked_to_log_on(now, session, logon)
     }
 
     fn on_logon(&mut self, _now: Now, session: SessionId, outbox: &mut Outbox) {

@@ -7,6 +7,7 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Instant;
 
+use fixwire_protocol::dictionary::{Dictionary, validate};
 use fixwire_protocol::outbox::BodyError;
 use fixwire_protocol::{
     Application, Decoder, Frame, HeaderTemplate, Message, Outbox, Precision, SessionId, Stamp,
@@ -52,6 +53,17 @@ impl FixClient {
         answer: &'static [u8],
     ) -> Result<Self, Error> {
         let clock = Clock::start();
+        let answering = config.sessions.len() - 1;
+        let (begin_string, target, sender) = config.names(answering);
+        let answers = Answers {
+            msg_type: answer,
+            begin_string: begin_string.as_str(),
+            sender,
+            target,
+            dictionary: Dictionary::built_in(config.sessions[answering]),
+            last: Vec::with_capacity(MOST),
+            next_in: 2,
+        };
         let (arena, address) = config.start_acceptor(far_core, clock, app)?;
         let mut client = Self {
             config,
@@ -60,10 +72,7 @@ impl FixClient {
             sessions: Vec::new(),
             decoder: Decoder::with_capacity(64),
             clock,
-            answers: Answers {
-                msg_type: answer,
-                next_in: 2,
-            },
+            answers,
         };
         let logged_on = client.log_on(address);
         client.arena.assign(Task::Rest);
@@ -89,7 +98,7 @@ impl FixClient {
                 &[],
             ));
             let mut pipe = TcpStream::connect(address)
-                .and_then(Pipe::new)
+                .and_then(|socket| Pipe::new(socket, self.config.nodelay))
                 .map_err(Error::system("connect over loopback"))?;
             let logon = writer.admin(b"A", wall, |body| {
                 body.uint(tag::ENCRYPT_METHOD, 0)
@@ -164,6 +173,15 @@ impl FixClient {
             orders.writer.withdraw();
             Ok((load.close(), ()))
         })?;
+        answers.check_last(decoder)?;
+        let before = pipes.len() - 1;
+        for pipe in &mut pipes[..before] {
+            if pipe.read(false).map_err(broken)? > 0 {
+                let said = String::from_utf8_lossy(pipe.unread()).replace('\x01', "|");
+                let what = "the session that orders leave on was told";
+                return Err(Error::Session(format!("{what} {said}")));
+            }
+        }
         Ok(run)
     }
 
@@ -178,9 +196,10 @@ impl FixClient {
         for number in 0..self.pipes.len() {
             let logout = self.sessions[number].admin(b"5", wall, |_| ())?;
             self.pipes[number].output.extend_from_slice(logout);
-            // An acceptor that does not answer has its reasons, which ending it tells.
-            if self.await_admin(number, b"5").is_err() {
-                break;
+            if let Err(error) = self.await_admin(number, b"5") {
+                // What ended the far engine explains it.
+                self.arena.stop()?;
+                return Err(error);
             }
         }
         self.arena.stop()
@@ -259,6 +278,12 @@ fn unwritten(error: BodyError) -> Error {
 /// What answers look like.
 struct Answers {
     msg_type: &'static [u8],
+    begin_string: &'static str,
+    sender: String,
+    target: String,
+    dictionary: Dictionary,
+    /// The last one, to be looked at when nothing is timed.
+    last: Vec<u8>,
     /// MsgSeqNum of the next one.
     next_in: u64,
 }
@@ -267,8 +292,25 @@ impl Answers {
     /// ClOrdID of the order that a message answers; `None` when it answers none.
     fn cl_ord_id(&self, message: &Message<'_>) -> Option<u64> {
         let numbered = message.uint(tag::MSG_SEQ_NUM) == Some(Ok(self.next_in));
-        let is_answer = numbered && message.msg_type() == self.msg_type;
+        let is_answer = numbered
+            && message.msg_type() == self.msg_type
+            && message.begin_string() == self.begin_string.as_bytes()
+            && message.get(tag::SENDER_COMP_ID) == Some(self.sender.as_bytes())
+            && message.get(tag::TARGET_COMP_ID) == Some(self.target.as_bytes());
         message.uint(tag::CL_ORD_ID).filter(|_| is_answer)?.ok()
+    }
+
+    /// Whether the last answer is a good message of its version.
+    fn check_last(&self, decoder: &mut Decoder) -> Result<(), Error> {
+        if self.last.is_empty() {
+            return Ok(());
+        }
+        let message = decoder.decode(&self.last);
+        let (rules, mut scratch) = (validate::Rules::default(), validate::Scratch::default());
+        validate::check(&self.dictionary, &message, &rules, &mut scratch).map_err(|fault| {
+            let shown = String::from_utf8_lossy(&self.last).replace('\x01', "|");
+            Error::Session(format!("an answer is not valid: {fault:?} in {shown}"))
+        })
     }
 }
 
@@ -312,7 +354,11 @@ impl Speech for Orders<'_> {
                     let id = self.answers.cl_ord_id(&message);
                     let place = id.and_then(|id| id.checked_sub(self.first));
                     match place.and_then(|place| self.intended.get(place as usize)) {
-                        Some(intended) if skip == 0 => load.answered(*intended, now),
+                        Some(intended) if skip == 0 => {
+                            load.answered(*intended, now);
+                            self.answers.last.clear();
+                            self.answers.last.extend_from_slice(message.bytes());
+                        }
                         _ => load.wrong(),
                     }
                     self.answers.next_in += 1;

@@ -30,7 +30,7 @@ pub enum Way {
 type Pipes = [Pipe; 2];
 
 fn pipes([back, onward]: [TcpStream; 2]) -> io::Result<Pipes> {
-    Ok([Pipe::new(back)?, Pipe::new(onward)?])
+    Ok([Pipe::new(back, true)?, Pipe::new(onward, true)?])
 }
 
 /// Answers each order's worth of bytes with a report's worth.

@@ -20,13 +20,13 @@ pub struct Pipe {
 const ROOM: usize = 256 << 10;
 
 impl Pipe {
-    /// Takes a connection over.
+    /// Takes a connection over; without `nodelay` Nagle's algorithm holds small writes back.
     ///
     /// # Errors
     ///
     /// The socket refuses its options.
-    pub fn new(socket: TcpStream) -> io::Result<Self> {
-        socket.set_nodelay(true)?;
+    pub fn new(socket: TcpStream, nodelay: bool) -> io::Result<Self> {
+        socket.set_nodelay(nodelay)?;
         socket.set_nonblocking(true)?;
         Ok(Self {
             socket,

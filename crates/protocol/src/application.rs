@@ -1,5 +1,7 @@
 //! What a user of the engine writes.
 
+use alloc::string::String;
+
 use crate::session::Config;
 use crate::{Message, Now, Outbox, SessionId, Tag, Timestamp};
 
@@ -36,7 +38,8 @@ pub trait Application {
 
     /// The peer has rejected a message of ours with a Reject(3). `refused` is the message that
     /// RefSeqNum(45) names, as it was sent, for a [`Decoder`](crate::Decoder); `None` when none of this
-    /// number is stored. It may be one of the session's own, such as a ResendRequest.
+    /// number is stored, or an earlier Reject was about this number or a later one. It may be one of the
+    /// session's own, such as a ResendRequest.
     fn on_reject(
         &mut self,
         _now: Now,
@@ -47,8 +50,8 @@ pub trait Application {
     ) {
     }
 
-    /// The session has rejected a message of its peer with a Reject(3), which is written already: the
-    /// message never gets to the application.
+    /// The session has rejected a message of its peer, which is logged on, with a Reject(3), which is
+    /// written already: the message never gets to the application. Not called for garbled messages.
     fn on_reject_sent(
         &mut self,
         _now: Now,
@@ -70,6 +73,22 @@ pub trait Application {
     /// for each note that the journal has, in their order. An application that keeps a note of whatever
     /// changes its state has that state again.
     fn on_note(&mut self, _at: Timestamp, _note: &[u8]) {}
+
+    /// A peer asks to log on with a Logon that the session would take: its CompIDs, numbers, times and
+    /// the password of the settings are right. Asked once for each; the place to look a user up.
+    ///
+    /// # Errors
+    ///
+    /// The text of a Logout that refuses it, after which the connection ends. It counts as a wrong
+    /// password does.
+    fn on_logon_request(
+        &mut self,
+        _now: Now,
+        _session: SessionId,
+        _logon: &Message<'_>,
+    ) -> Result<(), String> {
+        Ok(())
+    }
 
     /// A session has logged on: both Logons have been exchanged.
     fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}

@@ -286,6 +286,15 @@ impl Application for Serving {
         self.gateway.on_note(at, note);
     }
 
+    fn on_logon_request(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        logon: &Message<'_>,
+    ) -> Result<(), String> {
+        self.gateway.on_logon_request(now, session, logon)
+    }
+
     fn on_logon(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
         self.gateway.on_logon(now, session, outbox);
     }

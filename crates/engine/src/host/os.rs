@@ -315,13 +315,15 @@ impl Os {
 }
 
 impl Socket {
-    /// Takes from the system what was read and left there. A failure is the next read's.
-    fn take(&mut self, waste: &mut Waste) {
+    /// Takes from the system what was read and left there. A failure is the next read's, and said.
+    fn take(&mut self, waste: &mut Waste) -> bool {
         if let Link::Open(stream) = &self.link
             && let Err(error) = self.one_way.take(stream, waste)
         {
             self.link = Link::Failed(Some(error));
+            return false;
         }
+        true
     }
 
     /// A write that was cut short can go on: what was accepted before has been taken.
@@ -340,6 +342,18 @@ fn register(poll: &Poll, conn: ConnId, stream: &mut TcpStream) -> io::Result<()>
     let interest = Interest::READABLE | Interest::WRITABLE;
     poll.registry()
         .register(stream, Token(conn.0 as usize), interest)
+}
+
+impl Drop for Os {
+    /// What is unread when a socket closes would turn that into a reset, and the peer might lose our
+    /// last words.
+    fn drop(&mut self) {
+        for conn in std::mem::take(&mut self.untaken) {
+            if let Some(Some(socket)) = self.sockets.get_mut(conn.0 as usize) {
+                socket.take(&mut self.waste);
+            }
+        }
+    }
 }
 
 impl Host for Os {
@@ -561,8 +575,10 @@ impl Host for Os {
     fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
         while let Some(conn) = self.untaken.pop() {
-            if let Some(Some(socket)) = self.sockets.get_mut(conn.0 as usize) {
-                socket.take(&mut self.waste);
+            if let Some(Some(socket)) = self.sockets.get_mut(conn.0 as usize)
+                && !socket.take(&mut self.waste)
+            {
+                self.heat(conn);
             }
         }
         let direct = self.is_direct();

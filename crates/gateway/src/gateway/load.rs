@@ -106,15 +106,15 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
     };
     nothing_void_is_held(&rules, context, &options)?;
     let conversions = conversions(made, text, &rules, context, &options)?;
-    let sessions = context.sessions.iter().zip(&options.targets);
-    let sessions = sessions.map(|(session, target)| Session {
+    let sessions = context.sessions.iter().zip(&options.targets).enumerate();
+    let sessions = sessions.map(|(place, (session, target))| Session {
         dictionary: session.dictionary.clone(),
         version: session.version,
         away: target.away,
         time_to_live: target.time_to_live,
         follows: target.follows,
         resets: session.resets,
-        peer: session.peer.as_bytes().into(),
+        gets_copies: rules.copies_to(place),
     });
     Ok(Parts {
         sessions: sessions.collect(),

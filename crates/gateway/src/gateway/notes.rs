@@ -9,6 +9,7 @@
 //! O client venue MsgType | 11=..|41=..|        outbound, with the fields that it reads
 //! I venue MsgType | 11=..|39=..|               heard
 //! R venue MsgType | 11=..|                     refused
+//! J venue MsgType | 11=..|                     rejected
 //! H source target lengths | D|11=..| 35=..|11=..| D 11=..|..
 //!                                              held: what orders know of it, what an answer to it reads,
 //!                                              MsgType and fields; the lengths are those of the first three
@@ -292,7 +293,7 @@ impl Notes {
         Ok(client.map(|client| (client, self.draft.value(0))))
     }
 
-    /// A venue rejected this message, which is as it was sent; as [`Orders::refused`].
+    /// A venue rejected this message, which is as it was sent; as [`Orders::rejected`].
     pub fn rejected(
         &mut self,
         venue: usize,
@@ -301,8 +302,8 @@ impl Notes {
     ) -> Result<Option<SessionId>, Trouble> {
         let venue = self.introduced(venue, outbox)?;
         self.pick(draft, reads_outbound);
-        self.note(b"R ", &[venue], outbox)?;
-        Ok(self.orders.refused(venue, draft))
+        self.note(b"J ", &[venue], outbox)?;
+        Ok(self.orders.rejected(venue, draft))
     }
 
     /// Keeps what the orders read of a message.
@@ -376,6 +377,7 @@ impl Notes {
             "O" => drop(self.orders.outbound(at, client, venue, &mut self.draft)),
             "I" => drop(self.orders.heard(at, venue, &self.draft)),
             "R" => drop(self.orders.refused(venue, &mut self.draft)),
+            "J" => drop(self.orders.rejected(venue, &mut self.draft)),
             _ => return None,
         }
         Some(Ok(()))

@@ -1,5 +1,5 @@
-//! A peer rejects, at the level of the session, what it was sent: its order ends, and whoever asked is
-//! answered as if the gateway had refused the message.
+//! A peer rejects, at the level of the session, what it was sent: what it was asked for has ended, and
+//! whoever asked is answered as if the gateway had refused the message.
 
 use alloc::vec::Vec;
 
@@ -23,9 +23,11 @@ impl Gateway {
         refused: Option<&[u8]>,
         outbox: &mut Outbox,
     ) {
-        if session.0 as usize >= self.core.sessions.len() {
+        let Some(of) = self.core.sessions.get(session.0 as usize) else {
             return;
-        }
+        };
+        // Nothing tells the id of a copy from the same id of an order.
+        let is_followed = of.follows && !of.gets_copies;
         self.core.counters.troubles += 1;
         (self.core.listener)(Event::Trouble {
             from: session,
@@ -34,27 +36,37 @@ impl Gateway {
             trouble: Trouble::Rejected,
         });
         self.happened_to(Happening::RejectReceived, now, session, reject, outbox);
-        let Some(refused) = refused else { return };
+        let Some(refused) = refused.filter(|_| is_followed) else {
+            return;
+        };
         let mut draft = Draft::default();
         draft.load(&self.decoder.decode(refused));
-        if !asks(draft.msg_type()) {
+        let meant = reject.get(tag::REF_MSG_TYPE);
+        if !asks(draft.msg_type()) || meant.is_some_and(|meant| meant != draft.msg_type()) {
             return;
         }
-        // Without room for the note the order stays open, here and after a restart.
+        // Without room for the note it stays open, here and after a restart.
         let client = match self.core.notes.begin(outbox) {
-            Ok(_) => self
-                .core
-                .notes
-                .rejected(session.0 as usize, &mut draft, outbox),
+            Ok(_) => {
+                let notes = &mut self.core.notes;
+                notes.rejected(session.0 as usize, &mut draft, outbox)
+            }
             Err(trouble) => Err(trouble),
         };
-        let client = client.ok().flatten();
-        if let Some(client) = client.and_then(|client| self.core.notes.place(client)) {
+        let Ok(Some(client)) = client else { return };
+        let orders = self.core.notes.orders();
+        // Another session that it was sent to has it.
+        let elsewhere = matches!(draft.msg_type(), b"D" | b"AB")
+            && draft
+                .get(tag::CL_ORD_ID)
+                .is_some_and(|id| orders.is_alive(client, id));
+        if let Some(client) = self.core.notes.place(client).filter(|_| !elsewhere) {
             self.answer_rejected(now, client, &draft, reject, outbox);
         }
     }
 
-    /// Answers the client of a message that was sent and rejected.
+    /// Answers the client of a message that was sent and rejected. Who its third parties were and what
+    /// account it named is not in what was sent: rules may have written these.
     fn answer_rejected(
         &mut self,
         now: Now,
@@ -73,14 +85,12 @@ impl Gateway {
             ..
         } = self;
         let dictionary = &core.sessions[client].dictionary;
-        let is_own = draft.get(tag::ON_BEHALF_OF_COMP_ID) == Some(&*core.sessions[client].peer);
         record.clear();
         put(record, tag::MSG_TYPE, draft.msg_type());
         for at in 0..draft.len() {
             let tag = draft.tag(at);
-            // The client's own names stand there when the message was routed by DeliverToCompID.
-            let is_turned = TURNED.iter().any(|(from, _)| *from == tag);
-            if reads(dictionary, draft.msg_type(), tag) && !(is_own && is_turned) {
+            let is_written = tag == tag::ACCOUNT || TURNED.iter().any(|(from, _)| *from == tag);
+            if !is_written && reads(dictionary, draft.msg_type(), tag) {
                 put(record, tag, draft.value(at));
             }
         }

@@ -1,6 +1,6 @@
 //! One message: what the rules say about it is done.
 
-use fixwire_protocol::{Message, Now, Outbox, Refusal, SessionId, tag};
+use fixwire_protocol::{BodyError, Message, Now, Outbox, Refusal, SessionId, tag};
 
 use super::answer::{Answer, plain};
 use super::options::Away;
@@ -13,6 +13,9 @@ use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
 mod on;
 
 mod hold;
+
+/// Bytes of a peer's text that are passed on.
+const MAX_TEXT: usize = 200;
 
 /// Whom a message goes back to.
 #[derive(Clone, Copy)]
@@ -135,9 +138,13 @@ impl<'w> Work<'w> {
         self.core.text.extend_from_slice(why);
         if let Some(text) = reject.get(tag::TEXT) {
             self.core.text.extend_from_slice(b": ");
-            self.core.text.extend_from_slice(plain(text));
+            let most = text.len().min(MAX_TEXT);
+            self.core.text.extend_from_slice(&text[..most]);
         }
         self.answer(RejectKind::Fitting, Some(Trouble::Rejected));
+        if self.unanswered {
+            self.tell(None, Trouble::NotWritten(BodyError::Full));
+        }
     }
 
     /// Whether it is a message that is never answered with a reject.
@@ -221,15 +228,8 @@ impl<'w> Work<'w> {
                     self.answer(kind, None);
                 }
             }
-            Outcome::Disconnect { rule, session } => {
-                let rule = self.rules.name(rule).unwrap_or_default();
-                let session = SessionId(session as u32);
-                (self.core.listener)(Event::Disconnect { rule, session });
-            }
-            Outcome::Count { counter, .. } => self.core.counted[counter] += 1,
-            Outcome::Notify { rule, text } => {
-                let rule = self.rules.name(rule).unwrap_or_default();
-                (self.core.listener)(Event::Notify { rule, text });
+            Outcome::Disconnect { .. } | Outcome::Count { .. } | Outcome::Notify { .. } => {
+                self.core.tell_outcome(self.rules, outcome);
             }
             Outcome::Throttled { rule, reject } => match reject {
                 true => self.trouble(Some(rule), Trouble::TooMany),

@@ -23,7 +23,7 @@ use fixwire_protocol::{Nanos, SessionId, Timestamp};
 use siphasher::sip::SipHasher13;
 
 use super::table::Kind;
-pub(super) use restore::Saved;
+pub(super) use restore::{ANSWERED, Saved};
 
 /// No place.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -104,6 +104,8 @@ pub(super) struct Name {
     pub(super) purpose: Purpose,
     pub(super) state: State,
     pub(super) touched: Timestamp,
+    /// The venue has said something about it.
+    pub(super) is_answered: bool,
     /// When it was opened, as a count.
     pub(super) opened: u64,
     /// The name that this one asks to replace or cancel.
@@ -129,6 +131,7 @@ const FREE: Name = Name {
     purpose: Purpose::Order,
     state: State::Ended,
     touched: Timestamp(0),
+    is_answered: false,
     opened: 0,
     before: Link {
         place: NOWHERE,
@@ -472,6 +475,11 @@ impl Book {
     }
 
     /// Something was heard of a name: it is the last of its list now.
+    /// Notes that the venue has said something about a name; whether that is new.
+    pub(super) fn set_answered(&mut self, place: u32) -> bool {
+        !core::mem::replace(&mut self.names[place as usize].is_answered, true)
+    }
+
     pub(super) fn touch(&mut self, place: u32, now: Timestamp) {
         self.names[place as usize].touched = now;
         let queue = self.name(place).queue;

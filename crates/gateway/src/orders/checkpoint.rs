@@ -6,7 +6,8 @@
 //! body   = counters  count u32, venue...   count u32, name...
 //! venue  = session u32  next number u64
 //! name   = number u64  client u32  venue u32  kind u8  purpose u8  state u8  list u8  touched i64
-//!          opened u64  before u64  chain u64  within u64  found-by bits u8  three ids: length u8, bytes
+//!          opened u64  before u64  chain u64  within u64  found-by and answered bits u8
+//!          three ids: length u8, bytes
 //! ```
 //!
 //! Numbers are little-endian. Names stand in the order of their lists, which is the order in which
@@ -19,7 +20,7 @@ use core::hash::Hasher;
 use fixwire_protocol::{SessionId, Timestamp};
 use siphasher::sip::SipHasher24;
 
-use super::book::{By, Link, Purpose, Queue, Saved, State};
+use super::book::{ANSWERED, By, Link, Purpose, Queue, Saved, State};
 use super::table::Kind;
 use super::{Orders, OrdersConfig, OrdersError, Venue};
 
@@ -226,7 +227,7 @@ impl Orders {
         put(&number(name.before).to_le_bytes());
         put(&self.book.chain_id(place).to_le_bytes());
         put(&number(self.book.within(place)).to_le_bytes());
-        put(&[found_by]);
+        put(&[found_by | u8::from(name.is_answered) << ANSWERED]);
         for by in By::ALL {
             let found = by != By::OrderId || self.book.is_indexed(place, by);
             let id = if found { self.book.id(place, by) } else { &[] };

@@ -3,7 +3,7 @@
 use fixwire_protocol::{SessionId, Timestamp, tag};
 
 use super::Orders;
-use super::book::{By, Link, Purpose, State};
+use super::book::{Book, By, Link, Purpose, State};
 use super::lifecycle::{Said, has_ended, said};
 use super::table::{self, Answer, Kind, Role, Stranger};
 use crate::Draft;
@@ -55,6 +55,7 @@ impl Orders {
         if self.book.name(about).state.is_open() {
             self.book.touch(about, now);
         }
+        self.note_answer(about, draft.msg_type());
         match draft.msg_type() {
             b"8" if self.book.name(about).kind == Kind::Order => self.execution(about, draft),
             b"9" => self.cancel_reject(order, before, draft),
@@ -82,8 +83,7 @@ impl Orders {
     /// message is given as the venue saw it.
     ///
     /// Gets its client's ids back. What it began has ended, unless it was a possible resend: the venue
-    /// may have taken the first one. `None` when nothing in it is known, or the venue has answered it
-    /// before: then it is a repetition that was refused.
+    /// may have taken the first one. `None` when nothing in it is known.
     pub fn refused(&mut self, venue: SessionId, draft: &mut Draft) -> Option<SessionId> {
         let resent = draft.get(tag::POSS_RESEND) == Some(b"Y");
         let stops = draft.get(tag::SUBSCRIPTION_REQUEST_TYPE) == Some(b"2");
@@ -102,12 +102,9 @@ impl Orders {
             }
             client = Some(whose);
             draft.set_at(at, self.book.id(name, By::Client));
-            let is_pending = self.book.name(name).state == State::Pending;
             match ask.role {
                 Role::Names => {}
                 _ if resent || stops => {}
-                Role::Orders if !self.book.id(name, By::OrderId).is_empty() => return None,
-                Role::Replaces | Role::Cancels if !is_pending => return None,
                 Role::Orders => self.book.end(name),
                 Role::Replaces | Role::Cancels | Role::Asks => {
                     self.book.close(name, State::Ended);
@@ -115,6 +112,61 @@ impl Orders {
             }
         }
         client
+    }
+
+    /// A venue rejected a message by a Reject(3), which may be about a repetition of it. The message is
+    /// given as the venue saw it.
+    ///
+    /// Gets its client's ids back. What it began has ended, each by itself: whatever else was asked for
+    /// an order is answered too. `None`, and nothing changes, when the venue has answered before what
+    /// the message began, or nothing in it is known.
+    pub fn rejected(&mut self, venue: SessionId, draft: &mut Draft) -> Option<SessionId> {
+        let asks = table::asks(draft.msg_type());
+        let begins = draft.get(tag::POSS_RESEND) != Some(b"Y")
+            && draft.get(tag::SUBSCRIPTION_REQUEST_TYPE) != Some(b"2");
+        let known = |book: &Book, draft: &Draft, at| {
+            let ask = asks.iter().find(|ask| ask.tag == draft.tag(at))?;
+            let name = book.at_venue(venue, ask.kind, draft.value(at))?;
+            Some((name, begins && ask.role != Role::Names, ask.role))
+        };
+        let mut client = None;
+        for at in 0..draft.len() {
+            let Some((name, begun, role)) = known(&self.book, draft, at) else {
+                continue;
+            };
+            let name = self.book.name(name);
+            let is_theirs = *client.get_or_insert(name.client) == name.client;
+            let is_order = role == Role::Orders && name.kind == Kind::Order;
+            let is_over = name.is_answered || (is_order && !name.state.is_open());
+            if is_theirs && begun && is_over {
+                return None;
+            }
+        }
+        let client = client?;
+        for at in 0..draft.len() {
+            let Some((name, begun, _)) = known(&self.book, draft, at) else {
+                continue;
+            };
+            if self.book.name(name).client != client {
+                continue;
+            }
+            draft.set_at(at, self.book.id(name, By::Client));
+            if begun {
+                self.book.close(name, State::Ended);
+            }
+        }
+        Some(client)
+    }
+
+    /// The venue has answered what this name stands for, and so whatever it replaces.
+    fn note_answer(&mut self, about: u32, msg_type: &[u8]) {
+        let mut next = Some(about);
+        while let Some(name) = next
+            && self.book.set_answered(name)
+        {
+            let before = self.book.name(name).before;
+            next = self.book.follow(before).filter(|_| msg_type == b"8");
+        }
     }
 
     /// The name that a message is about.

@@ -104,6 +104,17 @@ impl Orders {
         })
     }
 
+    /// Whether this client has an order of this ClOrdID that is open or that a venue has answered, at
+    /// whatever venue, but for one that was [`rejected`](Self::rejected).
+    #[must_use]
+    pub fn is_alive(&self, client: SessionId, id: &[u8]) -> bool {
+        self.venues.iter().any(|venue| {
+            let name = self.book.of_client(client, venue.id, Kind::Order, id);
+            name.map(|name| self.book.name(name))
+                .is_some_and(|name| name.state.is_open() || name.is_answered)
+        })
+    }
+
     /// Whether this client has an open order of this ClOrdID, at whatever venue.
     #[must_use]
     pub fn is_open(&self, client: SessionId, id: &[u8]) -> bool {

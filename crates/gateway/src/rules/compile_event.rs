@@ -13,7 +13,8 @@ use super::problem::{Problem, nearest};
 use super::syntax::Action;
 
 /// What events are called.
-const EVENTS: [(&str, Happening); 7] = [
+const EVENTS: [(&str, Happening); 8] = [
+    ("logon request", Happening::LogonRequest),
     ("logon", Happening::Logon),
     ("logout", Happening::Logout),
     ("disconnect", Happening::Disconnect),
@@ -26,6 +27,8 @@ const EVENTS: [(&str, Happening); 7] = [
 /// Something that happens to a session, or to a message of it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Happening {
+    /// Its peer asks to log on; the Logon is the message of the event.
+    LogonRequest,
     /// The session has logged on.
     Logon,
     /// It has logged out.
@@ -131,6 +134,10 @@ fn refused(happening: Happening, action: &Action) -> Option<&'static str> {
         Action::Count(_) | Action::Notify(_) | Action::Disconnect(_) => None,
         _ if !happening.has_message() => {
             Some("it has no message: it can count, notify and disconnect")
+        }
+        Action::Reject(..) if happening == Happening::LogonRequest => None,
+        _ if happening == Happening::LogonRequest => {
+            Some("it is not logged on: it can reject, count, notify and disconnect")
         }
         _ if !happening.may_be_sent() => {
             Some("its message goes nowhere: it can count, notify and disconnect")

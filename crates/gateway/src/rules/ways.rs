@@ -52,6 +52,17 @@ impl Rules {
         }
     }
 
+    /// Whether a rule gives copies to this session.
+    #[must_use]
+    pub fn copies_to(&self, session: usize) -> bool {
+        let events = self.events.iter().map(|on| &on.rule);
+        let mut rules = self.rules.iter().chain(events);
+        rules.any(|rule| {
+            let mut steps = rule.steps.iter();
+            steps.any(|step| matches!(step, Step::CopyTo(to) if *to == session))
+        })
+    }
+
     /// Where a rule sends to, and whether it converts for it.
     fn targets(&self, rule: &Rule) -> BTreeSet<(Option<usize>, bool)> {
         let mut targets = BTreeSet::new();

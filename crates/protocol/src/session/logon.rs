@@ -35,6 +35,42 @@ enum Flaw<'a> {
 }
 
 impl Session {
+    /// Whether [`receive`](Self::receive) would log on with this message, the first of a connection:
+    /// the moment to ask who else has a say in it. Changes nothing.
+    pub fn would_log_on(&mut self, now: Now, message: &Message<'_>) -> bool {
+        if message.msg_type() != b"A" {
+            return false;
+        }
+        let phase = self.phase;
+        let Ok(terms) = self.read_logon(now, message) else {
+            return false;
+        };
+        let (next_in, next_out) = match phase {
+            Phase::AwaitingLogon { .. } if self.closed => return false,
+            Phase::AwaitingLogon { .. } => self.numbers_of(&terms),
+            // The numbers before a reset that was not asked for are not looked at.
+            Phase::LogonSent { reset, .. } if terms.reset && !reset => return true,
+            Phase::LogonSent { .. } => (self.next_in, self.next_out),
+            _ => return false,
+        };
+        check_numbers(&terms, next_in, next_out).is_ok()
+    }
+
+    /// The numbers, in and out, that hold when an acceptor takes this Logon.
+    fn numbers_of(&self, terms: &Terms) -> (u64, u64) {
+        match terms.reset || self.config.reset_on.logon {
+            true => (1, 1),
+            false => (self.next_in, self.next_out),
+        }
+    }
+
+    /// Refuses a Logon that it [would take](Self::would_log_on): a Logout with this text, and the end of
+    /// the connection.
+    pub fn turn_away(&mut self, text: &str, outbox: &mut Outbox) -> Verdict {
+        self.write_logout(text, outbox);
+        self.close(Reason::RefusedByApplication)
+    }
+
     /// An acceptor's first message.
     pub(super) fn receive_first_as_acceptor(
         &mut self,
@@ -53,15 +89,11 @@ impl Session {
             let text = "Logon attempt not within session time".into();
             return self.refuse_logon(message, Flaw::Session(text), outbox);
         }
-        let resets = terms.reset || self.config.reset_on.logon;
-        let (next_in, next_out) = match resets {
-            true => (1, 1),
-            false => (self.next_in, self.next_out),
-        };
+        let (next_in, next_out) = self.numbers_of(&terms);
         if let Err(flaw) = check_numbers(&terms, next_in, next_out) {
             return self.refuse_logon(message, flaw, outbox);
         }
-        if resets {
+        if terms.reset || self.config.reset_on.logon {
             self.reset_numbers();
         }
         let expected = Place::of(terms.number, next_in) == Place::Expected;

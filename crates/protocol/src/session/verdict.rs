@@ -45,6 +45,8 @@ pub enum Reason {
     NoDefaultApplVerId,
     /// We refused the Logon; a Logout with the reason was written.
     LogonRefused,
+    /// The application refused the Logon; a Logout with the reason was written.
+    RefusedByApplication,
     /// The peer answered our Logon with a Logout.
     RefusedByPeer,
     /// Both sides have sent their Logout.
@@ -70,6 +72,9 @@ impl fmt::Display for Reason {
             Self::Credentials => "wrong Username or Password",
             Self::NoDefaultApplVerId => "the Logon has no DefaultApplVerID",
             Self::LogonRefused => "Logon refused, with a Logout that says why",
+            Self::RefusedByApplication => {
+                "the application refused the Logon, with a Logout that says why"
+            }
             Self::RefusedByPeer => "the peer answered our Logon with a Logout",
             Self::LoggedOut => "both sides have logged out",
             Self::LogoutTimeout => "the peer did not answer our Logout in time",

@@ -286,8 +286,13 @@ impl Os {
         let Some(Some(socket)) = sockets.get_mut(conn.0 as usize) else {
             return Err(io::Error::from(ErrorKind::NotConnected));
         };
-        let Link::Guarded(guarded) = &mut socket.link else {
-            return Err(io::Error::from(ErrorKind::NotConnected));
+        let guarded = match &mut socket.link {
+            Link::Guarded(guarded) => guarded,
+            Link::Failed(error) => {
+                let error = error.take();
+                return Err(error.unwrap_or_else(|| ErrorKind::NotConnected.into()));
+            }
+            _ => return Err(io::Error::from(ErrorKind::NotConnected)),
         };
         let taken = guarded.read(into);
         socket.readable = taken.more;

@@ -104,3 +104,37 @@ do = ['convert', 'send VENUE']
         ]
     );
 }
+
+#[test]
+fn rules_say_who_may_log_on() {
+    let mut rig = Rig::of(
+        r#"
+[[rule]]
+from = ["ANNA"]
+do = ['send VENUE']
+[[on]]
+event = "logon request"
+session = ["ANNA", "BERT"]
+when = 'not 553 in venues.symbol'
+do = ['count strangers', 'notify "${553} wants to log on"', 'reject "no user ${553} here"', 'reject "twice"']
+"#,
+        &SESSIONS,
+    );
+    let mut asks = |name: &str, text: &str| {
+        let (now, id) = (rig.now(), rig.id(name));
+        let bytes = message(Version::Fix42, name, text);
+        let mut decoder = Decoder::with_capacity(64);
+        let logon = decoder.decode(&bytes);
+        rig.gateway.on_logon_request(now, id, &logon)
+    };
+    let logon = "35=A|98=0|108=30|553=VOD|";
+    assert_eq!(asks("ANNA", logon), Ok(()));
+    let eve = logon.replace("VOD", "EVE");
+    assert_eq!(asks("ANNA", &eve), Err("no user EVE here".to_string()));
+    assert_eq!(asks("AUDIT", &eve), Ok(()));
+    assert_eq!(rig.said(), ["on 1: EVE wants to log on"]);
+    assert_eq!(
+        rig.gateway.counted().collect::<Vec<_>>(),
+        [("strangers", 1)]
+    );
+}

@@ -115,16 +115,91 @@ fn nobody_is_answered_for_what_nobody_asked() {
 }
 
 #[test]
-fn a_third_party_is_named_and_the_client_itself_is_not() {
-    let text = "[[rule]]\nfrom = ['ANNA']\ndo = ['send by DeliverToCompID']\n";
+fn what_rules_wrote_is_not_told_to_the_client() {
+    let text =
+        "[[rule]]\nfrom = ['ANNA']\ndo = ['set Account \"HOUSE\"', 'send by DeliverToCompID']\n";
     let mut rig = Rig::new(text);
     let sent = rig.hears("ANNA", "35=D|128=BERT|11=1|55=VOD|54=1|38=9|");
-    assert_eq!(sent, ["BERT: 35=D|115=ANNA|11=1|55=VOD|54=1|38=9|"]);
+    assert_eq!(sent, ["BERT: 35=D|115=ANNA|11=1|55=VOD|54=1|38=9|1=HOUSE|"]);
     let written = rig.rejects("BERT: 35=3|45=7|", Some(&sent[0]));
-    assert!(!written[0].contains("|128="), "{written:?}");
-    let sent = rig.hears("ANNA", "35=D|115=DESK|128=BERT|11=2|55=VOD|54=1|38=9|");
-    let written = rig.rejects("BERT: 35=3|45=7|", Some(&sent[0]));
-    assert!(written[0].contains("|128=DESK|"), "{written:?}");
+    assert!(
+        !written[0].contains("|128=")
+            && !written[0].contains("|1=")
+            && written[0].contains("|11=1|"),
+        "{written:?}"
+    );
+}
+
+#[test]
+fn whatever_was_asked_is_answered_once() {
+    let mut rig = Rig::new(PLAIN);
+    let mut cancel = String::from("35=F|11=2|41=1|55=VOD|54=1|60=20261120-10:00:00|38=9|");
+    let reject = "VENUE: 35=3|45=7|";
+    // An order and its cancel, both rejected; the order again.
+    let sent = [rig.hears("ANNA", ORDER), rig.hears("ANNA", &cancel)].concat();
+    assert!(rig.rejects(reject, Some(&sent[0]))[0].starts_with("ANNA: 35=8|"));
+    assert_eq!(rig.rejects(reject, Some(&sent[0])), [""; 0]);
+    assert!(rig.rejects(reject, Some(&sent[1]))[0].starts_with("ANNA: 35=9|"));
+    // An order that was filled before its cancel was rejected.
+    let order = ORDER.replace("11=1", "11=3");
+    cancel = cancel.replace("11=2|41=1", "11=4|41=3");
+    let sent = [rig.hears("ANNA", &order), rig.hears("ANNA", &cancel)].concat();
+    rig.hears(
+        "VENUE",
+        "35=8|37=V1|11=3|17=E1|150=F|39=2|55=VOD|54=1|151=0|14=9|6=1|",
+    );
+    let answer = rig.rejects(reject, Some(&sent[1]));
+    assert!(
+        answer[0].starts_with("ANNA: 35=9|") && answer[0].contains("|39=8|"),
+        "{answer:?}"
+    );
+    assert_eq!(rig.rejects(reject, Some(&sent[0])), [""; 0]);
+    // Another message has that number by now.
+    let sent = rig.hears("ANNA", &ORDER.replace("11=1", "11=5"));
+    assert_eq!(
+        rig.rejects("VENUE: 35=3|45=7|372=8|", Some(&sent[0])),
+        [""; 0]
+    );
+}
+
+#[test]
+fn an_order_that_another_target_has_is_not_told_to_be_rejected() {
+    let rules = "[[rule]]\nfrom = ['ANNA']\ndo = ['convert', 'send VENUE', 'send BACKUP']\n";
+    for (report, is_answered) in [
+        ("150=0|39=0", false),
+        ("150=F|39=2", false),
+        ("150=8|39=8", false),
+        ("", true),
+    ] {
+        let mut rig = Rig::new(&format!(
+            "{rules}[[rule]]\nfrom = ['VENUE']\ndo = ['convert', 'return']\n"
+        ));
+        let sent = rig.hears("ANNA", ORDER);
+        if !report.is_empty() {
+            rig.hears(
+                "VENUE",
+                &format!("35=8|37=V1|11=1|17=E1|{report}|55=VOD|54=1|151=0|14=9|6=1|"),
+            );
+        }
+        assert_eq!(
+            rig.rejects("BACKUP: 35=3|45=7|", Some(&sent[1])),
+            [""; 0],
+            "{report}"
+        );
+        // The last one that has not answered.
+        let answer = rig.rejects("VENUE: 35=3|45=7|", Some(&sent[0]));
+        assert_eq!(answer.len(), usize::from(is_answered), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_rejected_copy_is_nobody_s_order() {
+    let rules = "[[rule]]\nfrom = ['ANNA']\ndo = ['send VENUE', 'copy to BERT']\n[[rule]]\nfrom = ['AUDIT']\ndo = ['send BERT']\n";
+    let mut rig = Rig::new(rules);
+    rig.hears("AUDIT", ORDER);
+    let sent = rig.hears("ANNA", ORDER);
+    assert_eq!(rig.rejects("BERT: 35=3|45=7|", Some(&sent[1])), [""; 0]);
+    assert_eq!(rig.gateway.orders().counters().live, 2);
 }
 
 #[test]

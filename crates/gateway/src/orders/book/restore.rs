@@ -7,6 +7,9 @@ use fixwire_protocol::{SessionId, Timestamp};
 use super::super::table::Kind;
 use super::{Book, By, EMPTY, FREE, Link, NOWHERE, Name, Purpose, Queue, State};
 
+/// The bit that says that a venue has said something about a name.
+pub(in crate::orders) const ANSWERED: u8 = 3;
+
 /// A name that was written. Others are named by number, 0 is none.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::orders) struct Saved<'a> {
@@ -22,7 +25,7 @@ pub(in crate::orders) struct Saved<'a> {
     pub(in crate::orders) before: u64,
     pub(in crate::orders) chain: u64,
     pub(in crate::orders) within: u64,
-    /// A bit for each of [`By::ALL`].
+    /// A bit for each of [`By::ALL`], and [`ANSWERED`].
     pub(in crate::orders) found_by: u8,
     /// An id for each of [`By::ALL`].
     pub(in crate::orders) ids: [&'a [u8]; 3],
@@ -121,6 +124,7 @@ impl Book {
             purpose: name.purpose,
             state: name.state,
             touched: name.touched,
+            is_answered: name.found_by >> ANSWERED & 1 != 0,
             opened: name.opened,
             before,
             ..FREE

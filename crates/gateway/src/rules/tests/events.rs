@@ -49,7 +49,7 @@ fn mistakes_are_named_with_their_line() {
         ),
         (
             "event = 'x'\nsession = ['ALPHA']\ndo = ['count x']\n",
-            "5:10: unknown event 'x' (there are logon, logout, disconnect, undelivered, failed, reject received, reject sent)",
+            "5:10: unknown event 'x' (there are logon request, logon, logout, disconnect, undelivered, failed, reject received, reject sent)",
         ),
         (
             "event = 'logon'\nsession = ['ALPAH']\ndo = ['count x']\n",
