@@ -46,6 +46,8 @@ pub enum What {
         /// Its text.
         text: Vec<u8>,
     },
+    /// A session may log on again.
+    Connect(usize),
     /// A session is logged out.
     Disconnect(usize),
     /// A counter is raised.
@@ -166,6 +168,7 @@ fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Ou
             let text = text.to_vec();
             (rule, What::Reject { kind, text })
         }
+        Outcome::Connect { rule, session } => (rule, What::Connect(session)),
         Outcome::Disconnect { rule, session } => (rule, What::Disconnect(session)),
         Outcome::Count { rule, counter } => {
             let name = rules.counters().get(counter);

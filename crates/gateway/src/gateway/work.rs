@@ -209,16 +209,10 @@ impl<'w> Work<'w> {
                     self.answer(kind, None);
                 }
             }
-            Outcome::Disconnect { rule, session } => {
-                let rule = self.rules.name(rule).unwrap_or_default();
-                let session = SessionId(session as u32);
-                (self.core.listener)(Event::Disconnect { rule, session });
-            }
-            Outcome::Count { counter, .. } => self.core.counted[counter] += 1,
-            Outcome::Notify { rule, text } => {
-                let rule = self.rules.name(rule).unwrap_or_default();
-                (self.core.listener)(Event::Notify { rule, text });
-            }
+            simple @ (Outcome::Connect { .. }
+            | Outcome::Disconnect { .. }
+            | Outcome::Count { .. }
+            | Outcome::Notify { .. }) => self.core.simple(self.rules, simple),
             Outcome::Throttled { rule, reject } => match reject {
                 true => self.trouble(Some(rule), Trouble::TooMany),
                 false => self.tell(Some(rule), Trouble::TooMany),

@@ -27,6 +27,7 @@ pub(super) enum Step {
     CopyTo(usize),
     Return,
     Reject(RejectKind, Vec<Piece>),
+    Connect(usize),
     Disconnect(usize),
     Stop,
     Count(usize),
@@ -85,6 +86,7 @@ impl<'c> Compiler<'c, '_, '_> {
             }
             Action::CopyTo(name) => Step::CopyTo(self.session(here, name)?),
             Action::Reject(kind, text) => Step::Reject(*kind, self.template(here, text)?),
+            Action::Connect(name) => Step::Connect(self.session(here, name)?),
             Action::Disconnect(name) => Step::Disconnect(self.session(here, name)?),
             Action::Count(name) => {
                 let known = self.counters.iter().position(|one| *one == name.text);

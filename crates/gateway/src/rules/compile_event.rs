@@ -117,9 +117,9 @@ impl Compiler<'_, '_, '_> {
 /// Why an action cannot be done for this event.
 fn refused(happening: Happening, action: &Action) -> Option<&'static str> {
     match action {
-        Action::Count(_) | Action::Notify(_) | Action::Disconnect(_) => None,
+        Action::Count(_) | Action::Notify(_) | Action::Connect(_) | Action::Disconnect(_) => None,
         _ if !happening.has_message() => {
-            Some("it has no message: it can count, notify and disconnect")
+            Some("it has no message: it can count, notify, connect and disconnect")
         }
         Action::Stop => Some("there is nothing to stop"),
         Action::Throttle { .. } => Some("it is no message that could be let through"),

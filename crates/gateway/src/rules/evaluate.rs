@@ -56,6 +56,13 @@ pub enum Outcome<'a> {
         /// For Text(58).
         text: &'a [u8],
     },
+    /// A session that was logged out may log on again, and is connected to at once.
+    Connect {
+        /// The rule that says so.
+        rule: usize,
+        /// The session.
+        session: usize,
+    },
     /// A session is logged out and its connection ended.
     Disconnect {
         /// The rule that says so.
@@ -389,14 +396,9 @@ impl Run<'_> {
                     ran = Ran::Decided;
                 }
                 Step::Notify(_) => out(Outcome::Notify { rule: number, text }),
-                Step::Disconnect(session) => out(Outcome::Disconnect {
-                    rule: number,
-                    session: *session,
-                }),
-                Step::Count(counter) => out(Outcome::Count {
-                    rule: number,
-                    counter: *counter,
-                }),
+                Step::Connect(_) | Step::Disconnect(_) | Step::Count(_) => {
+                    step.simple(number).into_iter().for_each(&mut *out);
+                }
                 Step::Convert => convert = true,
                 Step::Stop => return Ran::Stopped,
                 Step::Throttle {
@@ -418,6 +420,18 @@ impl Run<'_> {
             }
         }
         ran
+    }
+}
+
+impl Step {
+    /// What it hands out, when that is the same for every message.
+    pub fn simple(&self, rule: usize) -> Option<Outcome<'static>> {
+        Some(match *self {
+            Self::Connect(session) => Outcome::Connect { rule, session },
+            Self::Disconnect(session) => Outcome::Disconnect { rule, session },
+            Self::Count(counter) => Outcome::Count { rule, counter },
+            _ => return None,
+        })
     }
 }
 

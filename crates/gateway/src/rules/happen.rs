@@ -34,10 +34,6 @@ impl Rules {
         for (rule, on) in self.events_of(happening, session) {
             for step in &on.rule.steps {
                 match step {
-                    Step::Count(counter) => out(Outcome::Count {
-                        rule,
-                        counter: *counter,
-                    }),
                     // Its one piece is a text.
                     Step::Notify(pieces) => {
                         for piece in pieces {
@@ -46,11 +42,7 @@ impl Rules {
                             }
                         }
                     }
-                    Step::Disconnect(session) => out(Outcome::Disconnect {
-                        rule,
-                        session: *session,
-                    }),
-                    _ => {}
+                    _ => step.simple(rule).into_iter().for_each(&mut *out),
                 }
             }
         }

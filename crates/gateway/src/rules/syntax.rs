@@ -107,7 +107,7 @@ pub enum Condition {
 }
 
 /// The words that begin an action.
-pub const ACTIONS: [&str; 19] = [
+pub const ACTIONS: [&str; 20] = [
     "set",
     "copy",
     "try",
@@ -121,6 +121,7 @@ pub const ACTIONS: [&str; 19] = [
     "send",
     "return",
     "reject",
+    "connect",
     "disconnect",
     "stop",
     "count",
@@ -226,6 +227,8 @@ pub enum Action {
     Return,
     /// `reject "text"`
     Reject(RejectKind, Name),
+    /// `connect VENUE`
+    Connect(Name),
     /// `disconnect VENUE`
     Disconnect(Name),
     /// `stop`

@@ -71,7 +71,7 @@ away = "reject"
 away = "reject"
 "#,
     );
-    assert_eq!(rig.said(), ["on 3: disconnect 0"; 2]);
+    assert_eq!(rig.said(), ["on 3: disconnect ANNA"; 2]);
     rig.lose("VENUE");
     rig.lose("BACKUP");
     rig.hears("ANNA", "35=D|11=1|55=VOD|54=1|");
@@ -79,6 +79,42 @@ away = "reject"
     rig.hears("BERT", "35=D|11=2|55=SAP|54=1|58=x|");
     let counted: Vec<_> = rig.gateway.counted().collect();
     assert_eq!(counted, [("undelivered", 3), ("failed", 1), ("logons", 2)]);
+}
+
+#[test]
+fn sessions_are_connected_by_rules_and_by_events() {
+    let mut rig = Rig::new(
+        r#"
+[[rule]]
+name = "news"
+from = ["ANNA"]
+when = 'MsgType = News'
+do = ['connect BACKUP', 'stop']
+[[rule]]
+from = ["ANNA"]
+do = ['connect VENUE', 'send VENUE']
+[[on]]
+event = "disconnect"
+session = ["VENUE"]
+do = ['connect BACKUP', 'connect VENUE']
+[[on]]
+event = "failed"
+session = ["BERT"]
+do = ['connect THIRD']
+[[rule]]
+from = ["BERT"]
+do = ['copy Text to Account', 'send VENUE']
+"#,
+    );
+    rig.expect("ANNA", "35=B|148=x|", &[]);
+    assert_eq!(rig.said(), ["news: connect BACKUP"]);
+    let order = "35=D|11=1|55=VOD|54=1|";
+    rig.expect("ANNA", order, &["VENUE: 35=D|11=1|55=VOD|54=1|"]);
+    assert_eq!(rig.said(), ["rule 2: connect VENUE"]);
+    rig.lose("VENUE");
+    assert_eq!(rig.said(), ["on 1: connect BACKUP", "on 1: connect VENUE"]);
+    rig.hears("BERT", order);
+    assert_eq!(rig.said()[1..], ["on 2: connect THIRD"]);
 }
 
 #[test]

@@ -62,12 +62,13 @@ fn every_example_comes_true() {
             pending.extend(written.iter().map(|text| timeless(text)));
             for said in rig.said() {
                 let (rule, what) = said.split_once(": ").unwrap();
-                let kind = if rule.starts_with("on ") {
-                    "notify"
-                } else {
-                    "trouble"
+                let asked = ["connect ", "disconnect "];
+                let kind = match rule.starts_with("on ") {
+                    true if asked.iter().any(|word| what.starts_with(word)) => "",
+                    true => "notify: ",
+                    false => "trouble: ",
                 };
-                pending.push(format!("{kind}: {what}"));
+                pending.push(format!("{kind}{what}"));
             }
         }
         assert!(pending.is_empty(), "behind line {first}: {pending:?}");

@@ -74,7 +74,7 @@ fn mistakes_are_named_with_their_line() {
     ] {
         assert_eq!(errors(on), [wanted], "{on}");
     }
-    let none = "7:8: not for this event: it has no message: it can count, notify and disconnect";
+    let none = "7:8: not for this event: it has no message: it can count, notify, connect and disconnect";
     for (event, action, wanted) in [
         ("logon", "send VENUE", none),
         (
@@ -87,6 +87,11 @@ fn mistakes_are_named_with_their_line() {
             "logon",
             "notify \"${Text}\"",
             "7:8: not for this event: it has no message with fields",
+        ),
+        (
+            "logon",
+            "connect VENEU",
+            "7:16: unknown session 'VENEU' (did you mean 'VENUE'?)",
         ),
         (
             "failed",
