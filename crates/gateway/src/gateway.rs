@@ -55,6 +55,7 @@ use conversions::Conversions;
 use notes::Notes;
 use options::Away;
 use work::Work;
+use work::on::Raised;
 
 /// A session of a gateway. Its place among the others is its [`SessionId`] in the engine.
 #[derive(Clone, Debug)]
@@ -120,6 +121,8 @@ struct Core {
     text: Vec<u8>,
     /// The id of a message that a venue refused, as its client knows it.
     own_id: Vec<u8>,
+    /// What has happened to the message that is handled.
+    raised: Raised,
     /// With the queues nothing is to be done before.
     held_due: Mono,
     listener: Listener,

@@ -175,7 +175,7 @@ fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Ou
             (rule, What::Count(name.cloned().unwrap_or_default()))
         }
         Outcome::Notify { rule, text } => (rule, What::Notify(text.to_vec())),
-        Outcome::Throttled { rule, reject } => (rule, What::Throttled(reject)),
+        Outcome::Throttled { rule, reject, .. } => (rule, What::Throttled(reject)),
         Outcome::Untold { rule, failure } => (rule, What::Untold(failure.to_string())),
         Outcome::Failed {
             rule,

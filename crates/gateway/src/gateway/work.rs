@@ -10,9 +10,10 @@ use crate::orders::known::{answers, asks, id_of};
 use crate::orders::{Heard, Out};
 use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
 
-mod on;
-
 mod hold;
+pub(super) mod on;
+
+use on::Target;
 
 /// Whom a message goes back to.
 #[derive(Clone, Copy)]
@@ -44,7 +45,8 @@ pub(super) struct Work<'w> {
     holds: bool,
     /// The reject was not written: the session, which has room of its own, has to say it.
     unanswered: bool,
-    raised: on::Raised,
+    /// What was raised is being done: nothing else is.
+    happened: bool,
 }
 
 impl<'w> Work<'w> {
@@ -72,13 +74,13 @@ impl<'w> Work<'w> {
             answered: false,
             holds: false,
             unanswered: false,
-            raised: on::Raised::default(),
+            happened: false,
         }
     }
 
     pub fn run(&mut self, scratch: &mut Scratch) -> Result<(), Refusal> {
         if let Err(trouble) = self.before() {
-            self.trouble(None, trouble);
+            self.trouble(None, Target::Unknown, trouble);
         } else {
             let facts = Facts {
                 now: self.now,
@@ -90,7 +92,7 @@ impl<'w> Work<'w> {
             if !evaluated.decided {
                 self.core.counters.unmatched += 1;
                 if self.core.reject_unmatched {
-                    self.trouble(None, Trouble::Unmatched);
+                    self.trouble(None, Target::Unknown, Trouble::Unmatched);
                 }
             }
         }
@@ -176,7 +178,7 @@ impl<'w> Work<'w> {
                 let done = self.send(to, draft, convert);
                 self.core.counters.sent += u64::from(done.is_ok());
                 self.given += usize::from(done.is_ok());
-                self.note_failure(rule, done);
+                self.note_failure(rule, Target::Session(to), done);
             }
             Outcome::Copy {
                 rule,
@@ -188,7 +190,7 @@ impl<'w> Work<'w> {
                 let done = done.and_then(|to| self.pass(to, draft, convert, None));
                 self.core.counters.copied += u64::from(done.is_ok());
                 if let Err(trouble) = done {
-                    self.tell(Some(rule), trouble);
+                    self.tell(Some(rule), Target::Session(to), trouble);
                 }
             }
             Outcome::Return {
@@ -199,7 +201,7 @@ impl<'w> Work<'w> {
                 let done = self.give_back(draft, convert);
                 self.core.counters.returned += u64::from(done.is_ok());
                 self.given += usize::from(done.is_ok());
-                self.note_failure(rule, done);
+                self.note_failure(rule, Target::Back, done);
             }
             Outcome::Reject { kind, text, .. } => {
                 // A reject of a reject would be answered in its turn.
@@ -213,13 +215,20 @@ impl<'w> Work<'w> {
             | Outcome::Disconnect { .. }
             | Outcome::Count { .. }
             | Outcome::Notify { .. }) => self.core.simple(self.rules, simple),
-            Outcome::Throttled { rule, reject } => match reject {
-                true => self.trouble(Some(rule), Trouble::TooMany),
-                false => self.tell(Some(rule), Trouble::TooMany),
-            },
+            Outcome::Throttled {
+                rule,
+                action,
+                reject,
+            } => {
+                let target = Target::Behind { rule, action };
+                match reject {
+                    true => self.trouble(Some(rule), target, Trouble::TooMany),
+                    false => self.tell(Some(rule), target, Trouble::TooMany),
+                }
+            }
             Outcome::Untold { rule, failure } => {
                 self.core.counters.scripts_failed += 1;
-                self.tell(Some(rule), Trouble::Untold(failure));
+                self.tell(Some(rule), Target::Unknown, Trouble::Untold(failure));
             }
             Outcome::Failed {
                 rule,
@@ -228,26 +237,27 @@ impl<'w> Work<'w> {
             } => {
                 let of_script = matches!(failure, Failure::Script(_));
                 self.core.counters.scripts_failed += u64::from(of_script);
-                self.trouble(Some(rule), Trouble::Failed { action, failure });
+                let target = Target::Behind { rule, action };
+                self.trouble(Some(rule), target, Trouble::Failed { action, failure });
             }
         }
     }
 
-    fn note_failure(&mut self, rule: usize, done: Result<(), Trouble>) {
+    fn note_failure(&mut self, rule: usize, target: Target, done: Result<(), Trouble>) {
         if let Err(trouble) = done {
-            self.trouble(Some(rule), trouble);
+            self.trouble(Some(rule), target, trouble);
         }
     }
 
     /// The source is answered if nobody gets the message.
-    fn trouble(&mut self, rule: Option<usize>, trouble: Trouble) {
+    fn trouble(&mut self, rule: Option<usize>, target: Target, trouble: Trouble) {
         self.trouble = self.trouble.or(Some(trouble));
-        self.tell(rule, trouble);
+        self.tell(rule, target, trouble);
     }
 
-    fn tell(&mut self, rule: Option<usize>, trouble: Trouble) {
+    fn tell(&mut self, rule: Option<usize>, target: Target, trouble: Trouble) {
         self.core.counters.troubles += 1;
-        self.raise(trouble);
+        self.raise(trouble, target);
         (self.core.listener)(Event::Trouble {
             from: SessionId(self.source as u32),
             message: *self.message,
@@ -296,6 +306,16 @@ impl<'w> Work<'w> {
         let mut body = self.outbox.begin(SessionId(to as u32), draft.msg_type());
         draft.write(&mut body);
         Ok(body.finish()?)
+    }
+
+    /// The session that asked for what this message answers.
+    fn asked(&self) -> Option<usize> {
+        let client = match self.back {
+            Back::Heard(heard) => heard.client,
+            Back::Refused(client) => client,
+            Back::Nobody => return None,
+        };
+        self.core.notes.place(client)
     }
 
     fn give_back(&mut self, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {

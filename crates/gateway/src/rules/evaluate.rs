@@ -88,6 +88,8 @@ pub enum Outcome<'a> {
     Throttled {
         /// The rule that says so.
         rule: usize,
+        /// The action, by its place in the rule.
+        action: usize,
         /// Whether the source gets a reject; when not, the message is dropped.
         reject: bool,
     },
@@ -254,6 +256,7 @@ impl Rules {
         World {
             tables: &self.tables,
             source,
+            missed: &[],
             name: &from.name,
             failed,
             facts,
@@ -411,6 +414,7 @@ impl Run<'_> {
                     if bucket.is_some_and(|used| !takes(used, now, *rate)) {
                         out(Outcome::Throttled {
                             rule: number,
+                            action,
                             reject: *reject,
                         });
                         return Ran::Decided;

@@ -72,6 +72,7 @@ impl Rules {
             tables: &tables,
             scripts: &scripts,
             errors: &mut errors,
+            on: false,
             patterns_left: MAX_PATTERNS,
             counters: Vec::new(),
             throttles: 0,
@@ -88,6 +89,7 @@ impl Rules {
             let each = reached.iter_mut().zip(&rule.sessions);
             each.for_each(|(reached, meant)| *reached |= meant);
         }
+        compiler.on = true;
         let events = file.events.iter().enumerate();
         let events: Vec<On> = events
             .filter_map(|(at, entry)| compiler.on(at, entry, &reached))

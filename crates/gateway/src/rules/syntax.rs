@@ -64,9 +64,9 @@ pub enum How {
 }
 
 /// The words that begin a condition of its own form, or stand behind a field.
-pub const CONDITIONS: [&str; 17] = [
+pub const CONDITIONS: [&str; 18] = [
     "in", "like", "matches", "begins", "contains", "length", "bits", "today", "has", "any", "all",
-    "active", "source", "script", "and", "or", "not",
+    "active", "source", "target", "script", "and", "or", "not",
 ];
 
 /// What must hold of a message, or of an entry of a group.
@@ -102,6 +102,15 @@ pub enum Condition {
     Active(Name),
     /// `source = "A"`, `source in ("A", "@clients")`
     Source(Vec<Name>),
+    /// `target = "A"`, `target != "A"`, `target in ("A", "@venues")`
+    Target {
+        /// Where the word stands.
+        at: usize,
+        /// Whether one of the named sessions is meant, or one of the others.
+        named: bool,
+        /// The names.
+        names: Vec<Name>,
+    },
     /// `script large`
     Script(Name),
 }

@@ -143,6 +143,14 @@ fn conditions_are_refused_where_they_are_wrong() {
             "3:17: this can never hold: the message does not come from there",
         ),
         (
+            "has(Text) and target = VENUE",
+            "3:22: a message has no 'target' before its rules say where it goes (say it in an [[on]] with event = \"undelivered\" or \"failed\")",
+        ),
+        (
+            "target > VENUE",
+            "3:15: found >, expected '=', '!=' or 'in'",
+        ),
+        (
             "MsgType = D and Symbol = \"a\" and MsgType in (8, F)",
             "3:41: this can never hold: MsgType cannot be that as well",
         ),
