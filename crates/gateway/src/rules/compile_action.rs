@@ -13,6 +13,7 @@ use super::condition::Test;
 use super::fields::FieldRef;
 use super::names::Wrong;
 use super::problem::Problem;
+use super::pseudonym::{self, Pseudonym};
 use super::syntax::{Action, Form, Name, RejectKind, Target};
 
 /// An action, all names looked up.
@@ -210,6 +211,21 @@ impl<'c> Compiler<'c, '_, '_> {
             Action::Format(field, format) => {
                 let field = self.written(here, field, Write::Set)?;
                 Some(Change::Format(field, *format))
+            }
+            Action::Pseudonym(name, key) => {
+                let field = self.written(here, name, Write::Set)?;
+                let sample = pseudonym::SAMPLE;
+                let fits = self
+                    .names
+                    .value(&here.scope, field.tag, sample, Form::Quoted);
+                if fits.is_err() {
+                    let why = "it cannot have 64 hexadecimal digits";
+                    let field = name.text.clone();
+                    self.add(here, name.at, Problem::NotWritable { field, why }, None);
+                    return None;
+                }
+                let key = key.as_ref().map(|key| key.text.as_bytes());
+                Some(Change::Pseudonym(field, Pseudonym::new(key)))
             }
             Action::Each(count, inner) => {
                 let found = self.names.group(&here.scope, &count.text);

@@ -30,6 +30,7 @@ mod names;
 mod parse;
 mod parse_action;
 pub(crate) mod problem;
+mod pseudonym;
 mod reach;
 mod script;
 mod syntax;

@@ -220,6 +220,8 @@ pub enum Action {
     },
     /// `format F upper`
     Format(Name, Format),
+    /// `format F sha256 with "key"`
+    Pseudonym(Name, Option<Name>),
     /// `each NoAllocs: set AllocAccount "X"`
     Each(Name, Box<Action>),
     /// `drop entries of NoAllocs where (condition)`
@@ -275,6 +277,7 @@ impl Action {
                 | Self::Remove(_)
                 | Self::Map { .. }
                 | Self::Format(..)
+                | Self::Pseudonym(..)
                 | Self::Each(..)
                 | Self::Drop(..)
                 | Self::Script(_)

@@ -262,6 +262,31 @@ fn actions_are_refused_where_they_are_wrong() {
             "found \"ab\", expected one ASCII character in quotes",
         ),
         (
+            "format Text sha265",
+            12,
+            "found sha265, expected upper, lower, trim, pad left, pad right, cut or sha256",
+        ),
+        (
+            "format Text sha256 with key",
+            24,
+            "found key, expected a text in quotes",
+        ),
+        (
+            "format Text sha256 with \"\"",
+            24,
+            "found \"\", expected a key that is not empty",
+        ),
+        (
+            "format Price sha256",
+            7,
+            "'Price' cannot be written: it cannot have 64 hexadecimal digits",
+        ),
+        (
+            "format Side sha256 with \"key\"",
+            7,
+            "'Side' cannot be written: it cannot have 64 hexadecimal digits",
+        ),
+        (
             "throttle 0 per second else drop",
             9,
             "found 0, expected messages a second, 1 to 1000000",

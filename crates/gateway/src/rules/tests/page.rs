@@ -94,6 +94,8 @@ fn every_condition_and_every_action_has_an_example() {
         "left",
         "right",
         "cut",
+        "sha256",
+        "with",
         "by",
         "table",
         "DeliverToCompID",
