@@ -42,6 +42,7 @@ mod notes;
 mod options;
 mod queues;
 mod reload;
+mod status;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -113,8 +114,8 @@ struct Core {
     conversions: Conversions,
     reject_unmatched: bool,
     counters: Counters,
-    /// The number of the last reject.
-    last_reject: i64,
+    /// The number of the last answer of our own.
+    last_answer: i64,
     /// The counters that rules name.
     counted: Vec<u64>,
     /// The text of a reject.

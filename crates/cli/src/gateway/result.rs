@@ -46,6 +46,8 @@ pub enum What {
         /// Its text.
         text: Vec<u8>,
     },
+    /// The source is answered which sessions are logged on.
+    Status,
     /// A session may log on again.
     Connect(usize),
     /// A session is logged out.
@@ -168,6 +170,7 @@ fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Ou
             let text = text.to_vec();
             (rule, What::Reject { kind, text })
         }
+        Outcome::Status { rule } => (rule, What::Status),
         Outcome::Connect { rule, session } => (rule, What::Connect(session)),
         Outcome::Disconnect { rule, session } => (rule, What::Disconnect(session)),
         Outcome::Count { rule, counter } => {

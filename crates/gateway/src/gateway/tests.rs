@@ -13,6 +13,7 @@ mod recovery;
 mod rejects;
 mod reload;
 mod scripts;
+mod status;
 
 use std::collections::BTreeMap;
 use std::format;
@@ -92,7 +93,7 @@ fn with_conversions<T>(
         name,
         dictionary: dictionary(*version),
         version: *version,
-        peer: name,
+        peer: name.split('#').next().unwrap(),
         resets: name.starts_with("FRESH"),
     });
     let context = GatewayContext {

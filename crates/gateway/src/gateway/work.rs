@@ -4,6 +4,7 @@ use fixwire_protocol::{Message, Now, Outbox, Refusal, SessionId, tag};
 
 use super::answer::{Answer, plain};
 use super::options::Away;
+use super::status::Status;
 use super::{Core, Event, Trouble};
 use crate::Draft;
 use crate::orders::known::{answers, asks, id_of};
@@ -211,6 +212,7 @@ impl<'w> Work<'w> {
                     self.answer(kind, None);
                 }
             }
+            Outcome::Status { .. } => self.answer_status(),
             simple @ (Outcome::Connect { .. }
             | Outcome::Disconnect { .. }
             | Outcome::Count { .. }
@@ -385,12 +387,35 @@ impl<'w> Work<'w> {
         }
     }
 
+    /// A number that no answer before had: the time, so that it is another one after a restart.
+    fn number(&mut self) -> i64 {
+        let next = self.core.last_answer.saturating_add(1);
+        self.core.last_answer = self.now.wall.0.max(next);
+        self.core.last_answer
+    }
+
+    /// Answers the source which sessions are logged on.
+    fn answer_status(&mut self) {
+        if self.answered {
+            return;
+        }
+        self.answered = true;
+        let status = Status {
+            number: self.number(),
+            to: SessionId(self.source as u32),
+            dictionary: &self.core.sessions[self.source].dictionary,
+            message: self.message,
+            peers: self.rules.peers(),
+            active: self.active,
+            open: self.open,
+        };
+        self.unanswered = status.write(self.outbox).is_err();
+    }
+
     /// Answers the source with the text that was made.
     fn answer(&mut self, kind: RejectKind, trouble: Option<Trouble>) {
         self.answered = true;
-        // The time, so that it is another one after a restart.
-        let next = self.core.last_reject.saturating_add(1);
-        self.core.last_reject = self.now.wall.0.max(next);
+        let number = self.number();
         let own = |tag| Some((self.core.notes.number(self.source)?, self.message.get(tag)?));
         let orders = self.core.notes.orders();
         // An ExecutionReport about a second copy would be taken for the order's.
@@ -410,7 +435,7 @@ impl<'w> Work<'w> {
             trouble,
             text: &self.core.text,
             order_is_open,
-            number: self.core.last_reject,
+            number,
         };
         match answer.write(kind, self.outbox) {
             Ok(()) => self.core.counters.rejected += 1,

@@ -28,6 +28,7 @@ pub(super) enum Step {
     CopyTo(usize),
     Return,
     Reject(RejectKind, Vec<Piece>),
+    AnswerStatus,
     Connect(usize),
     Disconnect(usize),
     Stop,
@@ -87,6 +88,7 @@ impl<'c> Compiler<'c, '_, '_> {
             }
             Action::CopyTo(name) => Step::CopyTo(self.session(here, name)?),
             Action::Reject(kind, text) => Step::Reject(*kind, self.template(here, text)?),
+            Action::AnswerStatus => Step::AnswerStatus,
             Action::Connect(name) => Step::Connect(self.session(here, name)?),
             Action::Disconnect(name) => Step::Disconnect(self.session(here, name)?),
             Action::Count(name) => {

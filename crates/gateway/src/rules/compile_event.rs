@@ -123,6 +123,7 @@ fn refused(happening: Happening, action: &Action) -> Option<&'static str> {
         }
         Action::Stop => Some("there is nothing to stop"),
         Action::Throttle { .. } => Some("it is no message that could be let through"),
+        Action::AnswerStatus => Some("a question can be answered by rules only"),
         Action::Return => Some("a message can be returned by rules only"),
         _ => None,
     }

@@ -56,6 +56,11 @@ pub enum Outcome<'a> {
         /// For Text(58).
         text: &'a [u8],
     },
+    /// The source is answered which sessions are logged on.
+    Status {
+        /// The rule that says so.
+        rule: usize,
+    },
     /// A session that was logged out may log on again, and is connected to at once.
     Connect {
         /// The rule that says so.
@@ -399,6 +404,10 @@ impl Run<'_> {
                     ran = Ran::Decided;
                 }
                 Step::Notify(_) => out(Outcome::Notify { rule: number, text }),
+                Step::AnswerStatus => {
+                    out(Outcome::Status { rule: number });
+                    ran = Ran::Decided;
+                }
                 Step::Connect(_) | Step::Disconnect(_) | Step::Count(_) => {
                     step.simple(number).into_iter().for_each(&mut *out);
                 }

@@ -77,6 +77,10 @@ impl Parser {
             "send" if self.takes_word("by") => Action::Send(self.target()?),
             "send" => Action::Send(Target::Session(self.name(SESSION)?)),
             "reject" => self.reject()?,
+            "answer" => {
+                self.word("status", "'status'")?;
+                Action::AnswerStatus
+            }
             "connect" => Action::Connect(self.name(SESSION)?),
             "disconnect" => Action::Disconnect(self.name(SESSION)?),
             "count" => Action::Count(self.name("the name of a counter")?),

@@ -116,7 +116,7 @@ pub enum Condition {
 }
 
 /// The words that begin an action.
-pub const ACTIONS: [&str; 20] = [
+pub const ACTIONS: [&str; 21] = [
     "set",
     "copy",
     "try",
@@ -130,6 +130,7 @@ pub const ACTIONS: [&str; 20] = [
     "send",
     "return",
     "reject",
+    "answer",
     "connect",
     "disconnect",
     "stop",
@@ -238,6 +239,8 @@ pub enum Action {
     Return,
     /// `reject "text"`
     Reject(RejectKind, Name),
+    /// `answer status`
+    AnswerStatus,
     /// `connect VENUE`
     Connect(Name),
     /// `disconnect VENUE`
@@ -263,7 +266,7 @@ impl Action {
     pub fn decides(&self) -> bool {
         matches!(
             self,
-            Self::Send(_) | Self::Return | Self::Reject(..) | Self::Stop
+            Self::Send(_) | Self::Return | Self::Reject(..) | Self::AnswerStatus | Self::Stop
         )
     }
 

@@ -41,7 +41,7 @@ fn answer(version: Version, action: &str, text: &str) -> String {
 
 /// Whether a message that was written is valid in its version.
 #[track_caller]
-fn assert_valid(version: Version, written: &str) {
+pub(super) fn assert_valid(version: Version, written: &str) {
     let (to, text) = written.split_once(": ").unwrap();
     let bytes = super::message(version, to, text);
     let mut decoder = Decoder::with_capacity(128);

@@ -321,6 +321,29 @@ fn actions_are_refused_where_they_are_wrong() {
 }
 
 #[test]
+fn only_a_question_for_the_status_is_answered_with_it() {
+    let of = |from: &str, when: &str| {
+        errors(&std::format!(
+            "[[rule]]\nfrom = [{from}]\n{when}do = ['count x', 'answer status']\n"
+        ))
+    };
+    let asks = "when = 'MsgType = BC'\n";
+    assert_eq!(of("'GAMMA', 'VENUE'", asks), Vec::<String>::new());
+    let cannot = "4:19: 'ALPHA' cannot ask for the status of sessions in its version (versions from FIX 4.4 on have the question: leave it out of 'from')";
+    assert_eq!(of("'GAMMA', 'ALPHA'", asks), [cannot]);
+    assert_eq!(
+        of("'ALPHA'", asks),
+        ["3:19: MsgType cannot be 'BC'", cannot]
+    );
+    let other = "not all of these messages ask for the status of sessions (write when = 'MsgType = BC', NetworkCounterpartySystemStatusRequest)";
+    assert_eq!(of("'GAMMA'", ""), [std::format!("3:19: {other}")]);
+    let or = "when = 'MsgType in (BC, D)'\n";
+    assert_eq!(of("'GAMMA'", or), [std::format!("4:19: {other}")]);
+    let both = "when = 'MsgType = BC and has(NoCompIDs) or MsgType = BC'\n";
+    assert_eq!(of("'GAMMA'", both), Vec::<String>::new());
+}
+
+#[test]
 fn what_would_have_no_effect_is_refused() {
     let found = of_rule("has(Text)", "'send VENUE', 'set Account \"x\"', 'convert'");
     let wanted = [

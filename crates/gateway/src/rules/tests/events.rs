@@ -103,6 +103,11 @@ fn mistakes_are_named_with_their_line() {
             "7:16: unknown session 'VENEU' (did you mean 'VENUE'?)",
         ),
         (
+            "undelivered",
+            "answer status",
+            "7:8: not for this event: a question can be answered by rules only",
+        ),
+        (
             "failed",
             "stop",
             "7:8: not for this event: there is nothing to stop",

@@ -95,6 +95,7 @@ fn every_condition_and_every_action_has_an_example() {
         "right",
         "cut",
         "sha256",
+        "status",
         "with",
         "by",
         "table",
