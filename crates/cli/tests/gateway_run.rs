@@ -4,6 +4,7 @@ mod peer;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -60,7 +61,7 @@ fn free_port() -> u16 {
     loop {
         let port = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() as u16 % 10_000;
         let port = 12_000 + port % 20_000;
-        if std::net::TcpListener::bind(("127.0.0.1", port)).is_ok() {
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
     }
@@ -175,6 +176,52 @@ fn an_order_gets_to_its_venue_and_the_report_back() {
     running.signal("TERM");
     running.says("received 4, sent 1");
     assert!(running.child.wait().unwrap().success());
+}
+
+#[test]
+fn a_rule_connects_what_another_one_has_disconnected() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let initiator = format!(
+        "ConnectionType = 'initiator'\nSocketConnectHost = '127.0.0.1'\nSocketConnectPort = {port}\n\
+         ReconnectInterval = 600\nHeartBtInt = 30\n"
+    );
+    let rules = r#"
+[[rule]]
+name = "down"
+from = ["CLIENT"]
+when = 'MsgType = News and Headline = "down"'
+do = ['disconnect VENUE', 'stop']
+
+[[rule]]
+name = "up"
+from = ["CLIENT"]
+when = 'MsgType = News and Headline = "up"'
+do = ['connect VENUE', 'stop']
+"#;
+    write(folder.path(), &initiator, rules);
+    let running = Running::start(folder.path());
+    let mut client = Peer::connect(running.listens(), "CLIENT", "GATE");
+    client.log_on(30);
+    let venue = |next_out| {
+        let mut venue = Peer::on(listener.accept().unwrap().0, "VENUE", "GATE");
+        venue.next_out = next_out;
+        venue.expect("A");
+        venue.send("A", "98=0|108=30");
+        running.says("VENUE logged on");
+        venue
+    };
+    let mut first = venue(1);
+    client.send("B", "148=down|33=1|58=x");
+    running.says("VENUE disconnect by down");
+    first.expect("5");
+    first.send("5", "");
+    first.closed();
+    running.says("VENUE disconnected");
+    client.send("B", "148=up|33=1|58=x");
+    running.says("VENUE connect by up");
+    venue(3);
 }
 
 #[test]

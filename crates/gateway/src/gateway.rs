@@ -43,6 +43,7 @@ mod options;
 mod queues;
 mod rejected;
 mod reload;
+mod status;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -56,6 +57,7 @@ use conversions::Conversions;
 use notes::Notes;
 use options::Away;
 use work::Work;
+use work::on::Raised;
 
 /// A session of a gateway. Its place among the others is its [`SessionId`] in the engine.
 #[derive(Clone, Debug)]
@@ -113,14 +115,16 @@ struct Core {
     conversions: Conversions,
     reject_unmatched: bool,
     counters: Counters,
-    /// The number of the last reject.
-    last_reject: i64,
+    /// The number of the last answer of our own.
+    last_answer: i64,
     /// The counters that rules name.
     counted: Vec<u64>,
     /// The text of a reject.
     text: Vec<u8>,
     /// The id of a message that a venue refused, as its client knows it.
     own_id: Vec<u8>,
+    /// What has happened to the message that is handled.
+    raised: Raised,
     /// With the queues nothing is to be done before.
     held_due: Mono,
     listener: Listener,

@@ -46,6 +46,10 @@ pub enum What {
         /// Its text.
         text: Vec<u8>,
     },
+    /// The source is answered which sessions are logged on.
+    Status,
+    /// A session may log on again.
+    Connect(usize),
     /// A session is logged out.
     Disconnect(usize),
     /// A counter is raised.
@@ -166,13 +170,15 @@ fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Ou
             let text = text.to_vec();
             (rule, What::Reject { kind, text })
         }
+        Outcome::Status { rule } => (rule, What::Status),
+        Outcome::Connect { rule, session } => (rule, What::Connect(session)),
         Outcome::Disconnect { rule, session } => (rule, What::Disconnect(session)),
         Outcome::Count { rule, counter } => {
             let name = rules.counters().get(counter);
             (rule, What::Count(name.cloned().unwrap_or_default()))
         }
         Outcome::Notify { rule, text } => (rule, What::Notify(text.to_vec())),
-        Outcome::Throttled { rule, reject } => (rule, What::Throttled(reject)),
+        Outcome::Throttled { rule, reject, .. } => (rule, What::Throttled(reject)),
         Outcome::Untold { rule, failure } => (rule, What::Untold(failure.to_string())),
         Outcome::Failed {
             rule,

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fixwire::Handle;
+use fixwire::{Handle, SendError};
 use fixwire_gateway::Gateway;
 use fixwire_gateway::gateway::{Event, Listener, Reload};
 use fixwire_protocol::session::Config;
@@ -76,7 +76,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A listener that prints a line for each event, and ends sessions where a rule says so.
+/// A listener that prints a line for each event, and connects and ends sessions where a rule says so.
 ///
 /// # Errors
 ///
@@ -88,16 +88,13 @@ pub fn listener(names: Vec<String>, remote: &Remote) -> io::Result<Listener> {
         let name = |session: SessionId| names.get(session.0 as usize).map_or("", String::as_str);
         let said = match event {
             Event::Notify { rule, text } => format!("gateway {rule}: {}", Escaped(text)),
+            Event::Connect { rule, session } => {
+                let done = ask(&engine, |engine| engine.log_on(session));
+                format!("{} connect by {rule}{done}", name(session))
+            }
             Event::Disconnect { rule, session } => {
-                let mut engine = locked(&engine);
-                let done = engine.as_mut().map(|engine| engine.log_out(session, ""));
-                let failed = done.and_then(Result::err);
-                let failed = failed.map(|error| format!(", which failed: {error}"));
-                format!(
-                    "{} disconnect by {rule}{}",
-                    name(session),
-                    failed.unwrap_or_default()
-                )
+                let done = ask(&engine, |engine| engine.log_out(session, ""));
+                format!("{} disconnect by {rule}{done}", name(session))
             }
             Event::Trouble {
                 from,
@@ -123,6 +120,16 @@ pub fn listener(names: Vec<String>, remote: &Remote) -> io::Result<Listener> {
         let time = Escaped(stamp.format(now(), Precision::Millis)).to_string();
         printer.line(format!("{time} {}", Escaped(said.as_bytes())));
     }))
+}
+
+/// Asks the engine for something, when there is one; says why it cannot be asked.
+fn ask(
+    engine: &Mutex<Option<Handle>>,
+    wish: impl FnOnce(&mut Handle) -> Result<(), SendError>,
+) -> String {
+    let failed = locked(engine).as_mut().map(wish).and_then(Result::err);
+    let failed = failed.map(|error| format!(", which failed: {error}"));
+    failed.unwrap_or_default()
 }
 
 fn now() -> Timestamp {

@@ -99,6 +99,8 @@ impl Shown<'_> {
                 "reject",
                 &format!("{}{}", reject(*kind), Escaped(text)),
             ),
+            What::Status => line(out, "answer", "status of the sessions"),
+            What::Connect(session) => line(out, "connect", self.name(*session)),
             What::Disconnect(session) => line(out, "disconnect", self.name(*session)),
             What::Count(name) => line(out, "count", name),
             What::Notify(text) => line(out, "notify", &Escaped(text).to_string()),
@@ -167,6 +169,10 @@ impl Shown<'_> {
             }
             What::Reject { kind, text } => {
                 json!({ "do": "reject", "kind": reject(*kind).trim_end_matches(": "), "text": self::text(text) })
+            }
+            What::Status => json!({ "do": "answer", "what": "status" }),
+            What::Connect(session) => {
+                json!({ "do": "connect", "session": self.name(*session) })
             }
             What::Disconnect(session) => {
                 json!({ "do": "disconnect", "session": self.name(*session) })

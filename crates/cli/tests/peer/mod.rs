@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fixwire_protocol::time::{Precision, Stamp, Timestamp};
 
-/// A FIX 4.2 initiator on a plain socket.
+/// One end of a FIX 4.2 session on a plain socket.
 pub struct Peer {
     socket: TcpStream,
     received: Vec<u8>,
@@ -18,7 +18,10 @@ pub struct Peer {
 
 impl Peer {
     pub fn connect(port: u16, own: &'static str, other: &'static str) -> Self {
-        let socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        Self::on(TcpStream::connect(("127.0.0.1", port)).unwrap(), own, other)
+    }
+
+    pub fn on(socket: TcpStream, own: &'static str, other: &'static str) -> Self {
         socket
             .set_read_timeout(Some(Duration::from_secs(20)))
             .unwrap();

@@ -9,7 +9,9 @@
 //! The source's dictionary says which of the fields its version has and which it requires.
 
 use fixwire_protocol::dictionary::{Dictionary, Kind, MessageDef};
-use fixwire_protocol::{BodyError, Message, Now, Outbox, Precision, SOH, SessionId, Tag, tag};
+use fixwire_protocol::{
+    Body, BodyError, Message, Now, Outbox, Precision, SOH, SessionId, Tag, tag,
+};
 
 use super::event::Trouble;
 use crate::orders::OrdersError;
@@ -217,14 +219,7 @@ impl Answer<'_> {
     ) -> Result<(), BodyError> {
         let given = |tag| self.message.get(tag).filter(|value| !value.is_empty());
         let mut body = outbox.begin(self.to, msg_type);
-        // What came for or from a third party goes back along its way.
-        for (from, to) in TURNED {
-            if let Some(value) =
-                given(from).filter(|_| self.dictionary.header().member(to).is_some())
-            {
-                body.field(to, value);
-            }
-        }
+        turned(self.dictionary, self.message, &mut body);
         for member in definition.members() {
             let tag = member.tag;
             if member.group.is_some() {
@@ -275,6 +270,16 @@ impl Answer<'_> {
             Some(Ok(number)) => buffer.format(number).as_bytes(),
             // It is not known any more, and the version may require one.
             _ => b"0",
+        }
+    }
+}
+
+/// What came for or from a third party goes back along its way.
+pub(super) fn turned(dictionary: &Dictionary, message: &Message<'_>, body: &mut Body<'_>) {
+    for (from, to) in TURNED {
+        let value = message.get(from).filter(|value| !value.is_empty());
+        if let Some(value) = value.filter(|_| dictionary.header().member(to).is_some()) {
+            body.field(to, value);
         }
     }
 }

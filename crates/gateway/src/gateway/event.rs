@@ -19,6 +19,13 @@ pub enum Event<'e> {
         /// What it says.
         text: &'e [u8],
     },
+    /// `connect` in a rule: the owner lets this session connect at once, also after it was logged out.
+    Connect {
+        /// The rule's name.
+        rule: &'e str,
+        /// The session.
+        session: SessionId,
+    },
     /// `disconnect` in a rule: the owner logs this session out and ends its connection.
     Disconnect {
         /// The rule's name.

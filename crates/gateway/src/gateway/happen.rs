@@ -12,7 +12,7 @@ impl Gateway {
     /// Something has happened to a session, not to a message of it.
     pub(super) fn happened(&mut self, happening: Happening, session: SessionId) {
         let Self { rules, core, .. } = self;
-        let mut each = |outcome: Outcome<'_>| core.tell_outcome(rules, outcome);
+        let mut each = |outcome: Outcome<'_>| core.simple(rules, outcome);
         rules.happened(happening, session.0 as usize, &mut each);
     }
 
@@ -35,30 +35,38 @@ impl Gateway {
             Outcome::Reject { text, .. } if answer.is_ok() => {
                 answer = Err(String::from_utf8_lossy(plain(text)).into_owned());
             }
-            outcome => core.tell_outcome(rules, outcome),
+            outcome => core.simple(rules, outcome),
         };
         let facts = Facts { now, active };
-        let (source, happening) = (session.0 as usize, Happening::LogonRequest);
-        rules.happened_to(happening, scratch, logon, source, &facts, &mut each);
+        let (way, happening) = ((session.0 as usize, &[][..]), Happening::LogonRequest);
+        rules.happened_to(happening, scratch, logon, way, &facts, &mut each);
         answer
     }
 }
 
 impl Core {
-    /// Carries an outcome out that sends nothing.
-    pub(super) fn tell_outcome(&mut self, rules: &Rules, outcome: Outcome<'_>) {
-        match outcome {
-            Outcome::Count { counter, .. } => self.counted[counter] += 1,
-            Outcome::Notify { rule, text } => {
-                let rule = rules.name(rule).unwrap_or_default();
-                (self.listener)(Event::Notify { rule, text });
+    /// Counts, or tells the owner, what needs no message.
+    pub(super) fn simple(&mut self, rules: &Rules, outcome: Outcome<'_>) {
+        let name = |rule| rules.name(rule).unwrap_or_default();
+        let event = match outcome {
+            Outcome::Count { counter, .. } => {
+                self.counted[counter] += 1;
+                return;
             }
-            Outcome::Disconnect { rule, session } => {
-                let rule = rules.name(rule).unwrap_or_default();
-                let session = SessionId(session as u32);
-                (self.listener)(Event::Disconnect { rule, session });
-            }
-            _ => {}
-        }
+            Outcome::Notify { rule, text } => Event::Notify {
+                rule: name(rule),
+                text,
+            },
+            Outcome::Connect { rule, session } => Event::Connect {
+                rule: name(rule),
+                session: SessionId(session as u32),
+            },
+            Outcome::Disconnect { rule, session } => Event::Disconnect {
+                rule: name(rule),
+                session: SessionId(session as u32),
+            },
+            _ => return,
+        };
+        (self.listener)(event);
     }
 }

@@ -11,7 +11,7 @@ use super::conversions::Conversions;
 use super::notes::{MAX_SESSIONS, Notes};
 use super::options::{Away, Options};
 use super::{
-    Core, Counters, Gateway, GatewayContext, Listener, Session, conversion_files, options,
+    Core, Counters, Gateway, GatewayContext, Listener, Raised, Session, conversion_files, options,
 };
 use crate::rules::file::Errors;
 use crate::rules::{self, Context, Problem, RuleError, Rules};
@@ -58,10 +58,11 @@ pub(super) fn load(
             conversions: parts.conversions,
             reject_unmatched: parts.options.reject_unmatched,
             counters: Counters::default(),
-            last_reject: 0,
+            last_answer: 0,
             counted: alloc::vec![0; parts.rules.counters().len()],
             text: Vec::with_capacity(256),
             own_id: Vec::with_capacity(256),
+            raised: Raised::default(),
             held_due: Mono(0),
             listener,
         },

@@ -14,6 +14,7 @@ mod rejected;
 mod rejects;
 mod reload;
 mod scripts;
+mod status;
 
 use std::collections::BTreeMap;
 use std::format;
@@ -93,7 +94,7 @@ fn with_conversions<T>(
         name,
         dictionary: dictionary(*version),
         version: *version,
-        peer: name,
+        peer: name.split('#').next().unwrap(),
         resets: name.starts_with("FRESH"),
     });
     let context = GatewayContext {
@@ -127,12 +128,18 @@ impl Rig {
     fn of(text: &str, sessions: &[(&'static str, Version)]) -> Self {
         let heard: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = heard.clone();
+        let names: Vec<&str> = sessions.iter().map(|(name, _)| *name).collect();
         let listener = move |event: Event<'_>| {
             told.lock().unwrap().push(match event {
                 Event::Notify { rule, text } => {
                     format!("{rule}: {}", String::from_utf8_lossy(text))
                 }
-                Event::Disconnect { rule, session } => format!("{rule}: disconnect {}", session.0),
+                Event::Connect { rule, session } => {
+                    format!("{rule}: connect {}", names[session.0 as usize])
+                }
+                Event::Disconnect { rule, session } => {
+                    format!("{rule}: disconnect {}", names[session.0 as usize])
+                }
                 Event::Trouble { rule, trouble, .. } => {
                     format!("{}: {trouble}", rule.unwrap_or("no rule"))
                 }

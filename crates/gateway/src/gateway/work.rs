@@ -4,15 +4,17 @@ use fixwire_protocol::{BodyError, Message, Now, Outbox, Refusal, SessionId, tag}
 
 use super::answer::{Answer, plain};
 use super::options::Away;
+use super::status::Status;
 use super::{Core, Event, Trouble};
 use crate::Draft;
 use crate::orders::known::{answers, asks, id_of};
 use crate::orders::{Heard, Out};
 use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
 
-mod on;
-
 mod hold;
+pub(super) mod on;
+
+use on::Target;
 
 /// Bytes of a peer's text that are passed on.
 const MAX_TEXT: usize = 200;
@@ -47,7 +49,8 @@ pub(super) struct Work<'w> {
     holds: bool,
     /// The reject was not written: the session, which has room of its own, has to say it.
     unanswered: bool,
-    raised: on::Raised,
+    /// What was raised is being done: nothing else is.
+    happened: bool,
 }
 
 impl<'w> Work<'w> {
@@ -75,13 +78,13 @@ impl<'w> Work<'w> {
             answered: false,
             holds: false,
             unanswered: false,
-            raised: on::Raised::default(),
+            happened: false,
         }
     }
 
     pub fn run(&mut self, scratch: &mut Scratch) -> Result<(), Refusal> {
         if let Err(trouble) = self.before() {
-            self.trouble(None, trouble);
+            self.trouble(None, Target::Unknown, trouble);
         } else {
             let facts = Facts {
                 now: self.now,
@@ -93,7 +96,7 @@ impl<'w> Work<'w> {
             if !evaluated.decided {
                 self.core.counters.unmatched += 1;
                 if self.core.reject_unmatched {
-                    self.trouble(None, Trouble::Unmatched);
+                    self.trouble(None, Target::Unknown, Trouble::Unmatched);
                 }
             }
         }
@@ -143,7 +146,8 @@ impl<'w> Work<'w> {
         }
         self.answer(RejectKind::Fitting, Some(Trouble::Rejected));
         if self.unanswered {
-            self.tell(None, Trouble::NotWritten(BodyError::Full));
+            let full = Trouble::NotWritten(BodyError::Full);
+            self.tell(None, Target::Unknown, full);
         }
     }
 
@@ -195,7 +199,7 @@ impl<'w> Work<'w> {
                 let done = self.send(to, draft, convert);
                 self.core.counters.sent += u64::from(done.is_ok());
                 self.given += usize::from(done.is_ok());
-                self.note_failure(rule, done);
+                self.note_failure(rule, Target::Session(to), done);
             }
             Outcome::Copy {
                 rule,
@@ -207,7 +211,7 @@ impl<'w> Work<'w> {
                 let done = done.and_then(|to| self.pass(to, draft, convert, None));
                 self.core.counters.copied += u64::from(done.is_ok());
                 if let Err(trouble) = done {
-                    self.tell(Some(rule), trouble);
+                    self.tell(Some(rule), Target::Session(to), trouble);
                 }
             }
             Outcome::Return {
@@ -218,7 +222,7 @@ impl<'w> Work<'w> {
                 let done = self.give_back(draft, convert);
                 self.core.counters.returned += u64::from(done.is_ok());
                 self.given += usize::from(done.is_ok());
-                self.note_failure(rule, done);
+                self.note_failure(rule, Target::Back, done);
             }
             Outcome::Reject { kind, text, .. } => {
                 // A reject of a reject would be answered in its turn.
@@ -228,16 +232,25 @@ impl<'w> Work<'w> {
                     self.answer(kind, None);
                 }
             }
-            Outcome::Disconnect { .. } | Outcome::Count { .. } | Outcome::Notify { .. } => {
-                self.core.tell_outcome(self.rules, outcome);
+            Outcome::Status { .. } => self.answer_status(),
+            simple @ (Outcome::Connect { .. }
+            | Outcome::Disconnect { .. }
+            | Outcome::Count { .. }
+            | Outcome::Notify { .. }) => self.core.simple(self.rules, simple),
+            Outcome::Throttled {
+                rule,
+                action,
+                reject,
+            } => {
+                let target = Target::Behind { rule, action };
+                match reject {
+                    true => self.trouble(Some(rule), target, Trouble::TooMany),
+                    false => self.tell(Some(rule), target, Trouble::TooMany),
+                }
             }
-            Outcome::Throttled { rule, reject } => match reject {
-                true => self.trouble(Some(rule), Trouble::TooMany),
-                false => self.tell(Some(rule), Trouble::TooMany),
-            },
             Outcome::Untold { rule, failure } => {
                 self.core.counters.scripts_failed += 1;
-                self.tell(Some(rule), Trouble::Untold(failure));
+                self.tell(Some(rule), Target::Unknown, Trouble::Untold(failure));
             }
             Outcome::Failed {
                 rule,
@@ -246,26 +259,27 @@ impl<'w> Work<'w> {
             } => {
                 let of_script = matches!(failure, Failure::Script(_));
                 self.core.counters.scripts_failed += u64::from(of_script);
-                self.trouble(Some(rule), Trouble::Failed { action, failure });
+                let target = Target::Behind { rule, action };
+                self.trouble(Some(rule), target, Trouble::Failed { action, failure });
             }
         }
     }
 
-    fn note_failure(&mut self, rule: usize, done: Result<(), Trouble>) {
+    fn note_failure(&mut self, rule: usize, target: Target, done: Result<(), Trouble>) {
         if let Err(trouble) = done {
-            self.trouble(Some(rule), trouble);
+            self.trouble(Some(rule), target, trouble);
         }
     }
 
     /// The source is answered if nobody gets the message.
-    fn trouble(&mut self, rule: Option<usize>, trouble: Trouble) {
+    fn trouble(&mut self, rule: Option<usize>, target: Target, trouble: Trouble) {
         self.trouble = self.trouble.or(Some(trouble));
-        self.tell(rule, trouble);
+        self.tell(rule, target, trouble);
     }
 
-    fn tell(&mut self, rule: Option<usize>, trouble: Trouble) {
+    fn tell(&mut self, rule: Option<usize>, target: Target, trouble: Trouble) {
         self.core.counters.troubles += 1;
-        self.raise(trouble);
+        self.raise(trouble, target);
         (self.core.listener)(Event::Trouble {
             from: SessionId(self.source as u32),
             message: *self.message,
@@ -314,6 +328,16 @@ impl<'w> Work<'w> {
         let mut body = self.outbox.begin(SessionId(to as u32), draft.msg_type());
         draft.write(&mut body);
         Ok(body.finish()?)
+    }
+
+    /// The session that asked for what this message answers.
+    fn asked(&self) -> Option<usize> {
+        let client = match self.back {
+            Back::Heard(heard) => heard.client,
+            Back::Refused(client) => client,
+            Back::Nobody => return None,
+        };
+        self.core.notes.place(client)
     }
 
     fn give_back(&mut self, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {
@@ -383,12 +407,35 @@ impl<'w> Work<'w> {
         }
     }
 
+    /// A number that no answer before had: the time, so that it is another one after a restart.
+    fn number(&mut self) -> i64 {
+        let next = self.core.last_answer.saturating_add(1);
+        self.core.last_answer = self.now.wall.0.max(next);
+        self.core.last_answer
+    }
+
+    /// Answers the source which sessions are logged on.
+    fn answer_status(&mut self) {
+        if self.answered {
+            return;
+        }
+        self.answered = true;
+        let status = Status {
+            number: self.number(),
+            to: SessionId(self.source as u32),
+            dictionary: &self.core.sessions[self.source].dictionary,
+            message: self.message,
+            peers: self.rules.peers(),
+            active: self.active,
+            open: self.open,
+        };
+        self.unanswered = status.write(self.outbox).is_err();
+    }
+
     /// Answers the source with the text that was made.
     fn answer(&mut self, kind: RejectKind, trouble: Option<Trouble>) {
         self.answered = true;
-        // The time, so that it is another one after a restart.
-        let next = self.core.last_reject.saturating_add(1);
-        self.core.last_reject = self.now.wall.0.max(next);
+        let number = self.number();
         let own = |tag| Some((self.core.notes.number(self.source)?, self.message.get(tag)?));
         let orders = self.core.notes.orders();
         // An ExecutionReport about a second copy would be taken for the order's.
@@ -408,7 +455,7 @@ impl<'w> Work<'w> {
             trouble,
             text: &self.core.text,
             order_is_open,
-            number: self.core.last_reject,
+            number,
         };
         match answer.write(kind, self.outbox) {
             Ok(()) => self.core.counters.rejected += 1,

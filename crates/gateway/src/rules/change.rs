@@ -9,6 +9,7 @@ use fixwire_protocol::{Message, SOH, Tag, tag};
 
 use super::condition::{Test, World};
 use super::fields::{FieldRef, Groups, Level, View, entry_end, group_end};
+use super::pseudonym::Pseudonym;
 use super::script::{Script, ScriptFailure};
 use super::syntax::Format;
 use crate::Draft;
@@ -90,6 +91,7 @@ pub(super) enum Change {
         tried: bool,
     },
     Format(FieldRef, Format),
+    Pseudonym(FieldRef, Pseudonym),
     Each(FieldRef, Box<Change>),
     Drop(FieldRef, Test),
     Script(Box<Script>),
@@ -210,6 +212,13 @@ impl<'w> Work<'w> {
                     return Ok(());
                 }
                 reshape(self.text, *format);
+                self.put(field, entry)
+            }
+            Change::Pseudonym(field, pseudonym) => {
+                if !self.take(field, entry) {
+                    return Ok(());
+                }
+                pseudonym.replace(self.text);
                 self.put(field, entry)
             }
             Change::Each(count, change) => self.each(count, change, entry),

@@ -30,6 +30,8 @@ pub(super) struct Compiler<'c, 'e, 't> {
     pub tables: &'c [(String, Table)],
     pub scripts: &'c Scripts,
     pub errors: &'e mut Errors<'t>,
+    /// Whether it is no rule but what is to be done when something has happened.
+    pub on: bool,
     /// Bytes that regular expressions may still take.
     pub patterns_left: usize,
     /// The names of counters, in the order in which they are first written.
@@ -102,7 +104,17 @@ impl<'c> Compiler<'c, '_, '_> {
                 let found = self.names.session(&session.text);
                 self.noted(here, session.at, found).map(Test::Active)
             }
-            Condition::Source(names) => self.source(here, names),
+            Condition::Source(names) => self.named(here, names).map(Test::Source),
+            Condition::Target { at, named, names } => {
+                if !self.on {
+                    let hint = "say it in an [[on]] with event = \"undelivered\" or \"failed\"";
+                    self.add(here, *at, Problem::NoTarget, Some(hint.into()));
+                    return None;
+                }
+                let mut meant = self.named(here, names)?;
+                meant.iter_mut().for_each(|one| *one = *one == *named);
+                Some(Test::Target(meant))
+            }
             Condition::Script(name) => {
                 let script = self.script(here, name, false)?;
                 Some(Test::Script(Box::new(script)))
@@ -305,14 +317,15 @@ impl<'c> Compiler<'c, '_, '_> {
         Ok(table)
     }
 
-    fn source(&mut self, here: &Here<'_, '_>, names: &[Name]) -> Option<Test> {
+    /// The sessions that names, patterns and groups mean.
+    fn named(&mut self, here: &Here<'_, '_>, names: &[Name]) -> Option<Vec<bool>> {
         let mut sessions = alloc::vec![false; here.sessions.len()];
         let mut good = true;
         for name in names {
             let found = self.names.select(&name.text, &mut sessions);
             good &= self.noted(here, name.at, found).is_some();
         }
-        good.then_some(Test::Source(sessions))
+        good.then_some(sessions)
     }
 }
 
@@ -329,6 +342,7 @@ fn start_of(condition: &Condition) -> usize {
         Condition::And(parts) | Condition::Or(parts) => parts.first().map_or(0, start_of),
         Condition::Not(inner) => start_of(inner),
         Condition::Source(names) => names.first().map_or(0, |name| name.at),
+        Condition::Target { at, .. } => *at,
         Condition::Compare(name, ..)
         | Condition::In(name, _)
         | Condition::InTable(name, _)

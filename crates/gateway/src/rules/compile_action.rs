@@ -13,6 +13,7 @@ use super::condition::Test;
 use super::fields::FieldRef;
 use super::names::Wrong;
 use super::problem::Problem;
+use super::pseudonym::{self, Pseudonym};
 use super::syntax::{Action, Form, Name, RejectKind, Target};
 
 /// An action, all names looked up.
@@ -27,6 +28,8 @@ pub(super) enum Step {
     CopyTo(usize),
     Return,
     Reject(RejectKind, Vec<Piece>),
+    AnswerStatus,
+    Connect(usize),
     Disconnect(usize),
     Stop,
     Count(usize),
@@ -85,6 +88,8 @@ impl<'c> Compiler<'c, '_, '_> {
             }
             Action::CopyTo(name) => Step::CopyTo(self.session(here, name)?),
             Action::Reject(kind, text) => Step::Reject(*kind, self.template(here, text)?),
+            Action::AnswerStatus => Step::AnswerStatus,
+            Action::Connect(name) => Step::Connect(self.session(here, name)?),
             Action::Disconnect(name) => Step::Disconnect(self.session(here, name)?),
             Action::Count(name) => {
                 let known = self.counters.iter().position(|one| *one == name.text);
@@ -208,6 +213,21 @@ impl<'c> Compiler<'c, '_, '_> {
             Action::Format(field, format) => {
                 let field = self.written(here, field, Write::Set)?;
                 Some(Change::Format(field, *format))
+            }
+            Action::Pseudonym(name, key) => {
+                let field = self.written(here, name, Write::Set)?;
+                let sample = pseudonym::SAMPLE;
+                let fits = self
+                    .names
+                    .value(&here.scope, field.tag, sample, Form::Quoted);
+                if fits.is_err() {
+                    let why = "it cannot have 64 hexadecimal digits";
+                    let field = name.text.clone();
+                    self.add(here, name.at, Problem::NotWritable { field, why }, None);
+                    return None;
+                }
+                let key = key.as_ref().map(|key| key.text.as_bytes());
+                Some(Change::Pseudonym(field, Pseudonym::new(key)))
             }
             Action::Each(count, inner) => {
                 let found = self.names.group(&here.scope, &count.text);

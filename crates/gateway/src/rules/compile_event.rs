@@ -131,19 +131,20 @@ impl Compiler<'_, '_, '_> {
 /// Why an action cannot be done for this event.
 fn refused(happening: Happening, action: &Action) -> Option<&'static str> {
     match action {
-        Action::Count(_) | Action::Notify(_) | Action::Disconnect(_) => None,
+        Action::Count(_) | Action::Notify(_) | Action::Connect(_) | Action::Disconnect(_) => None,
         _ if !happening.has_message() => {
-            Some("it has no message: it can count, notify and disconnect")
+            Some("it has no message: it can count, notify, connect and disconnect")
         }
         Action::Reject(..) if happening == Happening::LogonRequest => None,
         _ if happening == Happening::LogonRequest => {
-            Some("it is not logged on: it can reject, count, notify and disconnect")
+            Some("it is not logged on: it can reject, count, notify, connect and disconnect")
         }
         _ if !happening.may_be_sent() => {
-            Some("its message goes nowhere: it can count, notify and disconnect")
+            Some("its message goes nowhere: it can count, notify, connect and disconnect")
         }
         Action::Stop => Some("there is nothing to stop"),
         Action::Throttle { .. } => Some("it is no message that could be let through"),
+        Action::AnswerStatus => Some("a question can be answered by rules only"),
         Action::Return => Some("a message can be returned by rules only"),
         _ => None,
     }

@@ -52,6 +52,8 @@ pub(super) enum Test {
     Active(usize),
     /// For each session whether it is meant.
     Source(Vec<bool>),
+    /// The same, of the sessions that the message did not get to.
+    Target(Vec<bool>),
     Script(Box<Script>),
 }
 
@@ -64,6 +66,8 @@ pub(super) type Pattern = dense::DFA<Vec<u32>>;
 pub(super) struct World<'w> {
     pub tables: &'w [Table],
     pub source: usize,
+    /// The sessions that the message was to get to and did not.
+    pub missed: &'w [usize],
     /// The name of the source.
     pub name: &'w str,
     /// Why a condition could not be told.
@@ -131,6 +135,10 @@ impl Test {
             }),
             Self::Active(session) => world.facts.active.get(*session).copied().unwrap_or(false),
             Self::Source(sessions) => sessions.get(world.source).copied().unwrap_or(false),
+            Self::Target(sessions) => {
+                let meant = |at: &usize| sessions.get(*at).copied().unwrap_or(false);
+                world.missed.iter().any(meant)
+            }
             Self::Script(script) => script.holds(view, level, world).unwrap_or_else(|failure| {
                 world.failed.set(Some(failure));
                 false

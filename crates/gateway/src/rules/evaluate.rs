@@ -56,6 +56,18 @@ pub enum Outcome<'a> {
         /// For Text(58).
         text: &'a [u8],
     },
+    /// The source is answered which sessions are logged on.
+    Status {
+        /// The rule that says so.
+        rule: usize,
+    },
+    /// A session that was logged out may log on again, and is connected to at once.
+    Connect {
+        /// The rule that says so.
+        rule: usize,
+        /// The session.
+        session: usize,
+    },
     /// A session is logged out and its connection ended.
     Disconnect {
         /// The rule that says so.
@@ -81,6 +93,8 @@ pub enum Outcome<'a> {
     Throttled {
         /// The rule that says so.
         rule: usize,
+        /// The action, by its place in the rule.
+        action: usize,
         /// Whether the source gets a reject; when not, the message is dropped.
         reject: bool,
     },
@@ -247,6 +261,7 @@ impl Rules {
         World {
             tables: &self.tables,
             source,
+            missed: &[],
             name: &from.name,
             failed,
             facts,
@@ -389,14 +404,13 @@ impl Run<'_> {
                     ran = Ran::Decided;
                 }
                 Step::Notify(_) => out(Outcome::Notify { rule: number, text }),
-                Step::Disconnect(session) => out(Outcome::Disconnect {
-                    rule: number,
-                    session: *session,
-                }),
-                Step::Count(counter) => out(Outcome::Count {
-                    rule: number,
-                    counter: *counter,
-                }),
+                Step::AnswerStatus => {
+                    out(Outcome::Status { rule: number });
+                    ran = Ran::Decided;
+                }
+                Step::Connect(_) | Step::Disconnect(_) | Step::Count(_) => {
+                    step.simple(number).into_iter().for_each(&mut *out);
+                }
                 Step::Convert => convert = true,
                 Step::Stop => return Ran::Stopped,
                 Step::Throttle {
@@ -409,6 +423,7 @@ impl Run<'_> {
                     if bucket.is_some_and(|used| !takes(used, now, *rate)) {
                         out(Outcome::Throttled {
                             rule: number,
+                            action,
                             reject: *reject,
                         });
                         return Ran::Decided;
@@ -418,6 +433,18 @@ impl Run<'_> {
             }
         }
         ran
+    }
+}
+
+impl Step {
+    /// What it hands out, when that is the same for every message.
+    pub fn simple(&self, rule: usize) -> Option<Outcome<'static>> {
+        Some(match *self {
+            Self::Connect(session) => Outcome::Connect { rule, session },
+            Self::Disconnect(session) => Outcome::Disconnect { rule, session },
+            Self::Count(counter) => Outcome::Count { rule, counter },
+            _ => return None,
+        })
     }
 }
 

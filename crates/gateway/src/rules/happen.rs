@@ -7,7 +7,7 @@ use fixwire_protocol::Message;
 use super::change::Failure;
 use super::compile_action::Step;
 use super::compile_event::{Happening, On};
-use super::condition::Facts;
+use super::condition::{Facts, World};
 use super::evaluate::{Outcome, Run, Scratch};
 use super::fields::View;
 use super::{Rules, change};
@@ -34,10 +34,6 @@ impl Rules {
         for (rule, on) in self.events_of(happening, session) {
             for step in &on.rule.steps {
                 match step {
-                    Step::Count(counter) => out(Outcome::Count {
-                        rule,
-                        counter: *counter,
-                    }),
                     // Its one piece is a text.
                     Step::Notify(pieces) => {
                         for piece in pieces {
@@ -46,24 +42,20 @@ impl Rules {
                             }
                         }
                     }
-                    Step::Disconnect(session) => out(Outcome::Disconnect {
-                        rule,
-                        session: *session,
-                    }),
-                    _ => {}
+                    _ => step.simple(rule).into_iter().for_each(&mut *out),
                 }
             }
         }
     }
 
-    /// Hands out what is to be done when this happens to a message from a session. Each `[[on]]` that
-    /// fits works on fields of its own, which begin as the message came.
+    /// Hands out what is to be done when this happens to a message from a session, on its way to some.
+    /// Each `[[on]]` that fits works on fields of its own, which begin as the message came.
     pub fn happened_to(
         &self,
         happening: Happening,
         scratch: &mut Scratch,
         message: &Message<'_>,
-        source: usize,
+        (source, missed): (usize, &[usize]),
         facts: &Facts<'_>,
         out: &mut impl FnMut(Outcome<'_>),
     ) {
@@ -71,7 +63,10 @@ impl Rules {
             return;
         };
         let failed: Cell<Option<Failure>> = Cell::new(None);
-        let world = self.world((source, from), &failed, facts);
+        let world = World {
+            missed,
+            ..self.world((source, from), &failed, facts)
+        };
         let view = View::of(message, &from.dictionary);
         for (number, on) in self.events_of(happening, source) {
             let test = on.rule.test.as_ref();

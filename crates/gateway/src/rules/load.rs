@@ -16,7 +16,7 @@ use super::problem::{Fault, Problem, RuleError, nearest};
 use super::reach::{Taken, only_types, types};
 use super::syntax::Action;
 use super::table::Table;
-use super::{Context, Rule, Rules, Source, parse, parse_action};
+use super::{Context, Rule, Rules, STATUS_REQUEST, STATUS_RESPONSE, Source, parse, parse_action};
 
 /// A table that a file of rules asks for.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -72,6 +72,7 @@ impl Rules {
             tables: &tables,
             scripts: &scripts,
             errors: &mut errors,
+            on: false,
             patterns_left: MAX_PATTERNS,
             counters: Vec::new(),
             throttles: 0,
@@ -88,6 +89,7 @@ impl Rules {
             let each = reached.iter_mut().zip(&rule.sessions);
             each.for_each(|(reached, meant)| *reached |= meant);
         }
+        compiler.on = true;
         let events = file.events.iter().enumerate();
         let events: Vec<On> = events
             .filter_map(|(at, entry)| compiler.on(at, entry, &reached))
@@ -174,10 +176,18 @@ impl<'c> Compiler<'c, '_, '_> {
             Some(test) => only_types(test),
             None => entry.when.is_none(),
         };
+        let types = condition.as_ref().and_then(types);
+        let status = actions.iter().find(|(_, one)| *one == Action::AnswerStatus);
+        if let Some((text, _)) = status {
+            // A condition with mistakes may have said it.
+            let asks = condition.is_none() && entry.when.is_some();
+            let asks = asks || types.as_deref() == Some(&[STATUS_REQUEST.to_vec()]);
+            self.status(text.offset(0), &sessions, asks);
+        }
         let unnamed = format!("rule {}", at + 1);
         Compiled {
             sessions,
-            types: condition.as_ref().and_then(types),
+            types,
             decides: sure && actions.iter().any(|(_, action)| action.decides()),
             stops: sure && actions.iter().any(|(_, action)| *action == Action::Stop),
             rule: self.made(
@@ -186,6 +196,20 @@ impl<'c> Compiler<'c, '_, '_> {
                 entry.start,
                 (condition, steps),
             ),
+        }
+    }
+
+    /// Notes that a rule would answer what does not ask for the status of sessions, or cannot be answered.
+    fn status(&mut self, at: usize, sessions: &[bool], asks: bool) {
+        if !asks {
+            let hint = "write when = 'MsgType = BC', NetworkCounterpartySystemStatusRequest";
+            self.errors.add(at, Problem::NoQuestion, Some(hint.into()));
+        }
+        let messages = [STATUS_REQUEST, STATUS_RESPONSE];
+        if let Some(name) = self.names.without(sessions, messages) {
+            let hint = "versions from FIX 4.4 on have the question: leave it out of 'from'";
+            self.errors
+                .add(at, Problem::CannotAsk(name.into()), Some(hint.into()));
         }
     }
 

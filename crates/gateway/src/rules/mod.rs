@@ -30,6 +30,7 @@ mod names;
 mod parse;
 mod parse_action;
 pub(crate) mod problem;
+mod pseudonym;
 mod reach;
 mod script;
 mod syntax;
@@ -49,6 +50,11 @@ pub use script::{MAX_TEXT, MAX_VALUES, OPERATIONS, ScriptFailure, ScriptFault};
 pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
 pub use table::{Table, TableError};
 pub use ways::Way;
+
+/// NetworkCounterpartySystemStatusRequest
+pub(crate) const STATUS_REQUEST: &[u8] = b"BC";
+/// NetworkCounterpartySystemStatusResponse
+pub(crate) const STATUS_RESPONSE: &[u8] = b"BD";
 
 /// A session that rules may name.
 #[derive(Clone, Debug)]
@@ -139,6 +145,11 @@ impl Rules {
     fn rule(&self, number: usize) -> Option<&Rule> {
         let event = || Some(&self.events.get(number - self.rules.len())?.rule);
         self.rules.get(number).or_else(event)
+    }
+
+    /// The CompIDs of peers in order, with the places of their sessions.
+    pub(crate) fn peers(&self) -> &[(Vec<u8>, usize)] {
+        &self.by_peer
     }
 
     /// The names of counters, which outcomes give by their place here.

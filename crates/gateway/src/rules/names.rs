@@ -88,6 +88,17 @@ impl<'c> Names<'c> {
         }
     }
 
+    /// The first of these sessions that does not have both messages.
+    pub fn without(&self, sessions: &[bool], messages: [&[u8]; 2]) -> Option<&'c str> {
+        let meant = self.context.sessions.iter().zip(sessions);
+        let mut meant = meant.filter(|(_, meant)| **meant);
+        let without = meant.find(|(session, _)| {
+            let has = |one: &[u8]| session.dictionary.message(one).is_some();
+            !messages.into_iter().all(has)
+        });
+        without.map(|(session, _)| session.name)
+    }
+
     /// How many sessions there are.
     pub fn sessions(&self) -> usize {
         self.context.sessions.len()

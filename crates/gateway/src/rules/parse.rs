@@ -198,8 +198,20 @@ impl Parser {
             .get(self.next + 1)
             .is_some_and(|spot| spot.token == Token::Sign("("));
         match &self.peek().token {
-            Token::Word(word) if opens && word != "source" => self.call(),
-            Token::Word(word) if word == "source" => self.source(),
+            Token::Word(word) if word == "source" => {
+                let (named, names) = self.sessions()?;
+                let from = Condition::Source(names);
+                Ok(match named {
+                    true => from,
+                    false => Condition::Not(Box::new(from)),
+                })
+            }
+            Token::Word(word) if word == "target" => {
+                let at = self.peek().at;
+                let (named, names) = self.sessions()?;
+                Ok(Condition::Target { at, named, names })
+            }
+            Token::Word(_) if opens => self.call(),
             Token::Word(word) if word == "script" => {
                 self.next += 1;
                 self.name(SCRIPT).map(Condition::Script)
@@ -264,20 +276,20 @@ impl Parser {
         self.fail("bits in hexadecimal, such as 0x1F")
     }
 
-    /// `source = "A"`, `source != "A"`, `source in ("A", @clients)`
-    fn source(&mut self) -> Result<Condition, Fault> {
+    /// `source = "A"`, `source != "A"`, `source in ("A", @clients)`: whether it is one of the named
+    /// sessions, and the names.
+    fn sessions(&mut self) -> Result<(bool, Vec<Name>), Fault> {
         self.next += 1;
         let wanted = "a session, a pattern or a @group";
         if self.takes_sign("=") {
-            return Ok(Condition::Source(alloc::vec![self.name(wanted)?]));
+            return Ok((true, alloc::vec![self.name(wanted)?]));
         }
         if self.takes_sign("!=") {
-            let other = Condition::Source(alloc::vec![self.name(wanted)?]);
-            return Ok(Condition::Not(Box::new(other)));
+            return Ok((false, alloc::vec![self.name(wanted)?]));
         }
         self.word("in", "'=', '!=' or 'in'")?;
-        self.list(|parser| parser.name(wanted))
-            .map(Condition::Source)
+        let names = self.list(|parser| parser.name(wanted))?;
+        Ok((true, names))
     }
 
     fn comparison(&mut self) -> Result<Condition, Fault> {

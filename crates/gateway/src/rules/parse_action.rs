@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 
 use super::parse::{Parser, SCRIPT};
 use super::problem::{Fault, Problem, nearest};
-use super::syntax::{ACTIONS, Action, Format, RejectKind, Target};
+use super::syntax::{ACTIONS, Action, Format, Name, RejectKind, Target};
 use super::token::Token;
 
 /// The most bytes that `format F pad` makes, or `cut` leaves.
@@ -15,7 +15,7 @@ pub const MAX_RATE: u32 = 1_000_000;
 const FIELD_TO: &str = "'to' and a field";
 const SESSION: &str = "the name of a session";
 const TABLE: &str = "table.column";
-const FORMATS: &str = "upper, lower, trim, pad left, pad right or cut";
+const FORMATS: &str = "upper, lower, trim, pad left, pad right, cut or sha256";
 
 /// Reads an action.
 ///
@@ -48,7 +48,13 @@ impl Parser {
             "move" => self.moved(false)?,
             "map" => self.map(false)?,
             "remove" => Action::Remove(self.field()?),
-            "format" => Action::Format(self.field()?, self.format()?),
+            "format" => {
+                let field = self.field()?;
+                match self.takes_word("sha256") {
+                    true => Action::Pseudonym(field, self.key()?),
+                    false => Action::Format(field, self.format()?),
+                }
+            }
             "each" => {
                 let count = self.field()?;
                 self.sign(":", "':' and what is done in each entry")?;
@@ -71,6 +77,11 @@ impl Parser {
             "send" if self.takes_word("by") => Action::Send(self.target()?),
             "send" => Action::Send(Target::Session(self.name(SESSION)?)),
             "reject" => self.reject()?,
+            "answer" => {
+                self.word("status", "'status'")?;
+                Action::AnswerStatus
+            }
+            "connect" => Action::Connect(self.name(SESSION)?),
             "disconnect" => Action::Disconnect(self.name(SESSION)?),
             "count" => Action::Count(self.name("the name of a counter")?),
             "notify" => Action::Notify(self.text()?),
@@ -158,6 +169,20 @@ impl Parser {
         } else {
             self.fail(FORMATS)
         }
+    }
+
+    /// What stands behind `sha256`.
+    fn key(&mut self) -> Result<Option<Name>, Fault> {
+        if !self.takes_word("with") {
+            return Ok(None);
+        }
+        let key = self.text()?;
+        if key.text.is_empty() {
+            let found = "\"\"".into();
+            let wanted = "a key that is not empty";
+            return Err(Fault::new(key.at, Problem::Unexpected { found, wanted }));
+        }
+        Ok(Some(key))
     }
 
     fn target(&mut self) -> Result<Target, Fault> {

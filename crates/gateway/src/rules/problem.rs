@@ -99,6 +99,12 @@ pub enum Problem {
     UnknownEvent(String),
     /// What cannot stand for an event, and why.
     NotForEvent(&'static str),
+    /// A rule that answers messages with the status of sessions that do not ask for it.
+    NoQuestion,
+    /// A session that cannot ask for the status of sessions.
+    CannotAsk(String),
+    /// A rule that asks for the target of a message.
+    NoTarget,
     /// A list of no values.
     EmptyList,
     /// No message can fulfil the condition.
@@ -213,6 +219,18 @@ impl fmt::Display for Problem {
             Self::UnknownFunction(name) => write!(f, "scripts have no function '{name}'"),
             Self::UnknownEvent(name) => write!(f, "unknown event '{name}'"),
             Self::NotForEvent(why) => write!(f, "not for this event: {why}"),
+            Self::NoQuestion => {
+                f.write_str("not all of these messages ask for the status of sessions")
+            }
+            Self::CannotAsk(name) => {
+                write!(
+                    f,
+                    "'{name}' cannot ask for the status of sessions in its version"
+                )
+            }
+            Self::NoTarget => {
+                f.write_str("a message has no 'target' before its rules say where it goes")
+            }
             Self::EmptyList => f.write_str("a list of no values never holds"),
             Self::Never { why } => write!(f, "this can never hold: {why}"),
             Self::Unreachable { by, line } => {

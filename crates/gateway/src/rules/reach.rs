@@ -95,6 +95,7 @@ impl Narrow {
             | Test::Or(_)
             | Test::AllEntries(..)
             | Test::Active(_)
+            | Test::Target(_)
             | Test::Script(_) => Ok(()),
         }
     }

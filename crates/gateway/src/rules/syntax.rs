@@ -64,9 +64,9 @@ pub enum How {
 }
 
 /// The words that begin a condition of its own form, or stand behind a field.
-pub const CONDITIONS: [&str; 17] = [
+pub const CONDITIONS: [&str; 18] = [
     "in", "like", "matches", "begins", "contains", "length", "bits", "today", "has", "any", "all",
-    "active", "source", "script", "and", "or", "not",
+    "active", "source", "target", "script", "and", "or", "not",
 ];
 
 /// What must hold of a message, or of an entry of a group.
@@ -102,12 +102,21 @@ pub enum Condition {
     Active(Name),
     /// `source = "A"`, `source in ("A", "@clients")`
     Source(Vec<Name>),
+    /// `target = "A"`, `target != "A"`, `target in ("A", "@venues")`
+    Target {
+        /// Where the word stands.
+        at: usize,
+        /// Whether one of the named sessions is meant, or one of the others.
+        named: bool,
+        /// The names.
+        names: Vec<Name>,
+    },
     /// `script large`
     Script(Name),
 }
 
 /// The words that begin an action.
-pub const ACTIONS: [&str; 19] = [
+pub const ACTIONS: [&str; 21] = [
     "set",
     "copy",
     "try",
@@ -121,6 +130,8 @@ pub const ACTIONS: [&str; 19] = [
     "send",
     "return",
     "reject",
+    "answer",
+    "connect",
     "disconnect",
     "stop",
     "count",
@@ -210,6 +221,8 @@ pub enum Action {
     },
     /// `format F upper`
     Format(Name, Format),
+    /// `format F sha256 with "key"`
+    Pseudonym(Name, Option<Name>),
     /// `each NoAllocs: set AllocAccount "X"`
     Each(Name, Box<Action>),
     /// `drop entries of NoAllocs where (condition)`
@@ -226,6 +239,10 @@ pub enum Action {
     Return,
     /// `reject "text"`
     Reject(RejectKind, Name),
+    /// `answer status`
+    AnswerStatus,
+    /// `connect VENUE`
+    Connect(Name),
     /// `disconnect VENUE`
     Disconnect(Name),
     /// `stop`
@@ -249,7 +266,7 @@ impl Action {
     pub fn decides(&self) -> bool {
         matches!(
             self,
-            Self::Send(_) | Self::Return | Self::Reject(..) | Self::Stop
+            Self::Send(_) | Self::Return | Self::Reject(..) | Self::AnswerStatus | Self::Stop
         )
     }
 
@@ -263,6 +280,7 @@ impl Action {
                 | Self::Remove(_)
                 | Self::Map { .. }
                 | Self::Format(..)
+                | Self::Pseudonym(..)
                 | Self::Each(..)
                 | Self::Drop(..)
                 | Self::Script(_)

@@ -63,6 +63,18 @@ impl Rules {
         })
     }
 
+    /// Where a rule has a message go behind one of its actions: `None` for `return`. What the fields of
+    /// the message say is left out.
+    pub(crate) fn behind(&self, rule: usize, action: usize) -> impl Iterator<Item = Option<usize>> {
+        let steps = self.rule(rule).map_or(&[][..], |rule| &rule.steps);
+        let behind = steps.iter().skip(action + 1);
+        behind.filter_map(|step| match step {
+            Step::Send(to) | Step::CopyTo(to) => Some(Some(*to)),
+            Step::Return => Some(None),
+            _ => None,
+        })
+    }
+
     /// Where a rule sends to, and whether it converts for it.
     fn targets(&self, rule: &Rule) -> BTreeSet<(Option<usize>, bool)> {
         let mut targets = BTreeSet::new();

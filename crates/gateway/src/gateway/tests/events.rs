@@ -71,7 +71,7 @@ away = "reject"
 away = "reject"
 "#,
     );
-    assert_eq!(rig.said(), ["on 3: disconnect 0"; 2]);
+    assert_eq!(rig.said(), ["on 3: disconnect ANNA"; 2]);
     rig.lose("VENUE");
     rig.lose("BACKUP");
     rig.hears("ANNA", "35=D|11=1|55=VOD|54=1|");
@@ -79,6 +79,178 @@ away = "reject"
     rig.hears("BERT", "35=D|11=2|55=SAP|54=1|58=x|");
     let counted: Vec<_> = rig.gateway.counted().collect();
     assert_eq!(counted, [("undelivered", 3), ("failed", 1), ("logons", 2)]);
+}
+
+#[test]
+fn sessions_are_connected_by_rules_and_by_events() {
+    let mut rig = Rig::new(
+        r#"
+[[rule]]
+name = "news"
+from = ["ANNA"]
+when = 'MsgType = News'
+do = ['connect BACKUP', 'stop']
+[[rule]]
+from = ["ANNA"]
+do = ['connect VENUE', 'send VENUE']
+[[on]]
+event = "disconnect"
+session = ["VENUE"]
+do = ['connect BACKUP', 'connect VENUE']
+[[on]]
+event = "failed"
+session = ["BERT"]
+do = ['connect THIRD']
+[[rule]]
+from = ["BERT"]
+do = ['copy Text to Account', 'send VENUE']
+"#,
+    );
+    rig.expect("ANNA", "35=B|148=x|", &[]);
+    assert_eq!(rig.said(), ["news: connect BACKUP"]);
+    let order = "35=D|11=1|55=VOD|54=1|";
+    rig.expect("ANNA", order, &["VENUE: 35=D|11=1|55=VOD|54=1|"]);
+    assert_eq!(rig.said(), ["rule 2: connect VENUE"]);
+    rig.lose("VENUE");
+    assert_eq!(rig.said(), ["on 1: connect BACKUP", "on 1: connect VENUE"]);
+    rig.hears("BERT", order);
+    assert_eq!(rig.said()[1..], ["on 2: connect THIRD"]);
+}
+
+#[test]
+fn the_target_of_what_is_not_delivered_is_told() {
+    let on = |event: &str, when: &str, counter: &str| {
+        format!(
+            "[[on]]\nevent = '{event}'\nsession = ['*']\nwhen = 'target {when}'\ndo = ['count {counter}']\n"
+        )
+    };
+    let rules = r#"
+[gateway]
+match = "all"
+[group]
+spare = ["BACKUP", "THIRD"]
+[table.venues]
+file = "venues.csv"
+[[rule]]
+from = ["ANNA"]
+when = 'MsgType = NewOrderSingle'
+do = ['send VENUE', 'copy to AUDIT']
+[[rule]]
+from = ["ANNA"]
+when = 'MsgType = NewOrderSingle and Side = BUY'
+do = ['send BACKUP', 'set Account "${Text}"', 'send THIRD']
+[[rule]]
+from = ["ANNA"]
+when = 'MsgType = OrderCancelRequest'
+do = ['send by table Symbol venues.session']
+[[rule]]
+from = ["BERT"]
+do = ['throttle 1 per second else drop', 'send THIRD']
+[[rule]]
+from = ["VENUE"]
+do = ['set Text "${Account}"', 'return']
+[target.VENUE]
+away = "BACKUP"
+[target.BACKUP]
+away = "reject"
+[target.AUDIT]
+away = "reject"
+"#;
+    let undelivered = |when, counter| on("undelivered", when, counter);
+    let rules = [
+        rules.into(),
+        undelivered("= VENUE", "venue"),
+        undelivered("in (@spare)", "spare"),
+        undelivered("= AUDIT", "audit"),
+        undelivered("!= VENUE", "other"),
+        undelivered("in (\"*\")", "any"),
+        on("failed", "= THIRD", "failed_third"),
+        on("failed", "= ANNA", "failed_anna"),
+        on("failed", "in (\"*\")", "failed_any"),
+    ]
+    .concat();
+    let mut rig = Rig::new(&rules);
+    let mut counts = |from: &str, text: &str| {
+        let before: Vec<u64> = rig.gateway.counted().map(|(_, count)| count).collect();
+        rig.hears(from, text);
+        let after = rig.gateway.counted().zip(before);
+        let more = after.filter(|((_, count), before)| count > before);
+        let names: Vec<String> = more.map(|((name, _), _)| name.to_string()).collect();
+        (names.join(" "), rig.said().len())
+    };
+    // It got to VENUE, whose report is for ANNA and lacks a field.
+    assert_eq!(
+        counts("ANNA", "35=D|11=0|55=VOD|54=2|58=x|"),
+        ("".into(), 0)
+    );
+    let report = "35=8|37=V|11=0|17=E1|150=0|39=0|55=VOD|54=2|151=9|14=0|6=0|";
+    assert_eq!(
+        counts("VENUE", report),
+        ("failed_anna failed_any".into(), 1)
+    );
+    // Too many.
+    assert_eq!(counts("BERT", "35=D|11=1|55=VOD|54=1|"), ("".into(), 0));
+    assert_eq!(
+        counts("BERT", "35=D|11=2|55=VOD|54=1|"),
+        ("spare other any".into(), 1)
+    );
+    // No table names a target, or no rule decides: there is none.
+    assert_eq!(counts("ANNA", "35=F|41=1|11=3|55=X|54=1|"), ("".into(), 1));
+    assert_eq!(counts("ANNA", "35=AP|1=x|"), ("".into(), 1));
+}
+
+#[test]
+fn the_target_is_where_the_rule_sent_it_whoever_stands_in() {
+    let rules = r#"
+[gateway]
+match = "all"
+[[rule]]
+from = ["ANNA"]
+do = ['send VENUE', 'copy to AUDIT']
+[[rule]]
+from = ["ANNA"]
+do = ['send BACKUP', 'set Account "${Text}"', 'send THIRD']
+[target.VENUE]
+away = "BACKUP"
+[target.BACKUP]
+away = "reject"
+[target.AUDIT]
+away = "reject"
+[[on]]
+event = "undelivered"
+session = ["ANNA"]
+when = 'target = VENUE'
+do = ['notify "VENUE"']
+[[on]]
+event = "undelivered"
+session = ["ANNA"]
+when = 'target = AUDIT'
+do = ['notify "AUDIT"']
+[[on]]
+event = "undelivered"
+session = ["ANNA"]
+when = 'target = THIRD'
+do = ['notify "THIRD"']
+[[on]]
+event = "failed"
+session = ["ANNA"]
+when = 'target = THIRD and target != BACKUP and not target in (VENUE, BACKUP)'
+do = ['notify "failed for THIRD"']
+"#;
+    let mut rig = Rig::new(rules);
+    for name in ["VENUE", "BACKUP", "AUDIT"] {
+        rig.lose(name);
+    }
+    rig.hears("ANNA", "35=D|11=1|55=VOD|54=1|");
+    let said = rig.said();
+    let told = ["on 4: failed for THIRD", "on 1: VENUE", "on 2: AUDIT"];
+    assert_eq!(said[4..], told, "{said:?}");
+    // The next message begins anew.
+    for name in ["VENUE", "BACKUP", "AUDIT"] {
+        rig.log_on(name);
+    }
+    rig.hears("ANNA", "35=D|11=2|55=VOD|54=1|");
+    assert_eq!(rig.said()[1..], ["on 4: failed for THIRD"]);
 }
 
 #[test]

@@ -5,10 +5,15 @@ use super::*;
 #[test]
 fn the_next_message_takes_no_memory() {
     let rules = format!(
-        "[gateway]\nids = \"always\"\n[target.THIRD]\ntime_to_live = 9\n{}{}{}",
+        "[gateway]\nids = \"always\"\n[target.THIRD]\ntime_to_live = 9\n{}{}{}{}{}",
+        "[[rule]]\nfrom = ['VENUE']\nwhen = 'MsgType = BC'\ndo = ['answer status']\n",
+        "[[on]]\nevent = 'undelivered'\nsession = ['*']\nwhen = 'target = VENUE'\ndo = ['count missed']\n",
         "[[rule]]\nfrom = ['BERT']\nwhen = 'MsgType = B'\ndo = ['send THIRD']\n",
         "[[rule]]\nfrom = ['ANNA']\nwhen = 'Text = \"no\"'\ndo = ['reject \"no ${Symbol}\"']\n",
-        PLAIN.replace("'convert', 's", "'copy to AUDIT', 'convert', 's")
+        PLAIN.replace(
+            "'convert', 's",
+            "'format Account sha256 with \"key\"', 'copy to AUDIT', 'convert', 's"
+        )
     );
     let mut rig = Rig::new(&rules);
     // Something waits for another session.
@@ -33,6 +38,7 @@ fn the_next_message_takes_no_memory() {
         ("VENUE", "35=8|37=V|11=unknown|17=E1|150=0|39=0|"),
         ("VENUE", "35=j|45=1|372=D|379=FW1|380=0|"),
         ("BERT", "35=AP|1=x|"),
+        ("VENUE", "35=BC|935=1|933=Q|936=1|930=ANNA|"),
     ];
     let messages = texts.map(|(from, text)| {
         let id = rig.id(from);
@@ -58,6 +64,8 @@ fn the_next_message_takes_no_memory() {
     all(2);
     let counted = allocation_counter::measure(|| all(100));
     assert_eq!(counted.count_total, 0);
+    let missed = rig.gateway.counted().next();
+    assert!(missed.is_some_and(|(_, count)| count > 200), "{missed:?}");
     let counters = rig.gateway.counters();
     assert!(
         counters.sent > 1 && counters.returned > 1 && counters.rejected > 200,

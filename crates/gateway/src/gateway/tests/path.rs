@@ -313,7 +313,7 @@ do = ['stop']
 "#,
     );
     rig.expect("ANNA", ORDER, &[]);
-    assert_eq!(rig.said(), ["seen: A1", "seen: disconnect 1"]);
+    assert_eq!(rig.said(), ["seen: A1", "seen: disconnect BERT"]);
     assert_eq!(rig.gateway.counted().collect::<Vec<_>>(), [("orders", 1)]);
     assert_eq!(rig.gateway.matched(), [1, 1]);
 }

@@ -1,53 +1,120 @@
 //! What `[[on]]` says about a message that did not get where it should.
 
+use alloc::vec::Vec;
+use core::mem;
+
 use super::{Facts, Scratch, Trouble, Work};
 use crate::rules::Happening;
 
 /// What has happened to a message.
 #[derive(Default)]
-pub(super) struct Raised {
-    undelivered: bool,
-    failed: bool,
-    /// Not by what is done with the message.
-    other: Option<Happening>,
+pub struct Raised {
+    undelivered: Missed,
+    failed: Missed,
+}
+
+/// Whether something has happened, and which sessions the message did not get to because of it.
+#[derive(Default)]
+struct Missed {
+    happened: bool,
+    sessions: Vec<usize>,
+}
+
+/// Where a message was to go.
+#[derive(Clone, Copy)]
+pub(super) enum Target {
+    Unknown,
+    Session(usize),
+    /// To the session that asked for it.
+    Back,
+    /// To those that the rule names behind this action.
+    Behind {
+        rule: usize,
+        action: usize,
+    },
+}
+
+impl Missed {
+    fn add(&mut self, session: usize) {
+        if !self.sessions.contains(&session) {
+            self.sessions.push(session);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.happened = false;
+        self.sessions.clear();
+    }
 }
 
 impl Work<'_> {
-    pub(super) fn raise(&mut self, trouble: Trouble) {
-        match trouble {
-            Trouble::Failed { .. } => self.raised.failed = true,
+    pub(super) fn raise(&mut self, trouble: Trouble, target: Target) {
+        // What goes wrong with what an event says raises nothing.
+        if self.happened {
+            return;
+        }
+        let asked = self.asked();
+        let raised = &mut self.core.raised;
+        let missed = match trouble {
+            Trouble::Failed { .. } => &mut raised.failed,
             // What comes back is to stop here.
-            Trouble::Untold(_) | Trouble::CameBack => {}
-            _ => self.raised.undelivered = true,
+            Trouble::Untold(_) | Trouble::CameBack => return,
+            _ => &mut raised.undelivered,
+        };
+        missed.happened = true;
+        match target {
+            Target::Unknown => {}
+            Target::Session(to) => missed.add(to),
+            Target::Back => asked.into_iter().for_each(|to| missed.add(to)),
+            Target::Behind { rule, action } => {
+                let behind = self.rules.behind(rule, action);
+                let known = behind.filter_map(|to| to.or(asked));
+                known.for_each(|to| missed.add(to));
+            }
         }
     }
 
     /// This has happened to the message: does what is to be done about it, and nothing else.
     pub fn happened(&mut self, happening: Happening, scratch: &mut Scratch) {
-        self.raised.other = Some(happening);
-        self.happen(scratch);
-    }
-
-    /// Does what is to be done about it, once for a message. What goes wrong then raises nothing.
-    pub(super) fn happen(&mut self, scratch: &mut Scratch) {
-        let Raised {
-            undelivered,
-            failed,
-            other,
-        } = self.raised;
+        self.happened = true;
         let facts = Facts {
             now: self.now,
             active: self.active,
         };
-        let (rules, message, source) = (self.rules, self.message, self.source);
-        let happenings = [
-            failed.then_some(Happening::Failed),
-            undelivered.then_some(Happening::Undelivered),
-            other,
-        ];
-        for happening in happenings.into_iter().flatten() {
-            let mut each = |outcome: super::Outcome<'_>| self.outcome(outcome);
-            rules.happened_to(happening, scratch, message, source, &facts, &mut each);
+        let (rules, message) = (self.rules, self.message);
+        let way = (self.source, &[][..]);
+        let mut each = |outcome: super::Outcome<'_>| self.outcome(outcome);
+        rules.happened_to(happening, scratch, message, way, &facts, &mut each);
+    }
+
+    /// Does what is to be done about it, once for a message.
+    pub(super) fn happen(&mut self, scratch: &mut Scratch) {
+        self.happened = true;
+        let Raised {
+            undelivered,
+            failed,
+        } = &self.core.raised;
+        if !undelivered.happened && !failed.happened {
+            return;
         }
+        let mut raised = mem::take(&mut self.core.raised);
+        let facts = Facts {
+            now: self.now,
+            active: self.active,
+        };
+        let (rules, message) = (self.rules, self.message);
+        for (happening, missed) in [
+            (Happening::Failed, &mut raised.failed),
+            (Happening::Undelivered, &mut raised.undelivered),
+        ] {
+            if missed.happened {
+                let way = (self.source, &missed.sessions[..]);
+                let mut each = |outcome: super::Outcome<'_>| self.outcome(outcome);
+                rules.happened_to(happening, scratch, message, way, &facts, &mut each);
+            }
+            missed.clear();
+        }
+        // With its memory.
+        self.core.raised = raised;
     }
 }

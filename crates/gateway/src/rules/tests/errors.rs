@@ -143,6 +143,14 @@ fn conditions_are_refused_where_they_are_wrong() {
             "3:17: this can never hold: the message does not come from there",
         ),
         (
+            "has(Text) and target = VENUE",
+            "3:22: a message has no 'target' before its rules say where it goes (say it in an [[on]] with event = \"undelivered\" or \"failed\")",
+        ),
+        (
+            "target > VENUE",
+            "3:15: found >, expected '=', '!=' or 'in'",
+        ),
+        (
             "MsgType = D and Symbol = \"a\" and MsgType in (8, F)",
             "3:41: this can never hold: MsgType cannot be that as well",
         ),
@@ -254,6 +262,31 @@ fn actions_are_refused_where_they_are_wrong() {
             "found \"ab\", expected one ASCII character in quotes",
         ),
         (
+            "format Text sha265",
+            12,
+            "found sha265, expected upper, lower, trim, pad left, pad right, cut or sha256",
+        ),
+        (
+            "format Text sha256 with key",
+            24,
+            "found key, expected a text in quotes",
+        ),
+        (
+            "format Text sha256 with \"\"",
+            24,
+            "found \"\", expected a key that is not empty",
+        ),
+        (
+            "format Price sha256",
+            7,
+            "'Price' cannot be written: it cannot have 64 hexadecimal digits",
+        ),
+        (
+            "format Side sha256 with \"key\"",
+            7,
+            "'Side' cannot be written: it cannot have 64 hexadecimal digits",
+        ),
+        (
             "throttle 0 per second else drop",
             9,
             "found 0, expected messages a second, 1 to 1000000",
@@ -285,6 +318,29 @@ fn actions_are_refused_where_they_are_wrong() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn only_a_question_for_the_status_is_answered_with_it() {
+    let of = |from: &str, when: &str| {
+        errors(&std::format!(
+            "[[rule]]\nfrom = [{from}]\n{when}do = ['count x', 'answer status']\n"
+        ))
+    };
+    let asks = "when = 'MsgType = BC'\n";
+    assert_eq!(of("'GAMMA', 'VENUE'", asks), Vec::<String>::new());
+    let cannot = "4:19: 'ALPHA' cannot ask for the status of sessions in its version (versions from FIX 4.4 on have the question: leave it out of 'from')";
+    assert_eq!(of("'GAMMA', 'ALPHA'", asks), [cannot]);
+    assert_eq!(
+        of("'ALPHA'", asks),
+        ["3:19: MsgType cannot be 'BC'", cannot]
+    );
+    let other = "not all of these messages ask for the status of sessions (write when = 'MsgType = BC', NetworkCounterpartySystemStatusRequest)";
+    assert_eq!(of("'GAMMA'", ""), [std::format!("3:19: {other}")]);
+    let or = "when = 'MsgType in (BC, D)'\n";
+    assert_eq!(of("'GAMMA'", or), [std::format!("4:19: {other}")]);
+    let both = "when = 'MsgType = BC and has(NoCompIDs) or MsgType = BC'\n";
+    assert_eq!(of("'GAMMA'", both), Vec::<String>::new());
 }
 
 #[test]

@@ -71,10 +71,19 @@ fn mistakes_are_named_with_their_line() {
             "event = 'undelivered'\nsession = ['ALPHA']\nwhen = 'Side = BUY and Side = SELL'\ndo = ['send VENUE']\n",
             "7:24: this can never hold: Side cannot be that as well",
         ),
+        (
+            "event = 'undelivered'\nsession = ['ALPHA']\nwhen = 'target = VENEU'\ndo = ['count x']\n",
+            "7:18: unknown session 'VENEU' (did you mean 'VENUE'?)",
+        ),
+        (
+            "event = 'logout'\nsession = ['ALPHA']\nwhen = 'target = VENUE'\ndo = ['count x']\n",
+            "7:9: not for this event: it has no message that a condition could ask",
+        ),
     ] {
         assert_eq!(errors(on), [wanted], "{on}");
     }
-    let none = "7:8: not for this event: it has no message: it can count, notify and disconnect";
+    let none =
+        "7:8: not for this event: it has no message: it can count, notify, connect and disconnect";
     for (event, action, wanted) in [
         ("logon", "send VENUE", none),
         (
@@ -87,6 +96,16 @@ fn mistakes_are_named_with_their_line() {
             "logon",
             "notify \"${Text}\"",
             "7:8: not for this event: it has no message with fields",
+        ),
+        (
+            "logon",
+            "connect VENEU",
+            "7:16: unknown session 'VENEU' (did you mean 'VENUE'?)",
+        ),
+        (
+            "undelivered",
+            "answer status",
+            "7:8: not for this event: a question can be answered by rules only",
         ),
         (
             "failed",

@@ -120,6 +120,8 @@ fn shown(rules: &Rules, outcome: Outcome<'_>) -> String {
             };
             std::format!("reject{kind}: {}", text(why))
         }
+        Outcome::Status { .. } => "answer status".into(),
+        Outcome::Connect { session, .. } => std::format!("connect {}", SESSIONS[session]),
         Outcome::Disconnect { session, .. } => std::format!("disconnect {}", SESSIONS[session]),
         Outcome::Count { counter, .. } => std::format!("count {}", rules.counters()[counter]),
         Outcome::Notify { text: what, .. } => std::format!("notify: {}", text(what)),

@@ -9,12 +9,14 @@ use crate::rules::syntax::{ACTIONS, CONDITIONS};
 use crate::rules::token::{Token, split};
 
 const PAGE: &str = include_str!("../../../../../docs/gateway-rules.md");
+/// The page with what is said about events.
+const OTHER: &str = include_str!("../../../../../docs/gateway.md");
 
 /// The fenced blocks with their language, their text and the line where they begin.
-fn blocks() -> Vec<(&'static str, String, usize)> {
+fn blocks(page: &'static str) -> Vec<(&'static str, String, usize)> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, String, usize)> = None;
-    for (number, line) in PAGE.lines().enumerate() {
+    for (number, line) in page.lines().enumerate() {
         match (line.strip_prefix("```"), &mut open) {
             (Some(language), None) => open = Some((language, String::new(), number + 2)),
             (Some(_), Some(_)) => blocks.extend(open.take()),
@@ -31,7 +33,7 @@ fn blocks() -> Vec<(&'static str, String, usize)> {
 
 #[test]
 fn every_example_comes_true() {
-    let blocks = blocks();
+    let blocks = blocks(PAGE);
     let mut examples = 0;
     for pair in blocks.windows(2) {
         let [("toml", rules, _), ("fix", lines, first)] = pair else {
@@ -64,7 +66,8 @@ fn every_example_comes_true() {
 #[test]
 fn every_condition_and_every_action_has_an_example() {
     let mut words = BTreeSet::new();
-    for (_, text, _) in blocks().iter().filter(|(language, ..)| *language == "toml") {
+    let blocks = blocks(PAGE).into_iter().chain(blocks(OTHER));
+    for (_, text, _) in blocks.filter(|(language, ..)| *language == "toml") {
         for line in text.lines() {
             let quoted = line.split('\'').skip(1).step_by(2);
             for text in quoted {
@@ -91,6 +94,9 @@ fn every_condition_and_every_action_has_an_example() {
         "left",
         "right",
         "cut",
+        "sha256",
+        "status",
+        "with",
         "by",
         "table",
         "DeliverToCompID",
@@ -108,7 +114,7 @@ fn every_condition_and_every_action_has_an_example() {
 
 #[test]
 fn the_table_of_the_page_is_the_one_of_the_examples() {
-    let blocks = blocks();
+    let blocks = blocks(PAGE);
     let table = blocks.iter().find(|(language, ..)| *language == "csv");
     assert_eq!(table.unwrap().1, VENUES);
 }

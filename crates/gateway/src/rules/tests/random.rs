@@ -305,7 +305,7 @@ fn any_grouped() -> impl Strategy<Value = String> {
     })
 }
 
-const CHANGES: [&str; 20] = [
+const CHANGES: [&str; 22] = [
     "each NoPartyIDs: set PartyIDSource \"D\"",
     "each NoPartyIDs: set PartyRole \"3\"",
     "each NoPartyIDs: remove PartyRole",
@@ -321,6 +321,8 @@ const CHANGES: [&str; 20] = [
     "drop entries of NoAllocs where (AllocQty < 2 or Account = \"t\" and not has(AllocQty))",
     "each NoAllocs: set IndividualAllocID \"x\"",
     "each NoAllocs: format AllocAccount upper",
+    "each NoPartyIDs: format PartyID sha256 with \"key\"",
+    "format Text sha256",
     "remove NoAllocs",
     "set Text \"t\"",
     "set Account \"t\"",

@@ -1,0 +1,102 @@
+//! Which sessions are there, for a source that asks.
+//!
+//! # Source
+//!
+//! FIX 4.4 Volume 3, NetworkCounterpartySystemStatusRequest and NetworkCounterpartySystemStatusResponse.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::Dictionary;
+use fixwire_protocol::{Body, BodyError, Message, Outbox, SessionId, Tag};
+
+use super::answer::turned;
+use crate::rules::{STATUS_REQUEST, STATUS_RESPONSE};
+
+const STATUS_VALUE: Tag = 928;
+const STATUS_TEXT: Tag = 929;
+const REF_COMP_ID: Tag = 930;
+const NETWORK_RESPONSE_ID: Tag = 932;
+const NETWORK_REQUEST_ID: Tag = 933;
+const NO_COMP_IDS: Tag = 936;
+const NETWORK_STATUS_RESPONSE_TYPE: Tag = 937;
+
+const CONNECTED: &[u8] = b"1";
+const DOWN_EXPECTED_UP: &[u8] = b"2";
+const DOWN_EXPECTED_DOWN: &[u8] = b"3";
+
+/// An answer before it is written.
+pub(super) struct Status<'a> {
+    /// The session that is answered.
+    pub to: SessionId,
+    pub dictionary: &'a Dictionary,
+    pub message: &'a Message<'a>,
+    /// The CompIDs of peers in order, with their sessions.
+    pub peers: &'a [(Vec<u8>, usize)],
+    /// For each session whether it is logged on.
+    pub active: &'a [bool],
+    /// For each session whether its hours are open.
+    pub open: &'a [bool],
+    /// A number that no answer before it had, for NetworkResponseID(932).
+    pub number: i64,
+}
+
+impl Status<'_> {
+    /// Writes the peers that are asked for, or all when none is.
+    pub fn write(&self, outbox: &mut Outbox) -> Result<(), BodyError> {
+        let mut body = outbox.begin(self.to, STATUS_RESPONSE);
+        turned(self.dictionary, self.message, &mut body);
+        body.field(NETWORK_STATUS_RESPONSE_TYPE, b"1");
+        let request = self.message.get(NETWORK_REQUEST_ID);
+        if let Some(id) = request.filter(|id| !id.is_empty()) {
+            body.field(NETWORK_REQUEST_ID, id);
+        }
+        let mut number = itoa::Buffer::new();
+        let id = number.format(self.number).as_bytes();
+        body.field(NETWORK_RESPONSE_ID, id);
+        let same = |one: &(Vec<u8>, usize), other: &(Vec<u8>, usize)| one.0 == other.0;
+        let all = || self.peers.chunk_by(same);
+        let count = match self.asked().count() {
+            0 => all().count(),
+            asked => asked,
+        };
+        body.field(NO_COMP_IDS, number.format(count).as_bytes());
+        match self.asked().next() {
+            Some(_) => self
+                .asked()
+                .for_each(|peer| self.entry(peer, self.sessions(peer), &mut body)),
+            None => all().for_each(|sessions| self.entry(&sessions[0].0, sessions, &mut body)),
+        }
+        body.finish()
+    }
+
+    /// The CompIDs that are asked for.
+    fn asked(&self) -> impl Iterator<Item = &[u8]> {
+        let group = self.dictionary.group(STATUS_REQUEST, NO_COMP_IDS);
+        let group = group.and_then(|group| self.message.group(group));
+        let entries = group.into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.get(REF_COMP_ID));
+        names.filter(|name| !name.is_empty())
+    }
+
+    /// The sessions whose peer has this CompID.
+    fn sessions(&self, peer: &[u8]) -> &[(Vec<u8>, usize)] {
+        let start = self.peers.partition_point(|(known, _)| **known < *peer);
+        let behind = &self.peers[start..];
+        let len = behind.partition_point(|(known, _)| **known == *peer);
+        &behind[..len]
+    }
+
+    fn entry(&self, peer: &[u8], sessions: &[(Vec<u8>, usize)], body: &mut Body<'_>) {
+        let any = |all: &[bool]| sessions.iter().any(|(_, at)| all[*at]);
+        let status = match (any(self.active), any(self.open)) {
+            (true, _) => CONNECTED,
+            (false, true) => DOWN_EXPECTED_UP,
+            (false, false) => DOWN_EXPECTED_DOWN,
+        };
+        body.field(REF_COMP_ID, peer);
+        body.field(STATUS_VALUE, status);
+        if sessions.is_empty() {
+            body.field(STATUS_TEXT, b"unknown CompID");
+        }
+    }
+}
