@@ -12,6 +12,7 @@ mod path;
 mod recovery;
 mod rejects;
 mod reload;
+mod remember;
 mod scripts;
 
 use std::collections::BTreeMap;

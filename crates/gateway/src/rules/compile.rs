@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_protocol::Tag;
 use regex_automata::dfa::{StartKind, dense};
 use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
@@ -36,6 +37,10 @@ pub(super) struct Compiler<'c, 'e, 't> {
     pub counters: Vec<String>,
     /// How many throttles there are.
     pub throttles: usize,
+    /// The fields that a rule remembers.
+    pub remembered: Vec<Tag>,
+    /// Those that one recalls: where in the file, as it is written, and the tag.
+    pub recalled: Vec<(usize, String, Tag)>,
 }
 
 /// A text of the file that is compiled, and what its names mean.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::cmp::Ordering;
 
-use fixwire_protocol::{Decimal, Now, time, value};
+use fixwire_protocol::{Decimal, Now, SOH, Tag, time, value};
 use regex_automata::Input;
 use regex_automata::dfa::{Automaton, dense};
 
@@ -23,6 +23,19 @@ pub struct Facts<'f> {
     /// Whether each session is logged on, in the order of the [`Context`](super::Context); those beyond
     /// the end are not.
     pub active: &'f [bool],
+    /// What is remembered for the order that the message answers, each field as `tag=value` and SOH.
+    pub remembered: &'f [u8],
+}
+
+impl<'f> Facts<'f> {
+    /// The value that is remembered for a field.
+    pub(super) fn remembered(&self, tag: Tag) -> Option<&'f [u8]> {
+        let mut digits = itoa::Buffer::new();
+        let tag = digits.format(tag).as_bytes();
+        let mut fields = self.remembered.split(|byte| *byte == SOH);
+        let value = fields.find_map(|field| field.strip_prefix(tag)?.strip_prefix(b"="));
+        value.filter(|value| !value.is_empty())
+    }
 }
 
 /// A condition, all names looked up.

@@ -107,7 +107,7 @@ pub enum Condition {
 }
 
 /// The words that begin an action.
-pub const ACTIONS: [&str; 19] = [
+pub const ACTIONS: [&str; 22] = [
     "set",
     "copy",
     "try",
@@ -127,6 +127,9 @@ pub const ACTIONS: [&str; 19] = [
     "notify",
     "throttle",
     "script",
+    "remember",
+    "recall",
+    "forget",
 ];
 
 /// Where a message goes.
@@ -216,6 +219,19 @@ pub enum Action {
     Drop(Name, Condition),
     /// `script fill`
     Script(Name),
+    /// `recall Account, Text else "x"`
+    Recall {
+        /// The fields.
+        fields: Vec<Name>,
+        /// What a field gets for which nothing is remembered.
+        otherwise: Option<Name>,
+        /// Whether `try` stands before it.
+        tried: bool,
+    },
+    /// `remember Account, Text`; where it stands.
+    Remember(Vec<Name>, usize),
+    /// `forget`; where it stands.
+    Forget(usize),
     /// `convert`
     Convert,
     /// `send VENUE`
@@ -266,7 +282,13 @@ impl Action {
                 | Self::Each(..)
                 | Self::Drop(..)
                 | Self::Script(_)
+                | Self::Recall { .. }
         )
+    }
+
+    /// Whether something is done with the fields as they stand.
+    pub fn uses_fields(&self) -> bool {
+        self.hands_out() || matches!(self, Self::Remember(..))
     }
 
     /// Whether it hands the fields out.

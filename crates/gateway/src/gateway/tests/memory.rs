@@ -8,7 +8,15 @@ fn the_next_message_takes_no_memory() {
         "[gateway]\nids = \"always\"\n[target.THIRD]\ntime_to_live = 9\n{}{}{}",
         "[[rule]]\nfrom = ['BERT']\nwhen = 'MsgType = B'\ndo = ['send THIRD']\n",
         "[[rule]]\nfrom = ['ANNA']\nwhen = 'Text = \"no\"'\ndo = ['reject \"no ${Symbol}\"']\n",
-        PLAIN.replace("'convert', 's", "'copy to AUDIT', 'convert', 's")
+        PLAIN
+            .replace(
+                "'convert', 's",
+                "'remember Symbol, OrderQty', 'copy to AUDIT', 'convert', 's"
+            )
+            .replace(
+                "'convert', 'r",
+                "'try recall OrderQty, Symbol', 'convert', 'r"
+            )
     );
     let mut rig = Rig::new(&rules);
     // Something waits for another session.

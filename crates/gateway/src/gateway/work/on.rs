@@ -26,9 +26,11 @@ impl Work<'_> {
             undelivered,
             failed,
         } = self.raised;
+        let remembered = core::mem::take(&mut self.core.recalled);
         let facts = Facts {
             now: self.now,
             active: self.active,
+            remembered: &remembered,
         };
         let (rules, message, source) = (self.rules, self.message, self.source);
         for (happening, raised) in [
@@ -40,5 +42,6 @@ impl Work<'_> {
                 rules.happened_to(happening, scratch, message, source, &facts, &mut each);
             }
         }
+        self.core.recalled = remembered;
     }
 }
