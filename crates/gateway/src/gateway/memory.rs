@@ -61,7 +61,7 @@ pub struct Remembered {
     pub orders: u64,
     /// The bytes of memory that they take.
     pub bytes: u64,
-    /// How many went since the start because there was no room for all.
+    /// How many went because there was no room for all, those included that notes of the journal tell of.
     pub dropped: u64,
 }
 

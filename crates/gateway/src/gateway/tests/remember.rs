@@ -416,3 +416,29 @@ proptest! {
         }
     }
 }
+
+proptest! {
+    #[test]
+    fn changed_notes_are_no_panic(
+        at in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        byte in any::<u8>(),
+    ) {
+        let mut rig = Rig::new(RULES);
+        for (from, text) in [
+            ("ANNA", "35=D|11=A|1=A|58=x|"),
+            ("ANNA", "35=D|11=B|1=B|58=y|"),
+            ("VENUE", "35=8|37=1|11=A|39=2|"),
+        ] {
+            rig.hears(from, text);
+        }
+        let at = at.index(rig.notes.len());
+        let place = place.index(rig.notes[at].1.len());
+        rig.notes[at].1[place] = byte;
+        let mut other = Rig::of(RULES, &SESSIONS);
+        other.replay(&rig.notes);
+        other.all_log_on();
+        other.hears("ANNA", "35=D|11=B|97=Y|1=C|");
+        other.hears("VENUE", "35=8|37=1|11=B|39=0|");
+    }
+}

@@ -52,8 +52,8 @@ impl Work<'_> {
         notes.forget(order, self.outbox)
     }
 
-    /// Whether the message would begin an order under the id of one that its client has open. What is
-    /// remembered for that one stays as it is, since nobody will take the second.
+    /// Whether the message would begin an order under the id of one that its client has open: the answers
+    /// to that one are to have what was remembered for it.
     fn is_second(&self, id: &[u8]) -> bool {
         let notes = &self.core.notes;
         let client = notes.number(self.source).filter(|_| self.given == 0);
