@@ -252,7 +252,7 @@ impl<'w> Work<'w> {
             } => {
                 let mut entry = entry;
                 for field in fields {
-                    let value = self.world.facts.remembered(field.tag);
+                    let value = self.world.facts.recalled(field.tag);
                     let Some(value) = value.or(otherwise.as_deref()) else {
                         match tried {
                             true => continue,

@@ -29,7 +29,7 @@ pub struct Facts<'f> {
 
 impl<'f> Facts<'f> {
     /// The value that is remembered for a field.
-    pub(super) fn remembered(&self, tag: Tag) -> Option<&'f [u8]> {
+    pub(super) fn recalled(&self, tag: Tag) -> Option<&'f [u8]> {
         let mut digits = itoa::Buffer::new();
         let tag = digits.format(tag).as_bytes();
         let mut fields = self.remembered.split(|byte| *byte == SOH);
