@@ -220,6 +220,58 @@ fn scripts_run_and_what_they_cannot_tell_is_shown() {
 }
 
 #[test]
+fn what_is_remembered_for_an_order_is_found_by_its_id() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = fs::read_to_string(samples().join("gateway.toml")).unwrap();
+    let sessions = sample.split("[table").next().unwrap();
+    let rules = "[[rule]]\nfrom = ['CLIENT']\nwhen = 'MsgType = D'\n\
+                 do = ['remember Account, Text', 'remove Account', 'send VENUE']\n\
+                 [[rule]]\nfrom = ['VENUE']\ndo = ['recall Account', 'try recall Text', 'forget', 'return']\n";
+    fs::write(folder.path().join("x.toml"), format!("{sessions}{rules}")).unwrap();
+    let message = |from: &str, fields: &str| {
+        let version = if from == "CLIENT" {
+            "FIX.4.2"
+        } else {
+            "FIX.4.4"
+        };
+        format!("8={version}|9=1|{fields}|34=2|49={from}|52=20261120-10:00:00|56=GATE|10=000|\n")
+    };
+    let log = [
+        message("CLIENT", "35=D|11=A1|1=MINE"),
+        message("VENUE", "35=8|37=V|11=A2|41=A1|39=5"),
+        message("VENUE", "35=8|37=V|11=A1|39=2"),
+    ];
+    fs::write(folder.path().join("x.log"), log.concat()).unwrap();
+    let output = |args: &[&str]| {
+        let output = fixwire(folder.path(), &[&["gateway", "try"], args].concat());
+        text(&output.stdout)
+    };
+    let said = output(&["x.toml", "x.log"]);
+    let blocks: Vec<&str> = said.split("\n\n").collect();
+    let parts = [
+        &["  remember    for A1: 1=MINE\n", "35=D|11=A1"][..],
+        &[
+            "  forget      what is remembered for the order\n",
+            "|39=5|1=MINE",
+        ],
+        &["  failed      action 1: nothing is remembered for field 1"],
+    ];
+    for (block, parts) in blocks.iter().zip(parts) {
+        for part in parts {
+            assert!(block.contains(part), "{part} not in\n{block}");
+        }
+    }
+    let said = output(&["--json", "x.toml", "x.log"]);
+    let told =
+        |line: usize| serde_json::from_str::<Value>(said.lines().nth(line).unwrap()).unwrap();
+    let wanted =
+        json!({ "do": "remember", "order": "A1", "fields": [[1, "MINE"]], "rule": "rule 1" });
+    assert_eq!(told(0)["outcomes"][0], wanted);
+    let wanted = json!({ "do": "forget", "rule": "rule 2" });
+    assert_eq!(told(1)["outcomes"][0], wanted);
+}
+
+#[test]
 fn a_conversion_table_is_printed_changed_and_used() {
     let folder = tempfile::tempdir().unwrap();
     let output = fixwire(

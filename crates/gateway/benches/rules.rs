@@ -93,6 +93,7 @@ fn measure_rounds(name: &str, text: &str, rounds: u32) {
     let facts = Facts {
         now: Now::default(),
         active: &[],
+        remembered: &[],
     };
     let mut best = f64::MAX;
     let counted = allocation_counter::measure(|| {

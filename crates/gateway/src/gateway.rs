@@ -12,7 +12,8 @@
 //! becomes of a message. What changes the state of orders is kept with [`Outbox::note`], and `on_note`
 //! gives it back. The owner hears [`Event`]s by the function that it gives to `load`, on the engine's
 //! thread. [`Gateway::counters`], [`matched`](Gateway::matched), [`counted`](Gateway::counted),
-//! [`losses`](Gateway::losses), [`held`](Gateway::held) and [`orders`](Gateway::orders) say what has happened.
+//! [`losses`](Gateway::losses), [`held`](Gateway::held), [`remembered`](Gateway::remembered) and
+//! [`orders`](Gateway::orders) say what has happened.
 //!
 //! [`Outbox::note`]: fixwire_protocol::Outbox::note
 
@@ -38,6 +39,7 @@ mod event;
 mod happen;
 mod held;
 mod load;
+mod memory;
 mod notes;
 mod options;
 mod queues;
@@ -51,6 +53,7 @@ mod work;
 pub use conversion_files::conversion_files;
 pub use event::{Counters, Event, NoteError, Trouble};
 pub use held::Waiting;
+pub use memory::Remembered;
 pub use reload::{NotReloaded, Reload};
 
 use conversions::Conversions;
@@ -125,6 +128,8 @@ struct Core {
     own_id: Vec<u8>,
     /// What has happened to the message that is handled.
     raised: Raised,
+    /// What is remembered for the order that a message answers.
+    recalled: Vec<u8>,
     /// With the queues nothing is to be done before.
     held_due: Mono,
     listener: Listener,
@@ -195,6 +200,12 @@ impl Gateway {
     #[must_use]
     pub fn orders(&self) -> &Orders {
         self.core.notes.orders()
+    }
+
+    /// What is remembered for orders.
+    #[must_use]
+    pub fn remembered(&self) -> Remembered {
+        self.core.notes.memory.counts()
     }
 
     fn set_active(&mut self, session: SessionId, active: bool) {

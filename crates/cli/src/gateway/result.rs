@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use fixwire_gateway::convert::Conversion;
+use fixwire_gateway::orders::known::answers;
 use fixwire_gateway::rules::{Facts, Outcome, RejectKind, Scratch};
 use fixwire_gateway::{Draft, Rules};
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Message, Tag};
+use fixwire_protocol::{Message, SOH, Tag, tag};
 
 use super::Loaded;
 
@@ -50,6 +51,15 @@ pub enum What {
     Status,
     /// A session may log on again.
     Connect(usize),
+    /// Fields are remembered for an order.
+    Remember {
+        /// Its ClOrdID.
+        id: Vec<u8>,
+        /// Those that have a value.
+        fields: Vec<(Tag, Vec<u8>)>,
+    },
+    /// What is remembered for the order is forgotten.
+    Forget,
     /// A session is logged out.
     Disconnect(usize),
     /// A counter is raised.
@@ -111,6 +121,7 @@ pub struct Trial<'l> {
     rules: &'l Rules,
     scratch: Scratch,
     converter: Converter<'l>,
+    memory: Memory,
 }
 
 impl<'l> Trial<'l> {
@@ -123,20 +134,30 @@ impl<'l> Trial<'l> {
                 clients: versions_of_clients(loaded),
                 made: BTreeMap::new(),
             },
+            memory: Memory::default(),
         }
     }
 
     /// What becomes of a message of a session, given by its place.
     pub fn message(&mut self, message: &Message<'_>, source: usize, facts: &Facts<'_>) -> Told {
-        let (rules, converter) = (self.rules, &mut self.converter);
+        let (rules, converter, memory) = (self.rules, &mut self.converter, &mut self.memory);
         let (mut applied, mut steps) = (Vec::new(), Vec::new());
+        let answered = memory.answered(message);
+        let remembered = answered.as_ref().map_or(Vec::new(), |id| memory.recall(id));
+        let facts = &Facts {
+            remembered: &remembered,
+            ..*facts
+        };
         let evaluated = rules.explain(
             &mut self.scratch,
             message,
             source,
             facts,
             &mut |rule| applied.push(rule),
-            &mut |outcome| steps.push(step(rules, converter, source, outcome)),
+            &mut |outcome| {
+                memory.note(answered.as_deref(), &outcome);
+                steps.push(step(rules, converter, source, outcome));
+            },
         );
         Told {
             rules: applied,
@@ -172,6 +193,13 @@ fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Ou
         }
         Outcome::Status { rule } => (rule, What::Status),
         Outcome::Connect { rule, session } => (rule, What::Connect(session)),
+        Outcome::Remember {
+            rule, id, fields, ..
+        } => {
+            let (id, fields) = (id.to_vec(), split(fields).filter(has_value).collect());
+            (rule, What::Remember { id, fields })
+        }
+        Outcome::Forget { rule, .. } => (rule, What::Forget),
         Outcome::Disconnect { rule, session } => (rule, What::Disconnect(session)),
         Outcome::Count { rule, counter } => {
             let name = rules.counters().get(counter);
@@ -190,6 +218,59 @@ fn step(rules: &Rules, converter: &mut Converter<'_>, source: usize, outcome: Ou
         }
     };
     Step { rule, what }
+}
+
+/// What is remembered for orders, by ClOrdID alone: whose they are, only a gateway that runs knows.
+#[derive(Default)]
+struct Memory(BTreeMap<Vec<u8>, BTreeMap<Tag, Vec<u8>>>);
+
+impl Memory {
+    /// The order that an answer is about, when something is remembered for it.
+    fn answered(&self, message: &Message<'_>) -> Option<Vec<u8>> {
+        let ids = [tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID].into_iter();
+        let mut ids = ids.filter_map(|tag| message.get(tag));
+        let id = ids.find(|id| self.0.contains_key(*id))?;
+        answers(message.msg_type()).then(|| id.to_vec())
+    }
+
+    /// As [`Facts::remembered`] wants it.
+    fn recall(&self, id: &[u8]) -> Vec<u8> {
+        let fields = self.0.get(id).into_iter().flatten();
+        let fields =
+            fields.map(|(tag, value)| [format!("{tag}=").as_bytes(), value, &[SOH]].concat());
+        fields.collect::<Vec<_>>().concat()
+    }
+
+    fn note(&mut self, answered: Option<&[u8]>, outcome: &Outcome<'_>) {
+        match outcome {
+            Outcome::Remember { id, fields, .. } => {
+                let id = answered.unwrap_or(id);
+                let known = self.0.entry(id.to_vec()).or_default();
+                known.extend(split(fields));
+                known.retain(|_, value| !value.is_empty());
+                if known.is_empty() {
+                    self.0.remove(id);
+                }
+            }
+            Outcome::Forget { id, .. } => {
+                self.0.remove(answered.or(*id).unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The fields of a text of `tag=value` and SOH.
+fn split(fields: &[u8]) -> impl Iterator<Item = (Tag, Vec<u8>)> {
+    fields.split(|byte| *byte == SOH).filter_map(|field| {
+        let (tag, value) = field.split_at(field.iter().position(|byte| *byte == b'=')?);
+        let tag = str::from_utf8(tag).ok()?.parse().ok()?;
+        Some((tag, value[1..].to_vec()))
+    })
+}
+
+fn has_value((_, value): &(Tag, Vec<u8>)) -> bool {
+    !value.is_empty()
 }
 
 /// Conversions between the versions of sessions, made when they are first needed.

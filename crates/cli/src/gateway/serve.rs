@@ -222,6 +222,13 @@ fn counts(gateway: &Gateway) -> Vec<String> {
             waiting.session, waiting.messages, waiting.bytes
         ));
     }
+    let remembered = gateway.remembered();
+    if remembered.bytes > 0 {
+        lines.push(format!(
+            "remembered for {} orders in {} bytes, dropped {}",
+            remembered.orders, remembered.bytes, remembered.dropped
+        ));
+    }
     for (rule, matched) in gateway.matched().iter().enumerate() {
         let name = gateway.rules().name(rule).unwrap_or_default();
         lines.push(format!("rule {name}: {matched}"));

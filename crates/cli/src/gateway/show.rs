@@ -54,8 +54,16 @@ impl Shown<'_> {
         for step in steps {
             self.untold(step, out)?;
         }
-        let ends =
-            |what: &What| !matches!(what, What::Count(_) | What::Notify(_) | What::Untold(_));
+        let ends = |what: &What| {
+            !matches!(
+                what,
+                What::Count(_)
+                    | What::Notify(_)
+                    | What::Untold(_)
+                    | What::Remember { .. }
+                    | What::Forget
+            )
+        };
         if !self.told.decided {
             line(out, "unmatched", "no rule says what becomes of it")?;
         } else if !self.told.steps.iter().any(|step| ends(&step.what)) {
@@ -101,6 +109,15 @@ impl Shown<'_> {
             ),
             What::Status => line(out, "answer", "status of the sessions"),
             What::Connect(session) => line(out, "connect", self.name(*session)),
+            What::Remember { id, fields } => {
+                let id = Escaped(id);
+                line(
+                    out,
+                    "remember",
+                    &format!("for {id}: {}", listed(fields).join("|")),
+                )
+            }
+            What::Forget => line(out, "forget", "what is remembered for the order"),
             What::Disconnect(session) => line(out, "disconnect", self.name(*session)),
             What::Count(name) => line(out, "count", name),
             What::Notify(text) => line(out, "notify", &Escaped(text).to_string()),
@@ -144,10 +161,6 @@ impl Shown<'_> {
     fn step_json(&self, what: &What) -> Value {
         match what {
             What::Leaves(leaves) => {
-                let value = |(tag, value): &(Tag, Vec<u8>)| {
-                    json!([tag, readable::Value(*tag, value).to_string()])
-                };
-                let fields = leaves.fields.iter().map(value);
                 let lost = leaves
                     .lost
                     .iter()
@@ -159,7 +172,7 @@ impl Shown<'_> {
                     "converted": leaves.converted,
                     "convertedLater": leaves.converted_later,
                     "msgType": text(&leaves.msg_type),
-                    "fields": fields.collect::<Vec<_>>(),
+                    "fields": pairs(&leaves.fields),
                     "lost": lost.collect::<serde_json::Map<_, _>>(),
                 })
             }
@@ -174,6 +187,10 @@ impl Shown<'_> {
             What::Connect(session) => {
                 json!({ "do": "connect", "session": self.name(*session) })
             }
+            What::Remember { id, fields } => {
+                json!({ "do": "remember", "order": text(id), "fields": pairs(fields) })
+            }
+            What::Forget => json!({ "do": "forget" }),
             What::Disconnect(session) => {
                 json!({ "do": "disconnect", "session": self.name(*session) })
             }
@@ -219,11 +236,21 @@ fn line(out: &mut impl Write, label: &str, text: &str) -> io::Result<()> {
 
 /// `35=D|11=A1|` as it leaves, without what its session writes.
 fn fields(leaves: &Leaves) -> String {
-    let mut shown = format!("35={}", Escaped(&leaves.msg_type));
-    for (tag, value) in &leaves.fields {
-        shown += &format!("|{tag}={}", readable::Value(*tag, value));
-    }
-    shown
+    let mut shown = vec![format!("35={}", Escaped(&leaves.msg_type))];
+    shown.extend(listed(&leaves.fields));
+    shown.join("|")
+}
+
+/// `11=A1` for each field.
+fn listed(fields: &[(Tag, Vec<u8>)]) -> Vec<String> {
+    let shown = |(tag, value): &(Tag, Vec<u8>)| format!("{tag}={}", readable::Value(*tag, value));
+    fields.iter().map(shown).collect()
+}
+
+fn pairs(fields: &[(Tag, Vec<u8>)]) -> Vec<Value> {
+    let pair =
+        |(tag, value): &(Tag, Vec<u8>)| json!([tag, readable::Value(*tag, value).to_string()]);
+    fields.iter().map(pair).collect()
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -152,6 +152,8 @@ impl<'a> Trying<'a> {
                 let facts = Facts {
                     now: moment(&message),
                     active: &self.active,
+                    // The trial knows.
+                    remembered: &[],
                 };
                 let told = self.trial.message(&message, source, &facts);
                 self.summary.add(&told);

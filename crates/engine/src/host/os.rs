@@ -21,7 +21,7 @@ use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token, Waker};
 use rustix::io::Errno;
-use rustix::net::{SendFlags, recv, send};
+use rustix::net::{SendFlags, send};
 use socket2::{Domain, Protocol, SockRef, Type};
 
 pub use self::announce::AnnounceFault;
@@ -315,17 +315,6 @@ impl Os {
 }
 
 impl Socket {
-    /// Takes from the system what was read and left there. A failure is the next read's, and said.
-    fn take(&mut self, waste: &mut Waste) -> bool {
-        if let Link::Open(stream) = &self.link
-            && let Err(error) = self.one_way.take(stream, waste)
-        {
-            self.link = Link::Failed(Some(error));
-            return false;
-        }
-        true
-    }
-
     /// A write that was cut short can go on: what was accepted before has been taken.
     fn flushes(&mut self) -> bool {
         if let Link::Guarded(guarded) = &mut self.link
@@ -342,18 +331,6 @@ fn register(poll: &Poll, conn: ConnId, stream: &mut TcpStream) -> io::Result<()>
     let interest = Interest::READABLE | Interest::WRITABLE;
     poll.registry()
         .register(stream, Token(conn.0 as usize), interest)
-}
-
-impl Drop for Os {
-    /// What is unread when a socket closes would turn that into a reset, and the peer might lose our
-    /// last words.
-    fn drop(&mut self) {
-        for conn in std::mem::take(&mut self.untaken) {
-            if let Some(Some(socket)) = self.sockets.get_mut(conn.0 as usize) {
-                socket.take(&mut self.waste);
-            }
-        }
-    }
 }
 
 impl Host for Os {
@@ -479,30 +456,15 @@ impl Host for Os {
 
     fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
         let direct = self.is_direct();
-        let Self {
-            sockets,
-            untaken,
-            waste,
-            ..
-        } = self;
-        let Some(Some(socket)) = sockets.get_mut(conn.0 as usize) else {
+        let Some(Some(socket)) = self.sockets.get_mut(conn.0 as usize) else {
             return Err(io::Error::from(ErrorKind::NotConnected));
         };
         let Link::Open(stream) = &mut socket.link else {
             return self.read_guarded(conn, into);
         };
-        let flags = socket.one_way.flags(stream, direct, waste)?;
-        // A bare system call: the C library's would look for a cancelled thread each time.
-        let result = loop {
-            match recv(&*stream, &mut *into, flags) {
-                Err(Errno::INTR) => {}
-                result => break result.map(|(count, _)| count).map_err(io::Error::from),
-            }
-        };
-        if let Ok(count) = &result
-            && socket.one_way.has_read(*count, flags)
-        {
-            untaken.push(conn);
+        let result = socket.one_way.read(&*stream, into, direct, &mut self.waste);
+        if result.is_ok() && socket.one_way.is_untaken() {
+            self.untaken.push(conn);
         }
         match &result {
             // All that had arrived is taken; what arrives later is a new event.
@@ -574,13 +536,7 @@ impl Host for Os {
 
     fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
-        while let Some(conn) = self.untaken.pop() {
-            if let Some(Some(socket)) = self.sockets.get_mut(conn.0 as usize)
-                && !socket.take(&mut self.waste)
-            {
-                self.heat(conn);
-            }
-        }
+        self.take_all();
         let direct = self.is_direct();
         if direct {
             self.turns = self.turns.wrapping_add(1);

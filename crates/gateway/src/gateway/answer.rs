@@ -172,6 +172,7 @@ impl Answer<'_> {
                 | Trouble::NotWritten(_)
                 | Trouble::Orders(_)
                 | Trouble::MaxHeld
+                | Trouble::MaxRemembered
                 | Trouble::Expired
                 | Trouble::TargetGone,
             ) => b"4",

@@ -97,6 +97,8 @@ pub enum Trouble {
     ClientGone,
     /// Held messages take as much memory as they may.
     MaxHeld,
+    /// What is to be remembered for its order takes more memory than all may.
+    MaxRemembered,
     /// It was held longer than its time to live.
     Expired,
     /// It was held for a session that the file no longer has.
@@ -133,7 +135,9 @@ impl Trouble {
             }
             Self::Orders(OrdersError::NoId) => "message without an id",
             Self::Orders(OrdersError::IdTooLong { .. }) => "id is too long",
-            Self::Orders(_) | Self::NotWritten(_) | Self::MaxHeld => "no room for this message now",
+            Self::Orders(_) | Self::NotWritten(_) | Self::MaxHeld | Self::MaxRemembered => {
+                "no room for this message now"
+            }
             Self::Duplicate => "duplicate ClOrdID",
             Self::Away(_) | Self::TargetGone => "destination is not available",
             Self::Expired => "destination was not available in time",
@@ -153,6 +157,8 @@ impl Trouble {
                     | Failure::NotInTable(tag)
                     | Failure::BadValue(tag)
                     | Failure::NotInEntry(tag)
+                    | Failure::NotRemembered(tag)
+                    | Failure::TooLong(tag)
                     | Failure::NoSession(tag),
                 ..
             } => Some(*tag),
@@ -180,6 +186,9 @@ impl fmt::Display for Trouble {
             Self::ClientGone => f.write_str("its client is no longer in the file"),
             Self::TargetGone => f.write_str("its target is no longer in the file"),
             Self::MaxHeld => f.write_str("held messages take max_held bytes"),
+            Self::MaxRemembered => {
+                f.write_str("what is to be remembered for one order takes more than max_remembered")
+            }
             _ => f.write_str(self.text()),
         }
     }

@@ -37,7 +37,11 @@ impl Gateway {
             }
             outcome => core.simple(rules, outcome),
         };
-        let facts = Facts { now, active };
+        let facts = Facts {
+            now,
+            active,
+            remembered: &[],
+        };
         let (way, happening) = ((session.0 as usize, &[][..]), Happening::LogonRequest);
         rules.happened_to(happening, scratch, logon, way, &facts, &mut each);
         answer

@@ -37,7 +37,8 @@ pub(super) fn load(
     let named = context.sessions.iter().zip(&parts.options.targets);
     let named = named.map(|(session, target)| (String::from(session.name), target.ids));
     let options = &parts.options;
-    let notes = Notes::new(options.orders, options.max_held, named).map_err(|error| {
+    let room = (options.max_held, options.max_remembered);
+    let notes = Notes::new(options.orders, room, named).map_err(|error| {
         let hint = Some(format!("{error}"));
         let wanted = "ids that fit into max_id";
         let problem = Problem::WrongType { wanted };
@@ -63,6 +64,7 @@ pub(super) fn load(
             text: Vec::with_capacity(256),
             own_id: Vec::with_capacity(256),
             raised: Raised::default(),
+            recalled: Vec::new(),
             held_due: Mono(0),
             listener,
         },
@@ -106,6 +108,7 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         }
     };
     nothing_void_is_held(&rules, context, &options)?;
+    orders_are_known(&rules, context, &options)?;
     let conversions = conversions(made, text, &rules, context, &options)?;
     let sessions = context.sessions.iter().zip(&options.targets).enumerate();
     let sessions = sessions.map(|(place, (session, target))| Session {
@@ -149,6 +152,36 @@ fn nothing_void_is_held(
                     )),
                 });
             }
+        }
+    });
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(errors),
+    }
+}
+
+/// What is recalled for messages of a venue is found by what is known of its orders.
+fn orders_are_known(
+    rules: &Rules,
+    context: &GatewayContext<'_>,
+    options: &Options,
+) -> Result<(), Vec<RuleError>> {
+    let mut passes = alloc::vec![false; context.sessions.len()];
+    rules.ways(&mut |way| {
+        for to in stand_ins(way.to, options) {
+            passes[to] = !options.targets[to].follows;
+        }
+    });
+    let mut errors: Vec<RuleError> = Vec::new();
+    rules.ways(&mut |way| {
+        if rules.recalls(way.rule) && core::mem::take(&mut passes[way.from]) {
+            let name = context.sessions[way.from].name;
+            errors.push(RuleError {
+                line: rules.line(way.rule).unwrap_or(1),
+                column: 1,
+                problem: Problem::NoOrders(name.into()),
+                hint: Some(format!("say ids = \"collision\" in [target.{name}]")),
+            });
         }
     });
     match errors.is_empty() {

@@ -16,6 +16,8 @@
 //! h ..                                         the same, and its source is not answered
 //! Q                                            nor is that of the last one that is held
 //! U target                                     the first one has left the queue: sent, or not to be
+//! M client | 11=..|1=..|58=|                   remembered for an order of a client; what has no value is not
+//! F client | 11=..|                            nothing is remembered for it any more
 //! ```
 //!
 //! `ids` is `A20=FW`: always (or `C`, on collision), at most 20 bytes, the prefix; `-` is what all others
@@ -27,15 +29,18 @@ use alloc::vec::Vec;
 use fixwire_protocol::{BodyError, Message, Outbox, SOH, SessionId, Tag, Timestamp};
 
 use super::event::{NoteError, Trouble};
+use super::memory::Memory;
 use super::queues::{Place, Queues};
 use crate::Draft;
 use crate::orders::known::{asks, reads_inbound, reads_outbound};
 use crate::orders::{Heard, Orders, OrdersConfig, OrdersError, Out, Rewriting};
 
 mod held;
+mod remembered;
 mod words;
 
 pub(super) use held::{ANSWERED, Held, Holding, UNANSWERED, came_at};
+pub(super) use remembered::Order;
 use words::{limits, put_ids, put_limits, put_number, rewriting, word};
 
 /// The most sessions that are known over the life of a journal, those included that are gone.
@@ -68,6 +73,8 @@ pub(super) struct Notes {
     sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
     /// Messages for sessions that are away, by number.
     pub queues: Queues,
+    /// What is remembered for orders.
+    pub memory: Memory,
     /// The message that was held last, when its source is to be answered.
     last_held: Option<Place>,
     /// The fields of a note.
@@ -80,7 +87,7 @@ pub(super) struct Notes {
 impl Notes {
     pub fn new(
         limits: OrdersConfig,
-        max_held: u64,
+        (max_held, max_remembered): (u64, u64),
         sessions: impl Iterator<Item = (String, Option<Rewriting>)>,
     ) -> Result<Self, OrdersError> {
         Ok(Self {
@@ -91,6 +98,7 @@ impl Notes {
             known: Vec::new(),
             sessions: sessions.map(|(name, ids)| (name, ids, None)).collect(),
             queues: Queues::new(max_held),
+            memory: Memory::new(max_remembered, limits.hash_key),
             last_held: None,
             draft: Draft::with_capacity(16, 512),
             text: Vec::with_capacity(512),
@@ -105,6 +113,11 @@ impl Notes {
     /// The limits that the file says.
     pub fn limits(&self) -> &OrdersConfig {
         &self.limits
+    }
+
+    /// The most bytes that held messages take, and what is remembered for orders.
+    pub fn room(&self) -> (u64, u64) {
+        (self.queues.max_bytes(), self.memory.max_bytes())
     }
 
     /// The names of the sessions of the file.
@@ -159,7 +172,7 @@ impl Notes {
     }
 
     /// The number of a session; a note introduces it when there is none, or ids are to look otherwise.
-    fn introduced(&mut self, place: usize, outbox: &mut Outbox) -> Result<SessionId, Trouble> {
+    pub fn introduced(&mut self, place: usize, outbox: &mut Outbox) -> Result<SessionId, Trouble> {
         let Some((name, ids, number)) = self.sessions.get(place) else {
             return Err(Trouble::ClientGone);
         };
@@ -336,6 +349,11 @@ impl Notes {
     pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
         if let [ANSWERED | UNANSWERED | b'Q' | b'U', ..] = note {
             return self.follow_held(at, note);
+        }
+        if let [b'M' | b'F', b' ', ..] = note {
+            return self
+                .follow_remembered(note)
+                .unwrap_or(Err(NoteError::NotOurs));
         }
         self.follow(at, note).unwrap_or(Err(NoteError::NotOurs))
     }

@@ -31,7 +31,7 @@ const TABLES: [&str; 10] = [
     "on",
     "target",
 ];
-pub(super) const GATEWAY: [&str; 10] = [
+pub(super) const GATEWAY: [&str; 11] = [
     "match",
     "unmatched",
     "script_operations",
@@ -42,6 +42,7 @@ pub(super) const GATEWAY: [&str; 10] = [
     "max_orders",
     "forget_after_days",
     "max_held",
+    "max_remembered",
 ];
 pub(super) const TARGET: [&str; 5] = ["away", "time_to_live", "ids", "id_prefix", "id_length"];
 
@@ -65,6 +66,8 @@ pub(super) struct Options {
     pub orders: OrdersConfig,
     /// The most bytes of memory that held messages take.
     pub max_held: u64,
+    /// The most bytes of memory that what is remembered for orders takes.
+    pub max_remembered: u64,
     /// For each session.
     pub targets: Vec<Target>,
 }
@@ -171,6 +174,13 @@ impl Reader<'_, '_, '_> {
             units::bytes,
             64 << 10..=64 << 30,
         );
+        let max_remembered = self.measure(
+            table,
+            "max_remembered",
+            "a number of bytes such as 65536, 64K, 16M or 1G, 64K to 16G",
+            units::bytes,
+            64 << 10..=16 << 30,
+        );
         let options = Options {
             reject_unmatched,
             orders: OrdersConfig {
@@ -182,6 +192,7 @@ impl Reader<'_, '_, '_> {
                 hash_key: self.context.hash_key,
             },
             max_held: max_held.unwrap_or(64 << 20),
+            max_remembered: max_remembered.unwrap_or(16 << 20),
             targets: alloc::vec![
                 Target {
                     away: Away::Hold,

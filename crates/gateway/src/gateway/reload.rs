@@ -27,7 +27,8 @@ pub enum NotReloaded {
     /// The sessions are not those that it was loaded with: others, in another order, or of another
     /// version.
     Sessions,
-    /// `[gateway]` says something else about ids, how many orders are remembered or how much is held.
+    /// `[gateway]` says something else about ids, how many orders are remembered, or how much is held
+    /// or remembered for them.
     Limits,
 }
 
@@ -82,7 +83,8 @@ impl Gateway {
             hash_key: limits.hash_key,
             ..parts.options.orders
         };
-        if key_aside != *limits || parts.options.max_held != core.notes.queues.max_bytes() {
+        let room = (parts.options.max_held, parts.options.max_remembered);
+        if key_aside != *limits || room != core.notes.room() {
             return Err(NotReloaded::Limits);
         }
         for (name, count) in parts.rules.counters().iter().zip(&mut new.counted) {
@@ -116,8 +118,8 @@ impl fmt::Display for NotReloaded {
         f.write_str(match self {
             Self::Sessions => "sessions can only change with a restart",
             Self::Limits => {
-                "ids, id_prefix, id_length, max_id, max_orders, forget_after_days and max_held of [gateway] \
-                 can only change with a restart"
+                "ids, id_prefix, id_length, max_id, max_orders, forget_after_days, max_held and max_remembered \
+                 of [gateway] can only change with a restart"
             }
         })
     }

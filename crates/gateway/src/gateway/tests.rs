@@ -13,6 +13,7 @@ mod recovery;
 mod rejected;
 mod rejects;
 mod reload;
+mod remember;
 mod scripts;
 mod status;
 

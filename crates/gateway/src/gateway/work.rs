@@ -13,6 +13,7 @@ use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
 
 mod hold;
 pub(super) mod on;
+mod remember;
 
 use on::Target;
 
@@ -25,8 +26,8 @@ enum Back {
     Nobody,
     /// It answers by an id.
     Heard(Heard),
-    /// It is the BusinessMessageReject of something that this client sent.
-    Refused(SessionId),
+    /// It is the BusinessMessageReject of something that this client sent: whether of an order.
+    Refused(SessionId, bool),
 }
 
 /// A message while its outcomes are carried out.
@@ -83,16 +84,20 @@ impl<'w> Work<'w> {
     }
 
     pub fn run(&mut self, scratch: &mut Scratch) -> Result<(), Refusal> {
+        self.core.recalled.clear();
         if let Err(trouble) = self.before() {
             self.trouble(None, Target::Unknown, trouble);
         } else {
+            let remembered = core::mem::take(&mut self.core.recalled);
             let facts = Facts {
                 now: self.now,
                 active: self.active,
+                remembered: &remembered,
             };
             let (rules, message, source) = (self.rules, self.message, self.source);
             let mut each = |outcome: Outcome<'_>| self.outcome(outcome);
             let evaluated = rules.evaluate(scratch, message, source, &facts, &mut each);
+            self.core.recalled = remembered;
             if !evaluated.decided {
                 self.core.counters.unmatched += 1;
                 if self.core.reject_unmatched {
@@ -176,14 +181,17 @@ impl<'w> Work<'w> {
         } else if msg_type == b"j"
             && let Some(refused) = self.message.get(tag::REF_MSG_TYPE)
             && let Some(id) = self.message.get(tag::BUSINESS_REJECT_REF_ID)
-            && let Some(tag) = id_of(refused)
+            && let Some(id_tag) = id_of(refused)
         {
-            let found = notes.refused(self.source, refused, (tag, id), self.outbox)?;
+            let found = notes.refused(self.source, refused, (id_tag, id), self.outbox)?;
             if let Some((client, id)) = found {
-                self.back = Back::Refused(client);
+                self.back = Back::Refused(client, id_tag == tag::CL_ORD_ID);
                 own_id.clear();
                 own_id.extend_from_slice(id);
             }
+        }
+        if self.rules.recalls_any() {
+            self.look_up();
         }
         Ok(())
     }
@@ -223,6 +231,20 @@ impl<'w> Work<'w> {
                 self.core.counters.returned += u64::from(done.is_ok());
                 self.given += usize::from(done.is_ok());
                 self.note_failure(rule, Target::Back, done);
+            }
+            Outcome::Remember {
+                rule,
+                id,
+                fields,
+                goes_on,
+            } => {
+                let done = self.remember(id, fields);
+                *goes_on = done.is_ok();
+                self.note_failure(rule, Target::Unknown, done);
+            }
+            Outcome::Forget { rule, id } => {
+                let done = self.forget(id);
+                self.note_failure(rule, Target::Unknown, done);
             }
             Outcome::Reject { kind, text, .. } => {
                 // A reject of a reject would be answered in its turn.
@@ -334,7 +356,7 @@ impl<'w> Work<'w> {
     fn asked(&self) -> Option<usize> {
         let client = match self.back {
             Back::Heard(heard) => heard.client,
-            Back::Refused(client) => client,
+            Back::Refused(client, _) => client,
             Back::Nobody => return None,
         };
         self.core.notes.place(client)
@@ -344,7 +366,7 @@ impl<'w> Work<'w> {
         let notes = &self.core.notes;
         let client = match self.back {
             Back::Heard(heard) if notes.orders().restore(heard, draft) => heard.client,
-            Back::Refused(client) => {
+            Back::Refused(client, _) => {
                 draft.set(tag::BUSINESS_REJECT_REF_ID, &self.core.own_id);
                 // The number is that of a message that the client never saw, and its own is not kept.
                 draft.set(tag::REF_SEQ_NUM, b"0");

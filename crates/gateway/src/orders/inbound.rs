@@ -8,6 +8,9 @@ use super::lifecycle::{Said, has_ended, said};
 use super::table::{self, Answer, Kind, Role, Stranger};
 use crate::Draft;
 
+/// The most ids of one order that are told.
+const MAX_REPLACED: usize = 32;
+
 /// Whom a message of a venue is for, and the name that it is about.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
@@ -76,6 +79,19 @@ impl Orders {
             self.restore_about(about, table::answers(draft.msg_type()), draft);
         }
         about.is_some()
+    }
+
+    /// The client's ids of the order that a message [`heard`](Self::heard) is about, that of the message
+    /// first, then the one that it was to replace or cancel, and so on; at most 32. None when it is about
+    /// no order.
+    pub fn own_ids(&self, heard: Heard) -> impl Iterator<Item = &[u8]> {
+        let about = self.book.follow(heard.about);
+        let about = about.filter(|about| self.book.name(*about).kind == Kind::Order);
+        let names =
+            core::iter::successors(about, |name| self.book.follow(self.book.name(*name).before));
+        names
+            .take(MAX_REPLACED)
+            .map(|name| self.book.id(name, By::Client))
     }
 
     /// A message that [`outbound`](Self::outbound) let go will never be answered: it was not sent, or

@@ -94,6 +94,15 @@ impl Orders {
         })
     }
 
+    /// Whether a message of this client would begin, under this ClOrdID, an order that the client has open
+    /// already. A possible resend would not.
+    #[must_use]
+    pub fn is_second(&self, client: SessionId, id: &[u8], message: &Message<'_>) -> bool {
+        let begins = |ask: &table::Ask| ask.tag == tag::CL_ORD_ID && ask.role != Role::Names;
+        let begins = table::asks(message.msg_type()).iter().any(begins);
+        begins && !message.is_poss_resend() && self.is_open(client, id)
+    }
+
     /// Whether an order of this client with this ClOrdID is remembered, open or not, at whatever venue.
     #[must_use]
     pub fn remembers(&self, client: SessionId, id: &[u8]) -> bool {

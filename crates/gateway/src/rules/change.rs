@@ -18,6 +18,8 @@ use crate::draft::HEADER;
 /// The most bytes that the rules may add to one message, each written field counted with 64 bytes more.
 pub const MAX_ADDED: usize = 1 << 20;
 const PER_FIELD: usize = 64;
+/// The most bytes of a value that `remember` takes.
+pub const MAX_REMEMBERED: usize = 4 << 10;
 
 /// Why an action of a rule could not be done for a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,6 +39,12 @@ pub enum Failure {
     NoSession(Tag),
     /// A script failed.
     Script(ScriptFailure),
+    /// Nothing is remembered for this field of the order that the message answers.
+    NotRemembered(Tag),
+    /// The value of this field is longer than [`MAX_REMEMBERED`].
+    TooLong(Tag),
+    /// A message with a password is not remembered.
+    Secret,
 }
 
 impl fmt::Display for Failure {
@@ -56,6 +64,12 @@ impl fmt::Display for Failure {
             Self::TooLarge => write!(f, "the message would grow by more than {MAX_ADDED} bytes"),
             Self::NoSession(tag) => write!(f, "no session is meant by field {tag}"),
             Self::Script(failure) => failure.fmt(f),
+            Self::NotRemembered(tag) => write!(f, "nothing is remembered for field {tag}"),
+            Self::TooLong(tag) => write!(
+                f,
+                "field {tag} is longer than {MAX_REMEMBERED} bytes, the most that is remembered"
+            ),
+            Self::Secret => f.write_str("nothing of a message with a password is remembered"),
         }
     }
 }
@@ -95,6 +109,22 @@ pub(super) enum Change {
     Each(FieldRef, Box<Change>),
     Drop(FieldRef, Test),
     Script(Box<Script>),
+    Recall {
+        fields: Vec<FieldRef>,
+        otherwise: Option<Vec<u8>>,
+        tried: bool,
+    },
+}
+
+impl Change {
+    /// Whether it writes what is remembered.
+    pub fn recalls(&self) -> bool {
+        match self {
+            Self::Recall { .. } => true,
+            Self::Each(_, inner) => inner.recalls(),
+            _ => false,
+        }
+    }
 }
 
 /// One message while a rule changes it.
@@ -224,7 +254,67 @@ impl<'w> Work<'w> {
             Change::Each(count, change) => self.each(count, change, entry),
             Change::Drop(count, test) => self.drop_entries(count, test, entry),
             Change::Script(script) => self.script(script, entry),
+            Change::Recall {
+                fields,
+                otherwise,
+                tried,
+            } => {
+                let mut entry = entry;
+                for field in fields {
+                    let value = self.world.facts.recalled(field.tag);
+                    let Some(value) = value.or(otherwise.as_deref()) else {
+                        match tried {
+                            true => continue,
+                            false => return Err(Failure::NotRemembered(field.tag)),
+                        }
+                    };
+                    self.text.clear();
+                    self.text.extend_from_slice(value);
+                    let before = self.draft.len();
+                    self.put(field, entry)?;
+                    entry = entry.map(|entry| entry.grown(before, self.draft.len()));
+                }
+                Ok(())
+            }
         }
+    }
+
+    /// Writes ClOrdID and behind it what is to be remembered, as `tag=value` and SOH; a field that is not
+    /// there has no value. How long ClOrdID is.
+    pub fn keep(&mut self, id: &FieldRef, fields: &[FieldRef]) -> Result<usize, Failure> {
+        let mut text = core::mem::take(self.text);
+        text.clear();
+        let kept = self.keep_in(&mut text, id, fields);
+        *self.text = text;
+        kept
+    }
+
+    fn keep_in(
+        &self,
+        text: &mut Vec<u8>,
+        id: &FieldRef,
+        fields: &[FieldRef],
+    ) -> Result<usize, Failure> {
+        if self.original.has_secret() {
+            return Err(Failure::Secret);
+        }
+        let found = self.value(id).filter(|id| !id.is_empty());
+        text.extend_from_slice(found.ok_or(Failure::NoField(id.tag))?);
+        let len = text.len();
+        for field in fields {
+            let value = self.value(field).unwrap_or_default();
+            if value.len() > MAX_REMEMBERED {
+                return Err(Failure::TooLong(field.tag));
+            }
+            if value.contains(&SOH) {
+                return Err(Failure::BadValue(field.tag));
+            }
+            text.extend_from_slice(itoa::Buffer::new().format(field.tag).as_bytes());
+            text.push(b'=');
+            text.extend_from_slice(value);
+            text.push(SOH);
+        }
+        Ok(len)
     }
 
     /// Writes what a script has written, when it has ended well.

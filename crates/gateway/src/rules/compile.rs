@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use fixwire_protocol::Tag;
 use regex_automata::dfa::{StartKind, dense};
 use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
@@ -38,6 +39,10 @@ pub(super) struct Compiler<'c, 'e, 't> {
     pub counters: Vec<String>,
     /// How many throttles there are.
     pub throttles: usize,
+    /// The fields that a rule remembers.
+    pub remembered: Vec<Tag>,
+    /// Those that one recalls: where in the file, as it is written, and the tag.
+    pub recalled: Vec<(usize, String, Tag)>,
 }
 
 /// A text of the file that is compiled, and what its names mean.
@@ -114,6 +119,11 @@ impl<'c> Compiler<'c, '_, '_> {
                 let mut meant = self.named(here, names)?;
                 meant.iter_mut().for_each(|one| *one = *one == *named);
                 Some(Test::Target(meant))
+            }
+            Condition::Message(pattern) => {
+                let table = self.pattern(&pattern.text);
+                let table = self.noted(here, pattern.at, table)?;
+                Some(Test::Message(Box::new(table)))
             }
             Condition::Script(name) => {
                 let script = self.script(here, name, false)?;
@@ -354,6 +364,7 @@ fn start_of(condition: &Condition) -> usize {
         | Condition::AnyEntry(name, _)
         | Condition::AllEntries(name, _)
         | Condition::Active(name)
+        | Condition::Message(name)
         | Condition::Script(name) => name.at,
     }
 }

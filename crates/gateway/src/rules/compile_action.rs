@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use fixwire_protocol::tag;
+use fixwire_protocol::{SECRETS, tag};
 
 use super::change::{Change, Piece};
 use super::compile::{Compiler, Here};
@@ -20,6 +20,10 @@ use super::syntax::{Action, Form, Name, RejectKind, Target};
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Change(Change),
+    /// ClOrdID and fields.
+    Remember(FieldRef, Vec<FieldRef>),
+    /// ClOrdID.
+    Forget(Vec<Piece>),
     Convert,
     Send(usize),
     /// Field, table, column.
@@ -54,6 +58,11 @@ impl Step {
                 | Self::Return
         )
     }
+
+    /// Whether it writes what is remembered.
+    pub fn recalls(&self) -> bool {
+        matches!(self, Self::Change(change) if change.recalls())
+    }
 }
 
 /// What is done with a field that is named.
@@ -63,6 +72,8 @@ pub(super) enum Write {
     /// Removed, or moved away.
     Remove,
     Move,
+    /// Remembered, to be written later.
+    Remember,
 }
 
 impl<'c> Compiler<'c, '_, '_> {
@@ -109,10 +120,41 @@ impl<'c> Compiler<'c, '_, '_> {
                     reject,
                 }
             }
+            Action::Remember(fields, at) => {
+                let found = self.names.field(&here.scope, "11");
+                let id = self.noted(here, *at, found);
+                let fields = fields.iter().map(|field| self.kept(here, field));
+                let fields: Vec<Option<FieldRef>> = fields.collect();
+                Step::Remember(id?, fields.into_iter().collect::<Option<_>>()?)
+            }
+            Action::Forget(at) => {
+                let found = self.names.field(&here.scope, "11");
+                let id = self.noted(here, *at, found)?;
+                Step::Forget(alloc::vec![Piece::Field(id)])
+            }
             Action::Convert => Step::Convert,
             Action::Return => Step::Return,
             _ => Step::Stop,
         })
+    }
+
+    /// A field that is to be remembered.
+    fn kept(&mut self, here: &Here<'_, 'c>, name: &Name) -> Option<FieldRef> {
+        let found = self.may_write(here, name, Write::Remember);
+        let found = found.and_then(|field| match SECRETS.contains(&field.tag) {
+            true => {
+                let (field, why) = (name.text.clone(), "it is a password");
+                Err((Problem::NotWritable { field, why }, None))
+            }
+            false => Ok(field),
+        });
+        let found = found.map_err(|(problem, hint)| match problem {
+            Problem::NotWritable { field, why } => (Problem::NotKept { field, why }, hint),
+            problem => (problem, hint),
+        });
+        let field = self.noted(here, name.at, found)?;
+        self.remembered.push(field.tag);
+        Some(field)
     }
 
     fn session(&mut self, here: &Here<'_, '_>, name: &Name) -> Option<usize> {
@@ -249,6 +291,31 @@ impl<'c> Compiler<'c, '_, '_> {
                 let script = self.script(here, name, true)?;
                 Some(Change::Script(Box::new(script)))
             }
+            Action::Recall {
+                fields,
+                otherwise,
+                tried,
+            } => {
+                let fields = fields.iter().map(|name| {
+                    let field = self.written(here, name, Write::Set)?;
+                    let at = here.text.offset(name.at);
+                    self.recalled.push((at, name.text.clone(), field.tag));
+                    if let Some(text) = otherwise {
+                        let good =
+                            self.names
+                                .value(&here.scope, field.tag, &text.text, Form::Quoted);
+                        self.noted(here, text.at, good)?;
+                    }
+                    Some(field)
+                });
+                let fields: Vec<Option<FieldRef>> = fields.collect();
+                let otherwise = otherwise.as_ref();
+                Some(Change::Recall {
+                    fields: fields.into_iter().collect::<Option<_>>()?,
+                    otherwise: otherwise.map(|text| text.text.as_bytes().to_vec()),
+                    tried: *tried,
+                })
+            }
             _ => None,
         }
     }
@@ -296,8 +363,12 @@ impl<'c> Compiler<'c, '_, '_> {
         });
         let why = match write {
             _ if of_session => "each session writes it for itself",
-            Write::Set | Write::Move if data => "data and its length belong together",
-            Write::Set | Write::Move if counts => "it counts the entries of a group",
+            Write::Set | Write::Move | Write::Remember if data => {
+                "data and its length belong together"
+            }
+            Write::Set | Write::Move | Write::Remember if counts => {
+                "it counts the entries of a group"
+            }
             Write::Remove | Write::Move if begins => "each entry begins with it",
             _ => return Ok(field),
         };

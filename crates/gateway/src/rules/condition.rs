@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::cell::Cell;
 use core::cmp::Ordering;
 
-use fixwire_protocol::{Decimal, Now, time, value};
+use fixwire_protocol::{Decimal, Now, SOH, Tag, time, value};
 use regex_automata::Input;
 use regex_automata::dfa::{Automaton, dense};
 
@@ -23,6 +23,19 @@ pub struct Facts<'f> {
     /// Whether each session is logged on, in the order of the [`Context`](super::Context); those beyond
     /// the end are not.
     pub active: &'f [bool],
+    /// What is remembered for the order that the message answers, each field as `tag=value` and SOH.
+    pub remembered: &'f [u8],
+}
+
+impl<'f> Facts<'f> {
+    /// The value that is remembered for a field.
+    pub(super) fn recalled(&self, tag: Tag) -> Option<&'f [u8]> {
+        let mut digits = itoa::Buffer::new();
+        let tag = digits.format(tag).as_bytes();
+        let mut fields = self.remembered.split(|byte| *byte == SOH);
+        let value = fields.find_map(|field| field.strip_prefix(tag)?.strip_prefix(b"="));
+        value.filter(|value| !value.is_empty())
+    }
 }
 
 /// A condition, all names looked up.
@@ -54,6 +67,8 @@ pub(super) enum Test {
     Source(Vec<bool>),
     /// The same, of the sessions that the message did not get to.
     Target(Vec<bool>),
+    /// The whole message, as it came.
+    Message(Box<Pattern>),
     Script(Box<Script>),
 }
 
@@ -70,6 +85,8 @@ pub(super) struct World<'w> {
     pub missed: &'w [usize],
     /// The name of the source.
     pub name: &'w str,
+    /// The message as it came.
+    pub bytes: &'w [u8],
     /// Why a condition could not be told.
     pub failed: &'w Cell<Option<Failure>>,
     pub facts: &'w Facts<'w>,
@@ -116,10 +133,10 @@ impl Test {
             }
             Self::Contains(field, wanted) => value(field)
                 .is_some_and(|value| value.windows(wanted.len()).any(|part| part == wanted)),
-            Self::Matches(field, pattern) => value(field).is_some_and(|value| {
-                let input = Input::new(value).earliest(true);
-                matches!(pattern.try_search_fwd(&input), Ok(Some(_)))
-            }),
+            Self::Matches(field, pattern) => {
+                value(field).is_some_and(|value| is_found(pattern, value))
+            }
+            Self::Message(pattern) => is_found(pattern, world.bytes),
             Self::Length(field, op, wanted) => {
                 value(field).is_some_and(|value| op.fits(value.len().cmp(&(*wanted as usize))))
             }
@@ -145,6 +162,11 @@ impl Test {
             }),
         }
     }
+}
+
+fn is_found(pattern: &Pattern, text: &[u8]) -> bool {
+    let input = Input::new(text).earliest(true);
+    matches!(pattern.try_search_fwd(&input), Ok(Some(_)))
 }
 
 impl Op {

@@ -47,6 +47,25 @@ pub enum Outcome<'a> {
         /// Whether they are to be converted.
         convert: bool,
     },
+    /// Fields are remembered for the order of the message.
+    Remember {
+        /// The rule that says so.
+        rule: usize,
+        /// The message's ClOrdID(11).
+        id: &'a [u8],
+        /// Each field as `tag=value` and SOH. One without a value is no longer remembered.
+        fields: &'a [u8],
+        /// Whether the rule goes on. The caller sets it to `false` when it cannot remember them, which is
+        /// as if the action had failed.
+        goes_on: &'a mut bool,
+    },
+    /// What is remembered for the order of the message is forgotten.
+    Forget {
+        /// The rule that says so.
+        rule: usize,
+        /// The message's ClOrdID(11), if it has one.
+        id: Option<&'a [u8]>,
+    },
     /// The source is answered with a reject.
     Reject {
         /// The rule that says so.
@@ -213,7 +232,7 @@ impl Rules {
         }
         let view = View::of(message, &from.dictionary);
         let failed = Cell::new(None);
-        let world = self.world((source, from), &failed, facts);
+        let world = self.world((source, from), message, &failed, facts);
         let untold = |rule, out: &mut dyn FnMut(Outcome<'_>)| {
             if let Some(failure) = failed.take() {
                 out(Outcome::Untold { rule, failure });
@@ -255,6 +274,7 @@ impl Rules {
     pub(super) fn world<'w>(
         &'w self,
         (source, from): (usize, &'w Source),
+        message: &Message<'w>,
         failed: &'w Cell<Option<Failure>>,
         facts: &'w Facts<'w>,
     ) -> World<'w> {
@@ -263,6 +283,7 @@ impl Rules {
             source,
             missed: &[],
             name: &from.name,
+            bytes: message.bytes(),
             failed,
             facts,
         }
@@ -331,9 +352,11 @@ impl Run<'_> {
                 text: &mut *text,
                 left,
             };
+            let mut id_len = 0;
             let result = match step {
                 Step::Change(change) => work.apply(change),
-                Step::Reject(_, pieces) | Step::Notify(pieces) => {
+                Step::Remember(id, fields) => work.keep(id, fields).map(|len| id_len = len),
+                Step::Reject(_, pieces) | Step::Notify(pieces) | Step::Forget(pieces) => {
                     work.fill(pieces);
                     Ok(())
                 }
@@ -428,6 +451,23 @@ impl Run<'_> {
                         });
                         return Ran::Decided;
                     }
+                }
+                Step::Remember(..) => {
+                    let (id, fields) = text.split_at(id_len);
+                    let mut goes_on = true;
+                    out(Outcome::Remember {
+                        rule: number,
+                        id,
+                        fields,
+                        goes_on: &mut goes_on,
+                    });
+                    if !goes_on {
+                        return Ran::Decided;
+                    }
+                }
+                Step::Forget(_) => {
+                    let id = (!text.is_empty()).then_some(&text[..]);
+                    out(Outcome::Forget { rule: number, id });
                 }
                 Step::Change(_) | Step::CopyTo(_) => {}
             }

@@ -65,7 +65,7 @@ impl Rules {
         let failed: Cell<Option<Failure>> = Cell::new(None);
         let world = World {
             missed,
-            ..self.world((source, from), &failed, facts)
+            ..self.world((source, from), message, &failed, facts)
         };
         let view = View::of(message, &from.dictionary);
         for (number, on) in self.events_of(happening, source) {

@@ -76,6 +76,8 @@ impl Rules {
             patterns_left: MAX_PATTERNS,
             counters: Vec::new(),
             throttles: 0,
+            remembered: Vec::new(),
+            recalled: Vec::new(),
         };
         let mut rules: Vec<Compiled> = Vec::new();
         for (at, entry) in file.rules.iter().enumerate() {
@@ -94,6 +96,7 @@ impl Rules {
         let events: Vec<On> = events
             .filter_map(|(at, entry)| compiler.on(at, entry, &reached))
             .collect();
+        compiler.nothing_to_recall();
         let (counters, throttles) = (compiler.counters, compiler.throttles);
         duplicates(&file, &mut errors);
         unreachable(&file, &rules, context.sessions.len(), &mut errors);
@@ -101,6 +104,10 @@ impl Rules {
             return Err(errors.into_errors());
         }
         let sessions = sources(&rules, context);
+        let all = rules.iter().map(|one| &one.rule);
+        let recalls = all
+            .chain(events.iter().map(|on| &on.rule))
+            .any(Rule::recalls);
         let sorted = |text: fn(&super::Session<'_>) -> Vec<u8>| {
             let all = context.sessions.iter().enumerate();
             let mut all: Vec<_> = all.map(|(at, session)| (text(session), at)).collect();
@@ -118,6 +125,7 @@ impl Rules {
             by_peer: sorted(|session| session.peer.into()),
             counters,
             throttles,
+            recalls,
         })
     }
 }
@@ -232,7 +240,7 @@ impl<'c> Compiler<'c, '_, '_> {
         Rule {
             name: name.map_or(unnamed, |name| name.value.clone()),
             line: self.errors.line(start),
-            last: steps.iter().rposition(Step::hands_out),
+            last: last(&steps),
             test,
             steps,
         }
@@ -281,6 +289,21 @@ impl<'c> Compiler<'c, '_, '_> {
         }
     }
 
+    /// Notes fields that are recalled, and that no rule remembers.
+    fn nothing_to_recall(&mut self) {
+        // What cannot be read may be what remembers them.
+        if !self.errors.is_empty() {
+            return;
+        }
+        for (at, field, tag) in core::mem::take(&mut self.recalled) {
+            if !self.remembered.contains(&tag) {
+                let hint = format!("a rule for the orders has to say 'remember {field}'");
+                let problem = Problem::NeverRemembered(field);
+                self.errors.add(at, problem, Some(hint));
+            }
+        }
+    }
+
     /// Notes actions that have no effect where they stand.
     fn order(&mut self, actions: &[(&Text, Action)]) {
         let stop = actions.iter().position(|(_, one)| *one == Action::Stop);
@@ -289,7 +312,7 @@ impl<'c> Compiler<'c, '_, '_> {
         {
             self.errors.add(text.offset(0), Problem::AfterStop, None);
         }
-        let last = actions.iter().rposition(|(_, one)| one.hands_out());
+        let last = actions.iter().rposition(|(_, one)| one.uses_fields());
         let behind = &actions[last.map_or(0, |last| last + 1)..];
         for (text, action) in behind {
             if action.changes() || *action == Action::Convert {
@@ -297,6 +320,13 @@ impl<'c> Compiler<'c, '_, '_> {
             }
         }
     }
+}
+
+/// The last step that hands the fields out, unless they are still needed behind it.
+fn last(steps: &[Step]) -> Option<usize> {
+    let keeps = |step: &Step| matches!(step, Step::Remember(..) | Step::Forget(_));
+    let last = steps.iter().rposition(Step::hands_out)?;
+    (!steps[last..].iter().any(keeps)).then_some(last)
 }
 
 /// Notes names that two rules have.

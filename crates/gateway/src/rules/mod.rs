@@ -40,7 +40,7 @@ mod tests;
 mod token;
 mod ways;
 
-pub use change::{Failure, MAX_ADDED};
+pub use change::{Failure, MAX_ADDED, MAX_REMEMBERED};
 pub use compile_event::Happening;
 pub use condition::Facts;
 pub use evaluate::{Evaluated, Outcome, Scratch};
@@ -92,6 +92,8 @@ pub struct Rules {
     by_peer: Vec<(Vec<u8>, usize)>,
     counters: Vec<String>,
     throttles: usize,
+    /// Whether one of them writes what is remembered.
+    recalls: bool,
 }
 
 /// A rule, all names looked up.
@@ -103,6 +105,12 @@ struct Rule {
     steps: Vec<compile_action::Step>,
     /// The last step that hands the fields out, and may hand out those that were changed themselves.
     last: Option<usize>,
+}
+
+impl Rule {
+    fn recalls(&self) -> bool {
+        self.steps.iter().any(compile_action::Step::recalls)
+    }
 }
 
 /// What is known of the messages of one session.
@@ -150,6 +158,18 @@ impl Rules {
     /// The CompIDs of peers in order, with the places of their sessions.
     pub(crate) fn peers(&self) -> &[(Vec<u8>, usize)] {
         &self.by_peer
+    }
+
+    /// Whether any rule writes what is remembered, so that [`Facts::remembered`] is asked for.
+    #[must_use]
+    pub fn recalls_any(&self) -> bool {
+        self.recalls
+    }
+
+    /// Whether a rule writes what is remembered.
+    #[must_use]
+    pub fn recalls(&self, rule: usize) -> bool {
+        self.rule(rule).is_some_and(Rule::recalls)
     }
 
     /// The names of counters, which outcomes give by their place here.

@@ -211,6 +211,11 @@ impl Parser {
                 let (named, names) = self.sessions()?;
                 Ok(Condition::Target { at, named, names })
             }
+            Token::Word(word) if word == "message" => {
+                self.next += 1;
+                self.word("matches", "'matches'")?;
+                Ok(Condition::Message(self.text()?))
+            }
             Token::Word(_) if opens => self.call(),
             Token::Word(word) if word == "script" => {
                 self.next += 1;

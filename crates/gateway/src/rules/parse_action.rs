@@ -1,6 +1,7 @@
 //! The text of an action becomes its syntax tree.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use super::parse::{Parser, SCRIPT};
 use super::problem::{Fault, Problem, nearest};
@@ -87,6 +88,9 @@ impl Parser {
             "notify" => Action::Notify(self.text()?),
             "throttle" => self.throttle()?,
             "script" => Action::Script(self.name(SCRIPT)?),
+            "remember" => Action::Remember(self.fields()?, spot.at),
+            "recall" => self.recall(false)?,
+            "forget" => Action::Forget(spot.at),
             "convert" => Action::Convert,
             "return" => Action::Return,
             _ => Action::Stop,
@@ -101,9 +105,35 @@ impl Parser {
             self.moved(true)
         } else if self.takes_word("map") {
             self.map(true)
+        } else if self.takes_word("recall") {
+            self.recall(true)
         } else {
-            self.fail("copy, move or map")
+            self.fail("copy, move, map or recall")
         }
+    }
+
+    fn fields(&mut self) -> Result<Vec<Name>, Fault> {
+        let mut fields = alloc::vec![self.field()?];
+        while self.takes_sign(",") {
+            fields.push(self.field()?);
+        }
+        Ok(fields)
+    }
+
+    /// What stands behind `else`, if it does.
+    fn otherwise(&mut self) -> Result<Option<Name>, Fault> {
+        match self.takes_word("else") {
+            true => self.text().map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn recall(&mut self, tried: bool) -> Result<Action, Fault> {
+        Ok(Action::Recall {
+            fields: self.fields()?,
+            otherwise: self.otherwise()?,
+            tried,
+        })
     }
 
     fn copy(&mut self, tried: bool) -> Result<Action, Fault> {
@@ -126,10 +156,7 @@ impl Parser {
         let table = self.name(TABLE)?;
         self.word("to", FIELD_TO)?;
         let to = self.field()?;
-        let otherwise = match self.takes_word("else") {
-            true => Some(self.text()?),
-            false => None,
-        };
+        let otherwise = self.otherwise()?;
         Ok(Action::Map {
             from,
             table,
@@ -225,7 +252,6 @@ mod tests {
     use super::*;
     use crate::rules::parse::MAX_DEPTH;
     use alloc::string::String;
-    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     #[test]

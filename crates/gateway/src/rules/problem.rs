@@ -139,6 +139,17 @@ pub enum Problem {
         /// Why.
         why: &'static str,
     },
+    /// A field that cannot be remembered.
+    NotKept {
+        /// The field.
+        field: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// No rule remembers this field, so there is nothing to recall.
+    NeverRemembered(String),
+    /// Nothing is known of the orders that this session has, so nothing that is remembered is found.
+    NoOrders(String),
     /// A table's text is wrong.
     Table {
         /// Line of the table's text, from 1.
@@ -243,6 +254,14 @@ impl fmt::Display for Problem {
                 write!(f, "the name '{name}' was given in line {line}")
             }
             Self::NotWritable { field, why } => write!(f, "'{field}' cannot be written: {why}"),
+            Self::NotKept { field, why } => {
+                write!(f, "'{field}' cannot be remembered: {why}")
+            }
+            Self::NeverRemembered(field) => write!(f, "no rule remembers '{field}'"),
+            Self::NoOrders(name) => write!(
+                f,
+                "nothing can be recalled for messages of '{name}': its ids pass, so nothing is known of its orders"
+            ),
             Self::Table { line, what } => write!(f, "line {line} of the table: {what}"),
             Self::NoConversion { from, to } => write!(f, "no conversion from {from} to {to}"),
             Self::UnusedConversion { from, to } => {

@@ -96,6 +96,7 @@ impl Narrow {
             | Test::AllEntries(..)
             | Test::Active(_)
             | Test::Target(_)
+            | Test::Message(_)
             | Test::Script(_) => Ok(()),
         }
     }

@@ -64,9 +64,9 @@ pub enum How {
 }
 
 /// The words that begin a condition of its own form, or stand behind a field.
-pub const CONDITIONS: [&str; 18] = [
+pub const CONDITIONS: [&str; 19] = [
     "in", "like", "matches", "begins", "contains", "length", "bits", "today", "has", "any", "all",
-    "active", "source", "target", "script", "and", "or", "not",
+    "active", "source", "target", "message", "script", "and", "or", "not",
 ];
 
 /// What must hold of a message, or of an entry of a group.
@@ -111,12 +111,14 @@ pub enum Condition {
         /// The names.
         names: Vec<Name>,
     },
+    /// `message matches "R"`
+    Message(Name),
     /// `script large`
     Script(Name),
 }
 
 /// The words that begin an action.
-pub const ACTIONS: [&str; 21] = [
+pub const ACTIONS: [&str; 24] = [
     "set",
     "copy",
     "try",
@@ -138,6 +140,9 @@ pub const ACTIONS: [&str; 21] = [
     "notify",
     "throttle",
     "script",
+    "remember",
+    "recall",
+    "forget",
 ];
 
 /// Where a message goes.
@@ -229,6 +234,19 @@ pub enum Action {
     Drop(Name, Condition),
     /// `script fill`
     Script(Name),
+    /// `recall Account, Text else "x"`
+    Recall {
+        /// The fields.
+        fields: Vec<Name>,
+        /// What a field gets for which nothing is remembered.
+        otherwise: Option<Name>,
+        /// Whether `try` stands before it.
+        tried: bool,
+    },
+    /// `remember Account, Text`; where it stands.
+    Remember(Vec<Name>, usize),
+    /// `forget`; where it stands.
+    Forget(usize),
     /// `convert`
     Convert,
     /// `send VENUE`
@@ -284,7 +302,13 @@ impl Action {
                 | Self::Each(..)
                 | Self::Drop(..)
                 | Self::Script(_)
+                | Self::Recall { .. }
         )
+    }
+
+    /// Whether something is done with the fields as they stand.
+    pub fn uses_fields(&self) -> bool {
+        self.hands_out() || matches!(self, Self::Remember(..))
     }
 
     /// Whether it hands the fields out.

@@ -12,6 +12,8 @@ use std::os::fd::AsFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, recv};
 
+use super::{Link, Os, Socket};
+
 /// Where bytes that are taken would go: the system looks at its length only and writes nothing, so its
 /// pages never become memory.
 #[derive(Debug)]
@@ -33,32 +35,39 @@ pub(super) struct OneWay {
 }
 
 impl OneWay {
-    /// How to read next. What was read before is taken first: it must not be read twice.
+    /// Reads what has arrived. What was read before is taken first: it must not be read twice.
     #[inline]
-    pub(super) fn flags(
+    pub(super) fn read(
         &mut self,
         stream: &impl AsFd,
+        into: &mut [u8],
         may_peek: bool,
         waste: &mut Waste,
-    ) -> io::Result<RecvFlags> {
-        if self.untaken > 0 {
-            self.take(stream, waste)?;
-        }
-        Ok(match may_peek && self.silent {
+    ) -> io::Result<usize> {
+        self.take(stream, waste)?;
+        let peeks = may_peek && self.silent;
+        let flags = match peeks {
             true => RecvFlags::PEEK,
             false => RecvFlags::empty(),
-        })
-    }
-
-    /// So many bytes were read. Answers whether they are to be taken.
-    #[inline]
-    pub(super) fn has_read(&mut self, count: usize, flags: RecvFlags) -> bool {
+        };
+        // A bare system call: the C library's would look for a cancelled thread each time.
+        let count = loop {
+            match recv(stream, &mut *into, flags) {
+                Err(Errno::INTR) => {}
+                result => break result?.0,
+            }
+        };
         self.silent = count > 0;
-        let peeked = flags.contains(RecvFlags::PEEK);
-        if peeked {
+        if peeks {
             self.untaken = count;
         }
-        peeked && count > 0
+        Ok(count)
+    }
+
+    /// Whether bytes that were read are still to be taken.
+    #[inline]
+    pub(super) fn is_untaken(&self) -> bool {
+        self.untaken > 0
     }
 
     /// An answer, or anything else, goes the other way.
@@ -68,7 +77,8 @@ impl OneWay {
     }
 
     /// Takes what was read.
-    pub(super) fn take(&mut self, stream: &impl AsFd, waste: &mut Waste) -> io::Result<()> {
+    #[inline]
+    fn take(&mut self, stream: &impl AsFd, waste: &mut Waste) -> io::Result<()> {
         while self.untaken > 0 {
             let most = self.untaken.min(waste.0.len());
             match recv(stream, &mut waste.0[..most], RecvFlags::TRUNC) {
@@ -79,5 +89,40 @@ impl OneWay {
             }
         }
         Ok(())
+    }
+}
+
+impl Socket {
+    /// Takes from the system what was read and left there. A failure is the next read's, and said.
+    pub(super) fn take(&mut self, waste: &mut Waste) -> bool {
+        if let Link::Open(stream) = &self.link
+            && let Err(error) = self.one_way.take(stream, waste)
+        {
+            self.link = Link::Failed(Some(error));
+            return false;
+        }
+        true
+    }
+}
+
+impl Os {
+    /// Takes what was read on all connections.
+    #[inline]
+    pub(super) fn take_all(&mut self) {
+        while let Some(conn) = self.untaken.pop() {
+            if let Some(Some(socket)) = self.sockets.get_mut(conn.0 as usize)
+                && !socket.take(&mut self.waste)
+            {
+                self.heat(conn);
+            }
+        }
+    }
+}
+
+impl Drop for Os {
+    /// What is unread when a socket closes would turn that into a reset, and the peer might lose our
+    /// last words.
+    fn drop(&mut self) {
+        self.take_all();
     }
 }

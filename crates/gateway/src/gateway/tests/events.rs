@@ -281,6 +281,8 @@ do = ['convert', 'send VENUE']
 fn rules_say_who_may_log_on() {
     let mut rig = Rig::of(
         r#"
+[table.venues]
+file = "venues.csv"
 [[rule]]
 from = ["ANNA"]
 do = ['send VENUE']

@@ -10,10 +10,15 @@ fn the_next_message_takes_no_memory() {
         "[[on]]\nevent = 'undelivered'\nsession = ['*']\nwhen = 'target = VENUE'\ndo = ['count missed']\n",
         "[[rule]]\nfrom = ['BERT']\nwhen = 'MsgType = B'\ndo = ['send THIRD']\n",
         "[[rule]]\nfrom = ['ANNA']\nwhen = 'Text = \"no\"'\ndo = ['reject \"no ${Symbol}\"']\n",
-        PLAIN.replace(
-            "'convert', 's",
-            "'format Account sha256 with \"key\"', 'copy to AUDIT', 'convert', 's"
-        )
+        PLAIN
+            .replace(
+                "'convert', 's",
+                "'remember Symbol, OrderQty', 'format Account sha256 with \"key\"', 'copy to AUDIT', 'convert', 's"
+            )
+            .replace(
+                "'convert', 'r",
+                "'try recall OrderQty, Symbol', 'convert', 'r"
+            )
     );
     let mut rig = Rig::new(&rules);
     // Something waits for another session.

@@ -56,6 +56,12 @@ fn every_example_comes_true() {
                 rig.lose(name);
             } else if let Some(name) = line.strip_suffix(" is back") {
                 rig.log_on(name);
+            } else if *line == "the gateway restarts" {
+                let mut next = Rig::of(&file.join("\n"), &SESSIONS);
+                next.replay(&rig.notes);
+                (next.notes, next.wall) = (rig.notes, rig.wall);
+                next.all_log_on();
+                rig = next;
             } else if let Some(minutes) = line.strip_suffix(" minutes pass") {
                 written = rig.wait(60 * minutes.parse::<u64>().unwrap());
             } else if let Some((name, text)) = line.split_once(" rejects it: ") {
@@ -119,8 +125,8 @@ fn the_tables_name_every_option_and_its_default() {
         without.gateway.orders().config()
     );
     assert_eq!(with.notes, without.notes);
-    let max_held = |rig: &Rig| rig.gateway.core.notes.queues.max_bytes();
-    assert_eq!(max_held(&with), max_held(&without));
+    let room = |rig: &Rig| rig.gateway.core.notes.room();
+    assert_eq!(room(&with), room(&without));
     assert!(with.gateway.core.reject_unmatched && without.gateway.core.reject_unmatched);
 }
 
@@ -144,6 +150,7 @@ fn the_table_of_reasons_has_every_text() {
         Trouble::Unmatched,
         Trouble::CameBack,
         Trouble::MaxHeld,
+        Trouble::MaxRemembered,
         Trouble::Expired,
         Trouble::Rejected,
     ] {

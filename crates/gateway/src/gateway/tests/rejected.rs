@@ -262,7 +262,10 @@ fn its_message_goes_nowhere() {
                 format!("{PLAIN}[[on]]\nevent = '{event}'\nsession = ['*']\ndo = ['{action}']\n");
             let errors = load(&text, &SESSIONS, std::boxed::Box::new(|_| ())).unwrap_err();
             let said = errors[0].to_string();
-            assert!(said.contains("count, notify, connect and disconnect"), "{said}");
+            assert!(
+                said.contains("count, notify, connect and disconnect"),
+                "{said}"
+            );
         }
     }
 }

@@ -80,6 +80,7 @@ impl Work<'_> {
         let facts = Facts {
             now: self.now,
             active: self.active,
+            remembered: &[],
         };
         let (rules, message) = (self.rules, self.message);
         let way = (self.source, &[][..]);
@@ -98,9 +99,11 @@ impl Work<'_> {
             return;
         }
         let mut raised = mem::take(&mut self.core.raised);
+        let remembered = mem::take(&mut self.core.recalled);
         let facts = Facts {
             now: self.now,
             active: self.active,
+            remembered: &remembered,
         };
         let (rules, message) = (self.rules, self.message);
         for (happening, missed) in [
@@ -114,7 +117,8 @@ impl Work<'_> {
             }
             missed.clear();
         }
-        // With its memory.
+        // With their memory.
         self.core.raised = raised;
+        self.core.recalled = remembered;
     }
 }

@@ -249,7 +249,7 @@ fn actions_are_refused_where_they_are_wrong() {
         (
             "try set Text \"x\"",
             4,
-            "found set, expected copy, move or map",
+            "found set, expected copy, move, map or recall",
         ),
         (
             "format Text pad left 0 \" \"",

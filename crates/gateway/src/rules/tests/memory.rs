@@ -35,6 +35,7 @@ fn the_next_message_takes_no_memory() {
     let facts = Facts {
         now: now(),
         active: &ACTIVE,
+        remembered: &[],
     };
     let (mut sent, mut failed) = (0, 0);
     let mut each = |outcome: Outcome<'_>| match outcome {

@@ -5,6 +5,7 @@ mod events;
 mod memory;
 mod page;
 mod random;
+mod remember;
 mod script;
 
 use std::string::String;
@@ -122,6 +123,11 @@ fn shown(rules: &Rules, outcome: Outcome<'_>) -> String {
         }
         Outcome::Status { .. } => "answer status".into(),
         Outcome::Connect { session, .. } => std::format!("connect {}", SESSIONS[session]),
+        Outcome::Remember { id, fields, .. } => {
+            let fields = text(fields).replace('\x01', "|");
+            std::format!("remember for {}: {fields}", text(id))
+        }
+        Outcome::Forget { id, .. } => std::format!("forget {}", text(id.unwrap_or_default())),
         Outcome::Disconnect { session, .. } => std::format!("disconnect {}", SESSIONS[session]),
         Outcome::Count { counter, .. } => std::format!("count {}", rules.counters()[counter]),
         Outcome::Notify { text: what, .. } => std::format!("notify: {}", text(what)),
@@ -145,11 +151,23 @@ fn outcomes(
     session: &str,
     text: &str,
 ) -> (Vec<String>, Evaluated) {
+    outcomes_with("", rules, scratch, (session, text))
+}
+
+/// The same when this is remembered for the order that the message answers: `1=X|`.
+fn outcomes_with(
+    remembered: &str,
+    rules: &Rules,
+    scratch: &mut Scratch,
+    (session, text): (&str, &str),
+) -> (Vec<String>, Evaluated) {
+    let remembered = remembered.replace('|', "\x01").into_bytes();
     let bytes = message(session, text);
     let mut decoder = Decoder::with_capacity(4096);
     let facts = Facts {
         now: now(),
         active: &ACTIVE,
+        remembered: &remembered,
     };
     let mut out = Vec::new();
     let evaluated = rules.evaluate(
@@ -169,6 +187,7 @@ fn nothing_happens_for_a_session_that_is_not_known() {
     let facts = Facts {
         now: now(),
         active: &[],
+        remembered: &[],
     };
     let mut decoder = Decoder::with_capacity(64);
     let evaluated = rules.evaluate(

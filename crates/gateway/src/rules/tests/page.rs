@@ -1,10 +1,10 @@
 //! The page of the language: each of its examples does what it says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use super::{Scratch, VENUES, loaded, outcomes};
+use super::{Scratch, VENUES, loaded, outcomes_with};
 use crate::rules::syntax::{ACTIONS, CONDITIONS};
 use crate::rules::token::{Token, split};
 
@@ -42,6 +42,8 @@ fn every_example_comes_true() {
         let rules = loaded(rules);
         let mut scratch = Scratch::default();
         let mut pending: Vec<String> = Vec::new();
+        // By ClOrdID; the gateway knows whose it is.
+        let mut memory: BTreeMap<String, String> = BTreeMap::new();
         for (number, line) in (*first..).zip(lines.lines()) {
             match line.strip_prefix("=> ") {
                 Some("nothing") => assert!(pending.is_empty(), "line {number}: {pending:?}"),
@@ -52,7 +54,19 @@ fn every_example_comes_true() {
                 None => {
                     assert!(pending.is_empty(), "before line {number}: {pending:?}");
                     let (session, text) = line.split_once(": ").unwrap();
-                    pending = outcomes(&rules, &mut scratch, session, text).0;
+                    let id = text.split('|').find_map(|field| field.strip_prefix("11="));
+                    let known = id.and_then(|id| memory.get(id)).cloned();
+                    let known = known.unwrap_or_default();
+                    let message = (session, text);
+                    pending = outcomes_with(&known, &rules, &mut scratch, message).0;
+                    for line in &pending {
+                        if let Some(kept) = line.strip_prefix("remember for ") {
+                            let (id, fields) = kept.split_once(": ").unwrap();
+                            memory.insert(id.into(), fields.into());
+                        } else if let Some(id) = line.strip_prefix("forget ") {
+                            memory.remove(id);
+                        }
+                    }
                 }
             }
         }

@@ -293,6 +293,7 @@ fn what_is_no_utf_8_cannot_be_read() {
     let facts = crate::rules::Facts {
         now: super::now(),
         active: &super::ACTIVE,
+        remembered: &[],
     };
     let mut out = Vec::new();
     let message = decoder.decode(&bytes);

@@ -1,0 +1,480 @@
+//! What is remembered for orders: values of fields, by client and ClOrdID(11), in memory with one limit.
+//!
+//! ```text
+//! head   order > order               the orders of one hash
+//! age    order > order > order       the first one goes when there is no room
+//! order  cell 7 > cell 2             its id and fields go on in the next cell
+//! free   cell 1 > cell 5             taken once, used again
+//! ```
+//!
+//! An order is known by the number of its first cell, from 1.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::hash::Hasher;
+
+use fixwire_protocol::{SOH, SessionId};
+use siphasher::sip::SipHasher13;
+
+/// The longest id.
+pub(super) const MAX_ID: usize = 255;
+/// The bytes of an order in a cell.
+const DATA: usize = 103;
+/// The cells of a block, of which memory is taken.
+const CELLS: usize = 32;
+/// What a block takes, with the pointer to it.
+const BLOCK: u64 = (size_of::<[Cell; CELLS]>() + size_of::<Box<[Cell; CELLS]>>()) as u64;
+/// The bytes of the limit for which there is one head.
+const PER_HEAD: u64 = 256;
+/// No cell.
+const NONE: u32 = 0;
+
+/// A piece of an order. Only the first one of an order has more than `next` and `data`.
+#[derive(Clone, Copy)]
+struct Cell {
+    next: u32,
+    next_of_hash: u32,
+    earlier: u32,
+    later: u32,
+    client: u32,
+    /// The bytes of its id and fields together.
+    len: u32,
+    id_len: u8,
+    data: [u8; DATA],
+}
+
+const FREE: Cell = Cell {
+    next: NONE,
+    next_of_hash: NONE,
+    earlier: NONE,
+    later: NONE,
+    client: 0,
+    len: 0,
+    id_len: 0,
+    data: [0; DATA],
+};
+
+/// What is remembered now.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Remembered {
+    /// For how many ids of orders.
+    pub orders: u64,
+    /// The bytes of memory that they take.
+    pub bytes: u64,
+    /// How many went because there was no room for all, those included that notes of the journal tell of.
+    pub dropped: u64,
+}
+
+/// What is remembered for orders.
+pub(super) struct Memory {
+    max_bytes: u64,
+    blocks: Vec<Box<[Cell; CELLS]>>,
+    /// Where the orders of a hash begin; none before the first order.
+    heads: Vec<u32>,
+    /// The first free cell, and how many there are.
+    free: (u32, usize),
+    /// The order that goes first, and the one that goes last.
+    ages: (u32, u32),
+    counts: Remembered,
+    hasher: SipHasher13,
+    /// Fields while they are put together.
+    fields: Vec<u8>,
+}
+
+impl Memory {
+    /// An empty one. Memory is taken when it is needed, `max_bytes` at most. No answer depends on the
+    /// key; when clients do not know it, they cannot choose ids that make look-ups slow.
+    pub fn new(max_bytes: u64, hash_key: [u8; 16]) -> Self {
+        Self {
+            max_bytes,
+            blocks: Vec::new(),
+            heads: Vec::new(),
+            free: (NONE, 0),
+            ages: (NONE, NONE),
+            counts: Remembered::default(),
+            hasher: SipHasher13::new_with_key(&hash_key),
+            fields: Vec::new(),
+        }
+    }
+
+    pub fn max_bytes(&self) -> u64 {
+        self.max_bytes
+    }
+
+    pub fn counts(&self) -> Remembered {
+        let heads = size_of_val(&self.heads[..]) as u64;
+        let bytes = heads + self.blocks.len() as u64 * BLOCK;
+        Remembered {
+            bytes,
+            ..self.counts
+        }
+    }
+
+    /// Whether something is remembered for an order.
+    pub fn knows(&self, client: SessionId, id: &[u8]) -> bool {
+        self.find(client, id).is_some()
+    }
+
+    /// Adds what is remembered for an order to a buffer, as `tag=value` and SOH; whether there was
+    /// something.
+    pub fn recall(&self, client: SessionId, id: &[u8], fields: &mut Vec<u8>) -> bool {
+        let found = self.find(client, id);
+        if let Some(order) = found {
+            self.read(order, fields);
+        }
+        found.is_some()
+    }
+
+    /// Whether an order's fields would have room if nothing else were remembered.
+    pub fn fits(&mut self, client: SessionId, id: &[u8], fields: &[u8]) -> bool {
+        self.put_together(client, id, fields);
+        cells(id.len() + self.fields.len()) <= self.max_blocks() * CELLS && id.len() <= MAX_ID
+    }
+
+    /// Remembers fields for an order, beside those that it has; a field without a value is no longer
+    /// remembered. The oldest orders go when there is no room. Nothing is remembered for an order that
+    /// does not fit.
+    pub fn remember(&mut self, client: SessionId, id: &[u8], fields: &[u8]) {
+        let fits = self.fits(client, id, fields);
+        self.forget(client, id);
+        if !fits || self.fields.is_empty() {
+            return;
+        }
+        if self.heads.is_empty() {
+            self.blocks.reserve_exact(self.max_blocks());
+            self.heads = alloc::vec![NONE; head_count(self.max_bytes)];
+        }
+        let len = id.len() + self.fields.len();
+        self.make_room(cells(len));
+        let order = self.write(id, len);
+        let head = self.head(client, id);
+        let next_of_hash = core::mem::replace(&mut self.heads[head], order);
+        let earlier = core::mem::replace(&mut self.ages.1, order);
+        match earlier {
+            NONE => self.ages.0 = order,
+            earlier => self.cell_mut(earlier).later = order,
+        }
+        let cell = self.cell_mut(order);
+        (cell.next_of_hash, cell.earlier, cell.later) = (next_of_hash, earlier, NONE);
+        (cell.client, cell.len, cell.id_len) = (client.0, len as u32, id.len() as u8);
+        self.counts.orders += 1;
+    }
+
+    /// Forgets an order.
+    pub fn forget(&mut self, client: SessionId, id: &[u8]) {
+        if let Some(order) = self.find(client, id) {
+            let head = self.head(client, id);
+            self.drop_order(order, head);
+        }
+    }
+
+    fn max_blocks(&self) -> usize {
+        let heads = (head_count(self.max_bytes) * size_of::<u32>()) as u64;
+        (self.max_bytes.saturating_sub(heads) / BLOCK) as usize
+    }
+
+    fn cell(&self, number: u32) -> &Cell {
+        let at = number as usize - 1;
+        &self.blocks[at / CELLS][at % CELLS]
+    }
+
+    fn cell_mut(&mut self, number: u32) -> &mut Cell {
+        let at = number as usize - 1;
+        &mut self.blocks[at / CELLS][at % CELLS]
+    }
+
+    fn head(&self, client: SessionId, id: &[u8]) -> usize {
+        let mut hasher = self.hasher;
+        hasher.write_u32(client.0);
+        hasher.write(id);
+        hasher.finish() as usize & (self.heads.len() - 1)
+    }
+
+    fn find(&self, client: SessionId, id: &[u8]) -> Option<u32> {
+        if self.counts.orders == 0 {
+            return None;
+        }
+        let mut order = self.heads[self.head(client, id)];
+        while order != NONE && !self.is(order, client, id) {
+            order = self.cell(order).next_of_hash;
+        }
+        (order != NONE).then_some(order)
+    }
+
+    fn is(&self, order: u32, client: SessionId, id: &[u8]) -> bool {
+        let first = self.cell(order);
+        let same = (first.client, usize::from(first.id_len)) == (client.0, id.len());
+        same && id
+            .chunks(DATA)
+            .zip(self.chain(order))
+            .all(|(part, cell)| cell.data.starts_with(part))
+    }
+
+    /// The cells of an order.
+    fn chain(&self, order: u32) -> impl Iterator<Item = &Cell> {
+        let first = self.cell(order);
+        core::iter::successors(Some(first), |cell| {
+            (cell.next != NONE).then(|| self.cell(cell.next))
+        })
+    }
+
+    /// Adds the fields of an order to a buffer.
+    fn read(&self, order: u32, fields: &mut Vec<u8>) {
+        let first = self.cell(order);
+        let (mut skip, mut left) = (usize::from(first.id_len), first.len as usize);
+        for cell in self.chain(order) {
+            let here = &cell.data[..left.min(DATA)];
+            let id = skip.min(here.len());
+            fields.extend_from_slice(&here[id..]);
+            skip -= id;
+            left -= here.len();
+        }
+    }
+
+    /// Writes an id and the fields that were put together into free cells; the first one.
+    fn write(&mut self, id: &[u8], len: usize) -> u32 {
+        let fields = core::mem::take(&mut self.fields);
+        let mut bytes = id.iter().chain(&fields);
+        let first = self.take_cell();
+        let (mut last, mut left) = (first, len);
+        loop {
+            let here = left.min(DATA);
+            let data = &mut self.cell_mut(last).data[..here];
+            data.iter_mut()
+                .zip(&mut bytes)
+                .for_each(|(to, from)| *to = *from);
+            left -= here;
+            if left == 0 {
+                break;
+            }
+            let next = self.take_cell();
+            self.cell_mut(last).next = next;
+            last = next;
+        }
+        self.fields = fields;
+        first
+    }
+
+    /// A free cell, which there must be, or must be room for.
+    fn take_cell(&mut self) -> u32 {
+        if self.free.1 == 0 {
+            let made = (self.blocks.len() * CELLS) as u32;
+            self.blocks.push(Box::new([FREE; CELLS]));
+            for number in (made + 1..=made + CELLS as u32).rev() {
+                self.give_cell(number);
+            }
+        }
+        let number = self.free.0;
+        self.free = (self.cell(number).next, self.free.1 - 1);
+        self.cell_mut(number).next = NONE;
+        number
+    }
+
+    fn give_cell(&mut self, number: u32) {
+        self.cell_mut(number).next = self.free.0;
+        self.free = (number, self.free.1 + 1);
+    }
+
+    /// Lets the oldest orders go until so many cells are free or can be made.
+    fn make_room(&mut self, needed: usize) {
+        while self.free.1 + (self.max_blocks() - self.blocks.len()) * CELLS < needed {
+            let oldest = self.ages.0;
+            let mut id = [0; MAX_ID];
+            let first = self.cell(oldest);
+            let (client, len) = (SessionId(first.client), usize::from(first.id_len));
+            for (part, cell) in id[..len].chunks_mut(DATA).zip(self.chain(oldest)) {
+                part.copy_from_slice(&cell.data[..part.len()]);
+            }
+            self.drop_order(oldest, self.head(client, &id[..len]));
+            self.counts.dropped += 1;
+        }
+    }
+
+    /// Takes an order out of its lists, and its cells back.
+    fn drop_order(&mut self, order: u32, head: usize) {
+        let Cell {
+            next_of_hash,
+            earlier,
+            later,
+            ..
+        } = *self.cell(order);
+        let mut at = self.heads[head];
+        if at == order {
+            self.heads[head] = next_of_hash;
+        } else {
+            while self.cell(at).next_of_hash != order {
+                at = self.cell(at).next_of_hash;
+            }
+            self.cell_mut(at).next_of_hash = next_of_hash;
+        }
+        match earlier {
+            NONE => self.ages.0 = later,
+            earlier => self.cell_mut(earlier).later = later,
+        }
+        match later {
+            NONE => self.ages.1 = earlier,
+            later => self.cell_mut(later).earlier = earlier,
+        }
+        let mut cell = order;
+        while cell != NONE {
+            let next = self.cell(cell).next;
+            self.give_cell(cell);
+            cell = next;
+        }
+        self.counts.orders -= 1;
+    }
+
+    /// Puts together what an order has when fields are remembered for it.
+    fn put_together(&mut self, client: SessionId, id: &[u8], fields: &[u8]) {
+        let mut all = core::mem::take(&mut self.fields);
+        all.clear();
+        self.recall(client, id, &mut all);
+        for field in fields.split_inclusive(|byte| *byte == SOH) {
+            let (tag, value) = field.split_at(tag_end(field));
+            let place = all
+                .split_inclusive(|byte| *byte == SOH)
+                .scan(0, |end, known| {
+                    let start = core::mem::replace(end, *end + known.len());
+                    Some((start..*end, known))
+                })
+                .find(|(_, known)| known.starts_with(tag));
+            if let Some((place, _)) = place {
+                all.drain(place);
+            }
+            if value != [SOH] {
+                all.extend_from_slice(field);
+            }
+        }
+        self.fields = all;
+    }
+}
+
+/// How many heads there are under a limit: a power of two.
+fn head_count(max_bytes: u64) -> usize {
+    1 << (max_bytes / PER_HEAD).max(1).ilog2()
+}
+
+/// How many cells so many bytes take.
+fn cells(len: usize) -> usize {
+    len.div_ceil(DATA)
+}
+
+/// Where the value of a field begins.
+fn tag_end(field: &[u8]) -> usize {
+    let equals = field.iter().position(|byte| *byte == b'=');
+    equals.map_or(field.len(), |at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, VecDeque};
+    use std::string::String;
+
+    type Key = (u32, String);
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// A tag, and how long its value is.
+        Remember(Key, u8, usize),
+        Forget(Key),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let id = prop_oneof!["[ab]{1,3}", "[ab]{102,104}", "[ab]{254,255}"];
+        let key = (0..2_u32, id).boxed();
+        let len = prop_oneof![Just(0), 1..200_usize, 3000..4097_usize];
+        prop_oneof![
+            4 => (key.clone(), 1..4_u8, len).prop_map(|(key, tag, len)| Step::Remember(key, tag, len)),
+            1 => key.prop_map(Step::Forget),
+        ]
+    }
+
+    /// The obvious way, with the oldest first.
+    #[derive(Default)]
+    struct Model(VecDeque<(Key, BTreeMap<u8, String>)>);
+
+    impl Model {
+        fn take(&mut self, key: &Key) -> BTreeMap<u8, String> {
+            let at = self.0.iter().position(|(known, _)| known == key);
+            at.map_or(BTreeMap::new(), |at| self.0.remove(at).unwrap().1)
+        }
+
+        fn cells((key, fields): &(Key, BTreeMap<u8, String>)) -> usize {
+            cells(key.1.len() + fields.values().map(|value| value.len() + 3).sum::<usize>())
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_newest_are_remembered_under_any_limit(
+            limit in (64_u64 << 10)..(160 << 10),
+            steps in prop::collection::vec(step(), 0..300),
+        ) {
+            let mut memory = Memory::new(limit, [3; 16]);
+            let mut model = Model::default();
+            let mut dropped = 0;
+            for step in steps {
+                match step {
+                    Step::Remember(key, tag, len) => {
+                        let value = "v".repeat(len);
+                        let field = std::format!("{tag}={value}\x01");
+                        prop_assert!(memory.fits(SessionId(key.0), key.1.as_bytes(), field.as_bytes()));
+                        memory.remember(SessionId(key.0), key.1.as_bytes(), field.as_bytes());
+                        let mut fields = model.take(&key);
+                        fields.insert(tag, value);
+                        fields.retain(|_, value| !value.is_empty());
+                        if !fields.is_empty() {
+                            model.0.push_back((key, fields));
+                        }
+                        let room = memory.max_blocks() * CELLS;
+                        while model.0.iter().map(Model::cells).sum::<usize>() > room {
+                            model.0.pop_front();
+                            dropped += 1;
+                        }
+                    }
+                    Step::Forget(key) => {
+                        memory.forget(SessionId(key.0), key.1.as_bytes());
+                        model.take(&key);
+                    }
+                }
+                let counts = memory.counts();
+                prop_assert_eq!((counts.orders, counts.dropped), (model.0.len() as u64, dropped));
+                prop_assert!(counts.bytes <= limit);
+                let used = model.0.iter().map(Model::cells).sum::<usize>();
+                prop_assert_eq!(used + memory.free.1, memory.blocks.len() * CELLS);
+                for ((client, id), wanted) in &model.0 {
+                    let mut found = Vec::new();
+                    prop_assert!(memory.recall(SessionId(*client), id.as_bytes(), &mut found));
+                    let mut fields: Vec<&[u8]> = found.split(|byte| *byte == SOH).collect();
+                    fields.sort_unstable();
+                    let wanted = wanted.iter().map(|(tag, value)| std::format!("{tag}={value}"));
+                    let wanted: Vec<String> = wanted.collect();
+                    let wanted: Vec<&[u8]> = wanted.iter().map(String::as_bytes).collect();
+                    prop_assert_eq!(&fields[1..], &wanted[..]);
+                }
+                prop_assert!(!memory.knows(SessionId(2), b"a"));
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_taken_before_it_is_needed_and_nothing_more_once_it_is_full() {
+        let mut memory = Memory::new(64 << 10, [3; 16]);
+        assert_eq!(memory.counts().bytes, 0);
+        memory.forget(SessionId(0), b"a");
+        let mut fill = || {
+            for number in 0..2000_u32 {
+                let id = number.to_le_bytes();
+                memory.remember(SessionId(0), &id, b"1=a\x0158=b\x01");
+                memory.remember(SessionId(0), &id, b"58=\x01");
+            }
+        };
+        fill();
+        let counted = allocation_counter::measure(fill);
+        assert_eq!(counted.count_total, 0);
+        let counts = memory.counts();
+        assert_eq!((counts.orders, counts.dropped), (480, 4000 - 480));
+    }
+}

@@ -1,0 +1,118 @@
+//! What is remembered for orders, and its notes.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Outbox, SOH, SessionId, tag};
+
+use super::super::event::{NoteError, Trouble};
+use super::super::memory::MAX_ID;
+use super::{Notes, put_number};
+use crate::orders::{Heard, Orders, OrdersError};
+
+/// The order that a message is about.
+#[derive(Clone, Copy)]
+pub(in super::super) enum Order<'o> {
+    /// The one that a message of a venue answers.
+    Answered(Heard),
+    /// The one that a client calls so.
+    Of(SessionId, &'o [u8]),
+}
+
+impl<'o> Order<'o> {
+    /// Its client, and the ids that it has there, the newest first.
+    fn ids(self, orders: &'o Orders) -> (SessionId, impl Iterator<Item = &'o [u8]>) {
+        let (client, heard, id) = match self {
+            Self::Answered(heard) => (heard.client, Some(heard), None),
+            Self::Of(client, id) => (client, None, Some(id)),
+        };
+        let heard = heard.into_iter().flat_map(|heard| orders.own_ids(heard));
+        (client, heard.chain(id))
+    }
+}
+
+impl Notes {
+    /// Remembers fields for an order under its newest id.
+    pub fn remember(
+        &mut self,
+        order: Order<'_>,
+        fields: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Trouble> {
+        let Self {
+            orders,
+            memory,
+            text,
+            ..
+        } = self;
+        let (client, mut ids) = order.ids(orders);
+        let id = ids.next().ok_or(Trouble::Unsolicited)?;
+        if id.len() > MAX_ID {
+            let tag = tag::CL_ORD_ID;
+            return Err(Trouble::Orders(OrdersError::IdTooLong { tag }));
+        }
+        if !memory.fits(client, id, fields) {
+            return Err(Trouble::MaxRemembered);
+        }
+        put_head(text, b"M ", client, id);
+        text.extend_from_slice(fields);
+        outbox.note(text)?;
+        memory.remember(client, id, fields);
+        Ok(())
+    }
+
+    /// Writes what is remembered for an order, under the newest of its ids for which something is.
+    pub fn recall(&self, order: Order<'_>, fields: &mut Vec<u8>) {
+        let (client, mut ids) = order.ids(&self.orders);
+        ids.find(|id| self.memory.recall(client, id, fields));
+    }
+
+    /// Forgets what [`recall`](Self::recall) would write.
+    pub fn forget(&mut self, order: Order<'_>, outbox: &mut Outbox) -> Result<(), Trouble> {
+        let Self {
+            orders,
+            memory,
+            text,
+            ..
+        } = self;
+        let (client, mut ids) = order.ids(orders);
+        if let Some(id) = ids.find(|id| memory.knows(client, id)) {
+            put_head(text, b"F ", client, id);
+            outbox.note(text)?;
+            memory.forget(client, id);
+        }
+        Ok(())
+    }
+
+    /// Does again what a note tells of what is remembered.
+    pub(super) fn follow_remembered(&mut self, note: &[u8]) -> Option<Result<(), NoteError>> {
+        let until_soh = |bytes: &[u8]| bytes.iter().position(|byte| *byte == SOH);
+        let (client, rest) = note.split_at(until_soh(note)?);
+        let client: u32 = core::str::from_utf8(client.get(2..)?).ok()?.parse().ok()?;
+        let rest = rest.strip_prefix(b"\x0111=")?;
+        let (id, fields) = rest.split_at(until_soh(rest)?);
+        let fields = &fields[1..];
+        let whole = fields.split_inclusive(|byte| *byte == SOH);
+        let is_field = |field: &[u8]| field.ends_with(&[SOH]) && field.contains(&b'=');
+        if id.is_empty() || id.len() > MAX_ID || !whole.into_iter().all(is_field) {
+            return None;
+        }
+        if client as usize >= self.known.len() {
+            return Some(Err(NoteError::UnknownSession));
+        }
+        match note[0] {
+            b'M' => self.memory.remember(SessionId(client), id, fields),
+            _ => self.memory.forget(SessionId(client), id),
+        }
+        Some(Ok(()))
+    }
+}
+
+/// A note's first words, and whose order it is.
+fn put_head(text: &mut Vec<u8>, what: &[u8], client: SessionId, id: &[u8]) {
+    text.clear();
+    text.extend_from_slice(what);
+    put_number(text, u64::from(client.0));
+    text.extend_from_slice(b"\x0111=");
+    text.extend_from_slice(id);
+    text.push(SOH);
+}
