@@ -212,7 +212,12 @@ impl Orders {
             };
             let name = self.book.at_venue(venue, kind, draft.value(at));
             let own = name.filter(|name| self.book.name(*name).client == client);
-            let stands = own.or(match answer.stranger {
+            // Its id may have been used again since, and that be forgotten.
+            let replaced = before.filter(|before| {
+                self.book.name(*before).kind == kind
+                    && self.book.id(*before, By::Venue) == draft.value(at)
+            });
+            let stands = own.or(replaced).or(match answer.stranger {
                 Stranger::Own if of.kind == kind => Some(about),
                 Stranger::Before => before,
                 _ => None,
@@ -271,7 +276,10 @@ impl Orders {
         if let Some(asked) = asked {
             let name = self.book.name(asked);
             let taken_back = name.purpose == Purpose::Replace && name.state == State::Live;
-            let replaced = self.book.follow(name.before).filter(|_| taken_back);
+            let replaced = self.book.follow(name.before).filter(|before| {
+                // One whose id was used again stays what it was.
+                taken_back && self.book.is_indexed(*before, By::Venue)
+            });
             self.book.close(asked, State::Ended);
             if let Some(replaced) = replaced {
                 self.book.open(replaced, State::Live);

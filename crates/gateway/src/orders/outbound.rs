@@ -209,10 +209,15 @@ impl Orders {
         rewrite |= other.is_some_and(|name| Some(name) != known);
         if let Some(name) = known {
             // An id that is used again now stands for the new one.
-            if rewrite || self.book.id(name, By::Venue) != id {
-                self.book.unindex(name, By::Client);
-            } else {
+            let same_there = !rewrite && self.book.id(name, By::Venue) == id;
+            if same_there && self.book.name(name).needed == 0 {
                 self.book.forget(name);
+            } else {
+                self.book.unindex(name, By::Client);
+                if same_there {
+                    // Reports about what replaces it still speak of it.
+                    self.book.unindex(name, By::Venue);
+                }
             }
         }
         let made = if rewrite {

@@ -413,6 +413,21 @@ fn a_subscription_is_open_until_it_is_given_up() {
 }
 
 #[test]
+fn the_id_of_what_was_replaced_comes_back_when_its_next_use_is_forgotten() {
+    let mut orders = Orders::new(config(When::OnCollision, 4)).unwrap();
+    sent(&mut orders, ANNA, "D|11=A");
+    sent(&mut orders, ANNA, "G|41=A|11=B");
+    let report = "8|11=B|41=A|150=5|39=0";
+    expect(&mut orders, report, ANNA, report);
+    sent(&mut orders, ANNA, "D|11=A");
+    heard(&mut orders, "8|11=A|150=F|39=2");
+    expect(&mut orders, report, ANNA, report);
+    sent(&mut orders, ANNA, "D|11=X");
+    sent(&mut orders, ANNA, "D|11=Y");
+    expect(&mut orders, report, ANNA, report);
+}
+
+#[test]
 fn a_refused_message_ends_what_it_began() {
     let mut orders = orders(When::Always);
     sent(&mut orders, ANNA, "D|11=A");
