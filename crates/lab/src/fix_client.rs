@@ -1,7 +1,7 @@
 //! A FIX client that is only sockets, before an acceptor of ours: what is timed is the acceptor.
 //!
-//! It numbers its messages, stamps them, and checks BodyLength, CheckSum, MsgSeqNum and ClOrdID of what
-//! comes back. It keeps no journal and repeats nothing: a loss ends the measurement.
+//! It numbers its messages, stamps them, and checks BodyLength, CheckSum, CompIDs, MsgSeqNum and ClOrdID
+//! of what comes back, and the last message of a run by its dictionary. It keeps no journal and repeats nothing: a loss ends the measurement.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};

@@ -149,6 +149,7 @@ impl<'a> Body<'a> {
 
     /// Copies whole fields that somebody else has written, each with its SOH. Only their end is
     /// looked at: what they say is the writer's responsibility.
+    #[inline]
     pub fn encoded(&mut self, fields: &[u8]) -> &mut Self {
         if fields.last().is_some_and(|last| *last != SOH) {
             return self.fail(BodyError::Value(0));
