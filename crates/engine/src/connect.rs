@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use fixwire_protocol::{Mono, Nanos};
+use fixwire_protocol::{Application, Mono, Nanos, Now, SessionId};
 
-use crate::host::{ConnId, Dial, SocketOptions};
+use crate::engine::{Engine, NEVER, Owner};
+use crate::event::Event;
+use crate::host::{ConnId, Dial, Host, SocketOptions};
 use crate::transport::{HostPolicy, Transport};
 
 /// The dialling of one initiator session.
@@ -163,6 +165,34 @@ impl Dialler {
         if matches!(self.state, State::Off | State::Waiting(_)) {
             self.state = State::Waiting(now);
         }
+    }
+}
+
+impl<A: Application, H: Host> Engine<A, H> {
+    /// Gives up an attempt to connect.
+    pub(crate) fn drop_dialled(&mut self, now: Now, session: usize, conn: ConnId, error: &str) {
+        self.host.close(conn);
+        self.set_owner(conn, Owner::Nobody);
+        self.dial_failed(now, session, error);
+    }
+
+    /// An attempt has failed; the next one is due.
+    pub(crate) fn dial_failed(&mut self, now: Now, session: usize, error: &str) {
+        let Some(dialler) = &mut self.diallers[session] else {
+            return;
+        };
+        let (host, port) = dialler.host();
+        let host = host.to_owned();
+        let again_in = dialler.ended(now.mono, false);
+        self.core.due = self.core.due.min(dialler.due().unwrap_or(NEVER));
+        let event = Event::DialFailed {
+            session: SessionId(session as u32),
+            host,
+            port,
+            error: error.to_owned(),
+            again_in,
+        };
+        self.events.tell(now, &event);
     }
 }
 

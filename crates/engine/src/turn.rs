@@ -564,30 +564,6 @@ impl<A: Application, H: Host> Engine<A, H> {
         }
     }
 
-    fn drop_dialled(&mut self, now: Now, session: usize, conn: ConnId, error: &str) {
-        self.host.close(conn);
-        self.set_owner(conn, Owner::Nobody);
-        self.dial_failed(now, session, error);
-    }
-
-    fn dial_failed(&mut self, now: Now, session: usize, error: &str) {
-        let Some(dialler) = &mut self.diallers[session] else {
-            return;
-        };
-        let (host, port) = dialler.host();
-        let host = host.to_owned();
-        let again_in = dialler.ended(now.mono, false);
-        self.core.due = self.core.due.min(dialler.due().unwrap_or(NEVER));
-        let event = Event::DialFailed {
-            session: SessionId(session as u32),
-            host,
-            port,
-            error: error.to_owned(),
-            again_in,
-        };
-        self.events.tell(now, &event);
-    }
-
     fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {
         let open = self.core.lines.iter().any(|line| line.conn.is_some());
         if open && now.mono < deadline {

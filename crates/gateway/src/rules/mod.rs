@@ -32,6 +32,7 @@ mod parse_action;
 pub(crate) mod problem;
 mod pseudonym;
 mod reach;
+mod reshape;
 mod script;
 mod syntax;
 mod table;
