@@ -5,7 +5,7 @@ use alloc::string::String;
 use fixwire_protocol::{Message, Now, SessionId};
 
 use super::answer::plain;
-use super::{Core, Event, Gateway};
+use super::{Core, Event, Gateway, Trouble};
 use crate::rules::{Facts, Happening, Outcome, Rules};
 
 impl Gateway {
@@ -34,6 +34,17 @@ impl Gateway {
         let mut each = |outcome: Outcome<'_>| match outcome {
             Outcome::Reject { text, .. } if answer.is_ok() => {
                 answer = Err(String::from_utf8_lossy(plain(text)).into_owned());
+            }
+            // A condition that cannot be told does not hold, and a door stays open that was to be shut.
+            Outcome::Untold { rule, failure } => {
+                core.counters.scripts_failed += 1;
+                core.counters.troubles += 1;
+                (core.listener)(Event::Trouble {
+                    from: session,
+                    message: *logon,
+                    rule: rules.name(rule),
+                    trouble: Trouble::Untold(failure),
+                });
             }
             outcome => core.simple(rules, outcome),
         };

@@ -54,12 +54,13 @@ impl Gateway {
             Err(trouble) => Err(trouble),
         };
         let Ok(Some(client)) = client else { return };
-        let orders = self.core.notes.orders();
+        let notes = &self.core.notes;
         // Another session that it was sent to has it.
-        let elsewhere = matches!(draft.msg_type(), b"D" | b"AB")
-            && draft
-                .get(tag::CL_ORD_ID)
-                .is_some_and(|id| orders.is_alive(client, id));
+        let is_order = matches!(draft.msg_type(), b"D" | b"AB");
+        let id = draft.get(tag::CL_ORD_ID).filter(|_| is_order);
+        let elsewhere = id
+            .zip(notes.number(session.0 as usize))
+            .is_some_and(|(id, venue)| notes.orders().is_elsewhere(client, venue, id));
         if let Some(client) = self.core.notes.place(client).filter(|_| !elsewhere) {
             self.answer_rejected(now, client, &draft, reject, outbox);
         }

@@ -103,6 +103,8 @@ pub(super) struct Name {
     pub(super) kind: Kind,
     pub(super) purpose: Purpose,
     pub(super) state: State,
+    /// When it was made.
+    pub(super) began: Timestamp,
     pub(super) touched: Timestamp,
     /// The venue has said something about it.
     pub(super) is_answered: bool,
@@ -130,6 +132,7 @@ const FREE: Name = Name {
     kind: Kind::Order,
     purpose: Purpose::Order,
     state: State::Ended,
+    began: Timestamp(0),
     touched: Timestamp(0),
     is_answered: false,
     opened: 0,
@@ -316,6 +319,7 @@ impl Book {
             kind: new.kind,
             purpose: new.purpose,
             before: new.before,
+            began: now,
             touched: now,
             chain,
             ..FREE
@@ -474,12 +478,12 @@ impl Book {
         }
     }
 
-    /// Something was heard of a name: it is the last of its list now.
     /// Notes that the venue has said something about a name; whether that is new.
     pub(super) fn set_answered(&mut self, place: u32) -> bool {
         !core::mem::replace(&mut self.names[place as usize].is_answered, true)
     }
 
+    /// Something was heard of a name: it is the last of its list now.
     pub(super) fn touch(&mut self, place: u32, now: Timestamp) {
         self.names[place as usize].touched = now;
         let queue = self.name(place).queue;

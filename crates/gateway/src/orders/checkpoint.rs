@@ -5,8 +5,8 @@
 //!
 //! body   = counters  count u32, venue...   count u32, name...
 //! venue  = session u32  next number u64
-//! name   = number u64  client u32  venue u32  kind u8  purpose u8  state u8  list u8  touched i64
-//!          opened u64  before u64  chain u64  within u64  found-by and answered bits u8
+//! name   = number u64  client u32  venue u32  kind u8  purpose u8  state u8  list u8
+//!          began i64  touched i64  opened u64  before u64  chain u64  within u64  found-by and answered bits u8
 //!          three ids: length u8, bytes
 //! ```
 //!
@@ -25,7 +25,7 @@ use super::table::Kind;
 use super::{Orders, OrdersConfig, OrdersError, Venue};
 
 const MAGIC: &[u8; 8] = b"FWORDERS";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEADER: usize = 8 + 4 + 8;
 const SUM: usize = 8;
 /// More than anything ever counted: from here on a count cannot overflow.
@@ -220,6 +220,7 @@ impl Orders {
             name.state as u8,
             queue as u8,
         ]);
+        put(&name.began.0.to_le_bytes());
         put(&name.touched.0.to_le_bytes());
         // When it was opened is of no use once it is closed.
         let opened = if name.state.is_open() { name.opened } else { 0 };
@@ -308,6 +309,7 @@ impl<'a> Parts<'a> {
             purpose: self.one_of(&PURPOSES)?,
             state: self.one_of(&STATES)?,
             queue: self.one_of(&QUEUES)?,
+            began: Timestamp(self.u64()? as i64),
             touched: Timestamp(self.u64()? as i64),
             opened: self.u64()?,
             before: self.u64()?,

@@ -95,8 +95,7 @@ impl Orders {
     }
 
     /// A message that [`outbound`](Self::outbound) let go will never be answered: it was not sent, or
-    /// the venue refused it by a Reject or BusinessMessageReject, which name it by RefSeqNum(45). The
-    /// message is given as the venue saw it.
+    /// the venue refused it by a BusinessMessageReject. The message is given as the venue saw it.
     ///
     /// Gets its client's ids back. What it began has ended, unless it was a possible resend: the venue
     /// may have taken the first one. `None` when nothing in it is known.

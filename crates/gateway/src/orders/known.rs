@@ -113,14 +113,20 @@ impl Orders {
         })
     }
 
-    /// Whether this client has an order of this ClOrdID that is open or that a venue has answered, at
-    /// whatever venue, but for one that was [`rejected`](Self::rejected).
+    /// Whether the message of this client that began an order of this ClOrdID at this venue went to
+    /// another one too, where the order is open or was answered.
     #[must_use]
-    pub fn is_alive(&self, client: SessionId, id: &[u8]) -> bool {
-        self.venues.iter().any(|venue| {
-            let name = self.book.of_client(client, venue.id, Kind::Order, id);
+    pub fn is_elsewhere(&self, client: SessionId, venue: SessionId, id: &[u8]) -> bool {
+        let at = |venue| {
+            let name = self.book.of_client(client, venue, Kind::Order, id);
             name.map(|name| self.book.name(name))
-                .is_some_and(|name| name.state.is_open() || name.is_answered)
+        };
+        let Some(here) = at(venue) else { return false };
+        let mut others = self.venues.iter().filter(|other| other.id != venue);
+        others.any(|other| {
+            at(other.id).is_some_and(|name| {
+                name.began == here.began && (name.state.is_open() || name.is_answered)
+            })
         })
     }
 

@@ -36,7 +36,7 @@ pub use rewrite::{Rewriting, When};
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct OrdersConfig {
     /// The most ids that are remembered: one for each order, replacement, cancel and question. Memory
-    /// is about 170 bytes and three times `max_id` for each.
+    /// is about 180 bytes and three times `max_id` for each.
     pub max_orders: u32,
     /// The most venue sessions.
     pub max_sessions: u32,

@@ -312,3 +312,33 @@ do = ['count strangers', 'notify "${553} wants to log on"', 'reject "no user ${5
         [("strangers", 1)]
     );
 }
+
+#[test]
+fn a_question_about_a_logon_that_cannot_be_told_is_heard_of() {
+    let mut rig = Rig::of(
+        r#"
+[script]
+stranger = "throw 1"
+[[rule]]
+from = ["ANNA"]
+do = ['send VENUE']
+[[on]]
+event = "logon request"
+session = ["ANNA"]
+when = 'script stranger'
+do = ['reject "no"']
+"#,
+        &SESSIONS,
+    );
+    let (now, id) = (rig.now(), rig.id("ANNA"));
+    let bytes = message(Version::Fix42, "ANNA", "35=A|98=0|108=30|");
+    let mut decoder = Decoder::with_capacity(64);
+    let logon = decoder.decode(&bytes);
+    assert_eq!(rig.gateway.on_logon_request(now, id, &logon), Ok(()));
+    let said = rig.said();
+    assert!(
+        said.len() == 1 && said[0].starts_with("on 1: a condition cannot be told"),
+        "{said:?}"
+    );
+    assert_eq!(rig.gateway.counters().scripts_failed, 1);
+}

@@ -193,6 +193,20 @@ fn an_order_that_another_target_has_is_not_told_to_be_rejected() {
 }
 
 #[test]
+fn an_id_that_was_used_elsewhere_long_ago_is_another_order() {
+    let rules = "[[rule]]\nfrom = ['ANNA']\nwhen = 'Symbol = \"VOD\"'\ndo = ['convert', 'send VENUE']\n[[rule]]\nfrom = ['ANNA']\ndo = ['convert', 'send BACKUP']\n";
+    let mut rig = Rig::new(rules);
+    rig.hears("ANNA", ORDER);
+    rig.hears(
+        "VENUE",
+        "35=8|37=V1|11=1|17=E1|150=F|39=2|55=VOD|54=1|151=0|14=9|6=1|",
+    );
+    let sent = rig.hears("ANNA", &ORDER.replace("VOD", "SAP"));
+    let answer = rig.rejects("BACKUP: 35=3|45=7|", Some(&sent[0]));
+    assert!(answer[0].starts_with("ANNA: 35=8|"), "{answer:?}");
+}
+
+#[test]
 fn a_rejected_copy_is_nobody_s_order() {
     let rules = "[[rule]]\nfrom = ['ANNA']\ndo = ['send VENUE', 'copy to BERT']\n[[rule]]\nfrom = ['AUDIT']\ndo = ['send BERT']\n";
     let mut rig = Rig::new(rules);
