@@ -12,8 +12,8 @@ use fixwire_protocol::{
 use crate::canary::{self, Fault};
 use crate::event::Ending;
 use crate::host::Host;
+use crate::journal::Stored;
 use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, Kind};
-use crate::journal::{Replay, Stored};
 use crate::line::{Line, gate};
 use crate::notes::Notes;
 use crate::redact::Redactor;
@@ -24,10 +24,6 @@ use crate::throttle::Pacer;
 const INBOUND: usize = usize::MAX;
 /// Bytes in the outbox from which they are written before more messages are taken, if it has so many.
 pub(crate) const FLUSH_BYTES: usize = 64 << 10;
-/// Bytes of repeated messages that are written at once.
-const REPLAY_BYTES: usize = 16 << 10;
-/// Numbers without a message that a resend passes in one turn.
-const SKIPS_PER_TURN: usize = 4096;
 
 /// The sessions with all that makes their messages leave.
 pub(crate) struct Core<D: Disk> {
@@ -64,13 +60,6 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) stall_time: Nanos,
     pub(crate) lag_bytes: u64,
     pub(crate) replay_per_turn: usize,
-}
-
-/// Stored messages being read for a resend.
-pub(crate) struct Resending {
-    replay: Replay,
-    /// Up to here nothing is stored.
-    missing_to: u64,
 }
 
 impl<D: Disk> Core<D> {
@@ -462,65 +451,6 @@ impl<D: Disk> Core<D> {
         // Whoever waits for its socket comes back when that takes something.
         let waits = line.output.has_backlog() || state.replay_due().is_some();
         Ok(waits && !line.output.is_blocked())
-    }
-
-    /// Feeds stored messages to a session that resends, but for those that the application keeps back.
-    fn replay(&mut self, now: Now, app: &mut impl Application, session: usize) {
-        let Self {
-            sessions,
-            lines,
-            journal,
-            outbox,
-            ..
-        } = self;
-        let (state, line) = (&mut sessions[session], &mut lines[session]);
-        let most = line.allowance(self.clock).min(self.replay_per_turn as u64) as usize;
-        let (mut skips, mut bytes) = (0, 0);
-        while let Some(due) = state.replay_due() {
-            if line.output.behind_within(gate(state)) {
-                // This is another resend, and messages up to its end have not been written.
-                return;
-            }
-            let full = outbox.entries().len() >= most || bytes >= REPLAY_BYTES;
-            if full || skips >= SKIPS_PER_TURN {
-                return;
-            }
-            let usable = |resending: &&mut Resending| {
-                due <= resending.missing_to || resending.replay.next_number() == due
-            };
-            let resending = match line.resending.as_mut().filter(usable) {
-                Some(_) => line.resending.as_mut(),
-                None => {
-                    let last = state.next_out().saturating_sub(1);
-                    let replay = journal.replay(line.journal, due, last);
-                    Some(line.resending.insert(Resending {
-                        replay,
-                        missing_to: 0,
-                    }))
-                }
-            };
-            let Some(resending) = resending else { return };
-            let mut stored = None;
-            if due > resending.missing_to {
-                match journal.next_of(&mut resending.replay) {
-                    Some(Stored::Message { bytes, .. }) => stored = Some(bytes),
-                    Some(Stored::Missing { to, .. }) => resending.missing_to = to,
-                    None => resending.missing_to = due,
-                }
-            }
-            bytes += stored.map_or(0, <[u8]>::len);
-            skips += 1;
-            let id = state.id();
-            let stored = stored
-                .filter(|bytes| !state.would_repeat(now, bytes) || app.on_resend(now, id, bytes));
-            state.replay(now, stored, outbox);
-            if state.replay_due() == Some(due) {
-                // No room; the number is asked for again after the outbox has been written.
-                line.resending = None;
-                return;
-            }
-        }
-        line.resending = None;
     }
 
     /// Takes the session's next timer into account.

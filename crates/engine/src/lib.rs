@@ -44,6 +44,7 @@ pub mod passwords;
 mod private;
 mod redact;
 mod release;
+mod resending;
 mod route;
 pub mod schedule;
 pub mod settings;

@@ -4,7 +4,6 @@ use std::net::IpAddr;
 
 use fixwire_protocol::{Mono, Session};
 
-use crate::commit::Resending;
 use crate::config::SessionConfig;
 use crate::counters::Counters;
 use crate::engine::NEVER;
@@ -13,6 +12,7 @@ use crate::host::{ConnId, SocketOptions};
 use crate::hours::Hours;
 use crate::journal::JournalId;
 use crate::release::{Gate, Output};
+use crate::resending::Resending;
 use crate::throttle::{Inbound, Pacer};
 
 /// One session's connection, and what waits for it.

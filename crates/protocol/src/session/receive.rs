@@ -11,11 +11,10 @@ use alloc::format;
 
 use super::Session;
 use super::check::check_own_needs;
-use super::config::{BeginString, OnReject};
+use super::config::OnReject;
 use super::logon::too_low;
 use super::phase::{Exchange, LoggedOn, Phase};
 use super::reject::Objection;
-use super::resend::Admission;
 use super::sequence::{self, MAX_SEQ_NUM, Next, Place};
 use super::verdict::{Reason, Verdict};
 use crate::dictionary::RejectReason;
@@ -359,60 +358,6 @@ impl Session {
             return None;
         }
         Some(self.refuse_session(now, "ResendRequest rejected, gap stays open", outbox))
-    }
-
-    /// Answers a ResendRequest for these numbers; nothing to say when none of them was sent.
-    fn serve(
-        &mut self,
-        now: Now,
-        message: &Message<'_>,
-        (begin, end): (u64, u64),
-        outbox: &mut Outbox,
-    ) -> Verdict {
-        let last = self.next_out - 1;
-        let end = match end {
-            0 => last,
-            end if self.config.begin_string < BeginString::Fix42 && end >= 999_999 => last,
-            end => end.min(last),
-        };
-        let begin = begin.max(1);
-        if begin > end {
-            return Verdict::Handled;
-        }
-        let limits = self.config.limits;
-        match self.resend.admit(now.mono, begin..=end, &limits) {
-            Admission::Accepted => Verdict::Replay(begin..=end),
-            Admission::Waiting => Verdict::Handled,
-            Admission::TooMany => {
-                let objection = Objection {
-                    text: "Too many ResendRequests",
-                    ..Objection::to_message(RejectReason::Other)
-                };
-                self.write_reject(message, objection, outbox);
-                Verdict::Handled
-            }
-        }
-    }
-
-    /// BeginSeqNo(7) and EndSeqNo(16) of a ResendRequest that is in order.
-    fn read_resend_request<'a>(
-        &mut self,
-        message: &Message<'a>,
-    ) -> Result<(u64, u64), Objection<'a>> {
-        self.find_fault(message)?;
-        let read = |tag| match message.get(tag).map(sequence::parse) {
-            Some(Some(number)) => Ok(number),
-            Some(None) => Err(Objection::to_tag(RejectReason::IncorrectDataFormat, tag)),
-            None => Err(Objection::to_tag(RejectReason::RequiredTagMissing, tag)),
-        };
-        let (begin, end) = (read(tag::BEGIN_SEQ_NO)?, read(tag::END_SEQ_NO)?);
-        if end != 0 && end < begin {
-            return Err(Objection::to_tag(
-                RejectReason::ValueIncorrect,
-                tag::END_SEQ_NO,
-            ));
-        }
-        Ok((begin, end))
     }
 
     /// A ResendRequest above a gap was served: only its number is kept.

@@ -4,12 +4,15 @@ use alloc::collections::VecDeque;
 use core::ops::RangeInclusive;
 
 use super::Session;
-use super::config::Limits;
+use super::config::{BeginString, Limits};
 use super::phase::Phase;
-use super::sequence::Next;
+use super::reject::Objection;
+use super::sequence::{self, Next};
+use super::verdict::Verdict;
+use crate::dictionary::RejectReason;
 use crate::outbox::{Number, Outbox};
 use crate::repeat::RepeatError;
-use crate::{Mono, Nanos, Now, Timestamp, tag};
+use crate::{Message, Mono, Nanos, Now, Timestamp, tag};
 
 /// What the peer has asked for and not got yet.
 #[derive(Debug)]
@@ -122,6 +125,60 @@ impl Serving {
 }
 
 impl Session {
+    /// Answers a ResendRequest for these numbers; nothing to say when none of them was sent.
+    pub(super) fn serve(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        (begin, end): (u64, u64),
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        let last = self.next_out - 1;
+        let end = match end {
+            0 => last,
+            end if self.config.begin_string < BeginString::Fix42 && end >= 999_999 => last,
+            end => end.min(last),
+        };
+        let begin = begin.max(1);
+        if begin > end {
+            return Verdict::Handled;
+        }
+        let limits = self.config.limits;
+        match self.resend.admit(now.mono, begin..=end, &limits) {
+            Admission::Accepted => Verdict::Replay(begin..=end),
+            Admission::Waiting => Verdict::Handled,
+            Admission::TooMany => {
+                let objection = Objection {
+                    text: "Too many ResendRequests",
+                    ..Objection::to_message(RejectReason::Other)
+                };
+                self.write_reject(message, objection, outbox);
+                Verdict::Handled
+            }
+        }
+    }
+
+    /// BeginSeqNo(7) and EndSeqNo(16) of a ResendRequest that is in order.
+    pub(super) fn read_resend_request<'a>(
+        &mut self,
+        message: &Message<'a>,
+    ) -> Result<(u64, u64), Objection<'a>> {
+        self.find_fault(message)?;
+        let read = |tag| match message.get(tag).map(sequence::parse) {
+            Some(Some(number)) => Ok(number),
+            Some(None) => Err(Objection::to_tag(RejectReason::IncorrectDataFormat, tag)),
+            None => Err(Objection::to_tag(RejectReason::RequiredTagMissing, tag)),
+        };
+        let (begin, end) = (read(tag::BEGIN_SEQ_NO)?, read(tag::END_SEQ_NO)?);
+        if end != 0 && end < begin {
+            return Err(Objection::to_tag(
+                RejectReason::ValueIncorrect,
+                tag::END_SEQ_NO,
+            ));
+        }
+        Ok((begin, end))
+    }
+
     /// The number of the stored message that [`Session::replay`] wants next; `None` when no
     /// ResendRequest waits for its answer.
     #[must_use]
