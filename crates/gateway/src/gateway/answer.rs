@@ -134,7 +134,11 @@ impl Answer<'_> {
 
     /// The order goes on as it was; what we know of its status is whether it is open.
     fn cancel_reject(&self, definition: &MessageDef, outbox: &mut Outbox) -> Result<(), BodyError> {
-        let (status, reason): (&[u8], &[u8]) = match self.order_is_open {
+        let is_unknown = matches!(
+            self.trouble,
+            Some(Trouble::Orders(OrdersError::UnknownOrder { .. }))
+        );
+        let (status, reason): (&[u8], &[u8]) = match self.order_is_open && !is_unknown {
             true => (b"0", b"2"),
             false => (b"8", b"1"),
         };
@@ -167,6 +171,8 @@ impl Answer<'_> {
         let reason: &[u8] = match self.trouble {
             Some(Trouble::Unmatched) => b"3",
             Some(Trouble::Orders(OrdersError::NoId | OrdersError::IdTooLong { .. })) => b"0",
+            Some(Trouble::Orders(OrdersError::UnknownOrder { .. })) => b"1",
+            Some(Trouble::ReachesAll) => b"6",
             Some(
                 Trouble::Away(_)
                 | Trouble::NotWritten(_)

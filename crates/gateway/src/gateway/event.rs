@@ -105,6 +105,8 @@ pub enum Trouble {
     TargetGone,
     /// It was sent, and its peer has rejected it with a Reject(3).
     Rejected,
+    /// It may reach the orders of all clients at its target, and the rule does not name its type.
+    ReachesAll,
 }
 
 /// Why a note has no effect.
@@ -135,6 +137,8 @@ impl Trouble {
             }
             Self::Orders(OrdersError::NoId) => "message without an id",
             Self::Orders(OrdersError::IdTooLong { .. }) => "id is too long",
+            Self::Orders(OrdersError::UnknownOrder { .. }) => "unknown order",
+            Self::ReachesAll => "request reaches orders of all clients",
             Self::Orders(_) | Self::NotWritten(_) | Self::MaxHeld | Self::MaxRemembered => {
                 "no room for this message now"
             }
@@ -165,7 +169,9 @@ impl Trouble {
             Self::Unconvertible(Unconvertible::Homeless(tag) | Unconvertible::Missing(tag)) => {
                 Some(*tag)
             }
-            Self::Orders(OrdersError::IdTooLong { tag }) => Some(*tag),
+            Self::Orders(OrdersError::IdTooLong { tag } | OrdersError::UnknownOrder { tag }) => {
+                Some(*tag)
+            }
             _ => None,
         }
     }

@@ -32,7 +32,7 @@ use super::event::{NoteError, Trouble};
 use super::memory::Memory;
 use super::queues::{Place, Queues};
 use crate::Draft;
-use crate::orders::known::{asks, reads_inbound, reads_outbound};
+use crate::orders::known::{asks, names_orders, reads_inbound, reads_outbound};
 use crate::orders::{Heard, Orders, OrdersConfig, OrdersError, Out, Rewriting};
 
 mod held;
@@ -231,11 +231,17 @@ impl Notes {
         draft: &mut Draft,
         outbox: &mut Outbox,
     ) -> Result<Out, Trouble> {
-        if !asks(draft.msg_type()) {
+        if !asks(draft.msg_type()) && !names_orders(draft.msg_type()) {
             return Ok(Out::Other);
         }
         let client = self.introduced(client, outbox)?;
         let venue = self.introduced(venue, outbox)?;
+        self.orders
+            .guard(client, venue, draft)
+            .map_err(Trouble::Orders)?;
+        if !asks(draft.msg_type()) {
+            return Ok(Out::Other);
+        }
         self.pick(draft, reads_outbound);
         self.note(b"O ", &[client, venue], outbox)?;
         let out = self.orders.outbound(at, client, venue, draft);

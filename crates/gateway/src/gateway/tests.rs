@@ -7,6 +7,7 @@ mod held;
 mod held_recovery;
 mod memory;
 mod options;
+mod order_ids;
 mod page;
 mod path;
 mod recovery;

@@ -7,7 +7,7 @@ use super::options::Away;
 use super::status::Status;
 use super::{Core, Event, Trouble};
 use crate::Draft;
-use crate::orders::known::{answers, asks, id_of};
+use crate::orders::known::{answers, asks, id_of, reaches_all};
 use crate::orders::{Heard, Out};
 use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
 
@@ -104,6 +104,11 @@ impl<'w> Work<'w> {
                     self.trouble(None, Target::Unknown, Trouble::Unmatched);
                 }
             }
+            if let Back::Heard(heard) = self.back
+                && let Some(reached) = heard.reached()
+            {
+                self.tell_reached(reached, scratch);
+            }
         }
         self.happen(scratch);
         if let Some(trouble) = self.trouble
@@ -122,6 +127,32 @@ impl<'w> Work<'w> {
             true => Err(Refusal::NotAvailable),
             false => Ok(()),
         }
+    }
+
+    /// Returns the message to another client too, whose order it is about. The rules see it anew, with
+    /// what is remembered for that order.
+    #[cold]
+    fn tell_reached(&mut self, reached: Heard, scratch: &mut Scratch) {
+        self.back = Back::Heard(reached);
+        self.core.recalled.clear();
+        if self.rules.recalls_any() {
+            self.look_up();
+        }
+        let remembered = core::mem::take(&mut self.core.recalled);
+        let facts = Facts {
+            now: self.now,
+            active: self.active,
+            remembered: &remembered,
+        };
+        let (rules, message, source) = (self.rules, self.message, self.source);
+        let mut each = |outcome: Outcome<'_>| {
+            // The rest was done for the first one.
+            if matches!(outcome, Outcome::Return { .. }) {
+                self.outcome(outcome);
+            }
+        };
+        rules.evaluate(scratch, message, source, &facts, &mut each);
+        self.core.recalled = remembered;
     }
 
     /// Answers the source why nobody gets its message.
@@ -204,7 +235,8 @@ impl<'w> Work<'w> {
                 draft,
                 convert,
             } => {
-                let done = self.send(to, draft, convert);
+                let done = self.may_reach(rule, draft);
+                let done = done.and_then(|()| self.send(to, draft, convert));
                 self.core.counters.sent += u64::from(done.is_ok());
                 self.given += usize::from(done.is_ok());
                 self.note_failure(rule, Target::Session(to), done);
@@ -308,6 +340,17 @@ impl<'w> Work<'w> {
             rule: rule.and_then(|rule| self.rules.name(rule)),
             trouble,
         });
+    }
+
+    /// A request that may reach the orders of all clients needs a rule that names its type.
+    fn may_reach(&self, rule: usize, draft: &Draft) -> Result<(), Trouble> {
+        let is_allowed =
+            !reaches_all(draft.msg_type()) || self.rules.names_type(rule, draft.msg_type());
+        if is_allowed {
+            Ok(())
+        } else {
+            Err(Trouble::ReachesAll)
+        }
     }
 
     fn send(&mut self, to: usize, draft: &mut Draft, convert: bool) -> Result<(), Trouble> {

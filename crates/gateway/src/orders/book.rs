@@ -274,6 +274,12 @@ impl Book {
         chain.map_or(0, |chain| chain.id)
     }
 
+    /// Whether the order of a name has an open one.
+    pub(super) fn is_trading(&self, place: u32) -> bool {
+        let chain = self.chains.get(self.name(place).chain as usize);
+        chain.is_some_and(|chain| chain.open > 0)
+    }
+
     pub(super) fn link(&self, place: u32) -> Link {
         let number = self.name(place).number;
         Link { place, number }

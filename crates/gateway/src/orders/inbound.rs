@@ -17,6 +17,21 @@ pub struct Heard {
     /// The session of the client.
     pub client: SessionId,
     about: Link,
+    /// Another client, and its order which the request of the first one has reached.
+    reached: Option<(SessionId, Link)>,
+}
+
+impl Heard {
+    /// The client whose order the request of another one has reached, and who is to hear of it too.
+    #[must_use]
+    pub fn reached(self) -> Option<Self> {
+        let (client, about) = self.reached?;
+        Some(Self {
+            client,
+            about,
+            reached: None,
+        })
+    }
 }
 
 impl Orders {
@@ -45,9 +60,11 @@ impl Orders {
             self.unsolicited += 1;
             return None;
         };
+        let reached = self.reached(about, venue, draft);
         let heard = Heard {
             client: self.book.name(about).client,
             about: self.book.link(about),
+            reached: reached.map(|name| (self.book.name(name).client, self.book.link(name))),
         };
         let named = |tag| {
             let id = draft.get(tag)?;
@@ -60,6 +77,7 @@ impl Orders {
         }
         self.note_answer(about, draft.msg_type());
         match draft.msg_type() {
+            b"8" if let Some(reached) = reached => self.reach(now, about, reached, draft),
             b"8" if self.book.name(about).kind == Kind::Order => self.execution(about, draft),
             b"9" => self.cancel_reject(order, before, draft),
             // MarketDataRequestReject: no subscription came about.
@@ -230,6 +248,42 @@ impl Orders {
                 }
             }
             at += 1;
+        }
+    }
+
+    /// The order of another client which this report is about, when `about` is a request: a venue may
+    /// find an order for a request in ways that nobody knows here.
+    fn reached(&self, about: u32, venue: SessionId, draft: &Draft) -> Option<u32> {
+        let of = self.book.name(about);
+        let is_order = of.kind == Kind::Order && of.purpose == Purpose::Order;
+        if draft.msg_type() != b"8" || is_order {
+            return None;
+        }
+        let is_theirs = |name: &u32| self.book.name(*name).client != of.client;
+        let named = draft.get(tag::ORIG_CL_ORD_ID);
+        let named = named.and_then(|id| self.book.at_venue(venue, Kind::Order, id));
+        if named.is_some() {
+            return named.filter(is_theirs);
+        }
+        let by_order_id = self.book.of_order_id(venue, draft.get(tag::ORDER_ID)?);
+        // Of one that has ended, the venue may have used the id again.
+        by_order_id.filter(|name| is_theirs(name) && self.book.is_trading(*name))
+    }
+
+    /// An ExecutionReport about an order that a request of another client has reached.
+    fn reach(&mut self, now: Timestamp, about: u32, reached: u32, draft: &Draft) {
+        let heard = said(
+            draft.get(tag::EXEC_TYPE),
+            draft.get(tag::ORD_STATUS),
+            draft.get(tag::EXEC_TRANS_TYPE),
+        );
+        if heard != Said::Pending && self.book.name(about).state == State::Pending {
+            self.book.close(about, State::Ended);
+        }
+        if !matches!(heard, Said::Pending | Said::Rejected) {
+            self.book.touch(reached, now);
+            self.note_answer(reached, b"8");
+            self.execution(reached, draft);
         }
     }
 

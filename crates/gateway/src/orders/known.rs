@@ -30,6 +30,18 @@ pub fn answers(msg_type: &[u8]) -> bool {
     !table::answers(msg_type).is_empty()
 }
 
+/// Whether a message of this type may name an order by OrderID(37), and [`Orders::guard`] reads it.
+#[must_use]
+pub fn names_orders(msg_type: &[u8]) -> bool {
+    table::naming(msg_type).is_some()
+}
+
+/// Whether a message of this type may reach the orders of all clients at a venue.
+#[must_use]
+pub fn reaches_all(msg_type: &[u8]) -> bool {
+    table::MASS_REQUESTS.contains(&msg_type)
+}
+
 /// Whether [`Orders::outbound`] and [`Orders::refused`] read this field of a message of this type.
 #[must_use]
 pub fn reads_outbound(msg_type: &[u8], tag: Tag) -> bool {

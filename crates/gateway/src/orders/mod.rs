@@ -10,6 +10,7 @@
 
 mod book;
 mod checkpoint;
+mod guard;
 mod inbound;
 pub mod known;
 mod lifecycle;
@@ -83,6 +84,11 @@ pub enum OrdersError {
         /// The field.
         tag: Tag,
     },
+    /// The id in this field names no order of the client, and none of the client's own ids does.
+    UnknownOrder {
+        /// The field.
+        tag: Tag,
+    },
     /// All ids have been written that there are behind this prefix.
     IdsUsedUp,
     /// A prefix is too long, or has a byte that does not belong into an id.
@@ -100,6 +106,9 @@ impl fmt::Display for OrdersError {
             Self::TooManySessions => f.write_str("no room for another venue"),
             Self::NoId => f.write_str("message without an id"),
             Self::IdTooLong { tag } => write!(f, "id in field {tag} is too long"),
+            Self::UnknownOrder { tag } => {
+                write!(f, "id in field {tag} names no order of this client")
+            }
             Self::IdsUsedUp => f.write_str("no ids are left behind this prefix"),
             Self::Prefix => f.write_str("prefix is not up to 8 visible characters without '='"),
             Self::MaxLen => f.write_str("length of ids does not fit"),

@@ -186,6 +186,55 @@ pub static ASKS: [(&[u8], &[Ask]); 32] = [
     (b"BE", &[ask(tag::USER_REQUEST_ID, Kind::User, Role::Asks)]),
 ];
 
+/// How a message to a venue names an order by ids that are not in [`ASKS`].
+#[derive(Clone, Copy, Debug)]
+pub struct Naming {
+    /// OrderID(37), and ids beside it that nobody follows.
+    pub ids: &'static [Tag],
+    /// The client's id of the same order.
+    pub by: Tag,
+    /// That id is in no row of [`ASKS`].
+    pub translates: bool,
+}
+
+const BY_ORIG: Naming = Naming {
+    ids: &[tag::ORDER_ID, tag::SECONDARY_ORDER_ID],
+    by: tag::ORIG_CL_ORD_ID,
+    translates: false,
+};
+const BY_CL_ORD_ID: Naming = Naming {
+    ids: &[
+        tag::ORDER_ID,
+        tag::SECONDARY_ORDER_ID,
+        tag::SECONDARY_CL_ORD_ID,
+    ],
+    by: tag::CL_ORD_ID,
+    translates: false,
+};
+const BY_UNFOLLOWED: Naming = Naming {
+    translates: true,
+    ..BY_CL_ORD_ID
+};
+
+/// Messages to a venue, by MsgType(35), that may name an order by the venue's OrderID(37). FIX 4.0 to
+/// 5.0 SP2.
+pub static NAMINGS: [(&[u8], Naming); 10] = [
+    (b"F", BY_ORIG),
+    (b"G", BY_ORIG),
+    (b"H", BY_CL_ORD_ID),
+    (b"Q", BY_CL_ORD_ID),
+    (b"J", BY_UNFOLLOWED),
+    (b"AC", BY_ORIG),
+    (b"t", BY_ORIG),
+    (b"u", BY_ORIG),
+    (b"AD", BY_UNFOLLOWED),
+    (b"BN", BY_UNFOLLOWED),
+];
+
+/// Messages to a venue that may reach the orders of all clients there: OrderMassCancelRequest(q),
+/// OrderMassStatusRequest(AF), OrderMassActionRequest(CA).
+pub static MASS_REQUESTS: [&[u8]; 3] = [b"q", b"AF", b"CA"];
+
 /// What becomes of an id in an answer that is not one of its client's.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stranger {
@@ -320,6 +369,12 @@ pub static ANSWERS: [(&[u8], &[Answer]); 25] = [
 pub(super) fn asks(msg_type: &[u8]) -> &'static [Ask] {
     let row = ASKS.iter().find(|(asked, _)| *asked == msg_type);
     row.map_or(&[], |(_, ids)| ids)
+}
+
+/// How a message to a venue names an order by the venue's ids; `None` for a type without them.
+pub(super) fn naming(msg_type: &[u8]) -> Option<&'static Naming> {
+    let row = NAMINGS.iter().find(|(named, _)| *named == msg_type);
+    row.map(|(_, naming)| naming)
 }
 
 /// The ids in a message from a venue; none for a type that is not in [`ANSWERS`].

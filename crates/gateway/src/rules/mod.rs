@@ -151,6 +151,13 @@ impl Rules {
         self.rule(rule).map(|rule| rule.line)
     }
 
+    /// Whether the condition of a rule names this message type as one that it is for.
+    #[must_use]
+    pub fn names_type(&self, rule: usize, msg_type: &[u8]) -> bool {
+        let test = self.rule(rule).and_then(|rule| rule.test.as_ref());
+        test.is_some_and(|test| reach::names_type(test, msg_type))
+    }
+
     fn rule(&self, number: usize) -> Option<&Rule> {
         let event = || Some(&self.events.get(number - self.rules.len())?.rule);
         self.rules.get(number).or_else(event)

@@ -202,6 +202,18 @@ pub(super) fn types(test: &Test) -> Option<Vec<Vec<u8>>> {
     }
 }
 
+/// Whether a test asks for this message type, beside whatever else.
+pub(super) fn names_type(test: &Test, msg_type: &[u8]) -> bool {
+    match test {
+        Test::Bytes(field, Op::Equal, value) => field.tag == tag::MSG_TYPE && value == msg_type,
+        Test::OneOf(field, values) => {
+            field.tag == tag::MSG_TYPE && values.iter().any(|value| value == msg_type)
+        }
+        Test::And(tests) | Test::Or(tests) => tests.iter().any(|test| names_type(test, msg_type)),
+        _ => false,
+    }
+}
+
 /// Whether the message type alone decides if the test holds.
 pub(super) fn only_types(test: &Test) -> bool {
     match test {

@@ -125,6 +125,11 @@ impl Book {
             return;
         }
         if let Some(other) = self.of_order_id(self.name(place).venue, order_id) {
+            let is_other = self.name(other).client != self.name(place).client;
+            // The venue has used it again since, for an order that goes on.
+            if is_other && self.is_trading(other) && !self.is_trading(place) {
+                return;
+            }
             self.unindex(other, By::OrderId);
         }
         self.unindex(place, By::OrderId);

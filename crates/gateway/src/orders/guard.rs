@@ -1,0 +1,109 @@
+//! Which orders a message may name by ids that a venue gave: those of its own client.
+
+use fixwire_protocol::{SessionId, tag};
+
+use super::book::By;
+use super::table::{self, Kind, Naming};
+use super::{Orders, OrdersError};
+use crate::Draft;
+
+impl Orders {
+    /// A message of a client is about to go to a venue: lets no id in it name an order of another
+    /// client. To be called before [`outbound`](Self::outbound). Changes the message alone, so it is
+    /// not to be called again after a crash.
+    ///
+    /// OrderID(37) goes out when a report has told it for an order of this client. Another one, and
+    /// SecondaryOrderID(198), which is not followed, is taken out when ClOrdID(11) or OrigClOrdID(41)
+    /// names the order as well: these are always the client's own.
+    ///
+    /// # Errors
+    ///
+    /// [`OrdersError::UnknownOrder`]; then it must not go out.
+    pub fn guard(
+        &self,
+        client: SessionId,
+        venue: SessionId,
+        draft: &mut Draft,
+    ) -> Result<(), OrdersError> {
+        match table::naming(draft.msg_type()) {
+            Some(naming) => self.guard_ids(naming, client, venue, draft),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn guard_ids(
+        &self,
+        naming: &Naming,
+        client: SessionId,
+        venue: SessionId,
+        draft: &mut Draft,
+    ) -> Result<(), OrdersError> {
+        let mut at = 0;
+        while at < draft.len() {
+            let (field, id) = (draft.tag(at), draft.value(at));
+            if id.is_empty() || id == b"NONE" {
+                at += 1;
+            } else if field == tag::CL_ORD_ID && naming.translates {
+                self.translate(client, venue, draft, at)?;
+                at += 1;
+            } else if !naming.ids.contains(&field)
+                || (field == tag::ORDER_ID && self.has_order_id(client, venue, id))
+            {
+                at += 1;
+            } else if self.is_named(naming, client, venue, draft, at) {
+                draft.remove(at..at + 1);
+            } else {
+                return Err(OrdersError::UnknownOrder { tag: field });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a report has told this OrderID for an order of this client.
+    fn has_order_id(&self, client: SessionId, venue: SessionId, id: &[u8]) -> bool {
+        let name = self.book.of_order_id(venue, id);
+        name.is_some_and(|name| self.book.name(name).client == client)
+    }
+
+    /// Whether a client's id names the order that the id at this place names: the last one before it, in
+    /// an entry of a group the first of the entry, or the next one.
+    fn is_named(
+        &self,
+        naming: &Naming,
+        client: SessionId,
+        venue: SessionId,
+        draft: &Draft,
+        at: usize,
+    ) -> bool {
+        let by = |place: &usize| draft.tag(*place) == naming.by && !draft.value(*place).is_empty();
+        let before = (0..at).rev().find(by);
+        let Some(place) = before.or_else(|| (at..draft.len()).find(by)) else {
+            return false;
+        };
+        let (id, kind) = (draft.value(place), Kind::Order);
+        let is_theirs = |name| self.book.name(name).client == client;
+        !naming.translates
+            || self.book.of_client(client, venue, kind, id).is_some()
+            || self.book.at_venue(venue, kind, id).is_some_and(is_theirs)
+    }
+
+    /// Writes the ClOrdID that the venue knows. One that nobody has there goes out as it is.
+    fn translate(
+        &self,
+        client: SessionId,
+        venue: SessionId,
+        draft: &mut Draft,
+        at: usize,
+    ) -> Result<(), OrdersError> {
+        let id = draft.value(at);
+        if let Some(own) = self.book.of_client(client, venue, Kind::Order, id) {
+            draft.set_at(at, self.book.id(own, By::Venue));
+        } else if self.book.at_venue(venue, Kind::Order, id).is_some() {
+            return Err(OrdersError::UnknownOrder {
+                tag: tag::CL_ORD_ID,
+            });
+        }
+        Ok(())
+    }
+}
