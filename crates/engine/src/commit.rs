@@ -76,7 +76,13 @@ impl<D: Disk> Core<D> {
         let line = &mut self.lines[session];
         line.counters.received += 1;
         let verdict = match message.msg_type() {
-            b"A" => receive_logon(now, state, message, app, &mut self.outbox),
+            b"A" => {
+                let verdict = receive_logon(now, state, message, app, &mut self.outbox);
+                if !matches!(verdict, Verdict::Disconnect(_)) {
+                    tell_reset(now, state, line, &self.journal, app, &mut self.outbox);
+                }
+                verdict
+            }
             _ => state.receive(now, message, &mut self.outbox),
         };
         if verdict == Verdict::Deliver {
@@ -103,6 +109,8 @@ impl<D: Disk> Core<D> {
             app.on_poss_dup(now, state.id(), message, &mut self.outbox);
         } else if verdict == Verdict::Rejected {
             self.rejected(now, session, message, app);
+        } else if matches!(verdict, Verdict::Disconnect(_)) {
+            tell_reset(now, state, line, &self.journal, app, &mut self.outbox);
         } else if line.logged_on && has_reject(&self.outbox) {
             app.on_reject_sent(now, state.id(), message, &mut self.outbox);
         } else if !line.logged_on && state.is_logged_on() {
@@ -114,6 +122,12 @@ impl<D: Disk> Core<D> {
         }
         self.commit(now, session, Kind::Message, Some(message.bytes()))?;
         Ok(verdict)
+    }
+
+    /// Tells the application when the numbers of a session have restarted since the last record.
+    pub(crate) fn tell_reset(&mut self, now: Now, session: usize, app: &mut impl Application) {
+        let (state, line) = (&self.sessions[session], &self.lines[session]);
+        tell_reset(now, state, line, &self.journal, app, &mut self.outbox);
     }
 
     /// Tells the application what the peer's Reject is about.
@@ -460,6 +474,21 @@ impl<D: Disk> Core<D> {
             self.due = self.due.min(due);
         }
         self.due = self.due.min(self.lines[session].wake);
+    }
+}
+
+#[cold]
+fn tell_reset<D: Disk>(
+    now: Now,
+    session: &Session,
+    line: &Line,
+    journal: &Journal<D>,
+    app: &mut impl Application,
+    outbox: &mut Outbox,
+) {
+    let known = journal.counters(line.journal);
+    if known.is_some_and(|known| known.epoch != session.epoch() as u32) {
+        app.on_reset(now, session.id(), outbox);
     }
 }
 

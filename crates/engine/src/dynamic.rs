@@ -15,7 +15,7 @@ use crate::canary::{self, Fault};
 use crate::config::{ConfigError, Connection, LONGEST_ID, SessionConfig, Template};
 use crate::connect::Dialler;
 use crate::connection::Input;
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, check_panics};
 use crate::event::{Ending, Event, Refusal};
 use crate::host::Host;
 use crate::journal::{Disk, Journal, JournalError};
@@ -200,7 +200,8 @@ impl<A: Application, H: Host> Engine<A, H> {
         if self.is_stopping() {
             return Ok(Err(AddError::Stopping));
         }
-        if let Err(error) = config.check() {
+        let checked = config.check();
+        if let Err(error) = checked.and_then(|()| check_panics(&self.app, &config)) {
             return Ok(Err(AddError::Config(error)));
         }
         let mut index = self.core.lines.len();

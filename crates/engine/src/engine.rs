@@ -201,6 +201,10 @@ impl<A: Application, H: Host> Engine<A, H> {
     /// As [`Engine::new`].
     pub fn with_host(config: EngineConfig, mut app: A, mut host: H) -> Result<Self, EngineError> {
         config.check().map_err(EngineError::Config)?;
+        let templates = config.templates.iter().map(|template| &template.session);
+        for session in config.sessions.iter().chain(templates) {
+            check_panics(&app, session).map_err(EngineError::Config)?;
+        }
         let now = host.now();
         let outbox_bytes = config.outbox_bytes();
         // First what may be in use elsewhere, then what writes.
@@ -454,4 +458,15 @@ fn segment_bytes(config: &EngineConfig) -> usize {
     let record = config.max_message + config.outbox_bytes();
     let room = (record + (1 << 20)).next_multiple_of(1 << 20);
     room.max(SMALLEST).min(config.segment_bytes)
+}
+
+/// Whether a panic may be answered in this session, if it is to be.
+pub(crate) fn check_panics(
+    app: &impl Application,
+    session: &SessionConfig,
+) -> Result<(), ConfigError> {
+    if session.answer_panics && !app.survives_panics() {
+        return Err(ConfigError::Panics(session.name.clone()));
+    }
+    Ok(())
 }

@@ -115,6 +115,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             if stale {
                 // Neither a session that is down nor one that is settled ends by it.
                 let _: Verdict = state.reset(now, &mut core.outbox);
+                core.tell_reset(now, session, &mut self.app);
                 core.commit(now, session, Kind::Reset, None)?;
                 let session = core.sessions[session].id();
                 self.events.tell(now, &Event::NumbersRestarted { session });
@@ -142,6 +143,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             Phase::LoggedOn(up) if older && up.exchange == Exchange::Settled => {
                 // Neither a session that is down nor one that is settled ends by it.
                 let _: Verdict = state.reset(now, &mut core.outbox);
+                core.tell_reset(now, session, &mut self.app);
                 core.commit(now, session, Kind::Sent, None)?;
                 let session = core.sessions[session].id();
                 self.events.tell(now, &Event::NumbersRestarted { session });

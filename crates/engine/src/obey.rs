@@ -110,6 +110,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         }
         let verdict = state.reset(now, &mut core.outbox);
         debug_assert_eq!(verdict, Verdict::Handled, "a reset waits for its answer");
+        core.tell_reset(now, index, &mut self.app);
         core.commit(now, index, Kind::Reset, None)?;
         core.note_due(index);
         Ok(())

@@ -442,6 +442,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.set_owner(conn, Owner::Nobody);
         let id = SessionId(session as u32);
         self.core.sessions[session].disconnected(now);
+        self.core.tell_reset(now, session, &mut self.app);
         self.core.commit(now, session, Kind::Reset, None)?;
         if was_logged_on {
             self.app.on_logout(now, id);

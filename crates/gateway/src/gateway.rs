@@ -118,8 +118,6 @@ struct Core {
     conversions: Conversions,
     reject_unmatched: bool,
     counters: Counters,
-    /// The number of the last answer of our own.
-    last_answer: i64,
     /// The counters that rules name.
     counted: Vec<u64>,
     /// The text of a reject.
@@ -255,6 +253,8 @@ impl Application for Gateway {
         if let Ok(Err(error)) = self.core.notes.begin(outbox) {
             (self.core.listener)(Event::Note(error));
         }
+        // Without room for the note they count as waiting, until the numbers restart.
+        let _ = self.core.notes.has_come(session.0 as usize, outbox);
         self.happened(Happening::Logon, session);
     }
 
@@ -293,6 +293,17 @@ impl Application for Gateway {
         outbox: &mut Outbox,
     ) {
         self.happened_to(Happening::RejectSent, now, session, message, outbox);
+    }
+
+    fn on_reset(&mut self, _now: Now, session: SessionId, outbox: &mut Outbox) {
+        // Without room for the note they are lost as if they had been sent.
+        let _ = self.core.notes.is_void(session.0 as usize, outbox);
+        self.core.held_due = Mono(0);
+    }
+
+    /// What is known of orders would be ahead of its notes.
+    fn survives_panics(&self) -> bool {
+        false
     }
 
     fn on_hours(&mut self, _now: Now, session: SessionId, open: bool) {

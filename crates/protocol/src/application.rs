@@ -108,6 +108,11 @@ pub trait Application {
     ) {
     }
 
+    /// The numbers of a session restart at 1: what was written for it while it had no connection, and
+    /// was never sent, is void. What this writes is in the record of the restart. Called before
+    /// [`Application::on_logon`] when a Logon is the cause.
+    fn on_reset(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}
+
     /// A period of a session's schedule has begun, or ended. Between two periods nothing is kept for the
     /// session: its numbers will restart. Every session counts as open until this says otherwise.
     fn on_hours(&mut self, _now: Now, _session: SessionId, _open: bool) {}
@@ -115,6 +120,14 @@ pub trait Application {
     /// A session was added while the engine runs, or has come back under its name. Ids of new ones
     /// follow those that there are.
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
+
+    /// Whether it may go on after a panic in [`on_message`](Self::on_message): the engine takes back what
+    /// was written for that message, notes included, when a session's setting asks for it. An
+    /// application whose state would then be ahead of its notes says no, and the engine refuses the
+    /// setting.
+    fn survives_panics(&self) -> bool {
+        true
+    }
 
     /// For work that depends on time: called in every turn in which something happened, and when the
     /// moment has come that it asked for. Answers that moment; `None` for never.

@@ -296,6 +296,14 @@ impl Application for Serving {
         self.gateway.on_resend(now, session, stored)
     }
 
+    fn on_reset(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
+        self.gateway.on_reset(now, session, outbox);
+    }
+
+    fn survives_panics(&self) -> bool {
+        self.gateway.survives_panics()
+    }
+
     fn on_note(&mut self, at: Timestamp, note: &[u8]) {
         self.gateway.on_note(at, note);
     }

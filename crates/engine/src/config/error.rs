@@ -30,6 +30,9 @@ pub enum ConfigError {
     /// A CompID, SubID or LocationID of this session is too long or has other characters than printable
     /// ASCII.
     Id(String),
+    /// A panic of the application is to be answered in this session, and the application says that it
+    /// does not survive one.
+    Panics(String),
     /// A size or count is outside its range.
     OutOfRange {
         /// The field of the configuration.
@@ -47,6 +50,11 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSession => f.write_str("no session is configured"),
+            Self::Panics(name) => write!(
+                f,
+                "session {name}: a panic cannot be answered (RejectMessageOnUnhandledException), since this \
+                 application's state would not be taken back with its messages: leave the setting out"
+            ),
             Self::LogWithoutJournal => f.write_str(
                 "message logs are made from the journal, which durability `memory` does not have",
             ),

@@ -180,6 +180,7 @@ impl Answer<'_> {
                 | Trouble::MaxHeld
                 | Trouble::MaxRemembered
                 | Trouble::Expired
+                | Trouble::Void
                 | Trouble::TargetGone,
             ) => b"4",
             Some(Trouble::TooMany) => b"8",

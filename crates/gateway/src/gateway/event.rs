@@ -101,6 +101,8 @@ pub enum Trouble {
     MaxRemembered,
     /// It was held longer than its time to live.
     Expired,
+    /// The numbers of the session that it waited for have restarted: it is void.
+    Void,
     /// It was held for a session that the file no longer has.
     TargetGone,
     /// It was sent, and its peer has rejected it with a Reject(3).
@@ -144,6 +146,7 @@ impl Trouble {
             }
             Self::Duplicate => "duplicate ClOrdID",
             Self::Away(_) | Self::TargetGone => "destination is not available",
+            Self::Void => "destination has reset its sequence numbers",
             Self::Expired => "destination was not available in time",
             Self::Unmatched => "no destination for this message",
             Self::CameBack => "message has come back to where it was sent",

@@ -7,11 +7,14 @@
 //!                        expired, or its target is gone             > its order ends, its source is answered
 //! ```
 //!
+//! What a session has numbered for its target, which is away, is known here too: when the target logs on it
+//! is forgotten, when the session's numbers restart before that, its source is answered as well.
+//!
 //! Each step has its note in the same record of the journal.
 
 use fixwire_protocol::{BodyError, Mono, Nanos, Now, Outbox, SessionId};
 
-use super::notes::{ANSWERED, Held, came_at};
+use super::notes::{ANSWERED, Held, Lane, came_at};
 use super::work::Work;
 use super::{Event, Gateway, Trouble};
 
@@ -49,8 +52,9 @@ impl Gateway {
         let notes = &self.core.notes;
         (0..notes.queues.rows()).filter_map(|row| {
             let (messages, bytes) = notes.queues.size(row);
-            let session = notes.name(SessionId(row as u32)).unwrap_or_default();
-            (messages > 0).then_some(Waiting {
+            let (lane, target) = Lane::of(row);
+            let session = notes.name(target).unwrap_or_default();
+            (messages > 0 && lane == Lane::Held).then_some(Waiting {
                 session,
                 messages,
                 bytes,
@@ -70,7 +74,7 @@ impl Gateway {
                 if left == 0 {
                     break Some(now.mono);
                 }
-                match self.first_of(SessionId(row as u32), now, outbox) {
+                match self.first_of(row, now, outbox) {
                     Step::Left => left -= 1,
                     Step::Waits(next) => break next,
                     Step::NoRoom => left = 0,
@@ -85,12 +89,18 @@ impl Gateway {
     }
 
     /// Lets the first message of a queue go, if it is due.
-    fn first_of(&mut self, target: SessionId, now: Now, outbox: &mut Outbox) -> Step {
-        let Some(came) = self.core.notes.queues.peek(target.0 as usize) else {
+    fn first_of(&mut self, row: usize, now: Now, outbox: &mut Outbox) -> Step {
+        let Some(came) = self.core.notes.queues.peek(row) else {
             return Step::Waits(None);
         };
+        let (lane, target) = Lane::of(row);
+        match lane {
+            Lane::Held => {}
+            Lane::Numbered => return Step::Waits(None),
+            Lane::Void => return self.give_up(row, Trouble::Void, now, outbox),
+        }
         let Some(to) = self.core.notes.place(target) else {
-            return self.give_up(target, Trouble::TargetGone, now, outbox);
+            return self.give_up(row, Trouble::TargetGone, now, outbox);
         };
         let left = match self.core.sessions[to].time_to_live {
             Some(live) => {
@@ -100,23 +110,23 @@ impl Gateway {
             None => i64::MAX,
         };
         if left <= 0 {
-            return self.give_up(target, Trouble::Expired, now, outbox);
+            return self.give_up(row, Trouble::Expired, now, outbox);
         }
         match self.active[to] && self.open[to] {
-            true => self.deliver(target, to, now, outbox),
+            true => self.deliver(row, to, now, outbox),
             false => Step::Waits(Some(now.mono + Nanos(left as u64))),
         }
     }
 
     /// Writes the first message of a queue for its target.
-    fn deliver(&mut self, target: SessionId, to: usize, now: Now, outbox: &mut Outbox) -> Step {
+    fn deliver(&mut self, row: usize, to: usize, now: Now, outbox: &mut Outbox) -> Step {
         let Self { core, record, .. } = self;
-        core.notes.queues.front(target.0 as usize, record);
+        core.notes.queues.front(row, record);
         if !outbox.is_empty() && !outbox.has_room(2, record.len()) {
             return Step::NoRoom;
         }
         let before = outbox.entries().len();
-        let left = core.notes.leaves(target, outbox);
+        let left = core.notes.leaves(row, outbox);
         let written = left.and_then(|()| {
             let held = Held::of(record).ok_or(Trouble::NotWritten(BodyError::Full))?;
             let mut body = outbox.begin(SessionId(to as u32), held.msg_type);
@@ -125,25 +135,19 @@ impl Gateway {
         });
         match written {
             Ok(()) => {
-                core.notes.pop(target);
+                core.notes.pop(row);
                 Step::Left
             }
             // Not even into an empty outbox, which is smaller than when the message came.
             Err(trouble) => {
                 outbox.truncate(before);
-                self.give_up(target, trouble, now, outbox)
+                self.give_up(row, trouble, now, outbox)
             }
         }
     }
 
     /// The first message of a queue is not delivered.
-    fn give_up(
-        &mut self,
-        target: SessionId,
-        trouble: Trouble,
-        now: Now,
-        outbox: &mut Outbox,
-    ) -> Step {
+    fn give_up(&mut self, row: usize, trouble: Trouble, now: Now, outbox: &mut Outbox) -> Step {
         let Self {
             rules,
             active,
@@ -153,14 +157,15 @@ impl Gateway {
             decoder,
             ..
         } = self;
-        let mark = core.notes.queues.front(target.0 as usize, record);
-        if !outbox.is_empty() && !outbox.has_room(3, 2 * record.len() + ANSWER) {
+        let (_, target) = Lane::of(row);
+        let mark = core.notes.queues.front(row, record);
+        if !outbox.is_empty() && !outbox.has_room(4, 2 * record.len() + ANSWER) {
             return Step::NoRoom;
         }
-        if core.notes.leaves(target, outbox).is_err() {
+        if core.notes.leaves(row, outbox).is_err() {
             return Step::Waits(None);
         }
-        core.notes.pop(target);
+        core.notes.pop(row);
         let Some(held) = Held::of(record) else {
             return Step::Left;
         };

@@ -59,7 +59,6 @@ pub(super) fn load(
             conversions: parts.conversions,
             reject_unmatched: parts.options.reject_unmatched,
             counters: Counters::default(),
-            last_answer: 0,
             counted: alloc::vec![0; parts.rules.counters().len()],
             text: Vec::with_capacity(256),
             own_id: Vec::with_capacity(256),

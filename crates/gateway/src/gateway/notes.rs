@@ -16,6 +16,14 @@
 //! h ..                                         the same, and its source is not answered
 //! Q                                            nor is that of the last one that is held
 //! U target                                     the first one has left the queue: sent, or not to be
+//! W source target lengths | D|11=..| 35=..|11=..|
+//!                                              written for a session that is away: what orders know of it,
+//!                                              and what an answer to it reads
+//! w ..                                         the same, and its source is not answered
+//! B target                                     that session has logged on: nothing waits for it any more
+//! V target                                     its numbers restart: what waited for it is void
+//! T target                                     the first one of these is told
+//! A number                                     the number of an answer of the gateway's own
 //! M client | 11=..|1=..|58=|                   remembered for an order of a client; what has no value is not
 //! F client | 11=..|                            nothing is remembered for it any more
 //! ```
@@ -39,7 +47,7 @@ mod held;
 mod remembered;
 mod words;
 
-pub(super) use held::{ANSWERED, Held, Holding, UNANSWERED, came_at};
+pub(super) use held::{ANSWERED, Held, Holding, Lane, UNANSWERED, came_at};
 pub(super) use remembered::Order;
 use words::{limits, put_ids, put_limits, put_number, rewriting, word};
 
@@ -75,6 +83,8 @@ pub(super) struct Notes {
     pub queues: Queues,
     /// What is remembered for orders.
     pub memory: Memory,
+    /// The number of the last answer of our own.
+    last_answer: i64,
     /// The message that was held last, when its source is to be answered.
     last_held: Option<Place>,
     /// The fields of a note.
@@ -99,6 +109,7 @@ impl Notes {
             sessions: sessions.map(|(name, ids)| (name, ids, None)).collect(),
             queues: Queues::new(max_held),
             memory: Memory::new(max_remembered, limits.hash_key),
+            last_answer: 0,
             last_held: None,
             draft: Draft::with_capacity(16, 512),
             text: Vec::with_capacity(512),
@@ -221,6 +232,18 @@ impl Notes {
             set.map_err(|_| NoteError::NotOurs)?;
         }
         Ok(())
+    }
+
+    /// A number that no answer before had: the time, or one more than the last when the clock was set
+    /// back.
+    pub fn answer_number(&mut self, now: Timestamp, outbox: &mut Outbox) -> Result<i64, Trouble> {
+        let number = now.0.max(self.last_answer.saturating_add(1));
+        self.text.clear();
+        self.text.extend_from_slice(b"A ");
+        put_number(&mut self.text, number.unsigned_abs());
+        outbox.note(&self.text)?;
+        self.last_answer = number;
+        Ok(number)
     }
 
     /// A message is about to go to a venue; as [`Orders::outbound`].
@@ -353,7 +376,13 @@ impl Notes {
 
     /// Makes the call again that a note tells of.
     pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
-        if let [ANSWERED | UNANSWERED | b'Q' | b'U', ..] = note {
+        // Journals that have no notes of answers have these times.
+        self.last_answer = self.last_answer.max(at.0);
+        if let [
+            ANSWERED | UNANSWERED | b'Q' | b'U' | b'W' | b'w' | b'B' | b'V' | b'T',
+            ..,
+        ] = note
+        {
             return self.follow_held(at, note);
         }
         if let [b'M' | b'F', b' ', ..] = note {
@@ -373,6 +402,10 @@ impl Notes {
                 let limits = limits(rest, self.limits.hash_key)?;
                 self.noted = Some(limits);
                 return Some(self.apply_limits(limits));
+            }
+            "A" => {
+                self.last_answer = self.last_answer.max(rest.parse().ok()?);
+                return Some(Ok(()));
             }
             "S" => {
                 let (number, rest) = word(rest);

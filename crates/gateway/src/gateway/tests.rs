@@ -17,6 +17,7 @@ mod reload;
 mod remember;
 mod scripts;
 mod status;
+mod void;
 
 use std::collections::BTreeMap;
 use std::format;

@@ -87,6 +87,8 @@ impl<'w> Work<'w> {
         self.core.recalled.clear();
         if let Err(trouble) = self.before() {
             self.trouble(None, Target::Unknown, trouble);
+            // Its sender may send it again; no reject is made for an answer.
+            self.unanswered = self.is_answer() && matches!(trouble, Trouble::NotWritten(_));
         } else {
             let remembered = core::mem::take(&mut self.core.recalled);
             let facts = Facts {
@@ -390,6 +392,13 @@ impl<'w> Work<'w> {
         if (!is_there || !self.core.notes.queues.is_empty()) && self.is_held(to, is_there) {
             return self.hold(to, draft, sent);
         }
+        if !self.active[to] && sent.is_some() {
+            return self.leave(to, draft, sent);
+        }
+        self.write(to, draft)
+    }
+
+    fn write(&mut self, to: usize, draft: &mut Draft) -> Result<(), Trouble> {
         let mut body = self.outbox.begin(SessionId(to as u32), draft.msg_type());
         draft.write(&mut body);
         Ok(body.finish()?)
@@ -472,21 +481,18 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// A number that no answer before had: the time, so that it is another one after a restart.
-    fn number(&mut self) -> i64 {
-        let next = self.core.last_answer.saturating_add(1);
-        self.core.last_answer = self.now.wall.0.max(next);
-        self.core.last_answer
-    }
-
     /// Answers the source which sessions are logged on.
     fn answer_status(&mut self) {
         if self.answered {
             return;
         }
         self.answered = true;
+        let Ok(number) = self.core.notes.answer_number(self.now.wall, self.outbox) else {
+            self.unanswered = true;
+            return;
+        };
         let status = Status {
-            number: self.number(),
+            number,
             to: SessionId(self.source as u32),
             dictionary: &self.core.sessions[self.source].dictionary,
             message: self.message,
@@ -500,7 +506,10 @@ impl<'w> Work<'w> {
     /// Answers the source with the text that was made.
     fn answer(&mut self, kind: RejectKind, trouble: Option<Trouble>) {
         self.answered = true;
-        let number = self.number();
+        let Ok(number) = self.core.notes.answer_number(self.now.wall, self.outbox) else {
+            self.unanswered = true;
+            return;
+        };
         let own = |tag| Some((self.core.notes.number(self.source)?, self.message.get(tag)?));
         let orders = self.core.notes.orders();
         // An ExecutionReport about a second copy would be taken for the order's.

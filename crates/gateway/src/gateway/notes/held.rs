@@ -1,7 +1,9 @@
-//! Messages that are held, and their notes.
+//! Messages that wait for a session, and their notes.
 //!
 //! A message stands in the queue of its target as its note, behind the time when it came. The mark of
 //! its record is the note's first letter.
+
+use alloc::vec::Vec;
 
 use fixwire_protocol::dictionary::Dictionary;
 use fixwire_protocol::{Message, Outbox, SOH, SessionId, Timestamp};
@@ -16,9 +18,45 @@ pub(in super::super) const ANSWERED: u8 = b'H';
 /// The mark of one whose source is not.
 pub(in super::super) const UNANSWERED: u8 = b'h';
 
+/// Where a message waits.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in super::super) enum Lane {
+    /// In the gateway, which writes it when its target is there.
+    Held,
+    /// In its target's session, which has numbered it; known here in case its number becomes void.
+    Numbered,
+    /// Nowhere any more: its source is to be told.
+    Void,
+}
+
+impl Lane {
+    const ALL: [Self; 3] = [Self::Held, Self::Numbered, Self::Void];
+
+    /// The row of the queues for a target.
+    pub fn row(self, target: SessionId) -> usize {
+        target.0 as usize * Self::ALL.len() + self as usize
+    }
+
+    /// The lane and the target of a row.
+    pub fn of(row: usize) -> (Self, SessionId) {
+        let count = Self::ALL.len();
+        (Self::ALL[row % count], SessionId((row / count) as u32))
+    }
+
+    /// The letter of the note that the first one has left.
+    fn leaving(self) -> &'static [u8] {
+        match self {
+            Self::Held => b"U ",
+            Self::Numbered | Self::Void => b"T ",
+        }
+    }
+}
+
 /// A message that is to be held.
 pub(in super::super) struct Holding<'h> {
     pub mark: u8,
+    /// [`Lane::Held`] or [`Lane::Numbered`].
+    pub lane: Lane,
     /// The session that it came from, by its place in the file, and its dictionary.
     pub source: usize,
     pub dictionary: &'h Dictionary,
@@ -83,7 +121,7 @@ impl<'n> Held<'n> {
 }
 
 impl Notes {
-    /// Puts a message at the end of its target's queue.
+    /// Puts a message at the end of its target's queue, or only what an answer to it needs.
     pub fn hold(
         &mut self,
         at: Timestamp,
@@ -106,26 +144,40 @@ impl Notes {
             }
         }
         let came = self.parts.len() - known;
-        let msg_type = holding.draft.msg_type().len();
+        let is_held = holding.lane == Lane::Held;
+        let msg_type = match is_held {
+            true => holding.draft.msg_type(),
+            false => &[],
+        };
         self.text.clear();
-        self.text.push(holding.mark);
-        for number in [source.0 as usize, target.0 as usize, known, came, msg_type] {
+        self.text.push(match (is_held, holding.mark) {
+            (true, mark) => mark,
+            (false, ANSWERED) => b'W',
+            (false, _) => b'w',
+        });
+        for number in [
+            source.0 as usize,
+            target.0 as usize,
+            known,
+            came,
+            msg_type.len(),
+        ] {
             self.text.push(b' ');
             put_number(&mut self.text, number as u64);
         }
         self.text.push(SOH);
         self.text.extend_from_slice(&self.parts);
-        self.text.extend_from_slice(holding.draft.msg_type());
-        self.text.extend_from_slice(holding.draft.encode());
-        if !self.queues.has_room(target.0 as usize, 8 + self.text.len()) {
+        if is_held {
+            self.text.extend_from_slice(msg_type);
+            self.text.extend_from_slice(holding.draft.encode());
+        }
+        let row = holding.lane.row(target);
+        if !self.queues.has_room(row, 8 + self.text.len()) {
             return Err(Trouble::MaxHeld);
         }
         outbox.note(&self.text)?;
-        let place = self.queues.push(
-            target.0 as usize,
-            holding.mark,
-            &[&at.0.to_le_bytes(), &self.text],
-        );
+        let parts: [&[u8]; 2] = [&at.0.to_le_bytes(), &self.text];
+        let place = self.queues.push(row, holding.mark, &parts);
         if holding.mark == ANSWERED {
             self.last_held = Some(place);
         }
@@ -143,36 +195,102 @@ impl Notes {
     }
 
     /// Notes that the first message leaves a queue, which the caller then takes away.
-    pub fn leaves(&mut self, target: SessionId, outbox: &mut Outbox) -> Result<(), Trouble> {
+    pub fn leaves(&mut self, row: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
+        let (lane, target) = Lane::of(row);
+        self.note_target(lane.leaving(), target, outbox)
+    }
+
+    fn note_target(
+        &mut self,
+        what: &[u8],
+        target: SessionId,
+        outbox: &mut Outbox,
+    ) -> Result<(), Trouble> {
         self.text.clear();
-        self.text.extend_from_slice(b"U ");
+        self.text.extend_from_slice(what);
         put_number(&mut self.text, u64::from(target.0));
         Ok(outbox.note(&self.text)?)
     }
 
     /// Takes the first message of a queue away; whether there was one.
-    pub fn pop(&mut self, target: SessionId) -> bool {
+    pub fn pop(&mut self, row: usize) -> bool {
         self.last_held = None;
-        self.queues.pop(target.0 as usize)
+        self.queues.pop(row)
+    }
+
+    /// A session of the file has logged on: its peer asks for what was written for it.
+    pub fn has_come(&mut self, place: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
+        let Some(target) = self.waited_for(place) else {
+            return Ok(());
+        };
+        self.note_target(b"B ", target, outbox)?;
+        while self.pop(Lane::Numbered.row(target)) {}
+        Ok(())
+    }
+
+    /// The numbers of a session of the file restart: its peer will never see what waited for it.
+    pub fn is_void(&mut self, place: usize, outbox: &mut Outbox) -> Result<(), Trouble> {
+        let Some(target) = self.waited_for(place) else {
+            return Ok(());
+        };
+        self.note_target(b"V ", target, outbox)?;
+        self.make_void(target);
+        Ok(())
+    }
+
+    /// The session at this place, when something was written for it while it was away.
+    fn waited_for(&self, place: usize) -> Option<SessionId> {
+        let target = self.number(place)?;
+        let (waiting, _) = self.queues.size(Lane::Numbered.row(target));
+        (waiting > 0).then_some(target)
+    }
+
+    fn make_void(&mut self, target: SessionId) {
+        let (from, to) = (Lane::Numbered.row(target), Lane::Void.row(target));
+        let mut record = Vec::new();
+        while let Some(mark) = self.queues.front(from, &mut record) {
+            self.pop(from);
+            self.queues.push(to, mark, &[&record]);
+        }
     }
 
     /// Does again what a note tells of a message that is held.
     pub(super) fn follow_held(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
         match note {
-            [mark @ (ANSWERED | UNANSWERED), b' ', ..] => {
+            [letter @ (ANSWERED | UNANSWERED | b'W' | b'w'), b' ', ..] => {
                 let (target, _) = Held::read(note).ok_or(NoteError::NotOurs)?;
                 if target.0 as usize >= self.known.len() {
                     return Err(NoteError::UnknownSession);
                 }
+                let (lane, mark) = match *letter {
+                    b'W' => (Lane::Numbered, ANSWERED),
+                    b'w' => (Lane::Numbered, UNANSWERED),
+                    mark => (Lane::Held, mark),
+                };
                 let parts: [&[u8]; 2] = [&at.0.to_le_bytes(), note];
-                let place = self.queues.push(target.0 as usize, *mark, &parts);
-                if *mark == ANSWERED {
+                let place = self.queues.push(lane.row(target), mark, &parts);
+                if mark == ANSWERED {
                     self.last_held = Some(place);
                 }
             }
-            [b'U', b' ', target @ ..] => {
-                let target = next(&mut &*target).ok_or(NoteError::NotOurs)?;
-                if !self.pop(SessionId(target)) {
+            [letter @ (b'U' | b'B' | b'V' | b'T'), b' ', target @ ..] => {
+                let target = SessionId(next(&mut &*target).ok_or(NoteError::NotOurs)?);
+                let done = match letter {
+                    b'U' => self.pop(Lane::Held.row(target)),
+                    b'T' => self.pop(Lane::Void.row(target)),
+                    b'B' => {
+                        let row = Lane::Numbered.row(target);
+                        let any = self.pop(row);
+                        while self.pop(row) {}
+                        any
+                    }
+                    _ => {
+                        let (waiting, _) = self.queues.size(Lane::Numbered.row(target));
+                        self.make_void(target);
+                        waiting > 0
+                    }
+                };
+                if !done {
                     return Err(NoteError::NothingHeld);
                 }
             }

@@ -65,7 +65,10 @@ fn no_client_reaches_an_order_of_another_one() {
             &["BERT: 35=j|45=7|372=H|380=1|58=unknown order (37)|"],
         );
         let counters = rig.gateway.orders().counters();
-        assert_eq!(counters.live, 3, "both orders go on, and a replacement waits");
+        assert_eq!(
+            counters.live, 3,
+            "both orders go on, and a replacement waits"
+        );
     }
 }
 
@@ -229,7 +232,10 @@ fn whoever_has_the_order_is_told_whoever_caused_it() {
 fn a_request_that_is_refused_does_not_end_the_order_it_was_for() {
     let mut rig = two_orders();
     rig.hears("BERT", "35=F|41=ZZ|11=B2|55=VOD|54=1|");
-    rig.hears("VENUE", "35=8|37=OA1|11=B2|41=A1|150=8|39=8|55=VOD|54=1|151=0|14=0|6=0|");
+    rig.hears(
+        "VENUE",
+        "35=8|37=OA1|11=B2|41=A1|150=8|39=8|55=VOD|54=1|151=0|14=0|6=0|",
+    );
     assert_eq!(rig.gateway.orders().counters().live, 2);
 }
 
@@ -278,12 +284,15 @@ fn mass_requests_need_a_rule_that_names_them() {
         );
         for when in [
             format!("MsgType = \"{kind}\""),
-            format!("MsgType in (\"D\", \"{kind}\") and Account != \"1\""),
+            format!("MsgType in (\"D\", \"{kind}\") and not Account = \"1\""),
             format!("Account = \"1\" or MsgType = \"{kind}\""),
         ] {
-            let rule =
-                format!("[[rule]]\nfrom = ['BERT']\nwhen = '{when}'\ndo = ['send VENUE']\n");
-            assert_eq!(rig_of(&rule).hears("BERT", &text), [format!("VENUE: {text}")], "{when}");
+            let rule = format!("[[rule]]\nfrom = ['BERT']\nwhen = '{when}'\ndo = ['send VENUE']\n");
+            assert_eq!(
+                rig_of(&rule).hears("BERT", &text),
+                [format!("VENUE: {text}")],
+                "{when}"
+            );
         }
         let rule = format!(
             "[[rule]]\nfrom = ['BERT']\nwhen = 'MsgType != \"D\" and not MsgType = \"8\"'\ndo = ['send VENUE']\n"

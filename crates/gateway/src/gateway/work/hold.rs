@@ -1,11 +1,11 @@
-//! A message for a session that is away is put into the gateway's own queue.
+//! A message for a session that is away is put into the gateway's own queue, or left to the session.
 
 use fixwire_protocol::outbox::MAX_MSG_TYPE;
 use fixwire_protocol::{BodyError, SECRETS, SessionId, tag};
 
 use super::super::Trouble;
 use super::super::held::LOOK;
-use super::super::notes::{ANSWERED, Holding, UNANSWERED};
+use super::super::notes::{ANSWERED, Holding, Lane, UNANSWERED};
 use super::Work;
 use crate::Draft;
 use crate::orders::Out;
@@ -16,7 +16,7 @@ impl Work<'_> {
     #[cold]
     pub(super) fn is_held(&self, to: usize, is_there: bool) -> bool {
         let number = self.core.notes.number(to);
-        let waiting = number.map_or(0, |to| self.core.notes.queues.size(to.0 as usize).0);
+        let waiting = number.map_or(0, |to| self.core.notes.queues.size(Lane::Held.row(to)).0);
         waiting > 0 || (!is_there && self.core.sessions[to].time_to_live.is_some())
     }
 
@@ -36,9 +36,41 @@ impl Work<'_> {
         if draft.msg_type().is_empty() || draft.msg_type().len() > MAX_MSG_TYPE {
             return Err(Trouble::NotWritten(BodyError::Value(tag::MSG_TYPE)));
         }
+        self.note_waiting(Lane::Held, to, draft, sent)?;
+        self.core.counters.held += 1;
+        let live = self.core.sessions[to].time_to_live;
+        let due = self.now.mono + live.unwrap_or(LOOK).min(LOOK);
+        self.core.held_due = self.core.held_due.min(due);
+        Ok(())
+    }
+
+    /// Writes a message for a session that is away and gets it when it logs on, and remembers it until
+    /// then: the session's numbers may restart first.
+    #[cold]
+    pub(super) fn leave(
+        &mut self,
+        to: usize,
+        draft: &mut Draft,
+        sent: Option<Out>,
+    ) -> Result<(), Trouble> {
+        let before = self.outbox.entries().len();
+        self.write(to, draft)?;
+        self.note_waiting(Lane::Numbered, to, draft, sent)
+            .inspect_err(|_| self.outbox.truncate(before))
+    }
+
+    /// Notes that a message waits for a session.
+    fn note_waiting(
+        &mut self,
+        lane: Lane,
+        to: usize,
+        draft: &mut Draft,
+        sent: Option<Out>,
+    ) -> Result<(), Trouble> {
         let is_answered = sent.is_some() && self.given == 0 && !self.answered && !self.is_answer();
         let holding = Holding {
             mark: if is_answered { ANSWERED } else { UNANSWERED },
+            lane,
             source: self.source,
             dictionary: &self.core.sessions[self.source].dictionary,
             target: to,
@@ -47,11 +79,7 @@ impl Work<'_> {
             draft,
         };
         self.core.notes.hold(self.now.wall, holding, self.outbox)?;
-        self.core.counters.held += 1;
         self.holds |= is_answered;
-        let live = self.core.sessions[to].time_to_live;
-        let due = self.now.mono + live.unwrap_or(LOOK).min(LOOK);
-        self.core.held_due = self.core.held_due.min(due);
         Ok(())
     }
 }

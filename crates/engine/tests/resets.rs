@@ -1,0 +1,133 @@
+//! An application hears when the numbers of a session restart, in the record of that.
+
+mod common;
+
+use std::net::{Ipv4Addr, SocketAddr};
+
+use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
+use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::journal::sim::SimDisk;
+use fixwire::protocol::session::{self, BeginString, Role};
+use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, Timestamp};
+use fixwire::{ConfigError, Engine, EngineError};
+
+use common::wire::{self, calm};
+
+const PORT: u16 = 1000;
+
+/// Notes what it hears.
+#[derive(Default)]
+struct Desk {
+    noted: Vec<String>,
+}
+
+impl Desk {
+    fn hear(&mut self, what: &str, outbox: &mut Outbox) {
+        self.noted.push(what.to_owned());
+        outbox.note(what.as_bytes()).unwrap();
+    }
+}
+
+impl Application for Desk {
+    fn on_message(
+        &mut self,
+        _: Now,
+        _: SessionId,
+        _: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        self.hear("message", outbox);
+        Ok(())
+    }
+
+    fn on_reset(&mut self, _: Now, _: SessionId, outbox: &mut Outbox) {
+        self.hear("reset", outbox);
+    }
+
+    fn on_logon(&mut self, _: Now, _: SessionId, outbox: &mut Outbox) {
+        self.hear("logon", outbox);
+    }
+
+    fn on_note(&mut self, _: Timestamp, note: &[u8]) {
+        self.noted.push(String::from_utf8_lossy(note).into_owned());
+    }
+
+    fn survives_panics(&self) -> bool {
+        false
+    }
+}
+
+fn config() -> EngineConfig {
+    let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
+    fix.max_latency = None;
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+    let session = SessionConfig::new("ENGINE->PEER", fix, Connection::Acceptor { listen });
+    EngineConfig {
+        durability: Durability::Process,
+        segment_bytes: 1 << 20,
+        max_message: 1024,
+        sessions: vec![session],
+        ..EngineConfig::default()
+    }
+}
+
+fn turns(engine: &mut Engine<Desk, SimHost>) {
+    for _ in 0..20 {
+        engine.turn().expect("it works");
+    }
+}
+
+#[test]
+fn a_reset_is_heard_of_before_the_logon_that_causes_it() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+    let start =
+        |life| Engine::with_host(config(), Desk::default(), SimHost::new(life, &net, &disk));
+    let mut engine = start(1).unwrap();
+    let conn = net.connect(0, PORT).unwrap();
+    wire::write(&net, conn, "PEER", "A", 1, "98=0|108=30|");
+    turns(&mut engine);
+    wire::write(&net, conn, "PEER", "D", 2, "11=A|");
+    turns(&mut engine);
+    net.close(conn);
+    turns(&mut engine);
+    let before = ["logon", "message"];
+    assert_eq!(engine.application_mut().noted, before);
+    let conn = net.connect(0, PORT).unwrap();
+    wire::write(&net, conn, "PEER", "A", 1, "98=0|108=30|141=Y|");
+    turns(&mut engine);
+    let by_logon = [&before[..], &["reset", "logon"]].concat();
+    assert_eq!(engine.application_mut().noted, by_logon);
+    // While it is logged on, and while it is not.
+    engine.handle().reset(SessionId(0)).unwrap();
+    turns(&mut engine);
+    let by_command = [&by_logon[..], &["reset"]].concat();
+    assert_eq!(engine.application_mut().noted, by_command);
+    net.close(conn);
+    turns(&mut engine);
+    drop(engine);
+    let mut engine = start(2).unwrap();
+    assert_eq!(
+        engine.application_mut().noted,
+        by_command,
+        "each in the journal"
+    );
+    engine.handle().reset(SessionId(0)).unwrap();
+    turns(&mut engine);
+    let down = [&by_command[..], &["reset"]].concat();
+    assert_eq!(engine.application_mut().noted, down);
+}
+
+#[test]
+fn an_application_that_survives_no_panic_is_not_made_to() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+    let mut config = config();
+    config.sessions[0].answer_panics = true;
+    let host = SimHost::new(1, &net, &disk);
+    let error = Engine::with_host(config, Desk::default(), host).err();
+    assert!(
+        matches!(&error, Some(EngineError::Config(ConfigError::Panics(name))) if name == "ENGINE->PEER"),
+        "{error:?}"
+    );
+    let text = error.unwrap().to_string();
+    assert!(text.contains("RejectMessageOnUnhandledException"), "{text}");
+}
