@@ -13,8 +13,8 @@ fn main() {
     let out = env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     for (file, version) in [("fix42.rs", Version::Fix42), ("fix44.rs", Version::Fix44)] {
         let dictionary = Dictionary::built_in(version);
-        let source =
-            generate::typed(&dictionary, &MESSAGES).unwrap_or_else(|error| panic!("{error}"));
+        let source = generate::typed_in("fixwire::protocol", &dictionary, &MESSAGES)
+            .unwrap_or_else(|error| panic!("{error}"));
         let path = Path::new(&out).join(file);
         fs::write(&path, source)
             .unwrap_or_else(|error| panic!("cannot write {}: {error}", path.display()));

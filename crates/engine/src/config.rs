@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
 use fixwire_protocol::{Tag, session};
 
@@ -63,11 +64,23 @@ pub struct EngineConfig {
     /// Fields whose values are starred out in both logs, beside those that always are. The journal keeps
     /// them.
     pub masked_in_logs: Vec<Tag>,
+    /// Dictionaries whose files are missing, and in whose place built-in ones are used: an
+    /// [`Event::DictionaryMissing`](crate::Event) tells of each at every start.
+    pub missing_dictionaries: Vec<MissingDictionary>,
     /// The sessions. A session's place here is its [`SessionId`](fixwire_protocol::SessionId).
     pub sessions: Vec<SessionConfig>,
     /// What acceptor sessions are made of when a Logon is for none of `sessions`. The first one that
     /// fits is taken.
     pub templates: Vec<Template>,
+}
+
+/// A missing file in whose place a built-in dictionary is used.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct MissingDictionary {
+    /// The file, as the settings name it.
+    pub file: String,
+    /// What is used.
+    pub version: Version,
 }
 
 impl Default for EngineConfig {
@@ -87,6 +100,7 @@ impl Default for EngineConfig {
             file_log: None,
             sql_log: None,
             masked_in_logs: Vec::new(),
+            missing_dictionaries: Vec::new(),
             sessions: Vec::new(),
             templates: Vec::new(),
         }

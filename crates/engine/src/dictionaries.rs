@@ -8,16 +8,46 @@
 //! ```
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use fixwire_protocol::dictionary::delta::{self, Delta, DeltaError, Other, Position, place_of};
 use fixwire_protocol::dictionary::{Dictionary, DictionaryError, Limits, Version, text_of};
+
+use crate::regular;
 
 /// Stands between a dictionary and each of its deltas.
 const AND: &str = " + ";
 /// The dictionary that is usual where it is asked for.
 const BUILT_IN: &str = "built-in";
+
+/// The version whose dictionary other engines ship under this file name, in whatever folder: `FIX42.xml`,
+/// `../spec/FIXT11.xml`.
+pub fn stock(path: &str) -> Option<Version> {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
+    let stem = name.strip_suffix(".xml")?;
+    let is = |version: &Version| version.name().replace('.', "") == stem;
+    Version::ALL.into_iter().find(is)
+}
+
+/// The words of a dictionary with the built-in one of its version in place of a missing file that has a
+/// [`stock`] name: the words, the missing file and its version.
+pub(crate) fn without_missing(words: &str) -> Option<(String, &str, Version)> {
+    let (name, deltas) = match words.split_once(AND) {
+        Some((name, deltas)) => (name.trim(), Some(deltas)),
+        None => (words.trim(), None),
+    };
+    let version = stock(name)?;
+    if Path::new(name).try_exists().unwrap_or(true) {
+        return None;
+    }
+    let built_in = version.name().to_owned();
+    let words = match deltas {
+        Some(deltas) => built_in + AND + deltas,
+        None => built_in,
+    };
+    Some((words, name, version))
+}
 
 /// Reads a dictionary and the deltas behind it. `usual` is what `built-in` means.
 ///
@@ -79,7 +109,7 @@ fn delta(path: &str) -> Result<Delta, LoadError> {
 fn read(path: &str) -> Result<Vec<u8>, LoadError> {
     let most = Limits::default().bytes as u64 + 1;
     let mut bytes = Vec::new();
-    File::open(path)
+    regular::open(path)
         .and_then(|file| file.take(most).read_to_end(&mut bytes))
         .map_err(|source| LoadError::Read {
             path: path.to_owned(),
@@ -179,6 +209,32 @@ mod tests {
         let error = load(&words, None).unwrap_err().to_string();
         assert!(error.contains("two.delta, line 1"), "{error}");
         assert!(load("built-in", None).is_err() && load("nowhere.xml", None).is_err());
+    }
+
+    #[test]
+    fn files_that_other_engines_ship_are_known_by_their_names() {
+        for (path, version) in [
+            ("FIX40.xml", Some(Version::Fix40)),
+            ("../spec/FIX44.xml", Some(Version::Fix44)),
+            ("etc\\FIX50SP2.xml", Some(Version::Fix50Sp2)),
+            ("/opt/FIXT11.xml", Some(Version::Fixt11)),
+            ("FIX50SP1.xml", Some(Version::Fix50Sp1)),
+            ("FIX42x.xml", None),
+            ("FIX42", None),
+            ("FIX42.xml/mine.xml", None),
+        ] {
+            assert_eq!(stock(path), version, "{path}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("FIX42.xml").display().to_string();
+        let words = format!("{path} + a.delta + b.delta");
+        let (instead, missing, version) = without_missing(&words).unwrap();
+        assert_eq!(instead, "FIX.4.2 + a.delta + b.delta");
+        assert_eq!((missing, version), (&path[..], Version::Fix42));
+        // A file that is there is read, whatever is in it.
+        std::fs::write(&path, "").unwrap();
+        assert_eq!(without_missing(&words), None);
+        assert_eq!(without_missing("FIX.4.2"), None);
     }
 
     #[test]

@@ -11,7 +11,9 @@ use crate::accept::Lobby;
 use crate::access::Target;
 use crate::command::{Commands, Handle};
 use crate::commit::{Core, FLUSH_BYTES};
-use crate::config::{ConfigError, Durability, EngineConfig, SessionConfig, Template, Wait};
+use crate::config::{
+    ConfigError, Durability, EngineConfig, MissingDictionary, SessionConfig, Template, Wait,
+};
 use crate::connect::{Dialler, nanos};
 use crate::connection::Input;
 use crate::counters::SessionStatus;
@@ -52,6 +54,7 @@ pub struct Engine<A, H: Host = Os> {
     /// Whose each connection of the host is.
     pub(crate) owners: Vec<Owner>,
     pub(crate) lobby: Lobby,
+    missing_dictionaries: Vec<MissingDictionary>,
     pub(crate) events: Events,
     pub(crate) commands: Commands,
     /// Messages that could not be sent, as told so far.
@@ -254,6 +257,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             most_added: config.limits.dynamic_sessions,
             added: 0,
             templates: config.templates,
+            missing_dictionaries: config.missing_dictionaries,
             configs: config.sessions.iter().cloned().map(Some).collect(),
             host,
             app,
@@ -314,6 +318,11 @@ impl<A: Application, H: Host> Engine<A, H> {
     pub fn on_event(&mut self, sink: impl FnMut(Now, &Event) + Send + 'static) {
         self.events.listen(Box::new(sink));
         let now = self.host.now();
+        for MissingDictionary { file, version } in &self.missing_dictionaries {
+            let (file, version) = (file.clone(), version.name());
+            let event = Event::DictionaryMissing { file, version };
+            self.events.tell(now, &event);
+        }
         for at in self.lobby.addresses() {
             self.events.tell(now, &Event::Listening { at });
         }

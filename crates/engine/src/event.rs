@@ -32,6 +32,13 @@ pub enum Event {
         /// The address.
         at: SocketAddr,
     },
+    /// The file of a dictionary is missing, and the built-in one of its version is used. Told at every start.
+    DictionaryMissing {
+        /// The file, as the settings name it.
+        file: String,
+        /// The version: `FIX.4.2`.
+        version: &'static str,
+    },
     /// A connection for this session stands; the Logons follow.
     Connected {
         /// The session.
@@ -273,6 +280,12 @@ impl fmt::Display for Event {
                 "warning: {at} takes connections from other machines without TLS: whoever is on the \
                  way can read and change messages (SocketUseSSL=Y, or SocketAcceptAddress=127.0.0.1)"
             ),
+            Self::DictionaryMissing { file, version } => write!(
+                f,
+                "warning: dictionary {} is missing, the built-in dictionary of {version} is used: put the \
+                 file there, or write `built-in`",
+                file.escape_debug()
+            ),
             Self::Connected { peer, .. } => write!(f, "connected with {peer}"),
             Self::DialFailed {
                 host,
@@ -465,7 +478,7 @@ impl Event {
     fn kind(&self) -> usize {
         match self {
             Self::Listening { .. } => 0,
-            Self::Unprotected { .. } => 21,
+            Self::Unprotected { .. } | Self::DictionaryMissing { .. } => 21,
             Self::Connected { .. } => 1,
             Self::DialFailed { .. } => 2,
             Self::LoggedOn { .. } => 3,

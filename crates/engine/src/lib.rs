@@ -43,6 +43,7 @@ mod obey;
 pub mod passwords;
 mod private;
 mod redact;
+pub mod regular;
 mod release;
 mod resending;
 mod route;
@@ -54,6 +55,9 @@ pub mod tls;
 pub mod transport;
 mod turn;
 
+// Generated messages name the crates of this one as a user does.
+extern crate self as fixwire;
+
 pub use fixwire_protocol as protocol;
 
 pub use access::Network;
@@ -61,7 +65,7 @@ pub use bucket::Rate;
 pub use command::{Handle, SendError};
 pub use config::{
     Access, ConfigError, Connection, Durability, EngineConfig, Excess, Flow, Limits, LogonLimits,
-    SessionConfig, Template, Throttle, Wait,
+    MissingDictionary, SessionConfig, Template, Throttle, Wait,
 };
 pub use counters::{Counters, SessionStatus};
 pub use dynamic::AddError;

@@ -24,6 +24,7 @@ use argon2::{Argon2, Params};
 use fixwire_protocol::Secret;
 
 use crate::host::WakeUp;
+use crate::regular;
 
 /// Least memory of a hash, KiB. OWASP Password Storage Cheat Sheet, argon2id.
 const LEAST_MEMORY: u32 = 19_456;
@@ -119,7 +120,7 @@ impl Users {
     /// A file that cannot be read or that others may read, or a line that is not a user with a hash.
     pub fn read(path: &Path) -> Result<Self, UsersError> {
         let io = |error: io::Error| UsersError::Io(error.to_string());
-        let file = File::open(path).map_err(io)?;
+        let file = regular::open(path).map_err(io)?;
         let mode = file.metadata().map_err(io)?.mode();
         if mode & 0o077 != 0 {
             return Err(UsersError::Exposed(mode));

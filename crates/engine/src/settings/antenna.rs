@@ -496,7 +496,10 @@ impl Reader<'_> {
         let compare = self.problems.len() < COMPARED;
         let nearest = compare.then(|| nearest(&name)).flatten();
         let span = line.key;
-        let fault = Fault::UnknownKey { nearest };
+        let fault = Fault::UnknownKey {
+            nearest,
+            kept_by: None,
+        };
         self.problems.push(Problem { span, fault });
         Vec::new()
     }

@@ -10,7 +10,7 @@ use fixwire_protocol::session::{ApplVerId, BeginString, Config, OnReject, Party,
 use fixwire_protocol::time::Precision;
 use fixwire_protocol::{Nanos, Secret, Tag};
 
-use super::dictionaries::{Shelf, appl_dictionaries, begin_string, dictionary};
+use super::dictionaries::{Shelf, appl_dictionaries, begin_string, dictionary, validates};
 use super::logs;
 use super::problem::LoadError;
 use super::resolve::{SessionSettings, Settings};
@@ -31,6 +31,7 @@ impl Settings {
         let mut tls = super::transport::Made::default();
         let mut users = safety::Files::default();
         let (mut sessions, mut templates) = (Vec::with_capacity(self.sessions.len()), Vec::new());
+        self.read_dictionaries(&mut shelf, validates)?;
         for session in &self.sessions {
             let config = session_config(self, session, &mut shelf, &mut tls, &mut users)?;
             safety::sort(session, config, &mut sessions, &mut templates);
@@ -92,6 +93,7 @@ impl Settings {
             file_log: logs::file(first),
             sql_log: logs::sql(first),
             masked_in_logs: logs::masked(first),
+            missing_dictionaries: shelf.missing(),
             sessions,
             templates,
         };

@@ -3,6 +3,7 @@
 //! Where a file means one thing there and another here, the reader says so; what each engine does is
 //! taken from its source: `Settings.cpp`, `SessionSettings.java`, `settings.go`, `Settings.cs`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::family;
@@ -31,7 +32,7 @@ pub enum Told {
     ByCaller,
     /// By the file's key `Dialect`.
     ByKey,
-    /// By keys that one engine has and the others have not.
+    /// By keys that one engine has and the others have not: a guess, unless it is fixwire.
     ByItsKeys,
     /// By its name: a `.toml` file is fixwire's own, a `.properties` file FIX Antenna's.
     ByItsName,
@@ -141,26 +142,69 @@ impl fmt::Display for Dialect {
 /// Keys after which it is clear whose file it is.
 const ENOUGH: usize = 2_000;
 
-/// The one engine that has more of these keys than any other; `None` when two have as many, or when
-/// `ours` says that a key is fixwire's own.
+/// Keys of an engine that it takes to call a file that engine's: one alone never does.
+const AT_LEAST: usize = 2;
+
+/// What a key of a file says about who wrote the file.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Clue {
+    /// Only fixwire has it.
+    Ours,
+    /// Nothing: fixwire's documents have it under this name, whoever else has it.
+    Documented,
+    /// Fixwire knows it as a key of other engines only, or under another name.
+    Foreign,
+}
+
+/// The engine that keys speak for; `None` when they leave it open.
+///
+/// A key that only fixwire has settles it. Otherwise a file is of the engine that has most of the foreign
+/// keys for itself, at least [`AT_LEAST`] different ones. What several engines have says nothing, and no
+/// more does what fixwire's own documents name: a file of fixwire's own may have it. A file without
+/// ConnectionType can only be one of QuickFIX/Go: there each key that it alone has counts.
 pub fn guess<'a>(
     keys: impl Iterator<Item = &'a str>,
-    ours: impl Fn(&str) -> bool,
+    clue: impl Fn(&str) -> Clue,
 ) -> Option<Dialect> {
     let mut scores = [0_usize; Dialect::FAMILY.len()];
+    let mut seen = BTreeSet::new();
+    let mut has_role = false;
+    let mut of_go = 0;
     for name in keys.take(ENOUGH) {
-        if ours(name) {
-            return None;
+        has_role |= name.eq_ignore_ascii_case("ConnectionType");
+        if !seen.insert(name.to_ascii_lowercase()) {
+            continue;
         }
-        for (score, dialect) in scores.iter_mut().zip(Dialect::FAMILY) {
-            *score += usize::from(family::is_read(name, dialect));
+        let clue = clue(name);
+        if clue == Clue::Ours {
+            return Some(Dialect::Fixwire);
         }
+        let readers = || {
+            Dialect::FAMILY
+                .iter()
+                .filter(|one| family::is_read(name, **one))
+        };
+        let sample = family::sample(name).map(|sample| sample.dialect);
+        let alone = match (readers().next(), readers().nth(1)) {
+            (Some(one), None) => Some(*one),
+            (None, _) => sample,
+            _ => None,
+        };
+        of_go += usize::from(alone == Some(Dialect::QuickFixGo));
+        if clue == Clue::Foreign
+            && let Some(at) = Dialect::FAMILY.iter().position(|one| Some(*one) == alone)
+        {
+            scores[at] += 1;
+        }
+    }
+    if !has_role && of_go > 0 {
+        return Some(Dialect::QuickFixGo);
     }
     let best = *scores.iter().max()?;
     let mut leaders = Dialect::FAMILY
         .into_iter()
         .zip(scores)
-        .filter(|(_, score)| *score == best);
+        .filter(|(_, score)| *score == best && best >= AT_LEAST);
     let (leader, _) = leaders.next()?;
     leaders.next().is_none().then_some(leader)
 }
@@ -168,24 +212,75 @@ pub fn guess<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::keys::KEYS;
+    use crate::settings::registry::clue;
 
     #[test]
-    fn a_file_is_of_the_engine_that_has_the_most_of_its_keys() {
-        let common = ["BeginString", "HeartBtInt", "SocketAcceptPort"];
+    fn a_file_is_of_the_engine_that_has_the_most_of_its_foreign_keys() {
+        let common = ["BeginString", "ConnectionType", "SocketAcceptPort"];
         let guess = |more: &[&str]| {
             let keys = common.iter().chain(more).copied();
-            super::guess(keys, |name| name == "Durability")
+            super::guess(keys, clue)
         };
         assert_eq!(guess(&[]), None);
-        assert_eq!(guess(&["SocketTcpNoDelay"]), Some(Dialect::QuickFixJ));
-        assert_eq!(guess(&["HostSelectionPolicy"]), Some(Dialect::QuickFix));
+        let (java, java_too) = ("SocketTcpNoDelay", "ValidateSequenceNumbers");
+        assert_eq!(guess(&[java, java_too]), Some(Dialect::QuickFixJ));
+        assert_eq!(guess(&[java, java, "sockettcpnodelay"]), None, "one key");
+        assert_eq!(
+            guess(&["SSLProtocol", "HttpAcceptPort", java]),
+            Some(Dialect::QuickFix)
+        );
+        assert_eq!(
+            guess(&["SQLStoreDriver", "MongoStoreDatabase"]),
+            Some(Dialect::QuickFixGo)
+        );
+        assert_eq!(
+            guess(&["sslenable", "SSLSERVERNAME"]),
+            Some(Dialect::QuickFixN)
+        );
+        let samples = ["ValidOrderTypes", "DefaultMarketPrice"];
+        assert_eq!(guess(&samples), Some(Dialect::QuickFixJ));
+        // QuickFIX/J would not know them in this case, and nobody else has them.
+        assert_eq!(
+            guess(&["sockettcpnodelay", "validatesequencenumbers"]),
+            None
+        );
+        // Two engines with as many.
+        assert_eq!(guess(&[java, java_too, "SSLEnable", "SSLServerName"]), None);
+        // What several have.
+        let several = [
+            "ScreenLogShowEvents",
+            "TimeStampPrecision",
+            "SocketAcceptHost",
+        ];
+        assert_eq!(guess(&several), None);
+        assert_eq!(
+            guess(&[java, java_too, "Durability"]),
+            Some(Dialect::Fixwire)
+        );
+        assert_eq!(guess(&["MyOwnKey", "AndAnother"]), None);
+    }
+
+    #[test]
+    fn a_file_without_a_role_is_of_quickfix_go() {
+        let guess = |keys: &[&str]| super::guess(keys.iter().copied(), clue);
         assert_eq!(guess(&["SocketCAFile"]), Some(Dialect::QuickFixGo));
-        assert_eq!(guess(&["sslenable"]), Some(Dialect::QuickFixN));
-        // QuickFIX/J would not know it in this case, and nobody else has it.
-        assert_eq!(guess(&["sockettcpnodelay"]), None);
-        assert_eq!(guess(&["SocketNodelay"]), None);
-        assert_eq!(guess(&["SocketTcpNoDelay", "Durability"]), None);
-        assert_eq!(guess(&["MyOwnKey"]), None);
+        assert_eq!(guess(&["SocketCAFile", "ConnectionType"]), None);
+        assert_eq!(guess(&["SocketAcceptPort"]), None);
+    }
+
+    /// The trap: a harmless key, and other defaults hold.
+    #[test]
+    fn no_key_that_our_documents_name_changes_whose_file_it_is() {
+        let ours = KEYS.iter().map(|key| key.name);
+        assert_eq!(
+            guess(ours.clone().filter(|name| clue(name) != Clue::Ours), clue),
+            None
+        );
+        for key in family::FAMILY {
+            let guessed = guess(["ConnectionType", key.name].into_iter(), clue);
+            assert_eq!(guessed, None, "{} alone", key.name);
+        }
     }
 
     #[test]

@@ -8,8 +8,9 @@ use fixwire_protocol::session::{ApplVerId, BeginString};
 
 use super::config::appl_ver_id;
 use super::problem::LoadError;
-use super::resolve::{SessionSettings, Settings};
-use super::{Id, Value};
+use super::resolve::{SessionSettings, Setting, Settings};
+use super::{Fault, Id, Problem, Value};
+use crate::config::MissingDictionary;
 use crate::dictionaries;
 
 impl Settings {
@@ -21,12 +22,92 @@ impl Settings {
     /// [`LoadError::Content`] when a dictionary cannot be read.
     pub fn dictionaries(&self) -> Result<Vec<Arc<Dictionary>>, LoadError> {
         let mut shelf = Shelf::default();
+        self.read_dictionaries(&mut shelf, |_| true)?;
         let sessions = self.sessions.iter();
         let dictionaries = sessions.map(|session| {
             let begin_string = begin_string(self, session)?;
             made_of(self, session, begin_string, &mut shelf)
         });
         dictionaries.collect()
+    }
+}
+
+impl Settings {
+    /// Reads what the sessions name, so that every dictionary that cannot be read is reported at once.
+    pub(super) fn read_dictionaries(
+        &self,
+        shelf: &mut Shelf,
+        of: impl Fn(&SessionSettings) -> bool,
+    ) -> Result<(), LoadError> {
+        let mut problems = Vec::new();
+        for session in self.sessions.iter().filter(|session| of(session)) {
+            for (setting, words) in named(session) {
+                let version = usual(session, setting).unwrap_or_default();
+                if let Err(note) = shelf.take(Some(words), version) {
+                    problems.push(Problem {
+                        span: setting.origin.span().unwrap_or(session.header),
+                        fault: Fault::Conflict { note },
+                    });
+                }
+            }
+        }
+        match self.errors(problems) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a session validates with a dictionary.
+pub(super) fn validates(session: &SessionSettings) -> bool {
+    session.bool(Id::UseDataDictionary) && session.bool(Id::ValidateIncomingMessage)
+}
+
+/// The dictionaries that a session names and that are its own: a FIXT session has two or more, any other
+/// one.
+fn named(session: &SessionSettings) -> impl Iterator<Item = (&Setting, &str)> {
+    let ids: &[Id] = match session.text(Id::BeginString) {
+        Some("FIXT.1.1") => &[Id::TransportDataDictionary, Id::AppDataDictionary],
+        _ => &[Id::DataDictionary],
+    };
+    let settings = ids.iter().flat_map(move |id| session.all(*id));
+    settings.filter_map(|setting| match &setting.value {
+        Value::Text(words) => Some((setting, &words[..])),
+        _ => None,
+    })
+}
+
+/// What is built in where a session names a dictionary.
+fn usual(session: &SessionSettings, setting: &Setting) -> Option<&'static str> {
+    let version = match (setting.key.id, setting.number) {
+        (Id::AppDataDictionary, Some(number)) => {
+            let version = ApplVerId::parse(number.to_string().as_bytes())?;
+            return usual_of(version);
+        }
+        (Id::AppDataDictionary, None) => session.text(Id::DefaultApplVerID).unwrap_or("FIX.5.0SP2"),
+        _ => session.text(Id::BeginString)?,
+    };
+    Version::from_name(version).map(Version::name)
+}
+
+fn usual_of(version: ApplVerId) -> Option<&'static str> {
+    let mut names = Version::ALL.into_iter().map(Version::name);
+    names.find(|name| appl_ver_id(name) == Some(version))
+}
+
+/// Warns of missing files in whose place built-in dictionaries are used.
+pub(super) fn warn_of_missing(session: &SessionSettings, problems: &mut Vec<Problem>) {
+    if !validates(session) {
+        return;
+    }
+    for (setting, words) in named(session) {
+        if let Some((_, _, version)) = dictionaries::without_missing(words) {
+            let version = version.name();
+            problems.push(Problem {
+                span: setting.origin.span().unwrap_or(session.header),
+                fault: Fault::BuiltInDictionary { version },
+            });
+        }
     }
 }
 
@@ -49,7 +130,7 @@ pub(super) fn dictionary(
     begin_string: BeginString,
     shelf: &mut Shelf,
 ) -> Result<Option<Arc<Dictionary>>, LoadError> {
-    if !from.bool(Id::UseDataDictionary) || !from.bool(Id::ValidateIncomingMessage) {
+    if !validates(from) {
         return Ok(None);
     }
     made_of(settings, from, begin_string, shelf).map(Some)
@@ -89,9 +170,8 @@ pub(super) fn appl_dictionaries(
     begin_string: BeginString,
     shelf: &mut Shelf,
 ) -> Result<Vec<(ApplVerId, Arc<Dictionary>)>, LoadError> {
-    let checks = from.bool(Id::UseDataDictionary) && from.bool(Id::ValidateIncomingMessage);
     let mut found = Vec::new();
-    if begin_string < BeginString::Fixt11 || !checks {
+    if begin_string < BeginString::Fixt11 || !validates(from) {
         return Ok(found);
     }
     let error = |id, note| settings.error(from, id, note);
@@ -102,10 +182,8 @@ pub(super) fn appl_dictionaries(
         let Some(version) = ApplVerId::parse(number.to_string().as_bytes()) else {
             continue;
         };
-        let mut names = Version::ALL.into_iter().map(Version::name);
-        let usual = names.find(|name| appl_ver_id(name) == Some(version));
         let (above, application) = shelf
-            .take(Some(words), usual.unwrap_or_default())
+            .take(Some(words), usual_of(version).unwrap_or_default())
             .map_err(|note| error(Id::AppDataDictionary, note))?;
         let (below, transport) = shelf
             .take(
@@ -130,6 +208,8 @@ fn built_in(name: &str) -> String {
 #[derive(Default)]
 pub(super) struct Shelf {
     read: BTreeMap<String, Arc<Dictionary>>,
+    /// Files in whose place built-in ones are used, with the versions of these.
+    missing: BTreeMap<String, Version>,
 }
 
 impl Shelf {
@@ -145,6 +225,13 @@ impl Shelf {
             None => self.built_in(version),
         };
         Ok((key, made?))
+    }
+
+    /// The files in whose place built-in dictionaries were taken.
+    pub(super) fn missing(self) -> Vec<MissingDictionary> {
+        let missing = self.missing.into_iter();
+        let missing = missing.map(|(file, version)| MissingDictionary { file, version });
+        missing.collect()
     }
 
     fn built_in(&mut self, name: &str) -> Result<Arc<Dictionary>, String> {
@@ -177,6 +264,11 @@ impl Shelf {
         if let Some(known) = self.read.get(key) {
             return Ok(Arc::clone(known));
         }
+        let instead = dictionaries::without_missing(words);
+        if let Some((_, file, version)) = &instead {
+            self.missing.insert((*file).to_owned(), *version);
+        }
+        let words = instead.as_ref().map_or(words, |(words, ..)| words.as_str());
         let read = dictionaries::load(words, Version::from_name(version));
         let read = Arc::new(read.map_err(|error| error.to_string())?);
         self.read.insert(key.to_owned(), Arc::clone(&read));

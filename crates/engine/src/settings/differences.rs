@@ -202,6 +202,9 @@ pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &
         dialect,
         Dialect::QuickFixJ | Dialect::QuickFixGo | Dialect::QuickFixN
     );
+    if dialect == Dialect::QuickFix && transport::lacks_its_certificate(session) {
+        found.push((Id::SocketUseSSL, Value::Bool(false), "N"));
+    }
     let logs = session.find(Id::FileLogPath).is_some();
     if theirs && logs && session.find(Id::FileLogLayout).is_none() {
         found.push((

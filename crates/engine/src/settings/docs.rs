@@ -5,13 +5,14 @@ use std::fmt::Write;
 use super::antenna::properties::{PROPERTIES, described};
 use super::dialect::Dialect;
 use super::elsewhere::GROUPS;
-use super::family::{FAMILY, FamilyKey, Suffix};
+use super::family::{FAMILY, FamilyKey, SAMPLES, Suffix};
 use super::keys::KEYS;
 use super::registry::{self, Key, Known, Scope};
 
 /// The whole document.
 pub fn markdown() -> String {
-    let mut out = String::from(INTRODUCTION);
+    let samples: Vec<String> = SAMPLES.iter().map(|key| code(key.name)).collect();
+    let mut out = INTRODUCTION.replace("SAMPLES", &samples.join(", "));
     for (title, text, scope) in [
         ("Of the engine", OF_THE_ENGINE, Scope::Engine),
         ("Of a session", OF_A_SESSION, Scope::Session),
@@ -256,9 +257,15 @@ instead of a name prints it with its secrets hidden.
 ## Files of other engines
 
 Files of QuickFIX (C++), QuickFIX/J, QuickFIX/Go and QuickFIX/n are read as they are. Say whose file it is
-with `Dialect=quickfix`, `quickfixj`, `quickfixgo` or `quickfixn` in `[DEFAULT]`, or with `--dialect`; when
-neither says so, the engine is taken that has more of the file's keys than any other, and `check` tells.
-With a key that only fixwire has, or no engine that fits best, it is fixwire's own file.
+with `Dialect=quickfix`, `quickfixj`, `quickfixgo` or `quickfixn` in `[DEFAULT]`, or with `--dialect`. When
+neither says so, it is a guess, which `check` prints and `run` too, with the defaults that hold by it:
+
+* A file with a key that only fixwire has is fixwire's own.
+* It is of another engine when two or more of its keys are that engine's alone, and more than any other
+  engine's. A key that this document has under the same name says nothing, so no such key changes the
+  defaults of a file; nor does a key that several engines have.
+* A file without `ConnectionType` and with a key of QuickFIX/Go alone is QuickFIX/Go's, which has none.
+* Everything else is fixwire's own.
 
 The engine decides
 
@@ -269,6 +276,18 @@ The engine decides
   have is the application's. QuickFIX and QuickFIX/n pass over lines without `=`, sections of other names
   and a second `[DEFAULT]`; in QuickFIX/J and QuickFIX/Go that one adds to the first.
 * which variables are replaced (see below).
+* whether a certificate switches TLS on. In QuickFIX the program decides: when `ServerCertificateFile` is all
+  that a file of QuickFIX says of TLS, and the certificate is missing, the acceptor takes plain text, with a
+  warning. A certificate that is there switches TLS on, and `SocketUseSSL` settles it either way.
+
+A key that nobody has counts for nothing in these engines, so it is kept for the application, with a warning
+that names the known key that looks like it. When the engine was guessed and the key is a slip of the pen away
+from a known one (`NonStopSesion`), it is an error: correct it, or say `Dialect=`. Keys of the sample
+applications (SAMPLES of QuickFIX/J's Executor) give a warning in any file.
+
+A dictionary file that is missing and has the name that these engines ship it under (`FIX40.xml` to
+`FIX50SP2.xml`, `FIXT11.xml`, in any folder) means the built-in dictionary of that version: `check` warns, and an
+event says so at every start.
 
 What the engine would not have done is done here, with a warning: a key in another case, under another
 engine's name or with a blank before its `=` counts, although that deployment ran on the default; a file

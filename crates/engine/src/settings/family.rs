@@ -118,6 +118,39 @@ fn like(text: &str) -> impl Iterator<Item = &'static FamilyKey> {
     })
 }
 
+/// A key that no engine reads, but an application that is shipped with one as a sample.
+#[derive(Debug, Eq, PartialEq)]
+pub struct SampleKey {
+    /// Its name.
+    pub name: &'static str,
+    /// The engine.
+    pub dialect: Dialect,
+    /// What the application is called there.
+    pub application: &'static str,
+}
+
+/// Finds a key of a sample application, in any case.
+pub fn sample(text: &str) -> Option<&'static SampleKey> {
+    SAMPLES
+        .iter()
+        .find(|key| key.name.eq_ignore_ascii_case(text))
+}
+
+const fn of_executor(name: &'static str) -> SampleKey {
+    SampleKey {
+        name,
+        dialect: Dialect::QuickFixJ,
+        application: "Executor",
+    }
+}
+
+/// Every such key. The samples of QuickFIX (C++), QuickFIX/Go and QuickFIX/n read none of their own.
+pub static SAMPLES: &[SampleKey] = &[
+    of_executor("ValidOrderTypes"),
+    of_executor("DefaultMarketPrice"),
+    of_executor("AlwaysFillLimitOrders"),
+];
+
 /// Every key, in the order of the engines' manuals.
 #[rustfmt::skip]
 pub static FAMILY: &[FamilyKey] = &[

@@ -11,7 +11,6 @@
 //! Section names and keys are read in any case; spaces around keys and values are no part of them. What
 //! the engine that a file was written for does otherwise, [`Dialect`] tells.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +18,7 @@ use super::dialect::Dialect;
 use super::problem::{Fault, LoadError, Problem};
 use super::registry;
 use super::toml::Document;
+use crate::regular;
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE: u64 = 2 << 20;
@@ -56,7 +56,7 @@ impl Source {
             error,
         };
         let mut bytes = Vec::new();
-        let file = File::open(path).map_err(failed)?;
+        let file = regular::open(path).map_err(failed)?;
         file.take(MAX_FILE + 1)
             .read_to_end(&mut bytes)
             .map_err(failed)?;

@@ -445,8 +445,8 @@ keys! {
     EnableLastMsgSeqNumProcessed ["EnableLastMsgSeqNumProcessed": "JGN"], Kind::Bool, Some("N"), Session;
 
     /// The engine that the file was written for. It decides how lines are read and which defaults hold
-    /// where two engines have different ones. Absent: keys that only one engine has tell; a file without
-    /// such keys, or with keys that only fixwire has, is read as fixwire's own.
+    /// where two engines have different ones. Absent: two or more keys that only one engine has tell; a
+    /// file without such keys, or with keys that only fixwire has, is read as fixwire's own.
     Dialect [], DIALECTS, None, Engine;
     /// `$NAME`, `${NAME}` and `$(NAME)` in values are replaced by environment variables, as QuickFIX (C++)
     /// does when its program asks for it. `${env:NAME}` and `${file:PATH}` are always replaced.

@@ -5,7 +5,10 @@ use std::io;
 use std::path::PathBuf;
 
 use super::dialect::Dialect;
+use super::family::SampleKey;
 use super::ini::{MAX_SECTIONS, Source, Span};
+use super::kinds::APPL_VERSIONS;
+use super::value::Value;
 use super::variables::VariableFault;
 
 /// One thing that is wrong, or worth a warning, and where.
@@ -42,6 +45,18 @@ pub enum Fault {
     UnknownKey {
         /// The known key that looks most like it.
         nearest: Option<&'static str>,
+        /// The engine whose file it seems to be, which would keep such a key for the application.
+        kept_by: Option<Dialect>,
+    },
+    /// A key of a sample application is kept for the application. A warning.
+    OfSample {
+        /// The key.
+        sample: &'static SampleKey,
+    },
+    /// The file of a dictionary is missing, and the built-in one is used. A warning.
+    BuiltInDictionary {
+        /// What is built in: `FIX.4.2`.
+        version: &'static str,
     },
     /// A key is known from the QuickFIX family, and ignoring it would be dangerous.
     Unsupported {
@@ -155,6 +170,8 @@ impl Fault {
                 | Self::PassedOver { .. }
                 | Self::Replaced { .. }
                 | Self::Kept { .. }
+                | Self::OfSample { .. }
+                | Self::BuiltInDictionary { .. }
                 | Self::Exposed
         )
     }
@@ -175,8 +192,17 @@ impl Fault {
             }
             Self::UnknownKey {
                 nearest: Some(nearest),
+                kept_by: Some(dialect),
+            } => Some(format!(
+                "did you mean `{nearest}`? If it is a key of your application, say Dialect={}: it is \
+                 kept then",
+                dialect.name()
+            )),
+            Self::UnknownKey {
+                nearest: Some(nearest),
+                ..
             } => Some(format!("did you mean `{nearest}`?")),
-            Self::UnknownKey { nearest: None } => Some(
+            Self::UnknownKey { nearest: None, .. } => Some(
                 "keys that an application reads start with `X-`; for a file of another engine say \
                  `Dialect=quickfixj`, for example"
                     .into(),
@@ -200,6 +226,21 @@ impl Fault {
             Self::Found { help, .. } => help.clone(),
             Self::Unsupported { note } | Self::WithoutEffect { note } => Some((*note).into()),
             Self::Missing { because, .. } => Some((*because).into()),
+            Self::OfSample { .. } => Some(
+                "`fixwire run --app echo` accepts orders of every type and fills none".into(),
+            ),
+            Self::BuiltInDictionary { .. } => Some(
+                "say `built-in`, or leave the key out, if that is meant; else put the file there"
+                    .into(),
+            ),
+            Self::Malformed {
+                key: "BeginString", ..
+            } if application_version(text).is_some() => {
+                let version = application_version(text).unwrap_or_default();
+                Some(format!(
+                    "write `BeginString=FIXT.1.1` and `DefaultApplVerID={version}`"
+                ))
+            }
             Self::Malformed { .. } if text.contains(" #") => {
                 Some("a comment needs a line of its own".into())
             }
@@ -269,11 +310,28 @@ impl Fault {
                     "`{text}` is no key of {dialect} or fixwire: it is kept for the application"
                 )
             }
+            Self::OfSample { sample } => format!(
+                "`{text}` is a key of {} of {}: it is kept for the application",
+                sample.application, sample.dialect
+            ),
+            Self::BuiltInDictionary { version } => {
+                format!("`{text}` is missing: the built-in dictionary of {version} is used")
+            }
             Self::Variable { name, why } => format!("variable `{}` {why}", Printable(name)),
             Self::Found { title, .. } => title.clone(),
             Self::Exposed => "every user of this machine can read this secret".into(),
             Self::Toml { message } => format!("no TOML: {}", Printable(message)),
         }
+    }
+}
+
+/// The version that travels over FIXT.1.1, by any of its names.
+fn application_version(text: &str) -> Option<&'static str> {
+    match APPL_VERSIONS.parse(text) {
+        Ok(Value::Word(version)) if text.contains('5') && version.starts_with("FIX.5") => {
+            Some(version)
+        }
+        _ => None,
     }
 }
 

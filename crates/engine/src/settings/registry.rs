@@ -1,5 +1,6 @@
 //! What a key is: its names, what its value may be, what it means.
 
+use super::dialect::Clue;
 use super::elsewhere;
 use super::keys::{Id, KEYS};
 use super::kinds::APPL_VERSIONS;
@@ -89,6 +90,22 @@ pub fn find(text: &str) -> Option<Known> {
     elsewhere::find(text).map(Known::Elsewhere)
 }
 
+/// What a key says about who wrote its file.
+pub fn clue(text: &str) -> Clue {
+    match find(text) {
+        Some(Known::Custom) => Clue::Ours,
+        Some(Known::Used(key, _)) if key.id == Id::Dialect => Clue::Documented,
+        Some(Known::Used(key, _)) if key.names.is_empty() => Clue::Ours,
+        Some(Known::Used(key, _)) if starts_with(text, key.name) => Clue::Documented,
+        _ => Clue::Foreign,
+    }
+}
+
+fn starts_with(text: &str, name: &str) -> bool {
+    let start = text.get(..name.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(name))
+}
+
 /// A key as a file has it, with the number that belongs to it: the inverse of [`find`].
 pub fn name(key: &Key, number: Option<u16>) -> String {
     match number {
@@ -157,6 +174,13 @@ pub fn nearest_of(text: &str, names: impl Iterator<Item = &'static str>) -> Opti
         .map(|(_, name)| name)
 }
 
+/// Whether somebody who wrote this most likely meant that key: one letter differs, or two of many.
+pub fn is_slip(text: &str, key: &str) -> bool {
+    let [text, key] = [text, key].map(str::to_ascii_lowercase);
+    let allowed = if key.len() < 12 { 1 } else { 2 };
+    strsim::damerau_levenshtein(&text, &key) <= allowed
+}
+
 /// Whether the value of a key must never be shown.
 pub fn is_secret(key: &str, value: &str) -> bool {
     const WORDS: [&str; 6] = [
@@ -167,10 +191,12 @@ pub fn is_secret(key: &str, value: &str) -> bool {
         "connectionstring",
         "privatekeybytes",
     ];
-    let key = key.to_ascii_lowercase();
+    let name = key.to_ascii_lowercase();
     let tag = value.split('=').next().unwrap_or("").trim();
-    WORDS.iter().any(|word| key.contains(word))
-        || (key.starts_with("logontag") && !tag.parse().is_ok_and(is_harmless))
+    // The path of a file with passwords is none.
+    let is_path = || used(key).is_some_and(|key| matches!(key.kind, Kind::Path));
+    (WORDS.iter().any(|word| name.contains(word)) && !is_path())
+        || (name.starts_with("logontag") && !tag.parse().is_ok_and(is_harmless))
         || has_credentials(value)
 }
 
@@ -265,6 +291,8 @@ mod tests {
             ("JdbcPassword", "x"),
             ("SocketPrivateKeyBytes", "x"),
             ("OdbcLogConnectionString", "x"),
+            ("PasswordHash", "x"),
+            ("X-PasswordFile", "x"),
             ("LogonTag1", "554=x"),
             ("LogonTag", "1404=x"),
             ("LogonTag", "89=x"),
@@ -282,6 +310,8 @@ mod tests {
             ("JdbcURL", "jdbc:mysql://db:3306/fix"),
             ("LogonTag", "50=x"),
             ("ProxyUser", "x"),
+            ("PasswordFile", "/etc/fixwire/users"),
+            ("passwordfile", "users"),
         ] {
             assert!(!is_secret(key, value), "{key}={value}");
         }
@@ -310,6 +340,10 @@ mod tests {
         assert_eq!(nearest("HeartbeatInt"), Some("HeartBtInt"));
         assert_eq!(nearest("SenderCompId"), Some("SenderCompID"));
         assert_eq!(nearest("Heart_Bt_Int"), Some("HeartBtInt"));
+        assert!(is_slip("NonStopSesion", "NonStopSession"));
+        assert!(is_slip("ResetOnLogin", "ResetOnLogon"));
+        assert!(is_slip("StratTime", "StartTime") && !is_slip("StoreTime", "StartTime"));
+        assert!(!is_slip("MyDesk", "EndDay"));
         assert_eq!(nearest("Flurbl"), None);
         assert_eq!(nearest(&"x".repeat(100_000)), None);
     }

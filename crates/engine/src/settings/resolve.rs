@@ -11,12 +11,12 @@ use super::dialect::{self, Dialect, Told};
 use super::ini::{self, Section, SectionKind, Source, Span};
 use super::keys::{Id, KEYS};
 use super::problem::{Fault, LoadError, Problem, Report};
-use super::registry::{self, Key, Known};
+use super::registry::{self, Key};
 use super::section::{self, Checked, Reading};
 use super::toml::{self, Document};
 use super::value::Value;
 use super::variables::{Form, OfTheProcess, Values, others_may_read};
-use super::{antenna, differences, rules};
+use super::{antenna, dictionaries, differences, rules};
 
 /// A file's sessions, checked.
 #[derive(Clone, Debug)]
@@ -169,6 +169,16 @@ impl Settings {
         read(source, options, false)
     }
 
+    /// An error about the settings of several sessions, found after the file was read; `None` when there is
+    /// no problem.
+    pub(super) fn errors(&self, mut problems: Vec<Problem>) -> Option<LoadError> {
+        problems.sort_by_key(|problem| problem.span.start);
+        problems.dedup();
+        let source = self.report.source.clone();
+        let report = Report { source, problems };
+        (!report.problems.is_empty()).then(|| LoadError::Content(Box::new(report)))
+    }
+
     /// An error about the value of a key, found after the file was read; a dictionary that cannot be
     /// loaded, for example.
     pub fn error(&self, session: &SessionSettings, id: Id, note: String) -> LoadError {
@@ -304,6 +314,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         form: Form::of(dialect, asks_for_variables(sections)),
         values: options.values,
         exposed,
+        guessed: told == Told::ByItsKeys,
     };
     let checked: Vec<Checked> = sections
         .iter()
@@ -322,6 +333,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
                 session.find(id).is_some() || broken(own) || default.is_some_and(broken)
             };
             rules::check_session(&session, &given, &mut problems);
+            dictionaries::warn_of_missing(&session, &mut problems);
             session
         })
         .collect();
@@ -375,12 +387,7 @@ fn whose(sections: &[Section], options: &Options<'_>) -> (Dialect, Told) {
     if let Some(dialect) = said.find_map(|entry| Dialect::find(&entry.text).filter(family)) {
         return (dialect, Told::ByKey);
     }
-    let ours = |name: &str| match registry::find(name) {
-        Some(Known::Used(key, _)) => key.names.is_empty() && key.id != Id::Dialect,
-        Some(Known::Custom) => true,
-        _ => false,
-    };
-    match dialect::guess(entries().map(|entry| &entry.name[..]), ours) {
+    match dialect::guess(entries().map(|entry| &entry.name[..]), registry::clue) {
         Some(dialect) => (dialect, Told::ByItsKeys),
         None => (Dialect::Fixwire, Told::Nowhere),
     }

@@ -1,7 +1,6 @@
 //! The schedule of a session, from its keys.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use fixwire_protocol::Timestamp;
 use super::Id;
 use super::resolve::SessionSettings;
 use super::value::Value;
+use crate::regular;
 use crate::schedule::{
     Clock, Date, Day, Days, Edge, Hours, ParseError, Schedule, TimeZone, dates, find_zone,
 };
@@ -120,7 +120,7 @@ pub(super) fn without_effect(from: &SessionSettings) -> Option<Id> {
 
 fn read_dates(path: &str) -> Result<Vec<Date>, String> {
     let mut text = String::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let file = regular::open(path).map_err(|error| error.to_string())?;
     let limited = &mut file.take(LARGEST_FILE + 1);
     let size = limited
         .read_to_string(&mut text)

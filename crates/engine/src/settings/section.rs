@@ -9,7 +9,7 @@ use super::problem::{Fault, Problem};
 use super::registry::{self, Key, Known};
 use super::resolve::{Custom, Origin, Setting};
 use super::variables::{self, Expanded, Form, Values};
-use super::{differences, elsewhere};
+use super::{differences, elsewhere, family};
 
 /// A section whose keys are known and whose values are right.
 pub struct Checked {
@@ -37,6 +37,8 @@ pub struct Reading<'a> {
     pub values: &'a dyn Values,
     /// Whether every user of the machine can read the file.
     pub exposed: bool,
+    /// Whether nobody has said which engine it was written for.
+    pub guessed: bool,
 }
 
 /// A secret, when shown.
@@ -126,15 +128,22 @@ impl Checked {
             report(entry.value, Fault::Exposed);
         }
         match known {
-            None if reading.dialect.keeps_unknown_keys() => {
+            None => {
+                if let Some(sample) = family::sample(&entry.name) {
+                    report(entry.key, Fault::OfSample { sample });
+                    return self.custom(entry, expanded, secret);
+                }
                 let nearest = compare.then(|| registry::nearest(&entry.name)).flatten();
                 let dialect = reading.dialect;
-                report(entry.key, Fault::Kept { dialect, nearest });
-                self.custom(entry, expanded, secret);
-            }
-            None => {
-                let nearest = compare.then(|| registry::nearest(&entry.name)).flatten();
-                report(entry.key, Fault::UnknownKey { nearest });
+                // There it would count for nothing as well; but whether it is such a file is a guess.
+                let is_slip = nearest.is_some_and(|key| registry::is_slip(&entry.name, key));
+                let kept = dialect.keeps_unknown_keys();
+                if kept && !(reading.guessed && is_slip) {
+                    report(entry.key, Fault::Kept { dialect, nearest });
+                    return self.custom(entry, expanded, secret);
+                }
+                let kept_by = kept.then_some(dialect);
+                report(entry.key, Fault::UnknownKey { nearest, kept_by });
             }
             Some(Known::Custom) => self.custom(entry, expanded, secret),
             Some(Known::Elsewhere(group)) => {

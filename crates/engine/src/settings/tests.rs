@@ -7,6 +7,7 @@ use super::*;
 mod antenna;
 mod convert;
 mod dialects;
+mod guess;
 mod toml;
 
 const GOOD: &str = "\

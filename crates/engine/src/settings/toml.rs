@@ -237,7 +237,13 @@ impl Reader<'_> {
             .is_some_and(|start| start.eq_ignore_ascii_case(used.name));
         if !own {
             let nearest = Some(used.name);
-            return self.report(key, Fault::UnknownKey { nearest });
+            return self.report(
+                key,
+                Fault::UnknownKey {
+                    nearest,
+                    kept_by: None,
+                },
+            );
         }
         let DeValue::Array(values) = value.get_ref() else {
             match scalar(used.kind, value.get_ref()) {

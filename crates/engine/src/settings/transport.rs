@@ -112,6 +112,20 @@ pub fn check(session: &SessionSettings, problems: &mut Vec<Problem>) {
             return;
         }
     }
+    if !uses_tls(session)
+        && !said(Id::SocketUseSSL)
+        && let Some(named) = files_of_tls(session).find(|id| said(*id))
+    {
+        let note = if is_acceptor(session) && named == Id::ServerCertificateFile {
+            "the certificate is missing and nothing else switches TLS on, so that this session takes plain \
+             text, as QuickFIX does unless its program asks for TLS: say SocketUseSSL=Y, or \
+             SocketUseSSL=N for plain text"
+        } else {
+            "nothing switches TLS on, so that this session is plain text: say SocketUseSSL=Y, or \
+             SocketUseSSL=N for plain text"
+        };
+        tell(named, Fault::Surprise { note });
+    }
     if is_acceptor(session) && uses_tls(session) {
         let wanted = client_certificates(session, said(Id::PeerCertificates));
         if wanted != ClientCertificates::NotAsked && !said(Id::PeerCertificates) {
@@ -169,7 +183,7 @@ fn is_acceptor(from: &SessionSettings) -> bool {
 /// TLS is on when the file says so, and when it names a certificate (as QuickFIX/Go and C++ do) or,
 /// for an initiator, authorities.
 pub(super) fn uses_tls(from: &SessionSettings) -> bool {
-    if is_said(from, Id::SocketUseSSL) {
+    if from.find(Id::SocketUseSSL).is_some() {
         return from.bool(Id::SocketUseSSL);
     }
     let named: &[Id] = match is_acceptor(from) {
@@ -182,6 +196,38 @@ pub(super) fn uses_tls(from: &SessionSettings) -> bool {
         ],
     };
     named.iter().any(|id| is_said(from, *id))
+}
+
+/// The keys that name certificates, private keys, authorities and revocation lists of a session.
+fn files_of_tls(session: &SessionSettings) -> impl Iterator<Item = Id> {
+    let of_role = match is_acceptor(session) {
+        true => [Id::ServerCertificateFile, Id::ServerCertificateKeyFile],
+        false => [Id::ClientCertificateFile, Id::ClientCertificateKeyFile],
+    };
+    let of_both = [
+        Id::SocketCertificateFile,
+        Id::SocketPrivateKeyFile,
+        Id::SocketCAFile,
+        Id::CertificationAuthoritiesDirectory,
+        Id::CertificateRevocationListFile,
+        Id::CertificateRevocationListDirectory,
+    ];
+    of_role.into_iter().chain(of_both)
+}
+
+/// Whether the only word of TLS in a file of QuickFIX (C++) is an acceptor's certificate that is missing.
+/// There the program decides, and its sample has such a file; peers that want TLS are refused then.
+pub(super) fn lacks_its_certificate(session: &SessionSettings) -> bool {
+    let missing = |id| {
+        let path = session.text(id).map(std::path::Path::new);
+        path.is_some_and(|path| path.try_exists().is_ok_and(|exists| !exists))
+    };
+    is_acceptor(session)
+        && missing(Id::ServerCertificateFile)
+        && !is_said(session, Id::SocketUseSSL)
+        && !is_said(session, Id::SocketCertificateFile)
+        && !is_said(session, Id::PeerCertificates)
+        && !is_said(session, Id::NeedClientAuth)
 }
 
 fn tls(
@@ -216,6 +262,11 @@ fn tls(
         check_chain: !from.bool(Id::SocketInsecureSkipVerify)
             && from.bool(Id::SSLValidateCertificates),
     };
+    if acceptor && options.identity.is_none() {
+        let note = "an acceptor with TLS shows a certificate: name it in SocketCertificateFile and its \
+                    private key in SocketPrivateKeyFile (PEM), or both in SocketKeyStore (PKCS#12)";
+        return Err(wrong(Id::SocketUseSSL, note));
+    }
     let same = |(side, tls): &&(bool, Tls)| *side == acceptor && *tls.options() == options;
     if let Some((_, tls)) = made.iter().find(same) {
         return Ok(tls.clone());
@@ -224,7 +275,15 @@ fn tls(
         true => Tls::acceptor(options),
         false => Tls::initiator(options),
     };
-    let tls = tls.map_err(|error| settings.error(from, blamed(from, &error), error.to_string()))?;
+    let tls = tls.map_err(|error| {
+        let id = blamed(from, &error);
+        let key = from.find(id).map(|setting| setting.key.name);
+        settings.error(
+            from,
+            id,
+            format!("{error} ({})", key.unwrap_or("SocketUseSSL")),
+        )
+    })?;
     made.push((acceptor, tls.clone()));
     Ok(tls)
 }
@@ -237,6 +296,9 @@ fn blamed(from: &SessionSettings, error: &TlsError) -> Id {
             Id::SocketCertificateFile,
             Id::ServerCertificateFile,
             Id::ClientCertificateFile,
+            Id::SocketPrivateKeyFile,
+            Id::ServerCertificateKeyFile,
+            Id::ClientCertificateKeyFile,
         ],
         TlsPart::Authorities => &AUTHORITIES,
         TlsPart::RevocationLists => &[
@@ -251,8 +313,13 @@ fn blamed(from: &SessionSettings, error: &TlsError) -> Id {
         ],
         TlsPart::Tls => &[],
     };
-    let said = candidates.iter().find(|id| is_said(from, **id));
-    said.copied().unwrap_or(Id::SocketUseSSL)
+    let mut said = candidates.iter().copied().filter(|id| is_said(from, *id));
+    let names_it = |id: &Id| {
+        let named = from.text(*id).map(std::path::Path::new);
+        named.is_some() && named == error.file.as_deref()
+    };
+    let named = said.clone().find(names_it);
+    named.or_else(|| said.next()).unwrap_or(Id::SocketUseSSL)
 }
 
 type Wrong = (Id, &'static str);

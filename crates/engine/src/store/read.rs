@@ -11,6 +11,7 @@ use fixwire_protocol::{Decoder, Frame, frame, tag};
 use super::numbers::{self, Wrong};
 use super::{Family, SessionName, StoreError};
 use crate::journal::Damage;
+use crate::regular;
 
 /// Of a small file no more is read.
 const SMALL: u64 = 256;
@@ -79,7 +80,7 @@ impl Store {
         };
         let began = small(&path("session"), |bytes| numbers::read_time(family, bytes))?;
         let body_path = path("body");
-        let body = File::open(&body_path).map_err(StoreError::io("open", &body_path))?;
+        let body = regular::open(&body_path).map_err(StoreError::io("open", &body_path))?;
         let body_len = body
             .metadata()
             .map_err(StoreError::io("look at", &body_path))?
@@ -214,7 +215,7 @@ fn excerpt(bytes: &[u8]) -> String {
 /// Reads a file of a few bytes.
 fn small<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Wrong>) -> Result<T, StoreError> {
     let mut bytes = Vec::new();
-    File::open(path)
+    regular::open(path)
         .and_then(|file| file.take(SMALL + 1).read_to_end(&mut bytes))
         .map_err(StoreError::io("read", path))?;
     read(&bytes).map_err(|wrong| {
@@ -229,7 +230,7 @@ fn small<T>(path: &Path, read: impl Fn(&[u8]) -> Result<T, Wrong>) -> Result<T, 
 
 /// The entries of a header, in the order of the messages in the body.
 fn entries(family: Family, path: &Path, body_len: u64) -> Result<Vec<Entry>, StoreError> {
-    let file = File::open(path).map_err(StoreError::io("open", path))?;
+    let file = regular::open(path).map_err(StoreError::io("open", path))?;
     let len = fs::metadata(path)
         .map_err(StoreError::io("look at", path))?
         .len();

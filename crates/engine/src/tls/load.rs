@@ -2,7 +2,7 @@
 //!
 //! PEM and PKCS#12 are read; a Java key store is named as one, with the command that converts it.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 
 use super::options::{Authority, Identity, TlsError, TlsPart};
+use crate::regular;
 
 /// The largest file that is read.
 const LARGEST: u64 = 64 << 20;
@@ -180,7 +181,7 @@ fn path_of(found: &[PathBuf]) -> PathBuf {
 fn read(file: &Path, part: TlsPart) -> Result<Vec<u8>, TlsError> {
     let cannot = |error| TlsError::of_file(part, file, format!("cannot be read: {error}"));
     let mut bytes = Vec::new();
-    let opened = File::open(file).map_err(cannot)?;
+    let opened = regular::open(file).map_err(cannot)?;
     opened
         .take(LARGEST + 1)
         .read_to_end(&mut bytes)

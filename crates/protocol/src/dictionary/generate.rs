@@ -48,6 +48,20 @@ impl core::error::Error for UnknownMessage {}
 ///
 /// [`UnknownMessage`] names a type that the dictionary does not have.
 pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, UnknownMessage> {
+    typed_in("fixwire_protocol", dictionary, msg_types)
+}
+
+/// The same for a crate that has this one under another path: `fixwire::protocol`, where only `fixwire` is
+/// a dependency.
+///
+/// # Errors
+///
+/// As [`typed`].
+pub fn typed_in(
+    path: &str,
+    dictionary: &Dictionary,
+    msg_types: &[&str],
+) -> Result<String, UnknownMessage> {
     let mut used = BTreeSet::new();
     let mut text = format!(
         "// Written by fixwire_protocol::dictionary::generate from {}.\n",
@@ -68,15 +82,15 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
             "/// {name}({msg_type}): its view, its writer and the entries of its groups."
         );
         let _ = writeln!(text, "pub mod {module} {{");
-        text.push_str("use fixwire_protocol::outbox::{Body, BodyError};\n");
+        let _ = writeln!(text, "use {path}::outbox::{{Body, BodyError}};");
         // The types of its fields decide which of these a module uses.
-        text.push_str(
-            "#[allow(unused_imports)]\nuse fixwire_protocol::typed::{Fields, Shape, read};\n",
-        );
-        text.push_str(
-            "#[allow(unused_imports)]\nuse fixwire_protocol::{Decimal, Precision, Timestamp};\n",
-        );
-        text.push_str("#[allow(unused_imports)]\nuse fixwire_protocol::{Message, Outbox, Refusal, SessionId};\n");
+        for names in [
+            "typed::{Fields, Shape, read}",
+            "{Decimal, Precision, Timestamp}",
+            "{Message, Outbox, Refusal, SessionId}",
+        ] {
+            let _ = writeln!(text, "#[allow(unused_imports)]\nuse {path}::{names};");
+        }
         Module {
             dictionary,
             text: &mut text,
@@ -87,7 +101,7 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
         text.push_str("}\n");
         messages.push(message);
     }
-    component::module(dictionary, &messages, &mut text);
+    component::module(path, dictionary, &messages, &mut text);
     for tag in used {
         values::values(dictionary, tag, &mut text);
     }

@@ -95,7 +95,10 @@ fn line(text: &str, whole: Span) -> Result<Line, Fault> {
         return Err(Fault::EmptyKey);
     }
     if key.end - key.start > LONGEST {
-        return Err(Fault::UnknownKey { nearest: None });
+        return Err(Fault::UnknownKey {
+            nearest: None,
+            kept_by: None,
+        });
     }
     let value = trimmed(text, whole.start + behind, whole.end);
     let plain = |span: Span| plain(&text[span.start..span.end]);

@@ -418,7 +418,7 @@ fn a_key_or_the_caller_says_whose_file_it_is() {
     };
     assert_eq!(whose(""), (Dialect::Fixwire, Told::Nowhere));
     assert_eq!(
-        whose("SocketTcpNoDelay=Y"),
+        whose("SocketTcpNoDelay=Y\nSLF4JLogHeartbeats=Y"),
         (Dialect::QuickFixJ, Told::ByItsKeys)
     );
     assert_eq!(
@@ -426,8 +426,8 @@ fn a_key_or_the_caller_says_whose_file_it_is() {
         (Dialect::QuickFixN, Told::ByKey)
     );
     assert_eq!(
-        whose("SocketTcpNoDelay=Y\nMaxFields=100"),
-        (Dialect::Fixwire, Told::Nowhere)
+        whose("SocketTcpNoDelay=Y\nSLF4JLogHeartbeats=Y\nMaxFields=100"),
+        (Dialect::Fixwire, Told::ByItsKeys)
     );
     let text = format!("{SESSION}Dialect=quickfixn\n");
     let settings = read_as(Dialect::QuickFix, &text).unwrap();

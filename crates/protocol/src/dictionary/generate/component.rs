@@ -29,7 +29,12 @@ pub(super) fn of<'a>(
 }
 
 /// The module of all components that these messages have.
-pub(super) fn module(dictionary: &Dictionary, messages: &[&MessageDef], text: &mut String) {
+pub(super) fn module(
+    path: &str,
+    dictionary: &Dictionary,
+    messages: &[&MessageDef],
+    text: &mut String,
+) {
     let components: BTreeMap<&str, &ComponentDef> = messages
         .iter()
         .flat_map(|message| of(dictionary, message))
@@ -39,11 +44,12 @@ pub(super) fn module(dictionary: &Dictionary, messages: &[&MessageDef], text: &m
         return;
     }
     // Here too the types of the fields decide which of the imports are used.
-    text.push_str(
+    let _ = write!(
+        text,
         "/// Parts that several messages have: each message above gives a view of its own.\n\
-         pub mod components {\n\
-         #[allow(unused_imports)]\nuse fixwire_protocol::typed::{Fields, Shape, read};\n\
-         #[allow(unused_imports)]\nuse fixwire_protocol::{Decimal, Message, Refusal, Timestamp};\n",
+         pub mod components {{\n\
+         #[allow(unused_imports)]\nuse {path}::typed::{{Fields, Shape, read}};\n\
+         #[allow(unused_imports)]\nuse {path}::{{Decimal, Message, Refusal, Timestamp}};\n",
     );
     let mut module = Module {
         dictionary,
