@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use crate::failure::{Failure, show};
 use crate::gateway::{self, Loaded};
 use crate::readable::Escaped;
+use crate::writable;
 
 /// What to check.
 #[derive(Args, Debug)]
@@ -28,6 +29,7 @@ use crate::readable::Escaped;
   fixwire check broker.cfg
   fixwire check --json broker.cfg | jq '.sessions[].name'
 
+  fixwire check --changed broker.cfg               only what differs from the defaults
   fixwire check broker.toml                        the same settings in TOML
   fixwire check --dialect quickfixj broker.cfg     as the file of QuickFIX/J that it is
   fixwire check fixengine.properties               as a file of FIX Antenna
@@ -36,13 +38,17 @@ Each line of the table says where its value comes from: a line of the file, a li
 section, the default of the engine that the file was written for, or the built-in default; and what that
 engine would have done otherwise. Dictionaries that the file names are read too, and so are rules and
 tables of a gateway. Lines in parentheses are what the schedule of the session comes to: when it next
-opens and closes, and when its numbers restart. All errors of the file are reported at once, and the
-exit code is 1.")]
+opens and closes, and when its numbers restart. The folders of the journal and the logs are tried, and
+nothing is left in them. The last line is the verdict: `ok: 1 session, 0 warnings`. When the file has errors it
+is `2 errors, 1 warning`, behind them, and the exit code is 1.")]
 pub struct CheckArgs {
     /// The settings file
     file: PathBuf,
     #[command(flatten)]
     reading: Reading,
+    /// Only values that are not fixwire's defaults
+    #[arg(long)]
+    changed: bool,
     /// Print JSON, errors included
     #[arg(long)]
     json: bool,
@@ -51,7 +57,8 @@ pub struct CheckArgs {
 /// How a settings file is read.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Reading {
-    /// The engine that the file was written for [default: its key Dialect, or a guess from its keys]
+    /// The engine that the file was written for: quickfix, quickfixj, quickfixgo, quickfixn, antenna or
+    /// fixwire [default: its key Dialect, or a guess from its keys]
     #[arg(long, value_name = "ENGINE", value_parser = dialect)]
     dialect: Option<Dialect>,
 }
@@ -95,6 +102,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             true => None,
             false => Some(gateway::load(&source, &settings, Box::new(|_| {}))?),
         };
+        writable::check(&settings, &config)?;
         let engine = config.check();
         Ok((settings, config, gateway, engine))
     });
@@ -104,17 +112,32 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             print_json(&failure(&error))?;
             return Ok(ExitCode::FAILURE);
         }
+        Err(LoadError::Content(report)) => {
+            let warnings = report.problems.iter();
+            let warnings = warnings
+                .filter(|problem| problem.fault.is_warning())
+                .count();
+            let errors = report.problems.len() - warnings;
+            return failed(&LoadError::Content(report).into(), errors, warnings);
+        }
         Err(error) => return Err(error.into()),
     };
+    let warnings = settings.report.problems.len();
     if let Err(error) = engine {
-        return Err(Failure::Text(format!("{}: {error}", args.file.display())));
+        let failure = Failure::Text(format!("{}: {error}", args.file.display()));
+        return failed(&failure, 1, warnings);
     }
     if args.json {
-        print_json(&description(&settings, &config, gateway.as_ref()))?;
+        print_json(&description(
+            &settings,
+            &config,
+            gateway.as_ref(),
+            args.changed,
+        ))?;
     } else {
         show(&settings.report);
         let mut out = BufWriter::new(io::stdout().lock());
-        table(&settings, &config, &mut out)?;
+        table(&settings, &config, args.changed, &mut out)?;
         if let Some(gateway) = &gateway {
             writeln!(out)?;
             section(
@@ -124,31 +147,110 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
                 &mut out,
             )?;
         }
+        let count = |number: usize, noun| (number > 0).then(|| counted(number, noun));
+        let sessions = count(config.sessions.len(), "session");
+        let templates = count(config.templates.len(), "session template");
+        let verdict = [sessions, templates, Some(counted(warnings, "warning"))];
+        let verdict: Vec<String> = verdict.into_iter().flatten().collect();
+        writeln!(out, "\nok: {}", verdict.join(", "))?;
         out.flush()?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// Tells what is wrong, and the verdict behind it.
+fn failed(failure: &Failure, errors: usize, warnings: usize) -> Result<ExitCode, Failure> {
+    let code = failure.tell();
+    let mut verdict = counted(errors, "error");
+    if warnings > 0 {
+        verdict = format!("{verdict}, {}", counted(warnings, "warning"));
+    }
+    // Nobody is left to tell when this fails.
+    let _ = writeln!(io::stderr(), "{verdict}");
+    Ok(code)
+}
+
+fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// Whether a value is another one than the default of fixwire.
+fn is_changed(setting: &Setting) -> bool {
+    let usual = setting.key.default.map(|text| setting.key.kind.parse(text));
+    usual != Some(Ok(setting.value.clone()))
+}
+
 /// The engine's values once, then each session's.
-fn table(settings: &Settings, config: &EngineConfig, out: &mut impl Write) -> io::Result<()> {
+fn table(
+    settings: &Settings,
+    config: &EngineConfig,
+    changed: bool,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let Some(first) = settings.sessions.first() else {
         return Ok(());
     };
     writeln!(out, "{}\n", read_as(settings))?;
     section(
         "Engine",
-        &rows(settings, first, Scope::Engine, &[]),
+        &rows(settings, first, Scope::Engine, &[], changed),
         settings.dialect,
         out,
     )?;
-    for (session, made) in settings.sessions.iter().zip(&config.sessions) {
-        let mut own = rows(settings, session, Scope::Session, &session.custom);
-        own.extend(schedule_rows(made));
+    for session in &settings.sessions {
+        let mut own = rows(settings, session, Scope::Session, &session.custom, changed);
+        let (kind, made) = made_of(config, session);
+        if let Some(made) = made.filter(|made| !changed || made.schedule.is_some()) {
+            own.extend(schedule_rows(made));
+        }
         writeln!(out)?;
-        let title = format!("Session {}", session.name());
+        let title = format!("{kind} {}", session.name());
         section(&title, &own, settings.dialect, out)?;
     }
     Ok(())
+}
+
+/// What a section became: a session, a template or both.
+fn made_of<'c>(
+    config: &'c EngineConfig,
+    section: &SessionSettings,
+) -> (&'static str, Option<&'c SessionConfig>) {
+    let name = section.name();
+    let mut sessions = config.sessions.iter();
+    if let Some(made) = sessions.find(|made| made.name == name) {
+        return ("Session", Some(made));
+    }
+    let mut templates = config.templates.iter().map(|template| &template.session);
+    ("Session template", templates.find(|made| made.name == name))
+}
+
+/// Of a file of which nobody has said whose it is: whose defaults hold, which those are, and how to settle
+/// it.
+pub fn guess(settings: &Settings) -> Option<String> {
+    match settings.told {
+        Told::ByItsKeys if settings.dialect != Dialect::Fixwire => {}
+        Told::Nowhere => return Some(read_as(settings)),
+        _ => return None,
+    }
+    let all = settings
+        .sessions
+        .iter()
+        .flat_map(|session| &session.settings);
+    let theirs = all.filter(|setting| matches!(setting.origin, Origin::Dialect(_)));
+    let mut defaults: Vec<String> = theirs
+        .map(|setting| match setting.key.default {
+            Some(ours) => format!("{}={} (fixwire: {ours})", key(setting), setting.text),
+            None => format!("{}={}", key(setting), setting.text),
+        })
+        .collect();
+    defaults.sort();
+    defaults.dedup();
+    let mut text = read_as(settings);
+    if !defaults.is_empty() {
+        text += &format!(" Its defaults hold: {}.", defaults.join(", "));
+    }
+    Some(text)
 }
 
 /// Whose file it is, and how that became known.
@@ -157,9 +259,12 @@ pub fn read_as(settings: &Settings) -> String {
     match settings.told {
         Told::ByCaller => format!("Read as a file of {dialect}, as --dialect says."),
         Told::ByKey => format!("Read as a file of {dialect}, as its key Dialect says."),
+        Told::ByItsKeys if dialect == Dialect::Fixwire => {
+            "Read as fixwire's own file: it has keys that no other engine has.".to_owned()
+        }
         Told::ByItsKeys => format!(
-            "Read as a file of {dialect}: its keys fit no other engine as well. Say Dialect={} to make \
-             sure of it, or Dialect=fixwire.",
+            "Read as a file of {dialect}: several of its keys are that engine's alone. Say Dialect={} to \
+             make sure of it, or Dialect=fixwire.",
             dialect.name()
         ),
         Told::ByItsName if dialect == Dialect::Antenna => {
@@ -167,8 +272,8 @@ pub fn read_as(settings: &Settings) -> String {
         }
         Told::ByItsName => "Read as a TOML file, which is fixwire's own.".to_owned(),
         Told::Nowhere => {
-            "Read as fixwire's own file. If it was written for another engine, say which: \
-                          its defaults may differ (--dialect)."
+            "Read as fixwire's own file. If it was written for another engine, say which, since its \
+             defaults may differ: Dialect=quickfixj, for example, or --dialect. Dialect=fixwire settles it."
                 .to_owned()
         }
     }
@@ -273,11 +378,12 @@ fn rows(
     session: &SessionSettings,
     scope: Scope,
     custom: &[Custom],
+    changed: bool,
 ) -> Vec<Row> {
     let of_registry = session
         .settings
         .iter()
-        .filter(|setting| setting.key.scope == scope)
+        .filter(|setting| setting.key.scope == scope && (!changed || is_changed(setting)))
         .map(|setting| Row {
             key: key(setting),
             value: setting.text.clone(),
@@ -343,7 +449,12 @@ fn place(settings: &Settings, origin: Origin) -> String {
     }
 }
 
-fn description(settings: &Settings, config: &EngineConfig, gateway: Option<&Loaded>) -> Value {
+fn description(
+    settings: &Settings,
+    config: &EngineConfig,
+    gateway: Option<&Loaded>,
+    changed: bool,
+) -> Value {
     let from = |origin: Origin| {
         let (from, span) = match origin {
             Origin::BuiltIn => ("built-in", None),
@@ -354,7 +465,8 @@ fn description(settings: &Settings, config: &EngineConfig, gateway: Option<&Load
         (from, span.map(|span| settings.report.source.line(span)))
     };
     let of = |session: &SessionSettings, scope| -> Vec<Value> {
-        let of_scope = |setting: &&Setting| setting.key.scope == scope;
+        let of_scope =
+            |setting: &&Setting| setting.key.scope == scope && (!changed || is_changed(setting));
         let value = |setting: &Setting| {
             let (from, line) = from(setting.origin);
             json!({
@@ -369,14 +481,15 @@ fn description(settings: &Settings, config: &EngineConfig, gateway: Option<&Load
             .map(value)
             .collect()
     };
-    let both = settings.sessions.iter().zip(&config.sessions);
-    let sessions = both.map(|(session, made)| {
+    let sessions = settings.sessions.iter().map(|session| {
         let mut values = of(session, Scope::Session);
         values.extend(session.custom.iter().map(|custom| {
             let (from, line) = from(custom.origin);
             json!({ "key": custom.key, "value": custom.text, "from": from, "line": line })
         }));
-        let schedule = schedule_json(made);
+        let schedule = made_of(config, session)
+            .1
+            .map_or(Value::Null, schedule_json);
         json!({ "name": session.name(), "settings": values, "schedule": schedule })
     });
     json!({

@@ -14,6 +14,11 @@ use crate::check::{Reading, read_as};
 use crate::failure::{Failure, show, tell};
 use crate::readable::Escaped;
 
+/// Of the command as a whole.
+pub const EXAMPLES: &str = "Examples:
+  fixwire config convert broker.cfg broker.toml                 a file of any engine as fixwire's own
+  fixwire config convert --dialect quickfixj broker.cfg -       look at it first, without its secrets";
+
 /// What to do with a settings file.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {

@@ -8,7 +8,6 @@ pub mod serve;
 mod show;
 mod trial;
 
-use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read};
 use std::path::Path;
@@ -16,6 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Subcommand;
+use fixwire::regular;
 use fixwire::settings::{Fault, Id, LoadError, Problem, Report, SessionSettings, Settings, Source};
 use fixwire_gateway::gateway::{Listener, Reload, conversion_files};
 use fixwire_gateway::rules::{RuleError, TableFile, table_files};
@@ -24,6 +24,15 @@ use fixwire_protocol::Dictionary;
 use fixwire_protocol::dictionary::Version;
 
 use crate::failure::Failure;
+
+/// Of the command as a whole.
+pub const EXAMPLES: &str = "Examples:
+  fixwire gateway try gateway.toml messages.log      what would its rules do with these messages?
+  fixwire gateway try gateway.toml store             the same with what a journal has
+  fixwire gateway reload gateway.toml                give the running gateway the rules of its file
+  fixwire gateway conversion FIX.4.2 FIX.4.4         how are messages converted?
+
+`fixwire run gateway.toml` runs a gateway, `fixwire check gateway.toml` checks its file (docs/gateway-cli.md).";
 
 /// What to do with a gateway.
 #[derive(Debug, Subcommand)]
@@ -211,7 +220,7 @@ const MAX_TABLE: u64 = 64 << 20;
 fn read_table(source: &Source, file: &str) -> io::Result<String> {
     let folder = source.path.parent().unwrap_or(Path::new(""));
     let mut text = String::new();
-    let file = File::open(folder.join(file))?;
+    let file = regular::open(folder.join(file))?;
     file.take(MAX_TABLE + 1).read_to_string(&mut text)?;
     if text.len() as u64 > MAX_TABLE {
         let why = format!("it is larger than {MAX_TABLE} bytes");

@@ -12,6 +12,14 @@ use serde_json::json;
 use crate::failure::{Failure, tell};
 use crate::store::{self, ExportArgs, ImportArgs};
 
+/// Of the command as a whole.
+pub const EXAMPLES: &str = "Examples:
+  fixwire journal dump store                         print its messages, oldest first
+  fixwire journal verify store                       is every byte as it was written?
+  fixwire journal export --help                      move a session out, into a store of another engine
+
+A journal is the folder that FileStorePath of the settings file names.";
+
 /// What to do with a journal.
 #[derive(Debug, Subcommand)]
 pub enum JournalCommand {

@@ -14,6 +14,7 @@ mod print;
 mod readable;
 mod run;
 mod store;
+mod writable;
 
 use std::process::ExitCode;
 
@@ -33,7 +34,7 @@ use failure::Failure;
   fixwire config convert broker.cfg broker.toml
                                         the same settings as a file of our own
   fixwire run broker.cfg                run the sessions of a file, print what arrives
-  fixwire run --app echo broker.cfg     answer each order with an execution report
+  fixwire run --app echo broker.cfg     accept each order with an execution report
   fixwire gateway try gateway.toml messages.log
                                         what would its rules do with these messages?
   fixwire journal verify store          is the journal whole?
@@ -63,13 +64,13 @@ enum Command {
     /// Checks a settings file; prints each session's values and where they come from
     Check(check::CheckArgs),
     /// Writes settings files in another form
-    #[command(subcommand)]
+    #[command(subcommand, after_help = config::EXAMPLES)]
     Config(config::ConfigCommand),
     /// Shows what the rules of a gateway do; gives a running one other rules
-    #[command(subcommand)]
+    #[command(subcommand, after_help = gateway::EXAMPLES)]
     Gateway(gateway::GatewayCommand),
     /// Reads a journal; moves sessions in and out
-    #[command(subcommand)]
+    #[command(subcommand, after_help = journal::EXAMPLES)]
     Journal(journal::JournalCommand),
     /// Shows dictionaries, compares and converts them
     #[command(subcommand)]

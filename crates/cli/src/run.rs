@@ -19,9 +19,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::app::conformance::Conformance;
+use crate::app::echo::OrderEcho;
 use crate::app::log::{Log, Named};
 use crate::app::{BuiltIn, Name};
-use crate::check::Reading;
+use crate::check::{Reading, guess};
 use crate::failure::{Failure, show, tell};
 use crate::gateway;
 use crate::gateway::reload::Reloader;
@@ -33,12 +34,18 @@ use crate::readable::Escaped;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   fixwire run broker.cfg                        print what arrives
-  fixwire run --app echo broker.cfg             answer each order with an execution report
+  fixwire run --app echo broker.cfg             accept each order with an execution report
+  fixwire run --app bench broker.cfg            answer each order with the bytes of the published benchmark
   fixwire run --app echo broker.cfg 2>events    keep logons, logouts and disconnects in a file
   fixwire run gateway.toml                      carry out the rules of a file (docs/gateway-cli.md)
 
 SIGTERM and SIGINT (Ctrl-C) log the sessions out, sync the journal and end the program; a second one
-ends it at once. `fixwire check broker.cfg` says beforehand what would run.
+ends it at once. `fixwire check broker.cfg` says beforehand what would run. When nobody has said which engine
+a file was written for (Dialect=, --dialect), a note at the start says whose defaults hold.
+
+--app echo answers each order (D) as New with the fields of the order itself, and fills none. It cancels (F) and
+replaces (G) orders that it has accepted since its start, and rejects others (9); OrderIDs and ExecIDs are never
+used again. An order that cannot be is answered as Rejected, with a Text.
 
 A gateway reads its rules and tables again on `fixwire gateway reload gateway.toml`, and on SIGHUP; while they
 have mistakes, the old ones stay. SIGUSR1 prints what it has counted, and so does its end.")]
@@ -61,6 +68,9 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let source = Source::read(&args.file)?;
     let settings = args.reading.of_file(&source)?;
     show(&settings.report);
+    if let Some(note) = guess(&settings) {
+        tell("note", &note);
+    }
     if geteuid().is_root() {
         eprintln!("warning: this runs as root; give it a user of its own (docs/security.md)");
     }
@@ -154,7 +164,8 @@ fn expect_as_the_scripts(settings: &Settings, config: &mut EngineConfig) {
 
 fn application(name: Name, config: &EngineConfig) -> Result<BuiltIn, Failure> {
     Ok(match name {
-        Name::Echo => BuiltIn::Echo(Echo),
+        Name::Echo => BuiltIn::Echo(OrderEcho::new(config)),
+        Name::Bench => BuiltIn::Bench(Echo),
         Name::Conformance => BuiltIn::Conformance(Conformance::default()),
         Name::Log => {
             let named = config.sessions.iter().map(|session| Named {

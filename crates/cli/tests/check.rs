@@ -127,7 +127,11 @@ fn all_errors_are_shown_with_their_lines_and_no_secret() {
     );
     let run = fixwire(&folder, &["run", "x.cfg"]);
     assert_eq!(run.status.code(), Some(1));
-    assert_eq!(text(&run.stderr), said, "run says what check says");
+    let verdict = said.strip_prefix(&text(&run.stderr)[..]);
+    assert!(
+        verdict.is_some_and(|verdict| verdict.starts_with("4 errors")),
+        "run says what check says, but for the verdict: {said}"
+    );
 }
 
 #[test]
@@ -172,6 +176,11 @@ fn the_flag_says_whose_file_it_is() {
     );
     let table = text(&output.stdout);
     assert!(table.starts_with("Read as a file of QuickFIX/J, as --dialect says."));
+    let verdict = table.lines().last().unwrap();
+    assert!(
+        verdict.starts_with("ok: 1 session, ") && verdict.ends_with(" warnings"),
+        "{verdict}"
+    );
     assert!(
         table.contains("default of QuickFIX/J (fixwire: 10)"),
         "{table}"
@@ -286,4 +295,191 @@ fn the_schedule_of_a_session_is_shown_as_it_comes_out() {
         table.contains("(schedule)") && table.contains("never ends"),
         "{table}"
     );
+}
+
+#[test]
+fn changed_shows_what_differs_from_the_defaults_alone() {
+    let more = "LogonTimeout=10\nMaxLatency=60\nDialect=quickfix\n";
+    let (_keep, folder) = file(&format!("{GOOD}{more}"));
+    let output = fixwire(&folder, &["check", "--changed", "x.cfg"]);
+    let table = text(&output.stdout);
+    let keys: Vec<&str> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .collect();
+    let wanted = [
+        "Dialect",
+        "BeginString",
+        "SenderCompID",
+        "TargetCompID",
+        "ConnectionType",
+        "SocketAcceptPort",
+        "SocketNodelay",
+        "Password",
+        "MaxLatency",
+        "X-Desk",
+    ];
+    for key in wanted {
+        assert!(keys.contains(&key), "no {key} in\n{table}");
+    }
+    assert_eq!(keys.len(), wanted.len(), "{table}");
+    let json = fixwire(&folder, &["check", "--changed", "--json", "x.cfg"]);
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let settings = json["sessions"][0]["settings"].as_array().unwrap();
+    assert!(
+        settings
+            .iter()
+            .all(|setting| setting["key"] != "LogonTimeout"),
+        "{json:#}"
+    );
+    assert!(
+        settings
+            .iter()
+            .any(|setting| setting["key"] == "MaxLatency"),
+        "{json:#}"
+    );
+}
+
+#[test]
+fn folders_that_cannot_be_written_are_errors_and_nothing_is_left_in_others() {
+    for (line, key) in [
+        ("FileLogPath=/proc/nope", "FileLogPath=/proc/nope"),
+        ("FileStorePath=/proc/nope", "FileStorePath=/proc/nope"),
+        ("FileStorePath=x.cfg/store", "FileStorePath=x.cfg/store"),
+    ] {
+        let (_keep, folder) = file(&GOOD.replace("[SESSION]", &format!("{line}\n[SESSION]")));
+        let output = fixwire(&folder, &["check", "x.cfg"]);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{line}: {said}");
+        assert!(
+            said.contains("cannot be written by this user") && said.contains(key),
+            "{said}"
+        );
+        assert!(said.ends_with("1 error\n"), "{said}");
+    }
+    // Nobody writes there.
+    let (_keep, folder) = file(&GOOD.replace(
+        "[SESSION]",
+        "FileStorePath=/proc/no\nDurability=memory\n[SESSION]",
+    ));
+    assert!(fixwire(&folder, &["check", "x.cfg"]).status.success());
+    let lines = "FileStorePath=a/store\nFileLogPath=b/log\n[SESSION]";
+    let (_keep, folder) = file(&GOOD.replace("[SESSION]", lines));
+    assert!(fixwire(&folder, &["check", "x.cfg"]).status.success());
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "only x.cfg");
+}
+
+#[test]
+fn the_path_of_a_password_file_is_shown() {
+    let (_keep, folder) = file(&GOOD.replace("Password=hunter2", "PasswordFile=nowhere/users"));
+    let said = text(&fixwire(&folder, &["check", "x.cfg"]).stderr);
+    assert!(said.contains("PasswordFile=nowhere/users"), "{said}");
+    assert!(said.contains("nowhere/users: cannot read"), "{said}");
+}
+
+/// Each of them would make the reader wait for ever, or never end.
+#[test]
+fn pipes_and_devices_are_refused_wherever_a_file_is_named() {
+    let (_keep, folder) = file(GOOD);
+    let mkfifo = rustix::fs::mknodat(
+        rustix::fs::CWD,
+        folder.join("pipe.xml"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    );
+    mkfifo.unwrap();
+    let gateway = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway.toml");
+    fs::copy(gateway, folder.join("gateway.toml")).unwrap();
+    for (name, what) in [("pipe.xml", "a pipe"), ("/dev/zero", "a character device")] {
+        let line = |key: &str| {
+            let path = format!("{key}.cfg");
+            let text = GOOD.replace("Password=hunter2", &format!("{key}={name}"));
+            fs::write(folder.join(&path), text).unwrap();
+            path
+        };
+        let gateway = GATEWAY.replace("venues.csv", name);
+        fs::write(folder.join("table.toml"), gateway).unwrap();
+        for args in [
+            &["check", name][..],
+            &["run", name],
+            &["config", "convert", name, "-"],
+            &["check", &line("DataDictionary")],
+            &["check", &line("PasswordFile")],
+            &["check", &line("HolidayFile")],
+            &["check", &line("SocketCertificateFile")],
+            &["check", "table.toml"],
+            &["gateway", "try", "gateway.toml", name],
+            &["dictionary", "show", name],
+            &["generate", "--dictionary", name, "--messages", "D"],
+        ] {
+            let output = fixwire(&folder, args);
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{args:?}: {said}");
+            let wanted = format!("a regular file is needed, and this is {what}");
+            assert!(said.contains(&wanted), "{args:?}: {said}");
+        }
+    }
+}
+
+const GATEWAY: &str = "[default]\nConnectionType = \"acceptor\"\nSocketAcceptPort = 5001\n\
+    [[session]]\nSessionName = \"A\"\nBeginString = \"FIX.4.4\"\nSenderCompID = \"A\"\nTargetCompID = \"B\"\n\
+    [table.venues]\nfile = \"venues.csv\"\n";
+
+#[test]
+fn help_names_dialects_examples_and_the_crate_of_generated_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let help = |args: &[&str]| {
+        let output = fixwire(folder.path(), &[args, &["--help"]].concat());
+        text(&output.stdout)
+    };
+    for args in [&["check"][..], &["run"], &["config", "convert"]] {
+        let all = "quickfix, quickfixj, quickfixgo, quickfixn, antenna or fixwire";
+        let words = help(args).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains(all), "{args:?}: {words}");
+    }
+    for args in ["config", "gateway", "journal"] {
+        assert!(help(&[args]).contains("Examples:\n  fixwire "), "{args}");
+    }
+    assert!(help(&["generate"]).contains("needs the crate `fixwire` and nothing else"));
+    let source = |more: &[&str]| {
+        let args = [
+            &["generate", "--dictionary", "FIX.4.4", "--messages", "D"],
+            more,
+        ]
+        .concat();
+        text(&fixwire(folder.path(), &args).stdout)
+    };
+    let (usual, other) = (source(&[]), source(&["--crate", "fixwire_protocol"]));
+    let uses = |source: &str, path: &str| {
+        source
+            .lines()
+            .filter(|line| line.starts_with(&format!("use {path}::")))
+            .count()
+    };
+    assert!(uses(&usual, "fixwire::protocol") > 5);
+    assert_eq!(
+        (
+            uses(&usual, "fixwire_protocol"),
+            uses(&other, "fixwire::protocol")
+        ),
+        (0, 0)
+    );
+    assert_eq!(
+        usual.replace("use fixwire::protocol::", "use fixwire_protocol::"),
+        other
+    );
+    let wrong = fixwire(
+        folder.path(),
+        &[
+            "generate",
+            "--dictionary",
+            "FIX.4.4",
+            "--messages",
+            "D",
+            "--crate",
+            "a b",
+        ],
+    );
+    assert!(text(&wrong.stderr).contains("expected names with ::"));
 }

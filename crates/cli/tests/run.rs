@@ -124,7 +124,7 @@ fn an_order_gets_its_report_and_sigterm_ends_cleanly() {
     peer.send("D", &peer::order("A1"));
     let report = peer.expect("8");
     assert!(
-        report.contains("|11=A1|") && report.contains("|34=2|"),
+        report.contains("|11=A1|") && report.contains("|34=2|") && report.contains("|55=LCOM1|"),
         "{report}"
     );
 
@@ -168,6 +168,24 @@ fn an_order_gets_its_report_and_sigterm_ends_cleanly() {
         dump.contains("|11=A1|") && dump.contains("|11=A2|"),
         "{dump}"
     );
+}
+
+/// Benches and peers outside rely on these very bytes.
+#[test]
+fn the_bench_answers_with_the_published_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(folder.path(), "bench", "");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.log_on(30);
+    for id in ["A1", "A2"] {
+        peer.send("D", &peer::order(id));
+        let report = peer.expect("8");
+        let body = format!(
+            "|6=110.11|11={id}|14=7|17=tkacct.151124.e.EFX.122.6|20=0|37=tkacct.151124.e.EFX.122.6|39=0|\
+             54=1|55=EFX|109=TEST|150=2|151=0|10="
+        );
+        assert!(report.contains(&body), "{report}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The applications that `fixwire run` brings along.
 
 pub mod conformance;
+pub mod echo;
 pub mod log;
 
 use clap::ValueEnum;
@@ -11,8 +12,10 @@ use fixwire_protocol::{Application, Message, Mono, Now, Outbox, Refusal, Session
 /// The name of an application on the command line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
 pub enum Name {
-    /// Answers each NewOrderSingle with an ExecutionReport
+    /// Accepts each order with an ExecutionReport of its own fields; cancels and replaces orders, fills none
     Echo,
+    /// Answers each NewOrderSingle with the same report, that of the published benchmark; FIX 4.2 only
+    Bench,
     /// Behaves as the public conformance suites ask for
     Conformance,
     /// Prints what arrives
@@ -22,8 +25,10 @@ pub enum Name {
 
 /// One of the built-in applications.
 pub enum BuiltIn {
+    /// See [`echo`].
+    Echo(echo::OrderEcho),
     /// Answers with the report of the benchmarks.
-    Echo(Echo),
+    Bench(Echo),
     /// See [`conformance`].
     Conformance(conformance::Conformance),
     /// See [`log`].
@@ -34,6 +39,7 @@ impl BuiltIn {
     fn get(&mut self) -> &mut dyn Application {
         match self {
             Self::Echo(app) => app,
+            Self::Bench(app) => app,
             Self::Conformance(app) => app,
             Self::Log(app) => app,
         }
@@ -50,7 +56,7 @@ impl Application for BuiltIn {
     ) -> Result<(), Refusal> {
         match self {
             // The one that is timed; its call is direct.
-            Self::Echo(app) => app.on_message(now, from, message, outbox),
+            Self::Bench(app) => app.on_message(now, from, message, outbox),
             other => other.get().on_message(now, from, message, outbox),
         }
     }

@@ -1,10 +1,10 @@
 //! The messages of logs and journals, one after the other.
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use fixwire::journal::{JournalError, Kind, Position, Tail};
+use fixwire::regular;
 use fixwire_protocol::SOH;
 
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ pub fn read(
     if path.is_dir() {
         return journal(path, &name, each);
     }
-    let file = File::open(path).map_err(|error| Failure::Text(format!("{name}: {error}")))?;
+    let file = regular::open(path).map_err(|error| Failure::Text(format!("{name}: {error}")))?;
     lines(BufReader::new(file), &name, each)
 }
 

@@ -1,0 +1,106 @@
+//! The orders that were accepted, in memory: the oldest are forgotten first.
+
+use std::collections::{HashMap, VecDeque};
+
+use fixwire_protocol::SessionId;
+
+/// Most orders that are remembered.
+const MOST: usize = 100_000;
+/// The longest ClOrdID, Symbol or quantity that is remembered, in bytes.
+const LONGEST: usize = 128;
+
+/// An order as its reports speak of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Order {
+    /// OrderID(37).
+    pub id: u64,
+    /// Symbol(55); empty when it has none.
+    pub symbol: Box<[u8]>,
+    /// Side(54).
+    pub side: Box<[u8]>,
+    /// OrderQty(38).
+    pub quantity: Box<[u8]>,
+    /// What became of it.
+    pub state: State,
+}
+
+/// What became of an order: none is ever filled.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum State {
+    /// Accepted, as it is or in place of another one.
+    Open,
+    /// Canceled.
+    Canceled,
+    /// Replaced by an order with another ClOrdID.
+    Replaced,
+}
+
+type Key = (SessionId, Box<[u8]>);
+
+/// Orders by session and ClOrdID(11).
+#[derive(Debug, Default)]
+pub struct Book {
+    orders: HashMap<Key, Order>,
+    /// Every key once, the oldest first; some are no longer in `orders`.
+    ages: VecDeque<Key>,
+}
+
+impl Book {
+    /// The order of this ClOrdID.
+    pub fn get(&self, session: SessionId, cl_ord_id: &[u8]) -> Option<&Order> {
+        self.orders.get(&(session, cl_ord_id.into()))
+    }
+
+    /// The same, to change it.
+    pub fn get_mut(&mut self, session: SessionId, cl_ord_id: &[u8]) -> Option<&mut Order> {
+        self.orders.get_mut(&(session, cl_ord_id.into()))
+    }
+
+    /// Remembers an order, in place of one with the same ClOrdID.
+    pub fn put(&mut self, session: SessionId, cl_ord_id: &[u8], order: Order) {
+        let parts = [cl_ord_id, &order.symbol, &order.side, &order.quantity];
+        if parts.iter().any(|part| part.len() > LONGEST) {
+            return;
+        }
+        let key: Key = (session, cl_ord_id.into());
+        if self.orders.insert(key.clone(), order).is_none() {
+            self.ages.push_back(key);
+        }
+        while self.ages.len() > MOST {
+            let oldest = self.ages.pop_front();
+            oldest.map(|key| self.orders.remove(&key));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(id: u64) -> Order {
+        Order {
+            id,
+            symbol: (*b"VOD").into(),
+            side: (*b"1").into(),
+            quantity: (*b"100").into(),
+            state: State::Open,
+        }
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_oldest_order_goes_first() {
+        let mut book = Book::default();
+        let session = SessionId(0);
+        for n in 0..MOST as u64 + 10 {
+            book.put(session, n.to_string().as_bytes(), order(n));
+        }
+        book.put(session, &[b'x'; LONGEST + 1], order(1));
+        assert_eq!((book.orders.len(), book.ages.len()), (MOST, MOST));
+        assert_eq!(book.get(session, b"9"), None);
+        assert_eq!(book.get(session, b"10"), Some(&order(10)));
+        assert_eq!(book.get(SessionId(1), b"10"), None, "of another session");
+        book.put(session, b"10", order(11));
+        assert_eq!(book.get(session, b"10"), Some(&order(11)));
+        assert_eq!(book.ages.len(), MOST);
+    }
+}

@@ -1,0 +1,97 @@
+//! Whether the folders of a settings file can be written, found out without leaving anything there.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use fixwire::EngineConfig;
+use fixwire::settings::{Id, LoadError, Settings};
+
+use fixwire::Durability;
+
+/// Looks at the folders of the journal and of the logs.
+///
+/// # Errors
+///
+/// [`LoadError::Content`] for the first that this user cannot write, or cannot make.
+pub fn check(settings: &Settings, config: &EngineConfig) -> Result<(), LoadError> {
+    let Some(first) = settings.sessions.first() else {
+        return Ok(());
+    };
+    let journal = (config.durability != Durability::Memory).then_some(&*config.journal_dir);
+    let logs = first.text(Id::FileLogPath).map(Path::new);
+    let table = config.sql_log.as_ref();
+    let table = table.and_then(|log| log.database.strip_prefix("sqlite:"));
+    let table = table.and_then(|file| Path::new(file).parent());
+    let folders = [
+        (Id::FileStorePath, journal),
+        (Id::FileLogPath, logs),
+        (Id::SqlLog, table),
+    ];
+    for (id, folder) in folders {
+        if let Some(folder) = folder
+            && let Err(error) = try_in(folder)
+        {
+            let folder = folder.display();
+            let note = format!("{folder} cannot be written by this user: {error}");
+            return Err(settings.error(first, id, note));
+        }
+    }
+    Ok(())
+}
+
+/// Makes a file without a name in the folder or, while that is missing, in the nearest one above it.
+fn try_in(folder: &Path) -> io::Result<()> {
+    let here = Path::new(".");
+    let mut above = folder
+        .ancestors()
+        .map(|path| match path.as_os_str().is_empty() {
+            true => here,
+            false => path,
+        });
+    let found = above.find_map(|path| match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        about => Some((path, about)),
+    });
+    let (path, about) = found.unwrap_or((here, fs::metadata(here)));
+    if !about?.is_dir() {
+        let note = format!("{} is no folder", path.display());
+        return Err(io::Error::new(ErrorKind::NotADirectory, note));
+    }
+    match tempfile::tempfile_in(path) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let note = format!(
+                "no file can be made in {} ({})",
+                path.display(),
+                error.kind()
+            );
+            Err(io::Error::new(error.kind(), note))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_are_tried_and_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        try_in(folder.path()).unwrap();
+        try_in(&folder.path().join("a/b/c")).unwrap();
+        try_in(Path::new("no-such-folder/store")).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        let error = try_in(&file.join("store")).unwrap_err().to_string();
+        assert!(
+            error.contains("Not a directory") || error.contains("is no folder"),
+            "{error}"
+        );
+        let error = try_in(&file).unwrap_err().to_string();
+        assert!(error.ends_with("file is no folder"), "{error}");
+        let error = try_in(Path::new("/proc/nope")).unwrap_err().to_string();
+        assert!(error.contains("no file can be made in /proc"), "{error}");
+    }
+}
