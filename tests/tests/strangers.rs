@@ -13,7 +13,7 @@ use fixwire::host::ConnId;
 use fixwire_protocol::{Nanos, Secret};
 use fixwire_rigs::crowd::Crowd;
 use fixwire_rigs::house::{
-    FRIEND, PASSWORD, ROOM, Rig, SECOND, STRANGER, acceptor, logon, message, patient,
+    FRIEND, PASSWORD, ROOM, Rig, SECOND, STRANGER, acceptor, logon, message, numbered, patient,
 };
 use fixwire_rigs::random::{Random, seed};
 
@@ -310,6 +310,63 @@ fn t8_ten_thousand_slow_strangers_hold_ten_places_for_five_seconds() {
     rig.turns(20);
     assert_eq!(rig.crowd.open(), 1 + 64);
     assert_eq!(rig.refused(Refusal::TooManyPending), 200 - 64);
+}
+
+/// T8: a stranger may be behind the same address as a peer (NAT, a proxy): its silent connections do not
+/// keep the peer out, whether the session names the address or has logged on from it.
+#[test]
+fn t8_silent_connections_from_a_peers_address_do_not_keep_its_logon_out() {
+    let listed = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7));
+    for (address, peer, session) in [(FRIEND, "PEER", 0), (listed, "ELSEWHERE", 1)] {
+        let mut rig = Rig::new(house(Limits::default()));
+        if address == FRIEND {
+            let bytes = logon(&rig.crowd, peer, PASSWORD);
+            let before = rig.say(address, &bytes);
+            assert!(rig.is_on(session));
+            rig.crowd.leave(before);
+            rig.turns(2);
+        }
+        for _ in 0..100 {
+            rig.crowd.connect(address, ROOM);
+        }
+        rig.turns(20);
+        assert_eq!(
+            rig.crowd.open(),
+            11,
+            "ten for everybody, one for its session"
+        );
+        assert_eq!(rig.refused(Refusal::MadeWay), 89);
+        let number = if address == FRIEND { 2 } else { 1 };
+        let more = format!("98=0|108=0|553=me|554={PASSWORD}|");
+        let bytes = numbered(&rig.crowd, "A", peer, number, &more);
+        rig.say(address, &bytes);
+        assert!(rig.is_on(session), "{peer}: {:?}", rig.refusals);
+    }
+}
+
+/// T8: strangers of many addresses fill the pool; who comes from a peer's address has the place of the
+/// one that has waited longest, and strangers still have none of each other.
+#[test]
+fn t8_a_peer_gets_in_when_strangers_have_filled_the_pool() {
+    let mut rig = Rig::new(house(patient()));
+    let first = logon(&rig.crowd, "PEER", PASSWORD);
+    let before = rig.say(FRIEND, &first);
+    rig.crowd.leave(before);
+    rig.turns(2);
+    let strangers: Vec<ConnId> = (0..64)
+        .map(|number| rig.crowd.connect(stranger(number), ROOM))
+        .collect();
+    rig.turns(6);
+    let bytes = logon(&rig.crowd, "PEER", PASSWORD);
+    let late = rig.say(stranger(64), &bytes);
+    assert!(rig.crowd.is_closed(late));
+    assert_eq!(rig.refused(Refusal::TooManyPending), 1);
+    let more = format!("98=0|108=0|553=me|554={PASSWORD}|");
+    let bytes = numbered(&rig.crowd, "A", "PEER", 2, &more);
+    rig.say(FRIEND, &bytes);
+    assert!(rig.is_on(0), "{:?}", rig.refusals);
+    assert_eq!(rig.refused(Refusal::MadeWay), 1);
+    assert!(rig.crowd.is_closed(strangers[0]) && !rig.crowd.is_closed(strangers[1]));
 }
 
 /// T8: cap - 1, cap and cap + 1 bytes of a first message.

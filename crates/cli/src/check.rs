@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use fixwire::descriptors::{self, Need, Shortage};
 use fixwire::protocol::Timestamp;
 use fixwire::schedule::utc;
 use fixwire::settings::registry::Scope;
@@ -18,7 +19,7 @@ use fixwire::{EngineConfig, SessionConfig};
 use fixwire_gateway::rules::TableFile;
 use serde_json::{Value, json};
 
-use crate::failure::{Failure, show};
+use crate::failure::{Failure, show, tell};
 use crate::gateway::{self, Loaded};
 use crate::readable::Escaped;
 use crate::writable;
@@ -136,6 +137,11 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         ))?;
     } else {
         show(&settings.report);
+        let shortage = shortage(&config);
+        if let Some(shortage) = shortage {
+            tell("warning", &shortage.to_string());
+        }
+        let warnings = warnings + usize::from(shortage.is_some());
         let mut out = BufWriter::new(io::stdout().lock());
         table(&settings, &config, args.changed, &mut out)?;
         if let Some(gateway) = &gateway {
@@ -179,6 +185,13 @@ fn counted(number: usize, noun: &str) -> String {
 fn is_changed(setting: &Setting) -> bool {
     let usual = setting.key.default.map(|text| setting.key.kind.parse(text));
     usual != Some(Ok(setting.value.clone()))
+}
+
+/// Whether the settings may need more descriptors than `run` gets in the place of this command.
+fn shortage(config: &EngineConfig) -> Option<Shortage> {
+    // `run` raises the limit too. Where that fails, the lower one counts.
+    let limit = descriptors::raise_limit().unwrap_or_else(|_| descriptors::limit());
+    Need::of(config).shortage(limit)
 }
 
 /// The engine's values once, then each session's.
@@ -505,6 +518,10 @@ fn description(
         "engine": settings.sessions.first().map(|first| of(first, Scope::Engine)),
         "sessions": sessions.collect::<Vec<_>>(),
         "gateway": gateway.map(gateway_json),
+        "descriptors": {
+            "needed": Need::of(config).total(),
+            "shortage": shortage(config).map(|shortage| shortage.to_string()),
+        },
         "warnings": problems(&settings.report, true),
         "errors": [],
     })

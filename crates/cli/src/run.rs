@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::Args;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
-use fixwire::{Durability, Engine, EngineConfig, Event, Handle, SendError};
+use fixwire::{Durability, Engine, EngineConfig, Event, Handle, SendError, descriptors};
 use fixwire_lab::scenario::Echo;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Now};
@@ -65,6 +65,10 @@ pub struct RunArgs {
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     guard(args.core_dumps)?;
+    if let Err(error) = descriptors::raise_limit() {
+        let text = format!("cannot raise the limit of open files: {error}");
+        tell("warning", &text);
+    }
     let source = Source::read(&args.file)?;
     let settings = args.reading.of_file(&source)?;
     show(&settings.report);

@@ -35,11 +35,30 @@ impl Running {
             store.display()
         );
         fs::write(&file, text).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+        Self::begin(
+            Command::new(env!("CARGO_BIN_EXE_fixwire")),
+            app,
+            &file,
+            port,
+        )
+    }
+
+    /// The same with few descriptors, whatever this process may have.
+    fn start_with_few(folder: &Path, descriptors: u32, extra: &str) -> Self {
+        let (file, port) = (folder.join("acceptor.cfg"), free_port());
+        fs::write(&file, extra.replace("{port}", &port.to_string())).unwrap();
+        let mut shell = Command::new("sh");
+        let limited = format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &limited, env!("CARGO_BIN_EXE_fixwire")]);
+        Self::begin(shell, "echo", &file, port)
+    }
+
+    fn begin(mut program: Command, app: &str, file: &Path, port: u16) -> Self {
+        let mut child = program
             .args(["run", "--app", app])
             // Without it only root may look into the process.
             .arg("--core-dumps")
-            .arg(&file)
+            .arg(file)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -298,4 +317,59 @@ fn listening_ports(process: &Path) -> Vec<u16> {
         }
     }
     ports
+}
+
+/// Strangers log on by a template until the descriptors run short. Who is configured goes on trading over
+/// new segments of the journal, its log too, and finds a connection when it comes anew.
+#[test]
+fn strangers_who_take_every_descriptor_stop_neither_the_engine_nor_a_configured_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().display();
+    let settings = format!(
+        "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort={{port}}\nDialect=fixwire\n\
+         SocketAcceptAddress=127.0.0.1\nFileStorePath={path}/store\nFileLogPath={path}/log\n\
+         JournalSegmentSize=2M\nNonStopSession=Y\nBeginString=FIX.4.2\nSenderCompID=EXEC\n\
+         MaxPendingConnections=10\nMaxFailedLogons=10000\nMaxFailedLogonsPerAddress=10000\n\
+         [SESSION]\nTargetCompID=BENCH\n[SESSION]\nTargetCompID=*\nAcceptorTemplate=Y\n"
+    );
+    let mut running = Running::start_with_few(folder.path(), 96, &settings);
+    let told = running.hears("open files and sockets");
+    assert!(told.contains("the limit is 96"), "{told}");
+    let mut client = Peer::connect(running.port, "BENCH", "EXEC");
+    client.log_on(30);
+    let mut strangers = Vec::new();
+    for number in 0..200 {
+        let name: &'static str = format!("S{number}").leak();
+        let mut stranger = Peer::connect(running.port, name, "EXEC");
+        stranger.send("A", "98=0|108=0");
+        strangers.push(stranger);
+    }
+    let text = "x".repeat(60_000);
+    for number in 0..120 {
+        client.send(
+            "D",
+            &format!("{}|58={text}", peer::order(&format!("c{number}"))),
+        );
+        client.expect("8");
+    }
+    let segments = fs::read_dir(folder.path().join("store")).unwrap();
+    let segments = segments.filter(|file| {
+        let name = file.as_ref().unwrap().file_name();
+        name.to_string_lossy().ends_with(".fwj")
+    });
+    assert!(segments.count() >= 3, "several segments were begun");
+    let log = folder
+        .path()
+        .join("log/FIX.4.2-EXEC-BENCH.messages.current.log");
+    let deadline = Instant::now() + SOON;
+    while !fs::read_to_string(&log).is_ok_and(|log| log.contains("11=c119\x01")) {
+        assert!(Instant::now() < deadline, "its log goes on");
+        thread::sleep(Duration::from_millis(10));
+    }
+    drop(client);
+    let mut again = Peer::connect(running.port, "BENCH", "EXEC");
+    again.next_out = 122;
+    again.log_on(30);
+    running.signal("TERM");
+    assert!(running.ends().success());
 }

@@ -1,27 +1,24 @@
-//! Connections that have not logged on: a bounded pool, and the way from it to a session.
+//! The way of a connection from the lobby to a session.
 //!
 //! Nothing is answered and nothing of a session is touched before a Logon for it is complete and has
 //! passed every check. The time for that counts from the first moment, not from the last byte. The
 //! order of checks: address, rate, place, TLS, size, form, Logon, CompIDs, address again, certificate,
 //! lock, password, not already on. A new password is stored last of all, and before the Logon is answered.
 
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 
 use fixwire_protocol::session::identify;
-use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, frame};
+use fixwire_protocol::{Application, Frame, Mono, Now, frame};
 
-use crate::access::{Doorman, Target, allows};
-use crate::config::{Limits, SessionConfig};
-use crate::connect::nanos;
-use crate::connection::Input;
-use crate::engine::{Engine, EngineError, NEVER, Owner};
+use crate::access::{Target, allows};
+use crate::engine::{Engine, EngineError, Owner};
 use crate::event::{Event, Refusal};
-use crate::host::{ConnId, Host, ListenerId, WakeUp};
+use crate::host::{ConnId, Host, ListenerId};
+use crate::lobby::{Guest, Listening, Lobby, Slot};
 use crate::passwords::{Answer, Checker, Question};
-use crate::route::{Password, Route, find, has_certificate, has_password};
+use crate::route::{Password, find, has_certificate, has_password};
 use crate::tls::Spki;
-use crate::transport::Transport;
 
 /// Connections taken from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
@@ -30,259 +27,6 @@ const ACCEPT_PAUSE: u64 = 100_000_000;
 
 /// How a TLS connection begins: a handshake record.
 const TLS_HELLO: &[u8] = &[0x16, 0x03];
-
-/// The pool of connections without a session.
-pub(crate) struct Lobby {
-    slots: Vec<Slot>,
-    per_address: usize,
-    logon_time: Nanos,
-    listeners: Vec<Listening>,
-    routes: Vec<Route>,
-    pub(crate) doorman: Doorman,
-    wake_up: WakeUp,
-    /// Compares passwords; there when the first one has come.
-    checker: Option<Checker>,
-    /// Tells one question from the others.
-    tickets: u64,
-}
-
-struct Listening {
-    id: ListenerId,
-    /// As it was configured; sessions with port 0 and one address share a port.
-    asked: SocketAddr,
-    at: SocketAddr,
-    /// What happens to a connection here before its Logon.
-    transport: Transport,
-    /// After a failure nothing is accepted before this.
-    not_before: Mono,
-}
-
-struct Slot {
-    guest: Option<Guest>,
-    input: Input,
-}
-
-#[derive(Clone, Copy)]
-struct Guest {
-    conn: ConnId,
-    from: SocketAddr,
-    listener: ListenerId,
-    deadline: Mono,
-    /// The ticket of its password, while that is compared.
-    asked: Option<u64>,
-    /// The session that nobody else may enter, while a new password for its Logon is stored.
-    enters: Option<usize>,
-    /// `from` is a load balancer, and the client is not known yet.
-    unannounced: bool,
-}
-
-impl Lobby {
-    pub(crate) fn new(limits: &Limits, wake_up: WakeUp) -> Self {
-        let slot = |_| Slot {
-            guest: None,
-            input: Input::new(limits.logon_bytes),
-        };
-        Self {
-            slots: (0..limits.pending).map(slot).collect(),
-            per_address: limits.pending_per_address,
-            logon_time: nanos(limits.logon_time),
-            listeners: Vec::new(),
-            routes: Vec::new(),
-            doorman: Doorman::new(limits.logons),
-            wake_up,
-            checker: None,
-            tickets: 0,
-        }
-    }
-
-    /// Connections at this address may be for this session or template; listens there if nobody does
-    /// yet.
-    pub(crate) fn route(
-        &mut self,
-        host: &mut impl Host,
-        listen: SocketAddr,
-        target: Target,
-        config: &SessionConfig,
-    ) -> Result<(), EngineError> {
-        let known = self
-            .listeners
-            .iter()
-            .find(|listening| listening.asked == listen);
-        let listener = match known {
-            Some(listening) if !listening.transport.shares_listener(&config.transport) => {
-                let source = io::Error::other("it is open already, with other TLS or balancers");
-                return Err(EngineError::Listen { at: listen, source });
-            }
-            Some(listening) => listening.id,
-            None => {
-                let result = host.listen(listen, &config.transport);
-                let (id, at) =
-                    result.map_err(|source| EngineError::Listen { at: listen, source })?;
-                self.listeners.push(Listening {
-                    id,
-                    asked: listen,
-                    at,
-                    transport: config.transport.clone(),
-                    not_before: Mono(0),
-                });
-                id
-            }
-        };
-        self.routes.push(Route {
-            listener,
-            target,
-            begin_string: config.session.begin_string,
-            own: config.session.own.clone(),
-            peer: config.session.peer.clone(),
-            access: config.access.clone(),
-            username: config.session.username.clone(),
-            password: config.session.password.clone(),
-            certificates: config.transport.certificates.clone(),
-        });
-        Ok(())
-    }
-
-    /// Connections are no longer for this session.
-    pub(crate) fn unroute(&mut self, session: usize) {
-        let target = Target::Session(session);
-        self.routes.retain(|route| route.target != target);
-    }
-
-    /// Whether somebody here lets this address in.
-    fn lets_in(&self, listener: ListenerId, address: IpAddr) -> bool {
-        let mut here = self
-            .routes
-            .iter()
-            .filter(|route| route.listener == listener);
-        here.any(|route| allows(&route.access.addresses, address))
-    }
-
-    /// The next password that was compared, with the place of whoever waits for it.
-    fn compared(&mut self) -> Option<(usize, Answer)> {
-        let checker = self.checker.as_mut()?;
-        while let Some((ticket, answer)) = checker.answer() {
-            let asked = |slot: &Slot| slot.guest.is_some_and(|guest| guest.asked == Some(ticket));
-            if let Some(slot) = self.slots.iter().position(asked) {
-                return Some((slot, answer));
-            }
-        }
-        None
-    }
-
-    /// Stores a new password; false when too many wait already. Nothing else keeps the guest from
-    /// entering then: its time does not run any more, and nobody overtakes it.
-    fn store(&mut self, slot: usize, session: usize, mut question: Question) -> bool {
-        let (Some(guest), Some(checker)) = (&mut self.slots[slot].guest, &mut self.checker) else {
-            return false;
-        };
-        self.tickets += 1;
-        question.ticket = self.tickets;
-        (guest.asked, guest.enters, guest.deadline) = (Some(self.tickets), Some(session), NEVER);
-        checker.ask(question)
-    }
-
-    /// Whether somebody else is about to enter a session.
-    fn is_kept(&self, session: usize, from: usize) -> bool {
-        let mut slots = self.slots.iter().enumerate();
-        slots.any(|(index, Slot { guest, .. })| {
-            index != from && guest.is_some_and(|guest| guest.enters == Some(session))
-        })
-    }
-
-    /// Where connections are taken.
-    pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
-        self.listeners.iter().map(|listening| listening.at)
-    }
-
-    /// Where other machines may connect without TLS.
-    pub(crate) fn unprotected(&self) -> impl Iterator<Item = SocketAddr> {
-        let open = self.listeners.iter().filter(|listening| {
-            listening.transport.tls.is_none() && !listening.at.ip().is_loopback()
-        });
-        open.map(|listening| listening.at)
-    }
-
-    /// The earliest time at which somebody has waited too long.
-    pub(crate) fn due(&self) -> Option<Mono> {
-        let guests = self.slots.iter().filter_map(|slot| slot.guest);
-        let late = guests.map(|guest| guest.deadline).min();
-        let accepts = self.listeners.iter().map(|listening| listening.not_before);
-        late.into_iter().chain(accepts.filter(|at| at.0 > 0)).min()
-    }
-
-    /// Whether somebody of this address may wait here for a Logon.
-    fn may_wait(&mut self, now: Now, listener: ListenerId, ip: IpAddr) -> Result<(), Refusal> {
-        let ip = address(ip);
-        if !self.lets_in(listener, ip) {
-            return Err(Refusal::AddressNotAllowed);
-        }
-        if !self.doorman.connects(now.mono, ip) {
-            return Err(Refusal::TooManyFailures);
-        }
-        if self.pending_of(ip) >= self.per_address {
-            return Err(Refusal::TooManyFromAddress);
-        }
-        Ok(())
-    }
-
-    fn admit(&mut self, now: Now, guest: Guest) -> Result<usize, Refusal> {
-        let ip = guest.from.ip();
-        let listening = self.listening(guest.listener);
-        if listening.is_some_and(|at| !allows(&at.transport.balancers, ip)) {
-            return Err(Refusal::NotABalancer);
-        }
-        if !guest.unannounced {
-            self.may_wait(now, guest.listener, ip)?;
-        }
-        let free = self.slots.iter().position(|slot| slot.guest.is_none());
-        let index = free.ok_or(Refusal::TooManyPending)?;
-        self.slots[index].guest = Some(guest);
-        self.slots[index].input.clear();
-        Ok(index)
-    }
-
-    /// Connections from an address that have not logged on. Those through a load balancer count as
-    /// their client's.
-    fn pending_of(&self, ip: IpAddr) -> usize {
-        let same = |slot: &&Slot| {
-            slot.guest
-                .is_some_and(|other| !other.unannounced && address(other.from.ip()) == address(ip))
-        };
-        self.slots.iter().filter(same).count()
-    }
-
-    /// A load balancer has told who the client is.
-    fn announce(
-        &mut self,
-        now: Now,
-        slot: usize,
-        client: Option<SocketAddr>,
-    ) -> Result<(), Refusal> {
-        let Some(mut guest) = self.slots[slot].guest else {
-            return Ok(());
-        };
-        guest.from = client.unwrap_or(guest.from);
-        let allowed = self.may_wait(now, guest.listener, guest.from.ip());
-        guest.unannounced = false;
-        self.slots[slot].guest = Some(guest);
-        allowed
-    }
-
-    fn listening(&mut self, id: ListenerId) -> Option<&mut Listening> {
-        self.listeners
-            .iter_mut()
-            .find(|listening| listening.id == id)
-    }
-
-    fn leave(&mut self, slot: usize) -> Option<Guest> {
-        self.slots[slot].guest.take()
-    }
-}
-
-/// An IPv4 address that came through an IPv6 socket is the same address.
-fn address(ip: IpAddr) -> IpAddr {
-    ip.to_canonical()
-}
 
 impl<A: Application, H: Host> Engine<A, H> {
     /// Takes the connections that wait at a listener.
@@ -327,12 +71,16 @@ impl<A: Application, H: Host> Engine<A, H> {
             enters: None,
             unannounced: self.host.peer(conn).announced.is_none(),
         };
-        let admitted = if self.is_stopping() {
+        let room = if self.is_stopping() {
             Err(Refusal::Stopping)
         } else {
-            self.lobby.admit(now, guest)
+            self.lobby.room_for(now, &guest)
         };
-        match admitted {
+        let seated = room.and_then(|leaves| {
+            self.make_way(now, leaves);
+            self.lobby.seat(guest).ok_or(Refusal::TooManyPending)
+        });
+        match seated {
             Ok(slot) => {
                 self.set_owner(conn, Owner::Guest(slot));
                 self.core.due = self.core.due.min(deadline);
@@ -341,6 +89,13 @@ impl<A: Application, H: Host> Engine<A, H> {
                 self.host.close(conn);
                 self.events.tell(now, &Event::Refused { from, why });
             }
+        }
+    }
+
+    /// Closes the connection that has waited longest, when another one takes its place.
+    fn make_way(&mut self, now: Now, leaves: Option<usize>) {
+        if let Some(slot) = leaves {
+            self.refuse(now, slot, Refusal::MadeWay);
         }
     }
 
@@ -355,12 +110,14 @@ impl<A: Application, H: Host> Engine<A, H> {
         };
         let (conn, unannounced, asked) = (guest.conn, guest.unannounced, guest.asked.is_some());
         let filled = input.fill(&mut self.host, conn);
-        if unannounced
-            && let Some(client) = self.host.peer(conn).announced
-            && let Err(why) = self.lobby.announce(now, slot, client)
-        {
-            self.refuse(now, slot, why);
-            return Ok(());
+        if unannounced && let Some(client) = self.host.peer(conn).announced {
+            match self.lobby.announce(now, slot, client) {
+                Ok(leaves) => self.make_way(now, leaves),
+                Err(why) => {
+                    self.refuse(now, slot, why);
+                    return Ok(());
+                }
+            }
         }
         let input = &self.lobby.slots[slot].input;
         match filled {

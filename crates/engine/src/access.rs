@@ -8,8 +8,9 @@
 //!
 //! A connection takes a token of its address and one of everybody, and brings them back when it logs
 //! on: so only attempts that fail count. What one stranger does never keeps a peer out that comes from
-//! another address: locks belong to an address and a session together, and the address that logged on
-//! last needs no token of everybody.
+//! another address: locks belong to an address and a session together, and an address that a session
+//! belongs to needs no token of everybody. It has more tokens of its own too, for a stranger may be
+//! behind the same address (NAT, a proxy).
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -23,6 +24,10 @@ use crate::config::LogonLimits;
 
 /// Entries of each table about strangers.
 const MOST_REMEMBERED: usize = 4096;
+/// Entries of a full table that are looked at to find one that is idle.
+const FEW: usize = 32;
+/// So many times more attempts may fail from an address that sessions belong to.
+const MORE_FOR_PEERS: u32 = 10;
 /// Wrong passwords until an address is locked out of a session.
 const FREE_FAILURES: u32 = 5;
 /// The first lock; each further failure doubles it.
@@ -96,7 +101,7 @@ pub(crate) fn allows(list: &[Network], address: IpAddr) -> bool {
 }
 
 /// The address that is counted: a host has one IPv4 address, but 2^64 of IPv6.
-fn source(address: IpAddr) -> IpAddr {
+pub(crate) fn source(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
@@ -125,10 +130,14 @@ pub(crate) struct Doorman {
     limits: LogonLimits,
     everybody: Bucket,
     addresses: HashMap<IpAddr, Bucket>,
+    /// The same for addresses that sessions belong to.
+    peers: HashMap<IpAddr, Bucket>,
     targets: HashMap<Target, Bucket>,
     locks: HashMap<(IpAddr, Target), Lock>,
     /// The address from which each session logged on last.
     known: HashMap<usize, IpAddr>,
+    /// How many sessions logged on last from each of these.
+    known_from: HashMap<IpAddr, usize>,
 }
 
 impl Doorman {
@@ -137,29 +146,38 @@ impl Doorman {
             everybody: Bucket::new(&Rate::per_minute(limits.failures_per_minute)),
             limits,
             addresses: HashMap::new(),
+            peers: HashMap::new(),
             targets: HashMap::new(),
             locks: HashMap::new(),
             known: HashMap::new(),
+            known_from: HashMap::new(),
         }
     }
 
-    /// Somebody connects: whether they may try.
-    pub(crate) fn connects(&mut self, now: Mono, address: IpAddr) -> bool {
+    /// Whether a session logged on from this address last.
+    pub(crate) fn knows(&self, session: usize, address: IpAddr) -> bool {
+        self.known.get(&session) == Some(&source(address))
+    }
+
+    /// Somebody connects: whether they may try. Sessions may belong to the address.
+    pub(crate) fn connects(&mut self, now: Mono, address: IpAddr, belongs: bool) -> bool {
         let address = source(address);
-        let rate = Rate::per_minute(self.limits.failures_per_minute_and_address);
-        let bucket = remember(&mut self.addresses, address, |bucket| bucket.is_full(now))
-            .or_insert_with(|| Bucket::new(&rate));
+        let count = self.limits.failures_per_minute_and_address;
+        let (table, count) = match belongs {
+            true => (&mut self.peers, count.saturating_mul(MORE_FOR_PEERS)),
+            false => (&mut self.addresses, count),
+        };
+        let bucket = remember(table, address, |bucket| bucket.is_full(now))
+            .or_insert_with(|| Bucket::new(&Rate::per_minute(count)));
         if bucket.available(now) == 0 {
             return false;
         }
-        let is_known = self.known.values().any(|known| *known == address);
-        if !is_known && !self.everybody.take(now) {
+        let passes = belongs || self.known_from.contains_key(&address);
+        if !passes && self.everybody.available(now) == 0 {
             return false;
         }
         bucket.spend(now, 1);
-        if is_known {
-            self.everybody.spend(now, 1);
-        }
+        self.everybody.spend(now, 1);
         true
     }
 
@@ -209,26 +227,39 @@ impl Doorman {
     pub(crate) fn logged_on(&mut self, address: IpAddr, session: usize) {
         let address = source(address);
         self.locks.remove(&(address, Target::Session(session)));
-        self.known.insert(session, address);
+        let before = self.known.insert(session, address);
+        if before != Some(address) {
+            *self.known_from.entry(address).or_default() += 1;
+            if let Some(before) = before
+                && let Some(sessions) = self.known_from.get_mut(&before)
+            {
+                *sessions -= 1;
+                if *sessions == 0 {
+                    self.known_from.remove(&before);
+                }
+            }
+        }
         self.everybody.give_back();
-        if let Some(bucket) = self.addresses.get_mut(&address) {
-            bucket.give_back();
+        for table in [&mut self.addresses, &mut self.peers] {
+            if let Some(bucket) = table.get_mut(&address) {
+                bucket.give_back();
+            }
         }
     }
 }
 
-/// The place of a key in a table that does not grow without end: what `idle` says goes first, then
-/// anything.
+/// The place of a key in a table that does not grow without end. When it is full, an entry leaves that
+/// is `idle`, or any. Only a few are looked at, so that a flood from ever new addresses does not cost a
+/// walk over the whole table for each of them.
 fn remember<'a, K: Copy + Eq + Hash, V>(
     table: &'a mut HashMap<K, V>,
     key: K,
     idle: impl Fn(&V) -> bool,
 ) -> std::collections::hash_map::Entry<'a, K, V> {
     if table.len() >= MOST_REMEMBERED && !table.contains_key(&key) {
-        table.retain(|_, value| !idle(value));
-        if table.len() >= MOST_REMEMBERED
-            && let Some(victim) = table.keys().next().copied()
-        {
+        let mut few = table.iter().take(FEW);
+        let idle = few.find(|(_, value)| idle(value)).map(|(key, _)| *key);
+        if let Some(victim) = idle.or_else(|| table.keys().next().copied()) {
             table.remove(&victim);
         }
     }
@@ -292,22 +323,51 @@ mod tests {
         let (stranger, friend) = (ip("192.0.2.1"), ip("192.0.2.2"));
         let now = Mono(SECOND);
         for _ in 0..20 {
-            assert!(doorman.connects(now, stranger));
+            assert!(doorman.connects(now, stranger, false));
         }
-        assert!(!doorman.connects(now, stranger), "20 failures in a minute");
+        assert!(
+            !doorman.connects(now, stranger, false),
+            "20 failures in a minute"
+        );
         for _ in 0..1000 {
-            assert!(doorman.connects(now, friend));
+            assert!(doorman.connects(now, friend, false));
             doorman.logged_on(friend, 0);
         }
         let later = Mono(now.0 + 3 * SECOND);
-        assert!(doorman.connects(later, stranger) && !doorman.connects(later, stranger));
+        assert!(
+            doorman.connects(later, stranger, false) && !doorman.connects(later, stranger, false)
+        );
         // Many addresses together run into the limit of everybody; who is known does not.
         let mut admitted = 0;
         for host in 0..=255 {
-            admitted += u32::from(doorman.connects(later, ip(&format!("198.51.100.{host}"))));
+            admitted +=
+                u32::from(doorman.connects(later, ip(&format!("198.51.100.{host}")), false));
         }
         assert!((75..=85).contains(&admitted), "{admitted}");
-        assert!(doorman.connects(later, friend));
+        assert!(doorman.connects(later, friend, false));
+    }
+
+    /// T7: a stranger behind a peer's address uses up its own tokens, not the peer's.
+    #[test]
+    fn an_address_that_sessions_belong_to_has_ten_times_the_attempts() {
+        let mut doorman = doorman();
+        let (peer, now) = (ip("192.0.2.2"), Mono(SECOND));
+        for _ in 0..200 {
+            assert!(doorman.connects(now, peer, true));
+        }
+        assert!(
+            !doorman.connects(now, peer, true),
+            "200 failures in a minute"
+        );
+        // Where no session belongs to it, it is an address like any other.
+        assert!(
+            !doorman.connects(now, peer, false),
+            "of everybody there is none left"
+        );
+        doorman.logged_on(peer, 0);
+        assert!(doorman.knows(0, peer) && doorman.connects(now, peer, false));
+        doorman.logged_on(ip("192.0.2.3"), 0);
+        assert!(!doorman.knows(0, peer) && !doorman.connects(now, peer, false));
     }
 
     /// T7: five failures lock an address out of one session, longer each time, at most 15 minutes.
@@ -369,7 +429,7 @@ mod tests {
         let now = Mono(SECOND);
         for host in 0..3 * MOST_REMEMBERED as u32 {
             let address = IpAddr::V4((0x0A00_0000 + host).into());
-            doorman.connects(now, address);
+            doorman.connects(now, address, false);
             doorman.failed(now, address, Target::Session(0));
         }
         assert!(doorman.addresses.len() <= MOST_REMEMBERED);

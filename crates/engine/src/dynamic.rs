@@ -9,7 +9,6 @@ use std::fmt;
 use fixwire_protocol::session::{LogonIdentity, Party, Reason};
 use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 
-use crate::accept::Lobby;
 use crate::access::Target;
 use crate::canary::{self, Fault};
 use crate::config::{ConfigError, Connection, LONGEST_ID, SessionConfig, Template};
@@ -20,6 +19,7 @@ use crate::event::{Ending, Event, Refusal};
 use crate::host::Host;
 use crate::journal::{Disk, Journal, JournalError};
 use crate::line::Line;
+use crate::lobby::Lobby;
 
 /// Why a session was not added.
 #[derive(Debug)]

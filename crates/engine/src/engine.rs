@@ -7,7 +7,6 @@ use std::net::SocketAddr;
 
 use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, Session};
 
-use crate::accept::Lobby;
 use crate::access::Target;
 use crate::command::{Commands, Handle};
 use crate::commit::{Core, FLUSH_BYTES};
@@ -17,10 +16,12 @@ use crate::config::{
 use crate::connect::{Dialler, nanos};
 use crate::connection::Input;
 use crate::counters::SessionStatus;
+use crate::descriptors::{self, Need, Shortage};
 use crate::dynamic;
 use crate::event::{Event, Events};
 use crate::host::{ConnId, Host, Os, Ready};
 use crate::journal::{self, Journal, JournalError};
+use crate::lobby::Lobby;
 use crate::log::{self, Feed, LogError};
 use crate::notes::Notes;
 use crate::redact::Redactor;
@@ -74,6 +75,8 @@ pub struct Engine<A, H: Host = Os> {
     /// Sessions that were added since the start, and the most that may be.
     pub(crate) added: usize,
     pub(crate) most_added: usize,
+    /// The settings may need more descriptors than there are.
+    shortage: Option<Shortage>,
     /// Sizes of what an added session gets.
     pub(crate) read_buffer: usize,
     pub(crate) rest_room: usize,
@@ -174,8 +177,15 @@ impl<A: Application> Engine<A> {
         })?;
         let (file_log, sql_log) = (config.file_log.clone(), config.sql_log.clone());
         let (folder, masked) = (config.journal_dir.clone(), config.masked_in_logs.clone());
+        let shortage = Need::of(&config).shortage(descriptors::limit());
         let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
         let mut engine = Self::with_host(config, app, host)?;
+        if let Some(shortage) = shortage {
+            // Whoever is configured finds a descriptor, however many strangers there are.
+            let fit = usize::try_from(shortage.dynamic).unwrap_or(usize::MAX);
+            engine.most_added = engine.most_added.min(fit);
+            engine.shortage = Some(shortage);
+        }
         let journal = &engine.core.journal;
         let start = log::Start {
             journal: &folder,
@@ -256,6 +266,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             rest_room,
             most_added: config.limits.dynamic_sessions,
             added: 0,
+            shortage: None,
             templates: config.templates,
             missing_dictionaries: config.missing_dictionaries,
             configs: config.sessions.iter().cloned().map(Some).collect(),
@@ -325,6 +336,9 @@ impl<A: Application, H: Host> Engine<A, H> {
         }
         for at in self.lobby.addresses() {
             self.events.tell(now, &Event::Listening { at });
+        }
+        if let Some(shortage) = self.shortage {
+            self.events.tell(now, &Event::FewDescriptors(shortage));
         }
         for at in self.lobby.unprotected() {
             self.events.tell(now, &Event::Unprotected { at });

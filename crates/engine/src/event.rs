@@ -10,6 +10,7 @@ use fixwire_protocol::frame::Garbled;
 use fixwire_protocol::session::Reason;
 use fixwire_protocol::{Nanos, SessionId, Timestamp};
 
+use crate::descriptors::Shortage;
 use crate::host::AnnounceFault;
 use crate::schedule;
 use crate::tls::{PeerCertificate, Spki, TlsFailure};
@@ -39,6 +40,8 @@ pub enum Event {
         /// The version: `FIX.4.2`.
         version: &'static str,
     },
+    /// The settings may need more files and sockets than the system allows.
+    FewDescriptors(Shortage),
     /// A connection for this session stands; the Logons follow.
     Connected {
         /// The session.
@@ -228,6 +231,9 @@ pub enum Refusal {
     TooManyPending,
     /// Too many of them are from this address.
     TooManyFromAddress,
+    /// No complete Logon yet, and a newer connection from an address that sessions belong to needs its
+    /// place.
+    MadeWay,
     /// No complete Logon in time.
     Timeout,
     /// The peer closed it, or the system did.
@@ -286,6 +292,7 @@ impl fmt::Display for Event {
                  file there, or write `built-in`",
                 file.escape_debug()
             ),
+            Self::FewDescriptors(shortage) => write!(f, "warning: {shortage}"),
             Self::Connected { peer, .. } => write!(f, "connected with {peer}"),
             Self::DialFailed {
                 host,
@@ -418,6 +425,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooManyPending => "too many connections that have not logged on",
+            Self::MadeWay => {
+                "no Logon yet, and a newer connection from a peer's address needs the place"
+            }
             Self::TooManyFromAddress => "too many connections from there that have not logged on",
             Self::Timeout => "no complete Logon in time",
             Self::Gone => "it ended before its Logon",
@@ -478,7 +488,9 @@ impl Event {
     fn kind(&self) -> usize {
         match self {
             Self::Listening { .. } => 0,
-            Self::Unprotected { .. } | Self::DictionaryMissing { .. } => 21,
+            Self::Unprotected { .. } | Self::DictionaryMissing { .. } | Self::FewDescriptors(_) => {
+                21
+            }
             Self::Connected { .. } => 1,
             Self::DialFailed { .. } => 2,
             Self::LoggedOn { .. } => 3,

@@ -312,6 +312,23 @@ fn connections_through_a_balancer_are_counted_by_their_clients() {
     engine.stop();
 }
 
+#[test]
+fn a_balancer_that_announces_nobody_keeps_no_client_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut session = acceptor_session("127.0.0.1:0");
+    session.transport.balancers = vec!["127.0.0.1".parse().unwrap()];
+    let mut settings = config(&folder.path().join("store"), session);
+    settings.limits.pending = 4;
+    let engine = Running::start(settings);
+    let silent: Vec<Peer> = (0..20).map(|_| Peer::connect(engine.address())).collect();
+    let mut peer = Peer::connect(engine.address());
+    peer.send_bytes(b"PROXY TCP4 203.0.113.1 192.0.2.1 4711 5001\r\n");
+    peer.send("A", "98=0|108=30|");
+    assert!(peer.receive().unwrap().contains("|35=A|"));
+    drop((silent, peer));
+    engine.stop();
+}
+
 /// A port where nobody listens.
 fn dead() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -31,6 +31,7 @@ use self::one_way::{OneWay, Waste};
 use self::resolve::Resolver;
 use super::{ConnId, Dial, Host, ListenerId, Peer, Ready, SocketOptions, WakeUp};
 use crate::config::{Durability, EngineConfig, Wait};
+use crate::descriptors::{Purpose, check_reserve};
 use crate::journal::{Directory, JournalError, Memory, OsDisk};
 use crate::tls::Tls;
 use crate::transport::Transport;
@@ -397,8 +398,10 @@ impl Host for Os {
         let Some(listener) = self.listeners.get_mut(listener.0 as usize) else {
             return Ok(None);
         };
-        let accepted = listener.socket.accept();
-        // After a failure the engine asks again by itself, later; nobody else may be waiting then.
+        let accepted = listener.socket.accept().and_then(|accepted| {
+            check_reserve(&accepted.0, Purpose::Connection).map(|()| accepted)
+        });
+        // After a failure the engine asks again by itself, later.
         listener.ready = accepted.is_ok();
         match accepted {
             Ok((stream, from)) => {

@@ -10,6 +10,7 @@ use fixwire_protocol::Timestamp;
 
 use super::line::Lines;
 use super::{FileLog, LogError, Target};
+use crate::descriptors::{Purpose, check_reserve};
 use crate::journal::Position;
 use crate::private::private;
 use crate::store::{Family, SessionName};
@@ -83,10 +84,12 @@ impl Output {
         let file = match &mut self.file {
             Some(file) => file,
             None => {
-                let file = private()
-                    .append(true)
-                    .open(path)
-                    .map_err(failed("open", path))?;
+                let file = private().append(true).open(path);
+                let kept = file.and_then(|file| {
+                    check_reserve(&file, Purpose::Log)?;
+                    Ok(file)
+                });
+                let file = kept.map_err(failed("open", path))?;
                 self.file.insert(file)
             }
         };

@@ -19,6 +19,7 @@ use socket2::{Domain, Protocol, Socket as Raw, Type};
 use super::guarded::{Before, Guarded};
 use super::tunnel::Tunnel;
 use super::{Link, Os, register};
+use crate::descriptors::{Purpose, check_reserve};
 use crate::host::{ConnId, Dial, Host, SocketOptions};
 use crate::tls::Stream;
 
@@ -40,6 +41,7 @@ impl Plan {
     /// Starts to connect to an address.
     fn begin(&self, to: SocketAddr) -> io::Result<TcpStream> {
         let socket = Raw::new(Domain::for_address(to), Type::STREAM, Some(Protocol::TCP))?;
+        check_reserve(&socket, Purpose::Connection)?;
         socket.set_nonblocking(true)?;
         // Buffers count when the connection is made, and the rest does no harm.
         self.options.set(&socket)?;
