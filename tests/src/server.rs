@@ -1,6 +1,7 @@
 //! The finished binary as a child process: started, killed, started again.
 
 use crate::packages::workspace;
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -250,10 +251,14 @@ impl Server {
 
     /// Sends it a signal, by its name without SIG.
     pub fn signal(&self, name: &str) -> Result<(), String> {
-        let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-s", name, &pid]).status();
-        sent.map_err(|error| format!("kill -s {name}: {error}"))?;
-        Ok(())
+        let signal = match name {
+            "HUP" => Signal::HUP,
+            "TERM" => Signal::TERM,
+            "USR1" => Signal::USR1,
+            _ => return Err(format!("no signal {name} here")),
+        };
+        kill_process(Pid::from_child(&self.child), signal)
+            .map_err(|error| format!("SIG{name}: {error}"))
     }
 
     /// SIGTERM; the engine must end cleanly within `patience`.

@@ -1,5 +1,6 @@
 //! `fixwire run` with rules: do messages go where they say, and does the operator hear of it?
 
+mod common;
 mod peer;
 
 use std::fs::{self, File};
@@ -120,9 +121,7 @@ impl Running {
     }
 
     fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-s", name, &id]).status();
-        assert!(sent.unwrap().success());
+        common::signal(&self.child, name);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The binary on real sockets: a file, a port, a peer, a signal.
 
+mod common;
 mod peer;
 
 use std::fs;
@@ -95,14 +96,7 @@ impl Running {
     }
 
     fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        assert!(
-            Command::new("kill")
-                .args(["-s", name, &id])
-                .status()
-                .unwrap()
-                .success()
-        );
+        common::signal(&self.child, name);
     }
 
     fn ends(&mut self) -> ExitStatus {
