@@ -22,6 +22,19 @@ pub trait Speech {
 
     /// Enters the whole answers that `bytes` begin with, which came at `now`; returns their length.
     fn answers(&mut self, bytes: &[u8], now: u64, load: &mut Load) -> usize;
+
+    /// Whether answers are answered: by reports, which come back on the first pipe.
+    fn is_reported(&self) -> bool {
+        false
+    }
+
+    /// Appends the reports of the answers that were entered since.
+    fn report(&mut self, _output: &mut Vec<u8>) {}
+
+    /// Enters the whole reports that `bytes` begin with; returns their length.
+    fn reports(&mut self, _bytes: &[u8], _load: &mut Load) -> usize {
+        0
+    }
 }
 
 /// Runs a load to its end: orders leave on the first pipe, answers come on the last one, which is
@@ -38,6 +51,7 @@ pub fn run(
     pause: impl Fn(),
 ) -> io::Result<State> {
     let back = pipes.len() - 1;
+    let is_reported = speech.is_reported();
     load.begin(clock.now());
     loop {
         let now = clock.now();
@@ -54,16 +68,29 @@ pub fn run(
             speech.prepare(now);
         }
         let pipe = &mut pipes[back];
-        if pipe.read(back > 0)? == 0 {
+        let mut idle = true;
+        if pipe.read(back > 0 && !is_reported)? > 0 {
+            idle = false;
+            let now = clock.now();
+            pipe.take()?;
+            let answered = speech.answers(pipe.unread(), now, load);
+            pipe.consume(answered);
+        }
+        if is_reported {
+            speech.report(&mut pipe.output);
+            pipe.flush()?;
+            let first = &mut pipes[0];
+            if first.read(false)? > 0 {
+                idle = false;
+                let reported = speech.reports(first.unread(), load);
+                first.consume(reported);
+            }
+        }
+        if idle {
             match load.state(now) {
                 State::Running => pause(),
                 end => return Ok(end),
             }
-            continue;
         }
-        let now = clock.now();
-        pipe.take()?;
-        let answered = speech.answers(pipe.unread(), now, load);
-        pipe.consume(answered);
     }
 }

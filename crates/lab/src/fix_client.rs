@@ -1,13 +1,17 @@
 //! A FIX client that is only sockets, before an acceptor of ours: what is timed is the acceptor.
 //!
 //! It numbers its messages, stamps them, and checks BodyLength, CheckSum, CompIDs, MsgSeqNum and ClOrdID
-//! of what comes back, and the last message of a run by its dictionary. It keeps no journal and repeats nothing: a loss ends the measurement.
+//! of what comes back, and the last message of a run by its dictionary. It keeps no journal and repeats nothing:
+//! a loss ends the measurement.
+//!
+//! Before a gateway it can be the venue as well: it fills each order that arrives on the last session, and the
+//! report has to come back on the first one.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Instant;
 
-use fixwire_protocol::dictionary::{Dictionary, validate};
+use fixwire_protocol::dictionary::{Dictionary, Version, validate};
 use fixwire_protocol::outbox::BodyError;
 use fixwire_protocol::{
     Application, Decoder, Frame, HeaderTemplate, Message, Outbox, Precision, SessionId, Stamp,
@@ -22,7 +26,7 @@ use crate::load::{Load, Pace};
 use crate::pair::PairConfig;
 use crate::pipe::Pipe;
 use crate::report::Run;
-use crate::scenario::OrderWriter;
+use crate::scenario::{EXECUTION_REPORT, OrderWriter};
 
 /// The longest answer, bytes.
 const MOST: usize = 4096;
@@ -37,6 +41,8 @@ pub struct FixClient {
     decoder: Decoder,
     clock: Clock,
     answers: Answers,
+    /// What the venue's reports look like when they are back; `None` when there is no venue.
+    reports: Option<Answers>,
 }
 
 impl FixClient {
@@ -53,17 +59,7 @@ impl FixClient {
         answer: &'static [u8],
     ) -> Result<Self, Error> {
         let clock = Clock::start();
-        let answering = config.sessions.len() - 1;
-        let (begin_string, target, sender) = config.names(answering);
-        let answers = Answers {
-            msg_type: answer,
-            begin_string: begin_string.as_str(),
-            sender,
-            target,
-            dictionary: Dictionary::built_in(config.sessions[answering]),
-            last: Vec::with_capacity(MOST),
-            next_in: 2,
-        };
+        let answers = Answers::new(&config, config.sessions.len() - 1, answer);
         let (arena, address) = config.start_acceptor(far_core, clock, app)?;
         let mut client = Self {
             config,
@@ -73,6 +69,7 @@ impl FixClient {
             decoder: Decoder::with_capacity(64),
             clock,
             answers,
+            reports: None,
         };
         let logged_on = client.log_on(address);
         client.arena.assign(Task::Rest);
@@ -83,6 +80,12 @@ impl FixClient {
                 Err(error)
             }
         }
+    }
+
+    /// From now on each order that arrives on the last session is filled there. An order is answered when
+    /// its report is back; what is timed stays its arrival.
+    pub fn trade(&mut self) {
+        self.reports = Some(Answers::new(&self.config, 0, EXECUTION_REPORT));
     }
 
     fn log_on(&mut self, address: SocketAddr) -> Result<(), Error> {
@@ -100,7 +103,7 @@ impl FixClient {
             let mut pipe = TcpStream::connect(address)
                 .and_then(|socket| Pipe::new(socket, self.config.nodelay))
                 .map_err(Error::system("connect over loopback"))?;
-            let logon = writer.admin(b"A", wall, |body| {
+            let logon = writer.message(b"A", wall, |body| {
                 body.uint(tag::ENCRYPT_METHOD, 0)
                     .uint(tag::HEART_BT_INT, heart_bt_int)
                     .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
@@ -155,16 +158,27 @@ impl FixClient {
             decoder,
             clock,
             answers,
+            reports,
         } = self;
         let (run, ()) = arena.timed(Task::Engine, |arena| {
             let mut load = Load::new(pace, orders, config.patience.as_nanos() as u64);
+            let (first, others) = sessions.split_at_mut(1);
+            let version = config.sessions[others.len()];
+            let venue = others.last_mut().zip(reports.as_mut());
             let mut orders = Orders {
-                writer: &mut sessions[0],
+                writer: &mut first[0],
                 decoder,
                 clock: *clock,
                 first: clock.to_wall(clock.now()),
                 intended: Vec::with_capacity(orders),
                 answers,
+                venue: venue.map(|(writer, reports)| Venue {
+                    writer,
+                    version,
+                    arrived: Vec::with_capacity(orders),
+                    unsent: Vec::with_capacity(MOST),
+                    reports,
+                }),
             };
             orders.prepare(clock.now());
             let alone = arena.is_alone();
@@ -174,6 +188,9 @@ impl FixClient {
             Ok((load.close(), ()))
         })?;
         answers.check_last(decoder)?;
+        if let Some(reports) = reports {
+            reports.check_last(decoder)?;
+        }
         let before = pipes.len() - 1;
         for pipe in &mut pipes[..before] {
             if pipe.read(false).map_err(broken)? > 0 {
@@ -194,7 +211,7 @@ impl FixClient {
         self.arena.assign(Task::Engine);
         let wall = self.wall();
         for number in 0..self.pipes.len() {
-            let logout = self.sessions[number].admin(b"5", wall, |_| ())?;
+            let logout = self.sessions[number].message(b"5", wall, |_| ())?;
             self.pipes[number].output.extend_from_slice(logout);
             if let Err(error) = self.await_admin(number, b"5") {
                 // What ended the far engine explains it.
@@ -238,8 +255,8 @@ impl Writer {
         self.next_out += 1;
     }
 
-    /// A message of the session's own.
-    fn admin(
+    /// Any message but an order.
+    fn message(
         &mut self,
         msg_type: &[u8],
         at: Timestamp,
@@ -289,6 +306,20 @@ struct Answers {
 }
 
 impl Answers {
+    /// Messages of this type that come on this session, after its Logon.
+    fn new(config: &PairConfig, session: usize, msg_type: &'static [u8]) -> Self {
+        let (begin_string, target, sender) = config.names(session);
+        Self {
+            msg_type,
+            begin_string: begin_string.as_str(),
+            sender,
+            target,
+            dictionary: Dictionary::built_in(config.sessions[session]),
+            last: Vec::with_capacity(MOST),
+            next_in: 2,
+        }
+    }
+
     /// ClOrdID of the order that a message answers; `None` when it answers none.
     fn cl_ord_id(&self, message: &Message<'_>) -> Option<u64> {
         let numbered = message.uint(tag::MSG_SEQ_NUM) == Some(Ok(self.next_in));
@@ -298,6 +329,46 @@ impl Answers {
             && message.get(tag::SENDER_COMP_ID) == Some(self.sender.as_bytes())
             && message.get(tag::TARGET_COMP_ID) == Some(self.target.as_bytes());
         message.uint(tag::CL_ORD_ID).filter(|_| is_answer)?.ok()
+    }
+
+    /// Takes each whole message of `bytes` and returns their length; `take` is given the place of the order
+    /// that a message is about, and says whether there is such an order.
+    fn read(
+        &mut self,
+        bytes: &[u8],
+        decoder: &mut Decoder,
+        first: u64,
+        load: &mut Load,
+        mut take: impl FnMut(usize, &Message<'_>, &mut Load) -> bool,
+    ) -> usize {
+        let mut done = 0;
+        loop {
+            match frame::next(&bytes[done..], MOST) {
+                Frame::Whole { skip, len } => {
+                    let message = &bytes[done + skip..done + skip + len];
+                    let message = decoder.decode(message);
+                    let id = self.cl_ord_id(&message).filter(|_| skip == 0);
+                    let place = id.and_then(|id| id.checked_sub(first));
+                    if place.is_some_and(|place| take(place as usize, &message, load)) {
+                        self.last.clear();
+                        self.last.extend_from_slice(message.bytes());
+                    } else {
+                        load.wrong();
+                    }
+                    self.next_in += 1;
+                    done += skip + len;
+                }
+                Frame::Partial { .. } => return done,
+                Frame::Garbled { skip, .. } => {
+                    load.wrong();
+                    done += skip;
+                }
+                Frame::TooLarge { .. } => {
+                    load.wrong();
+                    return bytes.len();
+                }
+            }
+        }
     }
 
     /// Whether the last answer is a good message of its version.
@@ -324,6 +395,48 @@ struct Orders<'a> {
     /// When each order was due.
     intended: Vec<u64>,
     answers: &'a mut Answers,
+    venue: Option<Venue<'a>>,
+}
+
+/// Where orders are filled.
+struct Venue<'a> {
+    writer: &'a mut Writer,
+    version: Version,
+    /// When each order arrived; 0 before.
+    arrived: Vec<u64>,
+    /// Reports that are to be sent.
+    unsent: Vec<u8>,
+    reports: &'a mut Answers,
+}
+
+impl Venue<'_> {
+    /// The order at this place has arrived.
+    fn fill(&mut self, order: &Message<'_>, place: usize, now: u64, at: Timestamp) {
+        let id = order.get(tag::CL_ORD_ID).unwrap_or_default();
+        let is_old = self.version < Version::Fix43;
+        let report = self.writer.message(EXECUTION_REPORT, at, |body| {
+            body.field(tag::ORDER_ID, id)
+                .field(tag::EXEC_ID, id)
+                .field(tag::CL_ORD_ID, id);
+            if is_old {
+                body.char(tag::EXEC_TRANS_TYPE, b'0');
+            }
+            body.char(tag::EXEC_TYPE, if is_old { b'2' } else { b'F' })
+                .char(tag::ORD_STATUS, b'2')
+                .field(tag::SYMBOL, b"LCOM1")
+                .char(tag::SIDE, b'1')
+                .uint(tag::LAST_QTY, 1)
+                .uint(tag::LAST_PX, 200)
+                .uint(tag::LEAVES_QTY, 0)
+                .uint(tag::CUM_QTY, 1)
+                .uint(tag::AVG_PX, 200);
+        });
+        let report = report.expect("a report fits an outbox of its own");
+        self.unsent.extend_from_slice(report);
+        let places = self.arrived.len().max(place + 1);
+        self.arrived.resize(places, 0);
+        self.arrived[place] = now;
+    }
 }
 
 impl Speech for Orders<'_> {
@@ -345,35 +458,59 @@ impl Speech for Orders<'_> {
     }
 
     fn answers(&mut self, bytes: &[u8], now: u64, load: &mut Load) -> usize {
-        let mut done = 0;
-        loop {
-            match frame::next(&bytes[done..], MOST) {
-                Frame::Whole { skip, len } => {
-                    let message = &bytes[done + skip..done + skip + len];
-                    let message = self.decoder.decode(message);
-                    let id = self.answers.cl_ord_id(&message);
-                    let place = id.and_then(|id| id.checked_sub(self.first));
-                    match place.and_then(|place| self.intended.get(place as usize)) {
-                        Some(intended) if skip == 0 => {
-                            load.answered(*intended, now);
-                            self.answers.last.clear();
-                            self.answers.last.extend_from_slice(message.bytes());
-                        }
-                        _ => load.wrong(),
-                    }
-                    self.answers.next_in += 1;
-                    done += skip + len;
+        let Self {
+            decoder,
+            clock,
+            first,
+            intended,
+            answers,
+            venue,
+            ..
+        } = self;
+        answers.read(bytes, decoder, *first, load, |place, message, load| {
+            match (intended.get(place), venue.as_mut()) {
+                (Some(_), Some(venue)) => {
+                    let at = Timestamp(clock.to_wall(now) as i64);
+                    venue.fill(message, place, now, at);
                 }
-                Frame::Partial { .. } => return done,
-                Frame::Garbled { skip, .. } => {
-                    load.wrong();
-                    done += skip;
-                }
-                Frame::TooLarge { .. } => {
-                    load.wrong();
-                    return bytes.len();
-                }
+                (Some(intended), None) => load.answered(*intended, now),
+                (None, _) => return false,
             }
+            true
+        })
+    }
+
+    fn is_reported(&self) -> bool {
+        self.venue.is_some()
+    }
+
+    fn report(&mut self, output: &mut Vec<u8>) {
+        if let Some(venue) = &mut self.venue {
+            output.append(&mut venue.unsent);
         }
+    }
+
+    fn reports(&mut self, bytes: &[u8], load: &mut Load) -> usize {
+        let Self {
+            decoder,
+            first,
+            intended,
+            venue,
+            ..
+        } = self;
+        let Some(Venue {
+            reports, arrived, ..
+        }) = venue
+        else {
+            return 0;
+        };
+        reports.read(bytes, decoder, *first, load, |place, _, load| {
+            let arrived = arrived.get(place).filter(|arrived| **arrived > 0);
+            let (Some(intended), Some(arrived)) = (intended.get(place), arrived) else {
+                return false;
+            };
+            load.answered(*intended, *arrived);
+            true
+        })
     }
 }

@@ -216,14 +216,25 @@ fn engine(journals: &Path) -> EngineArgs {
     }
 }
 
-/// Orders come back from a gateway on their session, and converted on another one.
+/// Orders come back from a gateway on their session, and converted on another one, where they are filled.
 #[test]
 fn a_gateway_answers_every_order_once() {
+    answers_every_order_once(false);
+}
+
+/// The same without remembering them.
+#[test]
+fn a_gateway_that_lets_ids_pass_answers_every_order_once() {
+    answers_every_order_once(true);
+}
+
+fn answers_every_order_once(pass_ids: bool) {
     let folder = tempfile::tempdir().unwrap();
     let args = GatewayArgs {
         load: load(),
         engine: engine(folder.path()),
         rules: 10,
+        pass_ids,
         output: OutputArgs::default(),
     };
     let report = gateway::measure(&args, true).unwrap();

@@ -42,6 +42,10 @@ pub struct GatewayArgs {
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rules: u32,
 
+    /// Remember nothing of orders: ids pass as they are, and no report goes back
+    #[arg(long)]
+    pub pass_ids: bool,
+
     /// Where the figures go.
     #[command(flatten)]
     pub output: OutputArgs,
@@ -67,10 +71,14 @@ enum Subject {
 /// The names of sessions in the gateway's file.
 const NAMES: [&str; 2] = ["CLIENT", "VENUE"];
 
-/// A gateway with so many rules, the last of which sends orders on.
-fn gateway(count: u32, versions: &[Version]) -> Result<Gateway, Error> {
+/// A gateway with so many rules that the last of them sends orders on. One that `follows` them knows whose
+/// report it is that comes back, as gateways do by default.
+fn gateway(count: u32, versions: &[Version], follows: bool) -> Result<Gateway, Error> {
     let target = NAMES[versions.len() - 1];
-    let mut rules = "[gateway]\nids = \"pass\"\n".to_owned();
+    let mut rules = match follows {
+        true => "[[rule]]\nfrom = [\"VENUE\"]\ndo = ['convert', 'return']\n".to_owned(),
+        false => "[gateway]\nids = \"pass\"\n".to_owned(),
+    };
     for number in 1..count {
         rules += &format!(
             "[[rule]]\nfrom = [\"*\"]\nwhen = 'MsgType = D and Symbol = \"S{number}\"'\ndo = ['send {target}']\n"
@@ -147,9 +155,14 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     }
     let mut clients = Vec::new();
     for (name, versions) in ways {
-        let app = gateway(args.rules, versions)?;
-        let config = config(name, versions);
-        clients.push(FixClient::start(config, acceptor, app, NEW_ORDER_SINGLE)?);
+        // An order that comes back on its own session has no venue that would report it.
+        let follows = versions.len() > 1 && !args.pass_ids;
+        let app = gateway(args.rules, versions, follows)?;
+        let mut client = FixClient::start(config(name, versions), acceptor, app, NEW_ORDER_SINGLE)?;
+        if follows {
+            client.trade();
+        }
+        clients.push(client);
     }
     let rows = args.load.rows(
         initiator,
@@ -171,9 +184,14 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
             "gateway-echo"
         },
         settings: format!(
-            "FIX.4.2 order ({ORDER_BYTES} bytes) through a gateway with {} rules and back, over TCP; {}, \
+            "FIX.4.2 order ({ORDER_BYTES} bytes) through a gateway with {} rules and back, over TCP; {}; {}, \
              wait spin; {}",
             args.rules,
+            if args.pass_ids || !converts {
+                "ids pass"
+            } else {
+                "orders followed"
+            },
             args.engine.text(),
             args.load.text()
         ),
@@ -183,7 +201,8 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         notes: vec![format!(
             "echo: the order comes back on its session; forward: on another one; convert: on another one, \
              as FIX 4.4. The floors answer with {REPORT_BYTES} bytes: on the same connection, and onward \
-             on a second one, where no answer carries the acknowledgements."
+             on a second one, where no answer carries the acknowledgements. Where orders are followed, the venue \
+             fills each as it arrives; the report has to come back to the client, and is not timed."
         )],
     })
 }
