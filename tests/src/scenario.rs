@@ -63,7 +63,7 @@ pub const VERSIONS: [&str; 8] = ["4.0", "4.1", "4.2", "4.3", "4.4", "5.0", "5.0S
 /// A file, read.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The file's name without folder and ending.
+    /// The file's name without folder and ending, and the role where it is played in both.
     pub name: String,
     /// Has a `# Source:` line.
     pub has_source: bool,
@@ -187,7 +187,7 @@ impl fmt::Display for Failure {
 impl std::error::Error for Failure {}
 
 impl Scenario {
-    /// Reads all scenarios of a folder, in the order of their names.
+    /// Reads all scenarios of a folder, in the order of their names; one with `role=both` is two.
     ///
     /// # Errors
     ///
@@ -206,7 +206,32 @@ impl Scenario {
             }
         }
         files.sort();
-        files.iter().map(|path| Self::read(path)).collect()
+        let mut all = Vec::new();
+        for path in files {
+            all.extend(Self::read(&path)?.in_each_role());
+        }
+        Ok(all)
+    }
+
+    /// The scenario as it is, or, with `role=both`, once for each role.
+    fn in_each_role(self) -> Vec<Self> {
+        let both = ("role".to_owned(), "both".to_owned());
+        let Some(at) = self.settings.iter().position(|setting| *setting == both) else {
+            return vec![self];
+        };
+        let in_role = |role: &str| {
+            let mut scenario = self.clone();
+            scenario.settings[at].1 = role.to_owned();
+            scenario.name = format!("{} as {role}", self.name);
+            scenario
+        };
+        vec![in_role("acceptor"), in_role("initiator")]
+    }
+
+    /// The file's name without folder and ending.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        self.name.split(' ').next().unwrap_or_default()
     }
 
     /// Reads a scenario file.

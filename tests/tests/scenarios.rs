@@ -42,7 +42,10 @@ fn every_scenario_names_its_source() {
 fn the_document_names_scenarios_that_exist() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/session-behaviour.md");
     let text = std::fs::read_to_string(path).expect("the document");
-    let known: Vec<String> = scenarios().into_iter().map(|found| found.name).collect();
+    let known: Vec<String> = scenarios()
+        .iter()
+        .map(|found| found.file().to_owned())
+        .collect();
     let words = text.split('`').skip(1).step_by(2);
     let named: Vec<&str> = words
         .filter(|word| word.contains('-') && !word.contains(['.', ' ']))
@@ -126,7 +129,7 @@ fn mistakes_in_a_file_are_named() {
     }
     for (settings, what) in [
         ("roel=acceptor", "unknown setting roel"),
-        ("role=both", "role=both: no such value"),
+        ("role=none", "role=none: no such value"),
         ("in=x", "in=x: not a number"),
     ] {
         let text = EXAMPLE.replace("role=acceptor", settings);

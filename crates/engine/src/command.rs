@@ -147,10 +147,12 @@ impl Handle {
         self.push(SEND_AGAIN, session, b"", &seq.to_le_bytes())
     }
 
-    /// Starts the numbers of a session again from 1. While it is logged on, a Logon with
-    /// ResetSeqNumFlag(141) asks the peer to do the same, now and after every end of the connection
-    /// or of the process until it has answered. Where that cannot be done,
-    /// [`Event::NotReset`](crate::Event::NotReset) tells so.
+    /// Starts the sequence numbers of a session again from 1. While it is logged on, a Logon with
+    /// ResetSeqNumFlag(141) asks the peer to do the same, and so does each next Logon of ours, as initiator
+    /// or as acceptor, after any end of the connection or of the process, until the peer has confirmed it.
+    /// While it is not connected only our side restarts, and no message says so: agree on it with the
+    /// peer, or the peer is asked for all that it has sent since its number 1. Where a reset cannot be
+    /// done, [`Event::NotReset`](crate::Event::NotReset) tells so.
     ///
     /// # Errors
     ///

@@ -212,8 +212,15 @@ fn a_reset_that_is_not_answered_outlives_the_process() {
     drop(engine);
     let mut world = World::on(net, disk, vec![session(0)]);
     let conn = world.connect();
-    world.say(conn, "P0", "A", 1, "98=0|108=0|");
-    assert_eq!(world.hear(conn, &[]), ["A 1"]);
+    world.say(conn, "P0", "A", 3, "98=0|108=0|");
+    assert_eq!(
+        world.hear(conn, &["141"]),
+        ["A 1 Y", "1 2"],
+        "it asks again"
+    );
+    world.say(conn, "P0", "A", 1, "98=0|108=0|141=Y|");
+    world.say(conn, "P0", "D", 2, "11=B|");
+    assert_eq!(world.hear(conn, &["11"]), ["8 3 B"]);
 }
 
 #[test]

@@ -540,6 +540,11 @@ fn a_window_inside_the_session_keeps_the_numbers() {
 
 #[test]
 fn numbers_restart_inside_the_session_at_the_reset_time() {
+    restart_at_the_reset_time([Role::Initiator, Role::Acceptor]);
+    restart_at_the_reset_time([Role::Acceptor, Role::Initiator]);
+}
+
+fn restart_at_the_reset_time(roles: [Role; 2]) {
     let net = network();
     let mut schedule = Schedule::non_stop();
     let time = Time::constant(10, 0, 0, 0);
@@ -548,8 +553,8 @@ fn numbers_restart_inside_the_session_at_the_reset_time() {
         ..edge("10:00:00")
     });
     let mut firms = [
-        Firm::new(&net, Role::Initiator, &schedule),
-        Firm::new(&net, Role::Acceptor, &Schedule::non_stop()),
+        Firm::new(&net, roles[0], &schedule),
+        Firm::new(&net, roles[1], &Schedule::non_stop()),
     ];
     advance(&net, &mut firms, SECOND);
     for _ in 0..3 {

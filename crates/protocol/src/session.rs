@@ -11,8 +11,9 @@
 //!
 //! The engine calls one method, seals every new entry of the outbox through [`Session::seal`] right
 //! after it, writes its journal record, and then does what the [`Verdict`] says. The session never
-//! sees a clock, a socket or the journal. Its state that outlives a connection is two numbers and
-//! the count of resets: [`Session::next_in`], [`Session::next_out`], [`Session::epoch`].
+//! sees a clock, a socket or the journal. Its state that outlives a connection is two numbers, the count
+//! of resets, and whether the peer still has to confirm the last one: [`Session::next_in_to_keep`],
+//! [`Session::next_out`], [`Session::epoch`].
 
 mod admin;
 mod check;
@@ -26,6 +27,7 @@ pub mod phase;
 mod receive;
 pub mod reject;
 pub mod resend;
+mod reset;
 pub mod sequence;
 pub mod verdict;
 
@@ -45,6 +47,13 @@ use held::Held;
 use liveness::{Due, Patience, Pulse};
 use resend::Resend;
 use sequence::{Inbound, Next};
+
+/// Kept as `next_in` while the peer has not confirmed our reset: both sequence numbers are 1 after a
+/// restart, and our Logon asks again.
+pub const RESET_OPEN: u64 = 0;
+/// Kept as `next_in` while the sequence numbers are about to go back to 1, because the session has ended
+/// that way: they are 1 after a restart.
+pub const RESET_DUE: u64 = u64::MAX;
 
 fn has_other_ids(party: &Party) -> bool {
     !party.sub_id.is_empty() || !party.location_id.is_empty()
@@ -96,6 +105,9 @@ pub struct Session {
     rejected: bool,
     /// The numbers go back to 1 when the connection is gone.
     reset_due: bool,
+    /// We have restarted the sequence numbers and the peer has not confirmed it: each Logon of ours has
+    /// ResetSeqNumFlag(141) = Y until it does.
+    reset_open: bool,
 }
 
 impl Session {
@@ -109,7 +121,7 @@ impl Session {
             stamp: Stamp::new(),
             scratch: Scratch::default(),
             times: LastMinute::new(),
-            phase: Phase::Down { reset: false },
+            phase: Phase::Down,
             next_in: 1,
             next_out: 1,
             epoch: 0,
@@ -120,19 +132,20 @@ impl Session {
             peer_version: None,
             rejected: false,
             reset_due: false,
+            reset_open: false,
             config,
         }
     }
 
-    /// The numbers and the count of resets that the journal remembers, `next_in` as
+    /// The sequence numbers and the count of resets that the journal remembers, `next_in` as
     /// [`Session::next_in_to_keep`] gave it. Call it before the first connection.
     pub fn restore(&mut self, next_out: u64, next_in: u64, epoch: u64) {
         self.next_out = next_out.max(1);
         self.next_in = next_in.max(1);
         self.epoch = epoch;
-        if next_in == 0 {
+        if matches!(next_in, RESET_OPEN | RESET_DUE) {
             self.reset_numbers();
-            self.phase = Phase::Down { reset: true };
+            self.reset_open = next_in == RESET_OPEN;
         }
     }
 
@@ -144,28 +157,26 @@ impl Session {
 
     /// A connection is open. An initiator writes its Logon; an acceptor waits for the peer's.
     pub fn connected(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
-        let Phase::Down { reset } = self.phase else {
+        if self.phase != Phase::Down {
             return self.close(Reason::NotConnected);
-        };
+        }
         let until = now.mono + self.config.logon_timeout;
         self.phase = match self.config.role {
             Role::Acceptor => Phase::AwaitingLogon { until },
             Role::Initiator => {
-                let reset = reset || self.config.reset_on.logon;
-                if reset {
+                self.reset_open |= self.config.reset_on.logon;
+                if self.reset_open {
                     self.reset_numbers();
                 }
                 let next_expected = self.next_in;
-                // FIX 4.0 has no field that says so.
-                let announced = reset && self.config.begin_string > BeginString::Fix40;
                 self.write_logon(
                     self.config.heart_bt_int_seconds,
-                    announced,
+                    self.announces_reset(),
                     next_expected,
                     None,
                     outbox,
                 );
-                Phase::LogonSent { until, reset }
+                Phase::LogonSent { until }
             }
         };
         Verdict::Handled
@@ -175,7 +186,7 @@ impl Session {
     pub fn elapse(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
         let now = now.mono;
         match self.phase {
-            Phase::AwaitingLogon { until } | Phase::LogonSent { until, .. } if now >= until => {
+            Phase::AwaitingLogon { until } | Phase::LogonSent { until } if now >= until => {
                 self.close(Reason::LogonTimeout)
             }
             Phase::Refusing { until } if now >= until => self.close(Reason::LogoutTimeout),
@@ -213,9 +224,9 @@ impl Session {
     #[must_use]
     pub fn next_due(&self) -> Option<Mono> {
         match self.phase {
-            Phase::Down { .. } | Phase::Closing { .. } => None,
+            Phase::Down | Phase::Closing { .. } => None,
             Phase::AwaitingLogon { until }
-            | Phase::LogonSent { until, .. }
+            | Phase::LogonSent { until }
             | Phase::Refusing { until } => Some(until),
             Phase::LoggedOn(LoggedOn {
                 pulse, exchange, ..
@@ -235,19 +246,13 @@ impl Session {
         self.held.clear();
         self.was_held = false;
         self.resend.clear();
-        let (reset_open, ask_again) = match self.phase {
-            Phase::LoggedOn(LoggedOn {
-                exchange: Exchange::Reset { .. },
-                ..
-            }) => (true, true),
-            Phase::LogonSent { reset, .. } => (false, reset),
-            _ => (false, false),
-        };
         let ended = self.config.reset_on.disconnect && self.has_exchanged();
-        if ended || reset_open || self.reset_due {
+        // The peer's old sequence numbers count no more.
+        let unconfirmed = self.reset_open && self.next_in > 1;
+        if ended || unconfirmed || self.reset_due {
             self.reset_numbers();
         }
-        self.phase = Phase::Down { reset: ask_again };
+        self.phase = Phase::Down;
     }
 
     /// Whether the peer knows that we are there. A connection that ends before that resets nothing:
@@ -281,39 +286,6 @@ impl Session {
             Phase::AwaitingLogon { .. } | Phase::LogonSent { .. } => self.close(Reason::LoggedOut),
             _ => Verdict::Handled,
         }
-    }
-
-    /// Whether [`Session::reset`] can be carried out now: not while another exchange is open, and not
-    /// while logged on in FIX 4.0, which has no ResetSeqNumFlag(141).
-    #[must_use]
-    pub fn can_reset(&self) -> bool {
-        match self.phase {
-            Phase::Down { .. } => true,
-            Phase::LoggedOn(up) => {
-                up.exchange == Exchange::Settled && self.config.begin_string > BeginString::Fix40
-            }
-            _ => false,
-        }
-    }
-
-    /// Starts both numbers again from 1. While logged on, a Logon with ResetSeqNumFlag(141) asks the
-    /// peer to do the same, and again at the next Logon when it does not answer. Does nothing when
-    /// [`Session::can_reset`] says no.
-    pub fn reset(&mut self, now: Now, outbox: &mut Outbox) -> Verdict {
-        match self.phase {
-            Phase::Down { .. } => self.reset_numbers(),
-            Phase::LoggedOn(up) if self.can_reset() => {
-                self.next_out = 1;
-                self.epoch += 1;
-                self.resend.clear();
-                self.write_logon(self.config.heart_bt_int_seconds, true, 1, None, outbox);
-                let until = now.mono + self.config.logon_timeout;
-                let exchange = Exchange::Reset { until };
-                self.phase = Phase::LoggedOn(LoggedOn { exchange, ..up });
-            }
-            _ => {}
-        }
-        Verdict::Handled
     }
 
     /// Gives a message its number, header and trailer. Called for every new entry of this session,
@@ -381,18 +353,18 @@ impl Session {
         self.next_in
     }
 
-    /// What the journal keeps as `next_in`: the same, or 0 while a reset is under way that the end of
-    /// the process must not undo. [`Session::restore`] then starts again from 1.
+    /// What the journal keeps as `next_in`: the same, or, while a reset is under way that the end of the
+    /// process must not undo, [`RESET_OPEN`] or [`RESET_DUE`]. [`Session::restore`] then starts again from 1.
     #[must_use]
     pub fn next_in_to_keep(&self) -> u64 {
-        let open = match self.phase {
-            Phase::LoggedOn(up) => matches!(up.exchange, Exchange::Reset { .. }),
-            Phase::LogonSent { reset, .. } | Phase::Down { reset } => reset,
-            _ => false,
-        };
-        match open || self.reset_due {
-            true => 0,
-            false => self.next_in,
+        // An initiator whose reset at the end was cut off asks for it: it may not know the peer's Logout.
+        let asks = self.reset_open || self.reset_due && self.config.role == Role::Initiator;
+        if asks {
+            RESET_OPEN
+        } else if self.reset_due {
+            RESET_DUE
+        } else {
+            self.next_in
         }
     }
 
@@ -425,7 +397,13 @@ impl Session {
     #[must_use]
     pub fn state_hash(&self) -> u64 {
         let mut hash = Fnv(0xCBF2_9CE4_8422_2325);
-        let numbers = (self.next_in, self.next_out, self.epoch, self.was_held);
+        let numbers = (
+            self.next_in,
+            self.next_out,
+            self.epoch,
+            self.was_held,
+            self.reset_open,
+        );
         // Writing into a number does not fail.
         let _ = write!(
             hash,
@@ -441,27 +419,7 @@ impl Session {
         self.header.room()
     }
 
-    fn reset_numbers(&mut self) {
-        self.next_in = 1;
-        self.next_out = 1;
-        self.epoch += 1;
-        self.reset_due = false;
-        self.held.clear();
-        self.resend.clear();
-    }
-
     fn close(&mut self, reason: Reason) -> Verdict {
-        match self.phase {
-            Phase::LoggedOn(LoggedOn {
-                exchange: Exchange::Reset { .. },
-                ..
-            })
-            | Phase::LogonSent { reset: true, .. } => {
-                // The peer may or may not have reset: `disconnected` asks for it again.
-                return Verdict::Disconnect(reason);
-            }
-            _ => {}
-        }
         if reason == Reason::LoggedOut && self.config.reset_on.logout {
             self.reset_due = true;
         }
@@ -508,10 +466,7 @@ impl Session {
                 exchange: Exchange::Logout { until },
                 ..
             }) => until,
-            Phase::LoggedOn(LoggedOn {
-                exchange: Exchange::Reset { .. },
-                ..
-            }) => {
+            _ if self.reset_open => {
                 self.write_logout(text, outbox);
                 return self.close(Reason::PeerAtFault);
             }

@@ -2,7 +2,7 @@
 //!
 //! With the session's own defaults:
 //!
-//! `role=acceptor|initiator`, `heartbeat=SECONDS`, `in=N` and `out=N` (numbers from an earlier day),
+//! `role=acceptor|initiator|both` (both: played in each), `heartbeat=SECONDS`, `in=N` and `out=N` (numbers from an earlier day),
 //! `chunk=N`, `next-expected=on` (789), `last-processed=on` (369), `dictionary=on`,
 //! `reset-on=logon,logout,disconnect`, `max-latency=off|6s`, `check-comp-id=off`, `username=`,
 //! `password=`, `orig-sending-time=optional`, `max-order-age=6s`, `held-bytes=N`, `held-messages=N`,

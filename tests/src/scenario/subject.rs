@@ -2,15 +2,19 @@
 //! it tells the player.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fixwire::event::{Ending, Refusal as Closed};
 use fixwire::journal::{self, Cause, Directory, Journal, Kind};
 use fixwire::protocol::session::Role;
 use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, Timestamp};
-use fixwire::{Connection, EngineConfig, Event, Limits, SessionConfig};
+use fixwire::{
+    Connection, Engine, EngineConfig, EngineError, Event, Handle, Limits, SessionConfig,
+};
 
 use super::peer::{self, Setup};
 use super::{Action, Scenario};
@@ -176,4 +180,52 @@ pub(super) fn wall() -> Timestamp {
 
 pub(super) fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
+}
+
+/// An engine at work.
+pub(super) struct Running {
+    pub(super) handle: Handle,
+    pub(super) engine: JoinHandle<Result<(), EngineError>>,
+    pub(super) told: Receiver<Told>,
+    pub(super) address: Option<SocketAddr>,
+}
+
+impl Running {
+    pub(super) fn start(config: EngineConfig, answers: &[Option<Refusal>]) -> Result<Self, String> {
+        let (sender, told) = channel();
+        let recorder = Recorder {
+            told: sender.clone(),
+            answers: answers.to_vec().into_iter(),
+        };
+        let mut engine = Engine::new(config, recorder).map_err(text)?;
+        engine.on_event(move |_, event| {
+            if let Some(told) = tell(event) {
+                let _ = sender.send(told);
+            }
+        });
+        let address = engine.addresses().next();
+        Ok(Self {
+            handle: engine.handle(),
+            address,
+            engine: std::thread::spawn(move || engine.run()),
+            told,
+        })
+    }
+}
+
+/// The journal as it stands in the files now.
+pub(super) fn copy_journal(from: &Path, to: &Path) -> Result<(), String> {
+    let private = std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(to);
+    private.map_err(text)?;
+    for entry in std::fs::read_dir(from).map_err(text)? {
+        let entry = entry.map_err(text)?;
+        let path = entry.path();
+        if path.extension().is_some_and(|ending| ending == "fwj") {
+            std::fs::copy(&path, to.join(entry.file_name())).map_err(text)?;
+        }
+    }
+    Ok(())
 }

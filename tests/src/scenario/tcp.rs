@@ -4,7 +4,7 @@
 //! sleeps when it has nothing to do. What the pure player sees by looking into the session is seen
 //! here from outside: messages arrive on the socket, deliveries at the application, the reason of a
 //! disconnect is the engine's event, and the counters are those that a copy of the journal recovers
-//! to, which is what a crash would leave.
+//! to, which is what a crash would leave. A restart is a new engine on such a copy.
 //!
 //! That a session stays silent is known without waiting: the player sends commands for a session
 //! that does not exist, and the engine's complaint about one of them says that a whole turn has
@@ -14,18 +14,18 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fixwire::journal::{Counters, Directory, Journal};
-use fixwire::protocol::session::Role;
-use fixwire::protocol::{Body, Frame, SessionId, Timestamp, frame};
-use fixwire::{Engine, EngineError, Handle};
+use fixwire::protocol::session::{RESET_DUE, RESET_OPEN, Role};
+use fixwire::protocol::{Body, Frame, Refusal, SessionId, Timestamp, frame};
+use fixwire::{EngineError, Handle};
 
 use super::peer::{self, Peer, Setup, written};
 use super::subject::{
-    NAME, PATIENCE, Recorder, Told, answers, engine_config, seed, sizes, tell, text, wall,
+    NAME, PATIENCE, Running, Told, answers, copy_journal, engine_config, seed, sizes, text, wall,
 };
 use super::{Action, Failure, Fields, Scenario, message};
 
@@ -50,7 +50,6 @@ pub fn pure_only(scenario: &Scenario) -> Option<&'static str> {
             Action::Connect | Action::LoggedOn => connected = true,
             Action::Send(_) if !connected => return Some("what nobody is there for is on no wire"),
             Action::Forget => return Some("a journal does not forget"),
-            Action::Restart => return Some("the journal's own tests end the process"),
             Action::OutOfHours => return Some("hours are played in a simulated world"),
             Action::Wait(span) if span < SHORTEST_WAIT => {
                 return Some("waits less than 0.5 s: no margin on a real clock");
@@ -91,9 +90,15 @@ pub fn play(scenario: &Scenario, version: &str, folder: &Path) -> Result<(), Fai
 
 /// An engine and the other end of its connection.
 struct Player {
+    setup: Setup,
     role: Role,
     peer: Peer,
     folder: PathBuf,
+    /// Where the running engine has its journal.
+    journal: PathBuf,
+    /// The application's answers to what is delivered, and how many messages have been.
+    answers: Vec<Option<Refusal>>,
+    answered: usize,
     engine: Option<JoinHandle<Result<(), EngineError>>>,
     handle: Handle,
     told: Receiver<Told>,
@@ -120,29 +125,22 @@ impl Player {
         let setup = Setup::new(version, &scenario.settings)?;
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(text)?;
         let port = listener.local_addr().map_err(text)?.port();
-        let role = setup.config.role;
         let config = engine_config(&setup, port, folder);
+        let journal = config.journal_dir.clone();
         seed(&config, &setup)?;
-        let (sender, told) = channel();
-        let recorder = Recorder {
-            told: sender.clone(),
-            answers: answers(scenario)?.into_iter(),
-        };
-        let mut engine = Engine::new(config, recorder).map_err(text)?;
-        engine.on_event(move |_, event| {
-            if let Some(told) = tell(event) {
-                let _ = sender.send(told);
-            }
-        });
-        let address = engine.addresses().next();
+        let answers = answers(scenario)?;
+        let running = Running::start(config, &answers)?;
         let mut player = Self {
-            role,
-            peer: setup.peer,
+            role: setup.config.role,
+            peer: setup.peer.clone(),
             folder: folder.to_owned(),
-            handle: engine.handle(),
-            address,
-            engine: Some(std::thread::spawn(move || engine.run())),
-            told,
+            journal,
+            answers,
+            answered: 0,
+            handle: running.handle,
+            address: running.address,
+            engine: Some(running.engine),
+            told: running.told,
             listener,
             stream: None,
             arrived: Vec::new(),
@@ -154,12 +152,37 @@ impl Player {
             epoch: 0,
             next_new: setup.next_out,
             stored: BTreeMap::new(),
+            setup,
         };
-        if role == Role::Initiator {
-            // The first attempt goes nowhere, so that the engine waits for `connect`.
-            player.until("an attempt to connect", |player| player.connected.is_some())?;
-        }
+        player.begin()?;
         Ok(player)
+    }
+
+    /// The first attempt of an initiator goes nowhere, so that the engine waits for `connect`.
+    fn begin(&mut self) -> Result<(), String> {
+        self.connected = None;
+        if self.role == Role::Initiator {
+            self.until("an attempt to connect", |player| player.connected.is_some())?;
+        }
+        Ok(())
+    }
+
+    /// The process is gone: another engine goes on with the journal that it has left.
+    fn restart(&mut self) -> Result<(), String> {
+        let left = self.folder.join(format!("journal-{}", self.turns));
+        copy_journal(&self.journal, &left)?;
+        self.stop()?;
+        self.journal = left;
+        let port = self.listener.local_addr().map_err(text)?.port();
+        let mut config = engine_config(&self.setup, port, &self.folder);
+        config.journal_dir = self.journal.clone();
+        let running = Running::start(config, &self.answers[self.answered..])?;
+        self.handle = running.handle;
+        self.address = running.address;
+        self.engine = Some(running.engine);
+        self.told = running.told;
+        self.ended = None;
+        self.begin()
     }
 
     fn step(&mut self, action: &Action) -> Result<(), String> {
@@ -195,9 +218,8 @@ impl Player {
             Action::Duplicate(fields) => self.expect_deliver("duplicate", fields),
             Action::Disconnect(reason) => self.expect_disconnect(reason),
             Action::Numbers(numbers) => self.expect_numbers(numbers),
-            Action::Restart | Action::Forget | Action::OutOfHours => {
-                Err("cannot be played over TCP".to_owned())
-            }
+            Action::Restart => self.restart(),
+            Action::Forget | Action::OutOfHours => Err("cannot be played over TCP".to_owned()),
         }
     }
 
@@ -330,7 +352,12 @@ impl Player {
 
     fn expect_numbers(&mut self, numbers: &[(String, u64)]) -> Result<(), String> {
         self.settle()?;
-        let counters = self.counters()?;
+        let mut counters = self.counters()?;
+        if let RESET_OPEN | RESET_DUE = counters.next_in {
+            // What the session restores them to.
+            (counters.next_in, counters.next_out) = (1, 1);
+            counters.epoch += 1;
+        }
         for (key, wanted) in numbers {
             let is = match key.as_str() {
                 "in" => counters.next_in,
@@ -465,17 +492,8 @@ impl Player {
     fn counters(&self) -> Result<Counters, String> {
         let copy = self.folder.join("copy");
         let _ = std::fs::remove_dir_all(&copy);
+        copy_journal(&self.journal, &copy)?;
         let disk = Directory::open(&copy).map_err(text)?;
-        for entry in std::fs::read_dir(self.folder.join("journal")).map_err(text)? {
-            let entry = entry.map_err(text)?;
-            if entry
-                .path()
-                .extension()
-                .is_some_and(|ending| ending == "fwj")
-            {
-                std::fs::copy(entry.path(), copy.join(entry.file_name())).map_err(text)?;
-            }
-        }
         let (journal, _) = Journal::open(disk, sizes()).map_err(text)?;
         let mut sessions = journal.sessions();
         let found = sessions.find(|(_, name, _)| *name == NAME);
@@ -506,7 +524,10 @@ impl Player {
         while !done(self) {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.told.recv_timeout(left) {
-                Ok(Told::Delivered(how, bytes)) => self.delivered.push_back((how, bytes)),
+                Ok(Told::Delivered(how, bytes)) => {
+                    self.answered += usize::from(how == "deliver");
+                    self.delivered.push_back((how, bytes));
+                }
                 Ok(Told::Ended(names)) => self.ended = Some(names),
                 Ok(Told::Connected) => self.connected = Some(true),
                 Ok(Told::DialFailed) => self.connected = Some(false),

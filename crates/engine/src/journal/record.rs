@@ -10,7 +10,7 @@
 //!    32     4  session
 //!    36     2  kind: 1 message, 2 sent, 3 session, 4 reset, 5 note, 6 carried
 //!    38     2  number of effects
-//!    40     8  next_in of the session, after this record; 0 while a reset is under way
+//!    40     8  next_in of the session, after this record; 0 or 2^64-1 while a reset is under way
 //!    48     8  next_out of the session, after this record
 //!    56     4  epoch of the session: how often it was reset
 //!    60     4  length of the body in bytes

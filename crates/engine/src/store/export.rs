@@ -5,6 +5,8 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
+
 use super::{Family, SessionName, StoreError, numbers};
 use crate::journal::{Config, Counters, Directory, Journal, Stored};
 use crate::private::private;
@@ -104,7 +106,7 @@ impl Files<'_> {
         };
         let counters = match counters.next_in {
             // A reset is under way: whoever goes on completes it.
-            0 => Counters::NEW,
+            RESET_OPEN | RESET_DUE => Counters::NEW,
             _ => counters,
         };
         let most = match self.family {

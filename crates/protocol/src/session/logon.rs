@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use super::config::{ApplVerId, Role};
-use super::phase::{Exchange, LoggedOn, Phase};
+use super::phase::{LoggedOn, Phase};
 use super::reject::Objection;
 use super::sequence::{self, Inbound, Place};
 use super::verdict::{Reason, Verdict};
@@ -15,17 +15,17 @@ use crate::{Message, Now, tag};
 
 /// What a good Logon says.
 #[derive(Clone, Copy, Debug)]
-struct Terms {
+pub(super) struct Terms {
     number: u64,
     heart_bt_int_seconds: u32,
     reset: bool,
     /// NextExpectedMsgSeqNum(789), when we act on it.
     next_expected: Option<u64>,
-    appl_ver_id: Option<ApplVerId>,
+    pub(super) appl_ver_id: Option<ApplVerId>,
 }
 
 /// Why a Logon is not taken.
-enum Flaw<'a> {
+pub(super) enum Flaw<'a> {
     /// Nobody that we know sent it: close without an answer.
     Stranger(Reason),
     /// A Reject, then a Logout with the same text.
@@ -36,7 +36,8 @@ enum Flaw<'a> {
 
 impl Session {
     /// Whether [`receive`](Self::receive) would log on with this message, the first of a connection:
-    /// the moment to ask who else has a say in it. Changes nothing.
+    /// the moment to ask who else has a say in it. An acceptor that has no connection yet answers as if
+    /// this one were there. Changes nothing.
     pub fn would_log_on(&mut self, now: Now, message: &Message<'_>) -> bool {
         if message.msg_type() != b"A" {
             return false;
@@ -53,15 +54,39 @@ impl Session {
             Phase::LogonSent { .. } => (self.next_in, self.next_out),
             _ => return false,
         };
-        check_numbers(&terms, next_in, next_out).is_ok()
+        if !may {
+            return false;
+        }
+        let terms = self.read_logon(now, message);
+        terms.is_ok_and(|terms| self.check_first(&terms).is_ok())
     }
 
-    /// The numbers, in and out, that hold when an acceptor takes this Logon.
-    fn numbers_of(&self, terms: &Terms) -> (u64, u64) {
-        match terms.reset || self.config.reset_on.logon {
-            true => (1, 1),
-            false => (self.next_in, self.next_out),
+    /// Whether the first Logon of a connection fits the sequence numbers.
+    fn check_first(&self, terms: &Terms) -> Result<(), Flaw<'static>> {
+        match self.config.role {
+            Role::Acceptor if self.asks_in_answer(terms) => Ok(()),
+            Role::Acceptor if self.restarts_with(terms) => check_numbers(terms, 1, 1),
+            // The numbers before a reset that was not asked for are not looked at.
+            Role::Initiator if terms.reset && !self.reset_open => Ok(()),
+            // What the peer has sent under its old numbers was delivered, and must not be resent.
+            Role::Initiator if self.announces_reset() && !terms.reset && terms.number != 1 => {
+                Err(Flaw::Session(format!(
+                    "ResetSeqNumFlag not confirmed, expecting MsgSeqNum 1 but received {}",
+                    terms.number
+                )))
+            }
+            _ => check_numbers(terms, self.next_in, self.next_out),
         }
+    }
+
+    /// Whether both sequence numbers restart when an acceptor takes this Logon.
+    fn restarts_with(&self, terms: &Terms) -> bool {
+        terms.reset || self.announces_reset() || self.config.reset_on.logon
+    }
+
+    /// Whether an acceptor's answer to this Logon asks for a reset that the peer has not confirmed.
+    fn asks_in_answer(&self, terms: &Terms) -> bool {
+        self.announces_reset() && !terms.reset
     }
 
     /// Refuses a Logon that it [would take](Self::would_log_on): a Logout with this text, and the end of
@@ -89,13 +114,18 @@ impl Session {
             let text = "Logon attempt not within session time".into();
             return self.refuse_logon(message, Flaw::Session(text), outbox);
         }
-        let (next_in, next_out) = self.numbers_of(&terms);
-        if let Err(flaw) = check_numbers(&terms, next_in, next_out) {
+        if let Err(flaw) = self.check_first(&terms) {
             return self.refuse_logon(message, flaw, outbox);
         }
-        if terms.reset || self.config.reset_on.logon {
+        if self.restarts_with(&terms) {
             self.reset_numbers();
         }
+        if self.asks_in_answer(&terms) {
+            self.ask_in_answer(now, &terms, outbox);
+            return Verdict::Handled;
+        }
+        self.reset_open = false;
+        let (next_in, next_out) = (self.next_in, self.next_out);
         let expected = Place::of(terms.number, next_in) == Place::Expected;
         let next_expected = if expected { next_in + 1 } else { next_in };
         let heart_bt_int_seconds = self.heart_bt_int(&terms);
@@ -115,7 +145,6 @@ impl Session {
         &mut self,
         now: Now,
         message: &Message<'_>,
-        asked_reset: bool,
         outbox: &mut Outbox,
     ) -> Verdict {
         match message.msg_type() {
@@ -133,61 +162,23 @@ impl Session {
             Ok(terms) => terms,
             Err(flaw) => return self.refuse_logon(message, flaw, outbox),
         };
-        let unasked = terms.reset && !asked_reset;
-        if !unasked && let Err(flaw) = check_numbers(&terms, self.next_in, self.next_out) {
+        if let Err(flaw) = self.check_first(&terms) {
             return self.refuse_logon(message, flaw, outbox);
         }
         let heart_bt_int_seconds = self.config.heart_bt_int_seconds;
-        if unasked {
+        if terms.reset && !self.reset_open {
             // The peer starts again from 1 and wants us to do the same: our Logon counts no more.
             self.reset_numbers();
             self.write_logon(heart_bt_int_seconds, true, 2, terms.appl_ver_id, outbox);
         }
+        self.reset_open = false;
         self.log_on(now, heart_bt_int_seconds, Inbound::Steady);
         let sent_to = self.next_out;
         self.settle(now, &terms, sent_to, outbox)
     }
 
-    /// A Logon with ResetSeqNumFlag(141) = Y inside a session. Both numbers restart.
-    pub(super) fn receive_reset(
-        &mut self,
-        now: Now,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Verdict {
-        let Phase::LoggedOn(up) = self.phase else {
-            return Verdict::Handled;
-        };
-        let terms = match self.read_logon(now, message) {
-            Ok(terms) => terms,
-            Err(Flaw::Stranger(reason)) => {
-                return self.refuse_session(now, &format!("{reason}"), outbox);
-            }
-            Err(Flaw::Field(objection)) => {
-                self.write_reject(message, objection, outbox);
-                return self.refuse_session(now, objection.text, outbox);
-            }
-            Err(Flaw::Session(text)) => return self.refuse_session(now, &text, outbox),
-        };
-        let heart_bt_int_seconds = self.heart_bt_int(&terms);
-        if matches!(up.exchange, Exchange::Reset { .. }) {
-            // The answer to ours, which has restarted what we send.
-            self.held.clear();
-        } else {
-            self.reset_numbers();
-            self.write_logon(heart_bt_int_seconds, true, 2, terms.appl_ver_id, outbox);
-        }
-        self.next_in = 2;
-        self.log_on(now, heart_bt_int_seconds, Inbound::Steady);
-        if let (Exchange::Logout { .. }, Phase::LoggedOn(fresh)) = (up.exchange, self.phase) {
-            let exchange = up.exchange;
-            self.phase = Phase::LoggedOn(LoggedOn { exchange, ..fresh });
-        }
-        Verdict::Handled
-    }
-
     /// The interval of both sides: the initiator's, unless we keep to our own.
-    fn heart_bt_int(&self, terms: &Terms) -> u32 {
+    pub(super) fn heart_bt_int(&self, terms: &Terms) -> u32 {
         match self.config.role {
             Role::Acceptor if !self.config.own_heart_bt_int => terms.heart_bt_int_seconds,
             _ => self.config.heart_bt_int_seconds,
@@ -225,7 +216,11 @@ impl Session {
     }
 
     /// Reads and checks a Logon, without touching any state.
-    fn read_logon<'a>(&mut self, now: Now, message: &Message<'a>) -> Result<Terms, Flaw<'a>> {
+    pub(super) fn read_logon<'a>(
+        &mut self,
+        now: Now,
+        message: &Message<'a>,
+    ) -> Result<Terms, Flaw<'a>> {
         if !self.is_of_this_session(message) {
             return Err(Flaw::Stranger(Reason::NotThisSession));
         }

@@ -9,10 +9,7 @@ use crate::Mono;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Phase {
     /// No connection.
-    Down {
-        /// A reset that we asked for was not answered: our next Logon asks for it again.
-        reset: bool,
-    },
+    Down,
     /// Acceptor: the peer is connected, its Logon has not come.
     AwaitingLogon {
         /// When we close the connection.
@@ -22,8 +19,6 @@ pub enum Phase {
     LogonSent {
         /// When we close the connection.
         until: Mono,
-        /// Whether our Logon asked for a reset.
-        reset: bool,
     },
     /// Both Logons have been exchanged.
     LoggedOn(LoggedOn),
@@ -55,8 +50,7 @@ pub struct LoggedOn {
 pub enum Exchange {
     /// None is open.
     Settled,
-    /// Our Logon with ResetSeqNumFlag(141) is out: what the peer sends before its own still has
-    /// the old numbers.
+    /// Our Logon with ResetSeqNumFlag(141) is out, and the peer's sequence numbers have not restarted yet.
     Reset {
         /// When we close the connection without the answer.
         until: Mono,

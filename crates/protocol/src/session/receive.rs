@@ -51,12 +51,10 @@ impl Session {
     /// counters are those after the message when this returns.
     pub fn receive(&mut self, now: Now, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
         match self.phase {
-            Phase::Down { .. } => Verdict::Disconnect(Reason::NotConnected),
+            Phase::Down => Verdict::Disconnect(Reason::NotConnected),
             Phase::Closing { reason } => Verdict::Disconnect(reason),
             Phase::AwaitingLogon { .. } => self.receive_first_as_acceptor(now, message, outbox),
-            Phase::LogonSent { reset, .. } => {
-                self.receive_first_as_initiator(now, message, reset, outbox)
-            }
+            Phase::LogonSent { .. } => self.receive_first_as_initiator(now, message, outbox),
             Phase::Refusing { .. } if message.msg_type() == b"5" => self.close(Reason::LoggedOut),
             Phase::Refusing { .. } => Verdict::Handled,
             Phase::LoggedOn(ref mut up) => {
@@ -104,7 +102,6 @@ impl Session {
         };
         let place = Place::of(number, self.next_in);
         let marks = self.read_marks(message, header);
-        let seen = marks.poss_dup && place == Place::TooLow;
         if let Some(objection) = self.find_stranger(now, message, &marks) {
             self.write_reject(message, objection, outbox);
             if place == Place::Expected {
@@ -112,6 +109,14 @@ impl Session {
             }
             return self.refuse_session(now, "", outbox);
         }
+        if self.reset_open
+            && let Some(verdict) =
+                self.receive_unconfirmed(now, message, number, marks.poss_dup, outbox)
+        {
+            return verdict;
+        }
+        let place = Place::of(number, self.next_in);
+        let seen = marks.poss_dup && place == Place::TooLow;
         match message.msg_type() {
             b"A" if message.get(tag::RESET_SEQ_NUM_FLAG) == Some(b"Y") => {
                 return self.receive_reset(now, message, outbox);

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use fixwire_protocol::dictionary::validate::{self, Scratch};
 use fixwire_protocol::dictionary::{Dictionary, Rules, Version};
-use fixwire_protocol::session::{BeginString, Config, Exchange, Phase, Role, Verdict};
+use fixwire_protocol::session::{BeginString, Config, Phase, RESET_OPEN, Role, Verdict};
 use fixwire_protocol::{
     Decoder, Frame, Message, Mono, Nanos, Now, Number, Outbox, Refusal, Session, SessionId,
     Timestamp, frame,
@@ -211,6 +211,7 @@ impl End {
         let mut decoder = Decoder::with_capacity(128);
         let message = decoder.decode(bytes);
         let (before, phase) = (self.numbers(), self.session.phase());
+        let open = self.session.next_in_to_keep() == RESET_OPEN;
         self.flags_resets |= message.has(141);
         let answer = self.session.receive(self.now, &message, &mut self.outbox);
         let number = message.seq_num().and_then(Result::ok);
@@ -219,8 +220,11 @@ impl End {
         let told = |what: &str| format!("{what}: {} at {before:?}, {phase:?}", show(bytes));
         let after = self.numbers();
         if verdict == Verdict::Deliver {
-            hold!(number == Some(before.0), "{}", told("out of sequence"));
-            hold!(after.0 == before.0 + 1, "{}", told("not counted"));
+            // Number 1 confirms a reset of ours.
+            let restarted = open && number == Some(1);
+            let expected = if restarted { 1 } else { before.0 };
+            hold!(number == Some(expected), "{}", told("out of sequence"));
+            hold!(after.0 == expected + 1, "{}", told("not counted"));
             hold!(
                 matches!(phase, Phase::LoggedOn(_)),
                 "{}",
@@ -231,9 +235,12 @@ impl End {
             return Err(told("not delivered"));
         }
         if after.0 < before.0 && after.2 == before.2 {
-            let asked = matches!(phase, Phase::LoggedOn(up) if matches!(up.exchange, Exchange::Reset { .. }));
             let reset = message.msg_type() == b"A" && message.get(141) == Some(b"Y");
-            hold!(asked && reset, "{}", told("expects a lower number"));
+            hold!(
+                open && (reset || number == Some(1)),
+                "{}",
+                told("expects a lower number")
+            );
         }
         hold!(
             after.1 >= before.1 || after.2 > before.2,
