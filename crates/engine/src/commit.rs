@@ -235,9 +235,8 @@ impl<D: Disk> Core<D> {
         }
         if known.epoch != epoch {
             // What waits for the peer was numbered before the reset.
-            line.output.forget();
+            self.voided += line.output.void() + std::mem::take(&mut line.waiting);
             line.resending = None;
-            self.voided += std::mem::take(&mut line.waiting);
         }
         let cause = Cause {
             session: line.journal,
@@ -363,6 +362,7 @@ impl<D: Disk> Core<D> {
             None => line.output.send(host, conn, &self.outbox, run, gate),
             Some(_) => line.send_paced(self.clock, host, conn, &self.outbox, run, gate),
         };
+        self.voided += line.output.take_voided();
         if let Err(ending) = result {
             self.failed.push((session, ending));
         } else if line.output.has_backlog() {

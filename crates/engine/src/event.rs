@@ -147,8 +147,8 @@ pub enum Event {
         /// The session.
         session: SessionId,
     },
-    /// The numbers went back to 1 while messages waited for a connection: they are void. The journal
-    /// has them.
+    /// The sequence numbers went back to 1 while messages waited for a connection, or for the socket of a
+    /// slow peer: they are void. The journal has them.
     Voided {
         /// How many.
         messages: u64,
@@ -336,7 +336,7 @@ impl fmt::Display for Event {
             }
             Self::Voided { messages } => write!(
                 f,
-                "{messages} messages that waited for a connection are void: the numbers were reset"
+                "{messages} messages that waited to be sent are void: the sequence numbers were reset"
             ),
             Self::Panicked { messages } => {
                 write!(

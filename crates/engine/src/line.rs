@@ -33,7 +33,7 @@ pub(crate) struct Line {
     pub(crate) leaving: Option<Leaving>,
     /// A panic of the application is answered instead of ending the process.
     pub(crate) answer_panics: bool,
-    /// Messages that were numbered while there was no connection, since the last one.
+    /// Messages that the last connection did not take, and those numbered since it ended.
     pub(crate) waiting: u64,
     /// Stands in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,

@@ -29,6 +29,8 @@ pub(crate) struct Output {
     blocked: bool,
     /// Since when it takes nothing.
     since: Option<Mono>,
+    /// Messages that a reset in the same write has made void.
+    voided: u64,
 }
 
 /// Committed messages that are still to be written.
@@ -63,6 +65,7 @@ impl Output {
             cursor: None,
             blocked: false,
             since: None,
+            voided: 0,
         }
     }
 
@@ -81,10 +84,22 @@ impl Output {
         self.forget();
     }
 
-    /// The numbers start again: what was sent before the reset is void.
-    pub(crate) fn forget(&mut self) {
+    fn forget(&mut self) {
         self.behind = None;
         self.cursor = None;
+    }
+
+    /// The sequence numbers start again: what waits in the journal is void. Answers how many messages.
+    pub(crate) fn void(&mut self) -> u64 {
+        let waiting = self.waiting();
+        self.forget();
+        waiting
+    }
+
+    /// Messages that were void as soon as they waited, since the last call.
+    #[inline]
+    pub(crate) fn take_voided(&mut self) -> u64 {
+        std::mem::take(&mut self.voided)
     }
 
     /// The socket takes bytes again.
@@ -165,7 +180,8 @@ impl Output {
             let allowed = match (gate, entry.number) {
                 (_, Number::Fixed(_)) => true,
                 (Gate::Open, Number::Next) => self.behind.is_none(),
-                (Gate::Admin, Number::Next) => self.behind.is_none() && is_admin(entry.msg_type()),
+                // A Logon that is refused: the Reject and the Logout leave, whatever else waits.
+                (Gate::Admin, Number::Next) => is_admin(entry.msg_type()),
                 // Nothing may come before a Logon: with NextExpectedMsgSeqNum(789) a resend can
                 // begin in the same turn.
                 (Gate::Repeats(upto), Number::Next) => {
@@ -227,6 +243,7 @@ impl Output {
         });
         if seq < behind.next {
             // The numbers started again in the same write: what waits was numbered before.
+            self.voided += behind.end - behind.next;
             *behind = Behind {
                 next: seq,
                 end: seq,

@@ -428,6 +428,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         };
         line.ended_before = None;
         let why = line.leaving.take().map_or(why, |leaving| leaving.why);
+        line.waiting += line.output.waiting();
         line.output.reset();
         line.resending = None;
         line.peer = None;

@@ -267,6 +267,85 @@ fn messages_that_a_reset_makes_void_are_counted() {
     assert!(world.has(&Event::Voided { messages: 3 }));
 }
 
+/// A slow reader with a backlog in the journal: its connection, and how many reports there are.
+fn backlog(world: &mut World) -> (ConnId, u64) {
+    let conn = world.connect();
+    world.say(conn, "P0", "A", 1, "98=0|108=0|");
+    for seq in 2..42 {
+        world.say(conn, "P0", "D", seq, &format!("11={seq}|"));
+    }
+    (conn, 40)
+}
+
+#[test]
+fn a_backlog_that_a_reset_makes_void_is_counted() {
+    let mut world = World::new(vec![session(0)]);
+    let (conn, reports) = backlog(&mut world);
+    world.say(conn, "P0", "A", 1, "98=0|108=0|141=Y|");
+    let heard = world.hear(conn, &[]);
+    let taken = heard.iter().filter(|text| text.starts_with('8')).count() as u64;
+    assert!((1..reports).contains(&taken), "{heard:?}");
+    assert_eq!(heard.last().unwrap(), "A 1");
+    let messages = reports - taken;
+    assert!(
+        world.has(&Event::Voided { messages }),
+        "{messages} of {reports}"
+    );
+}
+
+#[test]
+fn a_backlog_that_a_reset_at_the_disconnect_makes_void_is_counted() {
+    let mut resetting = session(0);
+    resetting.session.reset_on.disconnect = true;
+    let mut world = World::new(vec![resetting, session(1)]);
+    let (conn, reports) = backlog(&mut world);
+    world.net.reset(conn);
+    world.turns();
+    let events = world.events.lock().unwrap();
+    let voided = events.iter().find_map(|event| match event {
+        Event::Voided { messages } => Some(*messages),
+        _ => None,
+    });
+    assert!(
+        voided.is_some_and(|count| (1..reports).contains(&count)),
+        "{voided:?}"
+    );
+}
+
+#[test]
+fn the_logout_for_a_refused_logon_leaves_although_an_application_message_waits() {
+    let mut fix = session::Config::new(BeginString::Fix42, Role::Initiator, b"ENGINE", b"P0");
+    fix.max_latency = None;
+    let connection = Connection::Initiator {
+        hosts: vec![("127.0.0.1".to_owned(), PORT)],
+        reconnect: vec![Duration::from_secs(60)],
+        timeout: Duration::from_secs(1),
+    };
+    let net = SimNet::new(1, calm(ROOM));
+    let listener = net.listen(0, SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)));
+    let sessions = vec![SessionConfig::new("P0", fix, connection)];
+    let mut world = World::on(net, SimDisk::new(), sessions);
+    let mut handle = world.engine.handle();
+    world.turns();
+    let conn = world.net.accept(listener).expect("it has connected");
+    world.turns();
+    handle.send_fields(SessionId(0), b"D", b"11=A\x01").unwrap();
+    world.turns();
+    // The answer lacks HeartBtInt.
+    world.say(conn, "P0", "A", 1, "98=0|");
+    let heard = world.hear(conn, &["371", "58"]);
+    let wanted = [
+        "A 1",
+        "3 3 108 Required tag missing",
+        "5 4 Required tag missing",
+    ];
+    assert_eq!(
+        heard, wanted,
+        "the order waits for a Logon that is accepted"
+    );
+    assert_eq!(world.net.connections(1), 0);
+}
+
 #[test]
 fn a_panic_of_the_application_is_answered_when_that_is_wanted() {
     let mut patient = session(0);
