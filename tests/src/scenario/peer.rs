@@ -1,6 +1,6 @@
 //! The side that a scenario plays: its messages, and what it thinks of ours.
 
-use fixwire_protocol::session::{ApplVerId, BeginString, Config, Role};
+use fixwire_protocol::session::{ApplVerId, BeginString, Config, Reason, Role};
 use fixwire_protocol::{Precision, Refusal, Timestamp};
 
 use super::message::{self, Header};
@@ -266,6 +266,13 @@ pub fn refusal(what: &str) -> Result<Refusal, String> {
         "format" => Refusal::IncorrectDataFormat(tag()?),
         _ => return Err(format!("unknown refusal `{word}`")),
     })
+}
+
+/// What a `disconnect` line calls a reason.
+#[must_use]
+pub fn reason(reason: Reason) -> String {
+    let text = format!("{reason:?}");
+    text.split(' ').next().unwrap_or_default().to_owned()
 }
 
 /// In the notation of scenarios.

@@ -27,7 +27,7 @@ impl Event {
             Self::Send(bytes) => format!("send {}", message::show(bytes)),
             Self::Deliver(bytes) => format!("deliver {}", message::show(bytes)),
             Self::Duplicate(bytes) => format!("duplicate {}", message::show(bytes)),
-            Self::Disconnect(reason) => format!("disconnect {reason:?}"),
+            Self::Disconnect(reason) => format!("disconnect {}", peer::reason(*reason)),
         }
     }
 }
@@ -165,7 +165,7 @@ impl Player {
             Action::Duplicate(fields) => self.expect_deliver("duplicate", fields),
             Action::Disconnect(reason) => match self.events.pop_front() {
                 Some(Event::Disconnect(got))
-                    if reason.is_empty() || *reason == format!("{got:?}") =>
+                    if reason.is_empty() || *reason == peer::reason(got) =>
                 {
                     Ok(())
                 }

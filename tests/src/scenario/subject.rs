@@ -153,7 +153,7 @@ pub(super) fn tell(event: &Event) -> Option<Told> {
         Event::Disconnected {
             why: Ending::Session(reason),
             ..
-        } => Told::Ended(vec![format!("{reason:?}")]),
+        } => Told::Ended(vec![peer::reason(*reason)]),
         Event::Disconnected { why, .. } => Told::Ended(vec![format!("{why:?}")]),
         Event::Refused { why, .. } => Told::Ended(names(*why)),
         Event::NotSent { .. } => Told::Turn,

@@ -200,6 +200,7 @@ fn session_config(
     session.reject_garbled = from.bool(Id::RejectGarbledMessage);
     session.own_heart_bt_int = from.bool(Id::HeartBtIntOverride);
     session.check_heartbeats = !from.bool(Id::DisableHeartBeatCheck);
+    session.logout_for_logon_sending_time = from.bool(Id::SendLogoutForLogonSendingTime);
     session.logout_before_give_up = from.bool(Id::SendLogoutBeforeDisconnectFromTimeout);
     let reset = from.bool(Id::ResetOnError);
     session.on_reject = match from.bool(Id::DisconnectOnError) {

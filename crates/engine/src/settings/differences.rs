@@ -197,6 +197,10 @@ pub fn implied(session: &SessionSettings, dialect: Dialect) -> Vec<(Id, Value, &
     if dialect == Dialect::Antenna {
         return implied_by_antenna(session);
     }
+    // It answers each message whose SendingTime is off with a Logout, a first Logon as well.
+    if dialect == Dialect::QuickFixJ && session.find(Id::SendLogoutForLogonSendingTime).is_none() {
+        found.push((Id::SendLogoutForLogonSendingTime, Value::Bool(true), "Y"));
+    }
     // Its tools read its logs.
     let theirs = matches!(
         dialect,

@@ -328,6 +328,10 @@ keys! {
     /// A peer that was silent for too long gets a Logout before it is disconnected.
     SendLogoutBeforeDisconnectFromTimeout ["SendLogoutBeforeDisconnectFromTimeout": "N"], Kind::Bool,
         Some("N"), Session;
+    /// A Logon with the right CompIDs and password whose SendingTime is further than MaxLatency from our
+    /// clock is answered with a Logout, `SendingTime accuracy problem`. Otherwise the connection is closed
+    /// without a message. In a file of QuickFIX/J: `Y`, unless the file says otherwise.
+    SendLogoutForLogonSendingTime [], Kind::Bool, Some("N"), Session;
 
     /// Messages are checked against a dictionary.
     UseDataDictionary ["UseDataDictionary": "CJN"], Kind::Bool, Some("Y"), Session;

@@ -243,6 +243,9 @@ pub struct Config {
     pub own_heart_bt_int: bool,
     /// The peer's silence is answered: with a TestRequest, then with the end of the connection.
     pub check_heartbeats: bool,
+    /// A Logon whose SendingTime(52) is too far from our clock is answered with a Logout that says so; it
+    /// has the right CompIDs and password.
+    pub logout_for_logon_sending_time: bool,
     /// A Logout is written before a silent peer is given up.
     pub logout_before_give_up: bool,
     /// Messages asked for by one ResendRequest; `None`: all that are missing.
@@ -339,6 +342,7 @@ impl Config {
             give_up_percent: 240,
             own_heart_bt_int: false,
             check_heartbeats: true,
+            logout_for_logon_sending_time: false,
             logout_before_give_up: false,
             resend_chunk: None,
             closed_resend: false,

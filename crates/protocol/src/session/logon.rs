@@ -229,15 +229,16 @@ impl Session {
             .and_then(sequence::parse)
             .filter(|number| *number > 0)
             .ok_or(Flaw::Stranger(Reason::NotThisSession))?;
-        let is_near = match message.time(tag::SENDING_TIME) {
-            Some(Ok(sent)) => self.is_near(now.wall, sent),
-            _ => false,
-        };
-        if !is_near {
-            return Err(Flaw::Stranger(Reason::LogonSendingTime));
-        }
         if self.config.role == Role::Acceptor && !has_credentials(&self.config, message) {
             return Err(Flaw::Stranger(Reason::Credentials));
+        }
+        match message.time(tag::SENDING_TIME) {
+            Some(Ok(sent)) if self.is_near(now.wall, sent) => {}
+            Some(Ok(sent)) => {
+                let ahead = sent.0.saturating_sub(now.wall.0);
+                return Err(Flaw::Stranger(Reason::LogonSendingTime { ahead }));
+            }
+            _ => return Err(Flaw::Stranger(Reason::LogonWithoutSendingTime)),
         }
         let appl_ver_id = self.read_appl_ver_id(message)?;
         self.find_fault(message).map_err(Flaw::Field)?;
@@ -328,6 +329,12 @@ impl Session {
         outbox: &mut Outbox,
     ) -> Verdict {
         let text = match &flaw {
+            Flaw::Stranger(reason @ Reason::LogonSendingTime { .. })
+                if self.config.logout_for_logon_sending_time =>
+            {
+                self.write_logout("SendingTime accuracy problem", outbox);
+                return self.close(*reason);
+            }
             Flaw::Stranger(reason) => return self.close(*reason),
             Flaw::Field(objection) => {
                 self.write_reject(message, *objection, outbox);

@@ -38,7 +38,12 @@ pub enum Reason {
     /// The Logon's BeginString, CompIDs, MsgSeqNum or SendingTime are not those of the session.
     NotThisSession,
     /// SendingTime of the Logon is too far from our clock.
-    LogonSendingTime,
+    LogonSendingTime {
+        /// How far it is ahead of our clock, nanoseconds; less than 0: behind it.
+        ahead: i64,
+    },
+    /// SendingTime of the Logon is missing, or is no time.
+    LogonWithoutSendingTime,
     /// Username or Password are wrong.
     Credentials,
     /// A FIXT Logon without DefaultApplVerID.
@@ -63,12 +68,23 @@ pub enum Reason {
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Self::LogonSendingTime { ahead } = self {
+            let millis = ahead.unsigned_abs() / 1_000_000;
+            let (seconds, millis) = (millis / 1000, millis % 1000);
+            let side = if *ahead < 0 { "behind" } else { "ahead of" };
+            return write!(
+                f,
+                "SendingTime of the Logon is {seconds}.{millis:03} s {side} our clock: \
+                 set the clocks right, or raise MaxLatency"
+            );
+        }
         f.write_str(match self {
             Self::LogonTimeout => "no complete Logon in time",
             Self::NotALogon => "the first message was not a Logon",
             Self::GarbledLogon => "the first message was garbled",
             Self::NotThisSession => "the Logon's header is not that of the session",
-            Self::LogonSendingTime => "SendingTime of the Logon is too far from our clock",
+            Self::LogonSendingTime { .. } => "SendingTime of the Logon is too far from our clock",
+            Self::LogonWithoutSendingTime => "SendingTime of the Logon is missing or is no time",
             Self::Credentials => "wrong Username or Password",
             Self::NoDefaultApplVerId => "the Logon has no DefaultApplVerID",
             Self::LogonRefused => "Logon refused, with a Logout that says why",
