@@ -3,7 +3,10 @@
 //! Nothing is answered and nothing of a session is touched before a Logon for it is complete and has
 //! passed every check. The time for that counts from the first moment, not from the last byte. The
 //! order of checks: address, rate, place, TLS, size, form, Logon, CompIDs, address again, certificate,
-//! lock, password, not already on. A new password is stored last of all, and before the Logon is answered.
+//! lock, password, not already on. A new password is stored last of all, when the session and the
+//! application would take the Logon, and before it is answered.
+
+mod enter;
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
@@ -238,82 +241,6 @@ impl<A: Application, H: Host> Engine<A, H> {
         let message = self.decoder.decode(&bytes[..len]);
         let route = find(&self.lobby.routes, guest.listener, &identify(&message)?)?;
         Some((route.target, guest.from.ip()))
-    }
-
-    /// The Logon in a place has passed every check but the last: nobody else may be on. When that holds,
-    /// its new password is stored first, and it comes here again.
-    fn enter(
-        &mut self,
-        now: Now,
-        slot: usize,
-        renewal: Option<Question>,
-    ) -> Result<(), EngineError> {
-        let found = match self.target(slot) {
-            Some((Target::Session(session), _)) => Ok(session),
-            Some((Target::Template(template), _)) => {
-                self.session_of_template(now, slot, template)?
-            }
-            // It was removed while the password was compared.
-            None => Err(Refusal::UnknownSession),
-        };
-        match found {
-            Ok(session) => {
-                let line = &self.core.lines[session];
-                let is_on = line.conn.is_some() && line.leaving.is_none();
-                if is_on || self.lobby.is_kept(session, slot) {
-                    self.refuse(now, slot, Refusal::AlreadyConnected);
-                    return Ok(());
-                }
-                if let Some(question) = renewal {
-                    if !self.lobby.store(slot, session, question) {
-                        self.refuse(now, slot, Refusal::TooManyPending);
-                    }
-                    return Ok(());
-                }
-                // Who comes anew does not wait for the rest of the old connection.
-                if let Some(leaving) = line.leaving {
-                    self.disconnect(now, session, leaving.why)?;
-                }
-                self.welcome(now, slot, session)
-            }
-            Err(why) => {
-                self.refuse(now, slot, why);
-                Ok(())
-            }
-        }
-    }
-
-    /// The session that a template makes, or has made, for the Logon in a place.
-    fn session_of_template(
-        &mut self,
-        now: Now,
-        slot: usize,
-        template: usize,
-    ) -> Result<Result<usize, Refusal>, EngineError> {
-        let Slot { input, .. } = &self.lobby.slots[slot];
-        let bytes = input.unread();
-        let Frame::Whole { skip: 0, len } = frame::next(bytes, input.size()) else {
-            return Ok(Err(Refusal::NotALogon));
-        };
-        let message = self.decoder.decode(&bytes[..len]);
-        let Some(wanted) = identify(&message) else {
-            return Ok(Err(Refusal::NotALogon));
-        };
-        let Some(session) = self.templates[template].session_for(&wanted) else {
-            return Ok(Err(Refusal::NoName));
-        };
-        self.join_or_add(now, session, self.templates[template].qualified)
-    }
-
-    /// A Logon for a session without a connection has come: the connection becomes the session's.
-    fn welcome(&mut self, now: Now, slot: usize, session: usize) -> Result<(), EngineError> {
-        let Some(guest) = self.lobby.leave(slot) else {
-            return Ok(());
-        };
-        self.inputs[session].take_over(&mut self.lobby.slots[slot].input);
-        self.core.lines[session].peer = Some(guest.from.ip());
-        self.attach(now, session, guest.conn, guest.from)?;
-        self.process(now, session)
     }
 
     /// Closes a connection that has not logged on, without a message.

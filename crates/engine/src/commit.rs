@@ -41,7 +41,7 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) notes: Notes,
     /// Messages for sessions that do not exist, or that are closed.
     pub(crate) astray: u64,
-    /// Messages that nobody was connected for when the numbers went back to 1.
+    /// Messages that no connection had taken when the numbers went back to 1.
     pub(crate) voided: u64,
     /// Messages at which the application panicked.
     pub(crate) panics: u64,
@@ -77,7 +77,8 @@ impl<D: Disk> Core<D> {
         line.counters.received += 1;
         let verdict = match message.msg_type() {
             b"A" => {
-                let verdict = receive_logon(now, state, message, app, &mut self.outbox);
+                let asked = line.asked_ahead.take();
+                let verdict = receive_logon(now, state, message, asked, app, &mut self.outbox);
                 if !matches!(verdict, Verdict::Disconnect(_)) {
                     tell_reset(now, state, line, &self.journal, app, &mut self.outbox);
                 }
@@ -492,17 +493,18 @@ fn tell_reset<D: Disk>(
     }
 }
 
-/// A Logon: the application may refuse one that the session would take.
+/// A Logon: the application may refuse one that the session would take, unless it was asked before.
 #[cold]
 fn receive_logon(
     now: Now,
     session: &mut Session,
     logon: &Message<'_>,
+    asked: Option<Result<(), String>>,
     app: &mut impl Application,
     outbox: &mut Outbox,
 ) -> Verdict {
     if session.would_log_on(now, logon)
-        && let Err(text) = app.on_logon_request(now, session.id(), logon)
+        && let Err(text) = asked.unwrap_or_else(|| app.on_logon_request(now, session.id(), logon))
     {
         return session.turn_away(&text, outbox);
     }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use fixwire_protocol::session::{LogonIdentity, Party, Reason};
+use fixwire_protocol::session::{LogonIdentity, Party, Reason, Role};
 use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 
 use crate::access::Target;
@@ -111,13 +111,22 @@ pub(crate) fn restore<D: Disk>(
         journal.reset(now.wall, id)?;
         stored = counters(journal)?;
     }
-    let mut state = Session::new(SessionId(index as u32), config.session.clone());
+    let mut session = config.session.clone();
+    session.rules.logon_credentials |= compares_passwords(config);
+    let mut state = Session::new(SessionId(index as u32), session);
     let next_out = match canary::is(Fault::ReuseNumber) {
         true => stored.next_out.saturating_sub(1).max(1),
         false => stored.next_out,
     };
     state.restore(next_out, stored.next_in, u64::from(stored.epoch));
     Ok((state, Line::new(config, id, room)))
+}
+
+/// Whether its peer logs on with a password.
+fn compares_passwords(config: &SessionConfig) -> bool {
+    let own = &config.session;
+    let demanded = !(own.username.is_empty() && own.password.is_empty());
+    config.access.users.is_some() || own.role == Role::Acceptor && demanded
 }
 
 /// What makes a session's connections: a dialler, or a way through the lobby.

@@ -51,6 +51,8 @@ pub(crate) struct Line {
     pub(crate) rejected: (u64, u64),
     /// When something of throttle, pacer or a stalled peer is due.
     pub(crate) wake: Mono,
+    /// What the application has said of the Logon that is about to be received.
+    pub(crate) asked_ahead: Option<Result<(), String>>,
     /// The operator was told that the peer reads slowly.
     pub(crate) is_slow: bool,
     pub(crate) counters: Counters,
@@ -97,6 +99,7 @@ impl Line {
             throttle: config.flow.inbound.map(Inbound::new),
             pacer: config.flow.outbound.map(Pacer::new),
             rejected: (0, 0),
+            asked_ahead: None,
             wake: NEVER,
             is_slow: false,
             counters: Counters::default(),

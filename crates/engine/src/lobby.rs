@@ -60,7 +60,8 @@ pub(crate) struct Guest {
     pub(crate) deadline: Mono,
     /// The ticket of its password, while that is compared.
     pub(crate) asked: Option<u64>,
-    /// The session that nobody else may enter, while a new password for its Logon is stored.
+    /// The session that nobody else may enter, while a new password for its Logon is stored: nothing in
+    /// the session or the application has anything against it.
     pub(crate) enters: Option<usize>,
     /// `from` is a load balancer, and the client is not known yet.
     pub(crate) unannounced: bool,
@@ -169,6 +170,12 @@ impl Lobby {
         question.ticket = self.tickets;
         (guest.asked, guest.enters, guest.deadline) = (Some(self.tickets), Some(session), NEVER);
         checker.ask(question)
+    }
+
+    /// Whether the new password of a guest has been stored for a session that takes its Logon.
+    pub(crate) fn enters(&self, slot: usize) -> bool {
+        let guest = self.slots[slot].guest;
+        guest.is_some_and(|guest| guest.enters.is_some())
     }
 
     /// Whether somebody else is about to enter a session.

@@ -352,6 +352,7 @@ fn rules(byte: u8) -> Rules {
         fields_have_values: on(2),
         user_defined_fields: on(3),
         allow_unknown_msg_fields: on(4),
+        logon_credentials: false,
         allow_unknown_enum_values: on(5),
         unordered_group_fields: on(6),
         first_field_in_group_is_delimiter: on(7),

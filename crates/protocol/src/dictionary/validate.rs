@@ -24,6 +24,9 @@ pub struct Rules {
     pub user_defined_fields: bool,
     /// `AllowUnknownMsgFields`: tags below 5000 that the message does not have are let through.
     pub allow_unknown_msg_fields: bool,
+    /// A Logon may have the fields of user name and password, whatever its version: 553, 554, 925 and, for
+    /// encrypted ones, 1400 to 1404.
+    pub logon_credentials: bool,
     /// `AllowUnknownEnumValues`: fields with listed values take others too (5).
     pub allow_unknown_enum_values: bool,
     /// `ValidateUnorderedGroupFields`: fields of an entry come in the dictionary's order (15).
@@ -54,6 +57,7 @@ impl Default for Rules {
             fields_have_values: true,
             user_defined_fields: true,
             allow_unknown_msg_fields: false,
+            logon_credentials: false,
             allow_unknown_enum_values: false,
             unordered_group_fields: true,
             first_field_in_group_is_delimiter: false,

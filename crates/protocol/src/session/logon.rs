@@ -42,17 +42,10 @@ impl Session {
         if message.msg_type() != b"A" {
             return false;
         }
-        let phase = self.phase;
-        let Ok(terms) = self.read_logon(now, message) else {
-            return false;
-        };
-        let (next_in, next_out) = match phase {
-            Phase::AwaitingLogon { .. } if self.closed => return false,
-            Phase::AwaitingLogon { .. } => self.numbers_of(&terms),
-            // The numbers before a reset that was not asked for are not looked at.
-            Phase::LogonSent { reset, .. } if terms.reset && !reset => return true,
-            Phase::LogonSent { .. } => (self.next_in, self.next_out),
-            _ => return false,
+        let may = match (self.config.role, self.phase) {
+            (Role::Acceptor, Phase::Down | Phase::AwaitingLogon { .. }) => !self.closed,
+            (Role::Initiator, Phase::LogonSent { .. }) => true,
+            _ => false,
         };
         if !may {
             return false;

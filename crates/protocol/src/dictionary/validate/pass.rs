@@ -5,6 +5,7 @@ use super::{Fault, RejectReason, Rules};
 use crate::Tag;
 use crate::dictionary::{Dictionary, FIRST_USER_DEFINED, GroupDef, MessageDef, has};
 use crate::message::{Field, Message};
+use crate::tag;
 use crate::time::LastMinute;
 
 /// What the fields of one message are held against.
@@ -216,6 +217,11 @@ impl Pass<'_> {
         match tag {
             0 => false,
             FIRST_USER_DEFINED.. => !self.rules.user_defined_fields,
+            tag::USERNAME | tag::PASSWORD | tag::NEW_PASSWORD | 1400..=1404
+                if self.rules.logon_credentials && self.message.msg_type() == b"A" =>
+            {
+                true
+            }
             _ => self.rules.allow_unknown_msg_fields,
         }
     }

@@ -1,0 +1,172 @@
+//! NewPassword(925): a Logon that is accepted changes the password, in every version; no other does.
+
+mod common;
+
+use std::fs::Permissions;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use common::{Peer, acceptor_session, config, whole};
+use fixwire::Engine;
+use fixwire::passwords::Users;
+use fixwire::protocol::dictionary::{Dictionary, Version};
+use fixwire::protocol::session::{ApplVerId, BeginString, Config, Role};
+use fixwire::protocol::{
+    Application, Message, Now, Outbox, Precision, Refusal, SessionId, Stamp, Timestamp,
+};
+
+/// Refuses Logons when told to, and counts how often it is asked.
+#[derive(Default)]
+struct Doorkeeper {
+    refuses: AtomicBool,
+    asked: AtomicU64,
+}
+
+struct Door(Arc<Doorkeeper>);
+
+impl Application for Door {
+    fn on_message(
+        &mut self,
+        _: Now,
+        _: SessionId,
+        _: &Message<'_>,
+        _: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    fn on_logon_request(&mut self, _: Now, _: SessionId, _: &Message<'_>) -> Result<(), String> {
+        self.0.asked.fetch_add(1, Ordering::SeqCst);
+        if self.0.refuses.load(Ordering::SeqCst) {
+            return Err("not today".into());
+        }
+        Ok(())
+    }
+}
+
+/// An acceptor of one version with its dictionary, and what its peer says.
+struct World {
+    begin_string: BeginString,
+    precision: Precision,
+    address: SocketAddr,
+}
+
+impl World {
+    /// What comes in answer to a Logon, up to the end of the connection or the Logon of the acceptor.
+    fn log_on(&self, seq: u64, fields: &str) -> Vec<String> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let mut stamp = Stamp::new();
+        let time = stamp.format(Timestamp(now.as_nanos() as i64), self.precision);
+        let time = String::from_utf8_lossy(time);
+        let version = match self.begin_string {
+            BeginString::Fixt11 => "1137=9|",
+            _ => "",
+        };
+        let body = format!(
+            "35=A|34={seq}|49=BENCH|52={time}|56=EXEC|98=0|108=30|{version}553=me|{fields}"
+        );
+        let mut peer = Peer::connect(self.address);
+        peer.send_bytes(&whole(self.begin_string.as_str(), &body));
+        let mut answers = Vec::new();
+        while let Some(answer) = peer.receive() {
+            let is_logon = answer.contains("|35=A|");
+            answers.push(answer);
+            if is_logon {
+                break;
+            }
+        }
+        answers
+    }
+}
+
+/// Plays against an acceptor of this version; the last argument is the file of its users.
+fn play(
+    begin_string: BeginString,
+    version: Version,
+    game: impl FnOnce(&World, &Doorkeeper, &Path),
+) {
+    let place = tempfile::tempdir().unwrap();
+    let users = place.path().join("users");
+    let hash = fixwire::passwords::hash(b"tiger").unwrap();
+    std::fs::write(&users, format!("me:{hash}\n")).unwrap();
+    std::fs::set_permissions(&users, Permissions::from_mode(0o600)).unwrap();
+    let mut session = acceptor_session("127.0.0.1:0");
+    session.session = Config::new(begin_string, Role::Acceptor, b"EXEC", b"BENCH");
+    let mut dictionary = Dictionary::built_in(version);
+    if begin_string == BeginString::Fixt11 {
+        session.session.default_appl_ver_id = ApplVerId::parse(b"9");
+        dictionary = dictionary.over(&Dictionary::built_in(Version::Fixt11));
+    }
+    session.session.dictionary = Some(Arc::new(dictionary));
+    session.access.users = Some(Arc::new(Users::read(&users).unwrap()));
+    let door = Arc::new(Doorkeeper::default());
+    let journal = place.path().join("journal");
+    let mut engine = Engine::new(config(&journal, session), Door(Arc::clone(&door))).unwrap();
+    let world = World {
+        begin_string,
+        precision: match begin_string {
+            BeginString::Fix40 | BeginString::Fix41 => Precision::Seconds,
+            _ => Precision::Millis,
+        },
+        address: engine.addresses().next().unwrap(),
+    };
+    let mut handle = engine.handle();
+    let thread = std::thread::spawn(move || engine.run());
+    game(&world, &door, &users);
+    handle.stop().unwrap();
+    thread.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_rejected_logon_changes_no_password_and_a_valid_one_does_in_every_version() {
+    for (begin_string, version) in [
+        (BeginString::Fix40, Version::Fix40),
+        (BeginString::Fix41, Version::Fix41),
+        (BeginString::Fix42, Version::Fix42),
+        (BeginString::Fix43, Version::Fix43),
+        (BeginString::Fix44, Version::Fix44),
+        (BeginString::Fixt11, Version::Fix50Sp2),
+    ] {
+        play(begin_string, version, |world, _, users| {
+            let what = begin_string.as_str();
+            let before = std::fs::read(users).unwrap();
+            let answers = world.log_on(1, "554=tiger|925=lion|9999=x|");
+            assert!(answers[0].contains("|35=3|"), "{what}: {answers:?}");
+            assert!(answers[1].contains("|35=5|"), "{what}: {answers:?}");
+            assert_eq!(std::fs::read(users).unwrap(), before, "{what}");
+            let answers = world.log_on(1, "554=tiger|925=lion|");
+            assert!(answers[0].contains("|35=A|"), "{what}: {answers:?}");
+            assert_ne!(std::fs::read(users).unwrap(), before, "{what}");
+            let answers = world.log_on(2, "554=tiger|");
+            assert!(answers.is_empty(), "{what}: {answers:?}");
+            let answers = world.log_on(2, "554=lion|");
+            assert!(answers[0].contains("|35=A|"), "{what}: {answers:?}");
+            // A MsgSeqNum that is too low ends in a Logout, which is no Logon either.
+            let changed = std::fs::read(users).unwrap();
+            let answers = world.log_on(1, "554=lion|925=bear|");
+            assert!(answers[0].contains("|35=5|"), "{what}: {answers:?}");
+            assert_eq!(std::fs::read(users).unwrap(), changed, "{what}");
+        });
+    }
+}
+
+#[test]
+fn the_application_is_asked_once_and_before_a_new_password_is_stored() {
+    play(BeginString::Fix44, Version::Fix44, |world, door, users| {
+        let before = std::fs::read(users).unwrap();
+        door.refuses.store(true, Ordering::SeqCst);
+        let answers = world.log_on(1, "554=tiger|925=lion|");
+        assert!(answers[0].contains("|58=not today|"), "{answers:?}");
+        assert_eq!(std::fs::read(users).unwrap(), before);
+        assert_eq!(door.asked.load(Ordering::SeqCst), 1);
+        door.refuses.store(false, Ordering::SeqCst);
+        let answers = world.log_on(1, "554=tiger|925=lion|");
+        assert!(answers[0].contains("|35=A|"), "{answers:?}");
+        assert_ne!(std::fs::read(users).unwrap(), before);
+        assert_eq!(door.asked.load(Ordering::SeqCst), 2);
+    });
+}
