@@ -425,8 +425,9 @@ keys! {
     /// ResendRequests of ours for one gap that the peer may reject or leave unanswered until the session
     /// logs out.
     MaxResendAttempts [], Kind::Int { min: 1, max: 1000, unit: "requests" }, Some("3"), Session;
-    /// ResendRequests of the peer that begin at the same number, one after another within 10 s, which are
-    /// answered; more are rejected.
+    /// ResendRequests of the peer with the same BeginSeqNo, one after another and each within 10 s of the
+    /// one before, which are answered; more are rejected. Whatever their BeginSeqNo, 16 may wait while a
+    /// resend runs: one more is rejected too, unless it asks for a range that waits already.
     MaxSimilarResendRequests [], Kind::Int { min: 1, max: 1000, unit: "requests" }, Some("16"), Session;
     /// A ResendRequest that is itself marked with PossDup is not answered.
     IgnorePossDupResendRequests ["IgnorePossDupResendRequests": "N"], Kind::Bool, Some("N"), Session;

@@ -50,8 +50,10 @@ pub enum Admission {
     Accepted,
     /// The same range waits already.
     Waiting,
-    /// It is one of too many.
-    TooMany,
+    /// One of too many with the same BeginSeqNo(7), one after another.
+    TooManySimilar,
+    /// Too many others wait.
+    TooManyWaiting,
 }
 
 impl Resend {
@@ -76,13 +78,13 @@ impl Resend {
             _ => 1,
         };
         if times > limits.same_resend_requests {
-            return Admission::TooMany;
+            return Admission::TooManySimilar;
         }
         let full = self.waiting.len() >= limits.waiting_resends;
         if full {
             return match self.waiting.contains(&range) {
                 true => Admission::Waiting,
-                false => Admission::TooMany,
+                false => Admission::TooManyWaiting,
             };
         }
         self.last = Some(Asked {
@@ -125,7 +127,13 @@ impl Serving {
 }
 
 impl Session {
-    /// Answers a ResendRequest for these numbers; nothing to say when none of them was sent.
+    /// Answers a ResendRequest for these numbers. One that begins at our next message has nothing missing and
+    /// gets no answer; one that begins beyond it is rejected.
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 2, message recovery: a request is for messages that were sent. A peer that asks beyond
+    /// them has counted messages that it never got: SessionRejectReason(373) = 5, value out of range.
     pub(super) fn serve(
         &mut self,
         now: Now,
@@ -140,22 +148,30 @@ impl Session {
             end => end.min(last),
         };
         let begin = begin.max(1);
+        if begin > self.next_out {
+            let objection = Objection {
+                text: "BeginSeqNo is beyond the last MsgSeqNum sent",
+                ..Objection::to_tag(RejectReason::ValueIncorrect, tag::BEGIN_SEQ_NO)
+            };
+            self.write_reject(message, objection, outbox);
+            return Verdict::Handled;
+        }
         if begin > end {
             return Verdict::Handled;
         }
         let limits = self.config.limits;
-        match self.resend.admit(now.mono, begin..=end, &limits) {
-            Admission::Accepted => Verdict::Replay(begin..=end),
-            Admission::Waiting => Verdict::Handled,
-            Admission::TooMany => {
-                let objection = Objection {
-                    text: "Too many ResendRequests",
-                    ..Objection::to_message(RejectReason::Other)
-                };
-                self.write_reject(message, objection, outbox);
-                Verdict::Handled
-            }
-        }
+        let text = match self.resend.admit(now.mono, begin..=end, &limits) {
+            Admission::Accepted => return Verdict::Replay(begin..=end),
+            Admission::Waiting => return Verdict::Handled,
+            Admission::TooManySimilar => "Too many ResendRequests from the same BeginSeqNo",
+            Admission::TooManyWaiting => "Too many ResendRequests waiting",
+        };
+        let objection = Objection {
+            text,
+            ..Objection::to_message(RejectReason::Other)
+        };
+        self.write_reject(message, objection, outbox);
+        Verdict::Handled
     }
 
     /// BeginSeqNo(7) and EndSeqNo(16) of a ResendRequest that is in order.
@@ -342,7 +358,10 @@ mod tests {
         for _ in 0..3 {
             assert_eq!(resend.admit(Mono(0), 2..=5, &limits), Admission::Accepted);
         }
-        assert_eq!(resend.admit(Mono(0), 2..=6, &limits), Admission::TooMany);
+        assert_eq!(
+            resend.admit(Mono(0), 2..=6, &limits),
+            Admission::TooManySimilar
+        );
         assert_eq!(resend.admit(Mono(0), 3..=6, &limits), Admission::Accepted);
         let later = Mono(0) + limits.resend_hold_down;
         assert_eq!(resend.admit(later, 3..=6, &limits), Admission::Accepted);
@@ -359,6 +378,9 @@ mod tests {
         assert_eq!(resend.admit(Mono(0), 2..=9, &limits), Admission::Accepted);
         assert_eq!(resend.admit(Mono(0), 3..=9, &limits), Admission::Accepted);
         assert_eq!(resend.admit(Mono(0), 3..=9, &limits), Admission::Waiting);
-        assert_eq!(resend.admit(Mono(0), 4..=9, &limits), Admission::TooMany);
+        assert_eq!(
+            resend.admit(Mono(0), 4..=9, &limits),
+            Admission::TooManyWaiting
+        );
     }
 }
