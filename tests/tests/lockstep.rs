@@ -1,11 +1,11 @@
 //! Does the session keep its promises whatever happens to it?
 //!
-//! Two sessions talk over a connection that loses messages and breaks; and one session is told
-//! anything at all by a peer that knows no rules.
+//! Two sessions talk over a connection that loses messages and breaks, while operators reset them and
+//! processes end and start again; and one session is told anything at all by a peer that knows no rules.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use fixwire_protocol::session::{BeginString, Config, Role, Verdict};
+use fixwire_protocol::session::{BeginString, Config, RESET_OPEN, Role, Verdict};
 use fixwire_protocol::{Decoder, Mono, Now, Number, Outbox, Session, SessionId, Timestamp};
 use proptest::prelude::*;
 
@@ -27,6 +27,8 @@ struct End {
     sent: Vec<u64>,
     delivered: Vec<u64>,
     last_delivered: u64,
+    /// Operators have restarted the sequence numbers.
+    resets: usize,
     /// BeginSeqNo of the ResendRequest for the gap that is open.
     open_request: Option<(u64, Mono)>,
 }
@@ -55,6 +57,7 @@ impl End {
             sent: Vec::new(),
             delivered: Vec::new(),
             last_delivered: 0,
+            resets: 0,
             open_request: None,
         }
     }
@@ -71,6 +74,25 @@ impl End {
             self.session.disconnected(now);
             self.open_request = None;
         }
+    }
+
+    /// An operator restarts the sequence numbers, if that can be done now.
+    fn reset(&mut self, now: Now) {
+        if self.session.is_logged_on() && self.session.can_reset() {
+            self.resets += 1;
+            let verdict = self.session.reset(now, &mut self.outbox);
+            self.follow(now, verdict);
+        }
+    }
+
+    /// The process ends at once and starts again with what its journal keeps.
+    fn restart(&mut self) {
+        let old = &self.session;
+        let mut session = Session::new(old.id(), old.config().clone());
+        session.restore(old.next_out(), old.next_in_to_keep(), old.epoch());
+        self.session = session;
+        self.connected = false;
+        self.open_request = None;
     }
 
     fn app_send(&mut self, now: Now, id: u64) {
@@ -92,10 +114,17 @@ impl End {
     fn receive_one(&mut self, now: Now, bytes: &[u8]) {
         let message = self.decoder.decode(bytes);
         let before = self.session.next_in();
+        let was_open = self.session.next_in_to_keep() == RESET_OPEN;
         let verdict = self.session.receive(now, &message, &mut self.outbox);
+        if was_open && self.session.next_in_to_keep() != RESET_OPEN {
+            // The peer has restarted as well, and no gap of the old numbers is open.
+            self.last_delivered = 0;
+            self.open_request = None;
+        }
         if verdict == Verdict::Deliver {
             let number = message.seq_num().expect("34").expect("a number");
-            assert_eq!(number, before, "delivered out of order");
+            let restarted = was_open && number == 1;
+            assert!(number == before || restarted, "delivered out of order");
             assert_eq!(self.session.next_in(), number + 1, "delivered, not counted");
             if self.session.epoch() == self.epoch {
                 assert!(number > self.last_delivered, "delivered twice");
@@ -194,9 +223,12 @@ enum Event {
     Break,
     Connect,
     Wait(u64),
+    Reset(bool),
+    Restart(bool),
 }
 
-fn event() -> impl Strategy<Value = Event> {
+/// What happens to sessions whose operators and processes are left alone.
+fn calm_event() -> impl Strategy<Value = Event> {
     prop_oneof![
         6 => any::<bool>().prop_map(Event::Send),
         12 => any::<bool>().prop_map(Event::Arrive),
@@ -204,6 +236,14 @@ fn event() -> impl Strategy<Value = Event> {
         1 => Just(Event::Break),
         2 => Just(Event::Connect),
         1 => (1u64..40).prop_map(Event::Wait),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        22 => calm_event(),
+        1 => any::<bool>().prop_map(Event::Reset),
+        1 => any::<bool>().prop_map(Event::Restart),
     ]
 }
 
@@ -223,13 +263,23 @@ impl Pair {
             Event::Arrive(first) => self.arrive(usize::from(first)),
             Event::Lose(first) => {
                 let from = usize::from(first);
-                if self.ends[from].wire.pop_front().is_some() {
+                let lost = self.ends[from].wire.pop_front();
+                if lost.as_deref().is_some_and(is_reset) {
+                    // Without it nothing tells the new sequence numbers from the old ones: it is lost with
+                    // its connection only.
+                    self.break_connection();
+                } else if lost.is_some() {
                     let to = &mut self.ends[1 - from];
                     let verdict = to.session.garbled(self.now, b"8=FIX", &mut to.outbox);
                     to.follow(self.now, verdict);
                 }
             }
             Event::Break => self.break_connection(),
+            Event::Reset(first) => self.ends[usize::from(first)].reset(self.now),
+            Event::Restart(first) => {
+                self.ends[usize::from(first)].restart();
+                self.break_connection();
+            }
             Event::Connect => {
                 if self.ends.iter().all(|end| !end.connected) {
                     self.ends.iter_mut().for_each(|end| end.connect(self.now));
@@ -277,18 +327,40 @@ impl Pair {
     }
 }
 
+/// Whether a message has ResetSeqNumFlag(141).
+fn is_reset(message: &[u8]) -> bool {
+    let field = b"\x01141=Y\x01";
+    message.windows(field.len()).any(|part| part == field)
+}
+
 fn versions() -> impl Strategy<Value = BeginString> {
     prop::sample::select(BeginString::ALL.to_vec())
 }
 
+/// Cases of each property, as many as take some seconds; `PROPTEST_CASES` says otherwise.
+fn cases() -> ProptestConfig {
+    let mut config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 20_000;
+    }
+    config
+}
+
+/// Whether what was delivered are messages that were sent, each once at most, in their order.
+fn in_order_and_once(delivered: &[u64], sent: &[u64]) -> bool {
+    let mut sent = sent.iter();
+    delivered.iter().all(|id| sent.any(|other| other == id))
+}
+
 proptest! {
+    #![proptest_config(cases())]
 
     /// Every application message arrives once and in order, whatever was lost on the way.
     #[test]
     fn nothing_is_lost_doubled_or_swapped(
         version in versions(),
         chunk in prop::option::of(1u64..6),
-        events in prop::collection::vec(event(), 0..200),
+        events in prop::collection::vec(calm_event(), 0..200),
     ) {
         let ends = [Role::Initiator, Role::Acceptor].map(|role| End::new(role, version, chunk));
         let mut pair = Pair { ends, now: START, next_id: 0 };
@@ -300,6 +372,37 @@ proptest! {
         prop_assert_eq!(&first.sent, &second.delivered);
         prop_assert_eq!(&second.sent, &first.delivered);
         prop_assert!(first.session.is_logged_on() && second.session.is_logged_on());
+    }
+
+    /// Resets by either side and processes that end: what a reset makes void is lost, but nothing is
+    /// delivered twice or out of order, and the sessions find together again.
+    #[test]
+    fn resets_and_restarts_double_and_swap_nothing(
+        version in versions(),
+        chunk in prop::option::of(1u64..6),
+        events in prop::collection::vec(event(), 0..200),
+    ) {
+        let ends = [Role::Initiator, Role::Acceptor].map(|role| End::new(role, version, chunk));
+        let mut pair = Pair { ends, now: START, next_id: 0 };
+        for event in events {
+            pair.happen(event);
+        }
+        pair.heal();
+        let resets = pair.ends.iter().map(|end| end.resets).sum::<usize>();
+        for from in 0..2 {
+            let (sent, delivered) = (&pair.ends[from].sent, &pair.ends[1 - from].delivered);
+            prop_assert!(in_order_and_once(delivered, sent), "{delivered:?} of {sent:?}");
+            prop_assert!(resets > 0 || delivered == sent, "{delivered:?} of {sent:?}");
+        }
+        // After all that, what is sent arrives.
+        for first in [false, true] {
+            pair.happen(Event::Send(first));
+        }
+        pair.heal();
+        for from in 0..2 {
+            prop_assert!(pair.ends[from].session.is_logged_on());
+            prop_assert_eq!(pair.ends[from].sent.last(), pair.ends[1 - from].delivered.last());
+        }
     }
 
     /// A peer that says anything: no panic, nothing out of order, one request for each gap.
