@@ -19,7 +19,7 @@ use crate::engine::{Engine, EngineError, Owner};
 use crate::event::{Event, Refusal};
 use crate::host::{ConnId, Host, ListenerId};
 use crate::lobby::{Guest, Listening, Lobby, Slot};
-use crate::passwords::{Answer, Checker, Question};
+use crate::passwords::{Answer, Checker};
 use crate::route::{Password, find, has_certificate, has_password};
 use crate::tls::Spki;
 
