@@ -33,6 +33,7 @@ bytes session/refused 4 2 0 $up 0 9 0 0 15 0 0 9 0 0 15 3 0 10 0 0 9 12
 # 1 a journal (2: disk); records, each with its kind and length; edits: how, segment, place, more.
 records="12 64 9 65 40 128 80 2 0 64 9 129 200 4 0 5 0 192 30 64 255 65 255 128 90"
 bytes journal/whole 1 $records
+bytes journal/only-logged 1 9 64 9 6 30 7 9 8 9 9 9 64 9 41 0 40 40 65 9 0 0 70 0 1
 bytes journal/flip-first 1 $records 0 0 70 0 1
 bytes journal/flip-later 3 $records 0 0 0 3 1
 bytes journal/zeros 3 $records 3 0 0 2 9
@@ -44,4 +45,5 @@ bytes journal/header 1 $records 0 1 20 0 1
 record() { echo "$1 0 0 0 0 0 0 0 $2 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 $3 0 $4 0 1 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 $5 0 0 0"; }
 bytes journal/segment-session 0 7 1 $(record 72 0 3 0 3) 65 66 67 0 0 0 0 0
 bytes journal/segment-effects 0 7 3 $(record 72 0 2 0 3) 65 66 67 0 0 0 0 0 $(record 104 0 0 1 8) 1 2 3 4 5 6 7 8 0 0 0 0 8 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 2 3 4 5 6 7 8
+bytes journal/segment-resent 0 7 3 $(record 72 0 2 0 3) 65 66 67 0 0 0 0 0 $(record 104 0 10 0 40) 3 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 1 0 0 0 0 0 0 0 64 0 0 0 1 0 0 0 0 0 0 0 0 0 0 0
 bytes journal/segment-noise 0 7 0 1 2 3 4 5 6 7 8

@@ -18,6 +18,7 @@ pub mod random;
 pub mod scenario;
 pub mod server;
 pub mod simulation;
+pub mod tee;
 pub mod tidy;
 pub mod trade;
 pub mod wire;

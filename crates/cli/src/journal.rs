@@ -39,9 +39,11 @@ pub enum JournalCommand {
   fixwire journal dump store
   fixwire journal dump store --session 'FIX.4.4:BROKER->CLIENT' --direction out --first-seq 100
   fixwire journal dump store --json --from 20260821-13:30:00 | jq .
+  fixwire journal dump store --field 11=order-36 --mask 1,448
 
-  fixwire journal dump store --mask 1,448
-
+A message may be marked: [queued] waits for a gap to be filled and is acted on at its line
+'dequeued'; [duplicate] had been received before; [ignored] came while the session was being
+ended; [rejected] was answered with a Reject; [resent] and [gap fill] answer a ResendRequest.
 Secrets (554, 925, 96, 1402, 1404) are masked.")]
 pub struct DumpArgs {
     /// The journal's folder: FileStorePath of the settings file
@@ -67,6 +69,9 @@ pub struct DumpArgs {
     /// Only up to this MsgSeqNum
     #[arg(long, value_name = "N")]
     last_seq: Option<u64>,
+    /// Only messages and notes with this field and value, as in 11=order-36; may be given several times
+    #[arg(long, value_name = "TAG=VALUE", value_parser = field)]
+    field: Vec<(u32, Vec<u8>)>,
     /// Star out the values of these fields too, as RedactFieldsInLogs does in logs
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     mask: Vec<u32>,
@@ -99,6 +104,14 @@ fn moment(text: &str) -> Result<Timestamp, String> {
         .map_err(|error| format!("{error}; write a UTC moment such as 20260821-13:30:00.5"))
 }
 
+fn field(text: &str) -> Result<(u32, Vec<u8>), String> {
+    let (tag, value) = text.split_once('=').unwrap_or((text, ""));
+    match tag.parse() {
+        Ok(tag) if !value.is_empty() => Ok((tag, value.into())),
+        _ => Err("write a tag and a value, such as 11=order-36".into()),
+    }
+}
+
 /// Runs the command.
 pub fn run(command: &JournalCommand) -> Result<ExitCode, Failure> {
     match command {
@@ -120,6 +133,7 @@ fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
         until: args.until,
         first_seq: args.first_seq,
         last_seq: args.last_seq,
+        fields: args.field.clone(),
         masked: args.mask.clone(),
     };
     let format = if args.json {

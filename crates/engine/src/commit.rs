@@ -12,8 +12,8 @@ use fixwire_protocol::{
 use crate::canary::{self, Fault};
 use crate::event::Ending;
 use crate::host::Host;
-use crate::journal::Stored;
-use crate::journal::{self, Cause, Disk, Effect, Journal, JournalError, Kind};
+use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, Kind};
+use crate::journal::{Position, Stored, Wrote};
 use crate::line::{Line, gate};
 use crate::notes::Notes;
 use crate::redact::Redactor;
@@ -21,7 +21,7 @@ use crate::release::Gate;
 use crate::throttle::Pacer;
 
 /// The inbound message among those that were copied without secrets.
-const INBOUND: usize = usize::MAX;
+pub(crate) const INBOUND: usize = usize::MAX;
 /// Bytes in the outbox from which they are written before more messages are taken, if it has so many.
 pub(crate) const FLUSH_BYTES: usize = 64 << 10;
 
@@ -60,10 +60,25 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) stall_time: Nanos,
     pub(crate) lag_bytes: u64,
     pub(crate) replay_per_turn: usize,
+    /// The journal is read by others: what changes nothing is recorded too.
+    pub(crate) keeps_trail: bool,
+    /// Bytes that one session may take for it in an hour.
+    pub(crate) trail_bytes: u32,
+    /// Where the messages stand that this turn resends, and what the record of it says.
+    pub(crate) places: Vec<(u64, Position)>,
+    pub(crate) resent: Wrote,
+}
+
+/// Messages that have just got their numbers.
+pub(crate) struct Sealed {
+    pub(crate) new: Range<usize>,
+    /// One of them is to be stored.
+    pub(crate) stored: bool,
 }
 
 impl<D: Disk> Core<D> {
-    /// Carries out one message of a session: decides, lets the application answer, and commits.
+    /// Carries out one message of a session: decides, lets the application answer, and commits. One
+    /// that was queued until now has its `arrival`.
     #[inline]
     pub(crate) fn receive(
         &mut self,
@@ -71,6 +86,7 @@ impl<D: Disk> Core<D> {
         session: usize,
         message: &Message<'_>,
         app: &mut impl Application,
+        arrival: Option<Arrival>,
     ) -> Result<Verdict, JournalError> {
         let state = &mut self.sessions[session];
         let line = &mut self.lines[session];
@@ -117,11 +133,15 @@ impl<D: Disk> Core<D> {
         } else if !line.logged_on && state.is_logged_on() {
             app.on_logon(now, state.id(), &mut self.outbox);
         }
-        if Redactor::concerns_message(message) {
+        if arrival.is_none() && Redactor::concerns_message(message) {
             let private = Redactor::concerns(message.msg_type());
             self.redactor.copy(INBOUND, message.bytes(), private);
         }
-        self.commit(now, session, Kind::Message, Some(message.bytes()))?;
+        if verdict == Verdict::Deliver && arrival.is_none() {
+            self.commit(now, session, Kind::Message, Some(message.bytes()))?;
+        } else {
+            self.commit_aside(now, session, message, arrival)?;
+        }
         Ok(verdict)
     }
 
@@ -161,7 +181,7 @@ impl<D: Disk> Core<D> {
     }
 
     /// Numbers what stands in the outbox and keeps it, with its cause, in one record. A message that
-    /// changed nothing (it was a duplicate, or is kept for later) leaves no record.
+    /// changed nothing (it is a duplicate, or queued) leaves a record for the log only.
     #[inline]
     pub(crate) fn commit(
         &mut self,
@@ -170,6 +190,13 @@ impl<D: Disk> Core<D> {
         kind: Kind,
         inbound: Option<&[u8]>,
     ) -> Result<(), JournalError> {
+        let sealed = self.seal(now, cause)?;
+        self.keep(now, cause, kind, inbound, sealed)
+    }
+
+    /// Numbers what stands in the outbox.
+    #[inline]
+    pub(crate) fn seal(&mut self, now: Now, cause: usize) -> Result<Sealed, JournalError> {
         let Self {
             sessions,
             lines,
@@ -177,7 +204,6 @@ impl<D: Disk> Core<D> {
             outbox,
             redactor,
             notes,
-            flushes,
             ..
         } = self;
         let new = outbox.unsealed();
@@ -213,6 +239,29 @@ impl<D: Disk> Core<D> {
                 }
             }
         }
+        Ok(Sealed { new, stored })
+    }
+
+    /// Keeps what was numbered, with its cause, in one record.
+    #[inline]
+    pub(crate) fn keep(
+        &mut self,
+        now: Now,
+        cause: usize,
+        kind: Kind,
+        inbound: Option<&[u8]>,
+        Sealed { new, stored }: Sealed,
+    ) -> Result<(), JournalError> {
+        let Self {
+            sessions,
+            lines,
+            journal,
+            outbox,
+            redactor,
+            notes,
+            flushes,
+            ..
+        } = self;
         let state = &sessions[cause];
         let line = &mut lines[cause];
         let (next_in, next_out) = (state.next_in_to_keep(), state.next_out());
@@ -231,6 +280,9 @@ impl<D: Disk> Core<D> {
                     epoch,
                 })
         {
+            if let Some(body) = inbound {
+                return self.log_only(now, cause, kind, body);
+            }
             redactor.clear();
             return Ok(());
         }
@@ -457,7 +509,7 @@ impl<D: Disk> Core<D> {
             && self.sessions[session].replay_due().is_some()
         {
             self.replay(now, app, session);
-            self.commit(now, session, Kind::Sent, None)?;
+            self.commit_resent(now, session)?;
             self.flush(host)?;
         }
         self.note_stall(session);

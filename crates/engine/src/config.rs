@@ -18,7 +18,7 @@ use fixwire_protocol::{Tag, session};
 use crate::access::Network;
 use crate::bucket::Rate;
 use crate::journal::Retention;
-use crate::journal::record::EFFECT;
+use crate::journal::{RUN, record::EFFECT};
 use crate::log::{FileLog, SqlLog};
 use crate::passwords::Users;
 use crate::schedule::Schedule;
@@ -193,6 +193,12 @@ impl EngineConfig {
                 u32::MAX.into(),
             ),
             (
+                "limits.log_only_bytes_per_hour",
+                limits.log_only_bytes_per_hour.into(),
+                1 << 10,
+                1 << 31,
+            ),
+            (
                 "limits.events_per_second",
                 limits.events_per_second.into(),
                 1,
@@ -249,12 +255,17 @@ impl EngineConfig {
     fn longest_record(&self) -> u64 {
         /// The fixed part of a record and the header of a segment, generously.
         const FIXED: usize = 256;
-        /// The fixed part of an effect and what makes it a multiple of eight.
-        const PER_MESSAGE: usize = EFFECT + 8;
+        /// The fixed part of an effect, or of a gap fill that was resent, and what makes it a multiple of
+        /// eight.
+        const PER_MESSAGE: usize = longer(EFFECT, RUN) + 8;
         let messages = self.limits.outbox_messages.saturating_add(RESERVE_MESSAGES);
         let bytes = self.outbox_bytes().saturating_add(RESERVE) + self.max_message;
         (bytes + messages.saturating_mul(PER_MESSAGE) + FIXED) as u64
     }
+}
+
+const fn longer(a: usize, b: usize) -> usize {
+    if a > b { a } else { b }
 }
 
 /// What has happened to a message before its first byte enters a socket.
@@ -314,6 +325,10 @@ pub struct Limits {
     pub dynamic_sessions: usize,
     /// Attempts to log on that fail.
     pub logons: LogonLimits,
+    /// Bytes of journal that one session may take in an hour for records that only log: messages out of
+    /// sequence, and what is resent. What is beyond it is counted in
+    /// [`Event::NotLogged`](crate::Event::NotLogged).
+    pub log_only_bytes_per_hour: u32,
 }
 
 /// How many attempts to log on may fail in a minute; further connections are closed when accepted, or,
@@ -354,6 +369,7 @@ impl Default for Limits {
             stall_time: Duration::from_secs(60),
             dynamic_sessions: 1000,
             logons: LogonLimits::default(),
+            log_only_bytes_per_hour: 64 << 20,
         }
     }
 }

@@ -99,6 +99,7 @@ pub(crate) fn restore<D: Disk>(
     index: usize,
     config: &SessionConfig,
     room: usize,
+    trail: u32,
 ) -> Result<(Session, Line), JournalError> {
     let id = journal.register(now.wall, &config.name)?;
     let counters = |journal: &Journal<_>| {
@@ -119,7 +120,7 @@ pub(crate) fn restore<D: Disk>(
         false => stored.next_out,
     };
     state.restore(next_out, stored.next_in, u64::from(stored.epoch));
-    Ok((state, Line::new(config, id, room)))
+    Ok((state, Line::new(config, id, room, trail)))
 }
 
 /// Whether its peer logs on with a password.
@@ -244,15 +245,16 @@ impl<A: Application, H: Host> Engine<A, H> {
                 return Ok(Err(AddError::Listen(error)));
             }
         }
-        let room = self.rest_room;
-        let (session, line) = match restore(&mut self.core.journal, now, index, &config, room) {
-            Ok(restored) => restored,
-            Err(JournalError::TooManySessions { .. }) => {
-                self.lobby.unroute(index);
-                return Ok(Err(AddError::TooMany));
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let (room, trail) = (self.rest_room, self.core.trail_bytes);
+        let (session, line) =
+            match restore(&mut self.core.journal, now, index, &config, room, trail) {
+                Ok(restored) => restored,
+                Err(JournalError::TooManySessions { .. }) => {
+                    self.lobby.unroute(index);
+                    return Ok(Err(AddError::TooMany));
+                }
+                Err(error) => return Err(error.into()),
+            };
         self.core.outbox.widen(session.header_room());
         if let Some(dictionary) = &config.session.dictionary {
             self.decoder.learn(dictionary);

@@ -20,7 +20,7 @@ use crate::descriptors::{self, Need, Shortage};
 use crate::dynamic;
 use crate::event::{Event, Events};
 use crate::host::{ConnId, Host, Os, Ready};
-use crate::journal::{self, Journal, JournalError};
+use crate::journal::{self, Journal, JournalError, Wrote};
 use crate::lobby::Lobby;
 use crate::log::{self, Feed, LogError};
 use crate::notes::Notes;
@@ -243,8 +243,10 @@ impl<A: Application, H: Host> Engine<A, H> {
         let mut sessions = Vec::with_capacity(config.sessions.len());
         let mut lines = Vec::with_capacity(config.sessions.len());
         let rest_room = outbox_bytes + config.max_message;
+        let trail = config.limits.log_only_bytes_per_hour;
         for (index, session) in config.sessions.iter().enumerate() {
-            let (state, line) = dynamic::restore(&mut journal, now, index, session, rest_room)?;
+            let (state, line) =
+                dynamic::restore(&mut journal, now, index, session, rest_room, trail)?;
             sessions.push(state);
             lines.push(line);
         }
@@ -299,6 +301,10 @@ impl<A: Application, H: Host> Engine<A, H> {
                 stall_time: nanos(config.limits.stall_time),
                 lag_bytes: config.limits.lag_bytes,
                 replay_per_turn: config.limits.replay_per_turn,
+                keeps_trail: config.durability != Durability::Memory,
+                trail_bytes: trail,
+                places: Vec::new(),
+                resent: Wrote::default(),
             },
             decoder,
             held: Vec::with_capacity(config.max_message),

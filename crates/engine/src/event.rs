@@ -128,6 +128,15 @@ pub enum Event {
         /// Bytes that wait.
         bytes: u64,
     },
+    /// Messages out of sequence, or resent ones, took more of the journal than
+    /// [`Limits::log_only_bytes_per_hour`](crate::Limits) in an hour. They were received or sent as
+    /// ever, and are in no log.
+    NotLogged {
+        /// The session.
+        session: SessionId,
+        /// How many, since this was told last.
+        messages: u64,
+    },
     /// Garbled bytes were ignored.
     Garbled {
         /// The session.
@@ -324,6 +333,11 @@ impl fmt::Display for Event {
                     "the peer reads slowly: {bytes} bytes wait for it in the journal"
                 )
             }
+            Self::NotLogged { messages, .. } => write!(
+                f,
+                "{messages} messages out of sequence or resent are not logged: they are more than \
+                 JournalLogOnlyLimit in an hour; see what the peer repeats"
+            ),
             Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why:?}"),
             Self::NotSent { messages } => {
                 write!(
@@ -480,6 +494,7 @@ impl Event {
             | Self::NotReset { session }
             | Self::SessionAdded { session, .. }
             | Self::SessionRemoved { session }
+            | Self::NotLogged { session, .. }
             | Self::SlowReader { session, .. } => Some(*session),
             _ => None,
         }
@@ -491,6 +506,7 @@ impl Event {
             Self::Unprotected { .. } | Self::DictionaryMissing { .. } | Self::FewDescriptors(_) => {
                 21
             }
+            Self::NotLogged { .. } => 22,
             Self::Connected { .. } => 1,
             Self::DialFailed { .. } => 2,
             Self::LoggedOn { .. } => 3,

@@ -54,6 +54,7 @@ pub mod settings;
 pub mod store;
 mod throttle;
 pub mod tls;
+mod trail;
 pub mod transport;
 mod turn;
 

@@ -14,6 +14,7 @@ use crate::journal::JournalId;
 use crate::release::{Gate, Output};
 use crate::resending::Resending;
 use crate::throttle::{Inbound, Pacer};
+use crate::trail::Trail;
 
 /// One session's connection, and what waits for it.
 pub(crate) struct Line {
@@ -47,6 +48,7 @@ pub(crate) struct Line {
     pub(crate) peer: Option<IpAddr>,
     pub(crate) throttle: Option<Inbound>,
     pub(crate) pacer: Option<Pacer>,
+    pub(crate) trail: Trail,
     /// The last number, in this epoch, of which the peer's Rejects have told.
     pub(crate) rejected: (u64, u64),
     /// When something of throttle, pacer or a stalled peer is due.
@@ -66,7 +68,8 @@ impl Line {
     }
 
     /// A session without a connection; `room` is the most bytes that one flush leaves for it.
-    pub(crate) fn new(config: &SessionConfig, journal: JournalId, room: usize) -> Self {
+    /// that may take `trail` bytes of log an hour.
+    pub(crate) fn new(config: &SessionConfig, journal: JournalId, room: usize, trail: u32) -> Self {
         Self {
             name: config.name.clone(),
             journal,
@@ -98,6 +101,7 @@ impl Line {
             peer: None,
             throttle: config.flow.inbound.map(Inbound::new),
             pacer: config.flow.outbound.map(Pacer::new),
+            trail: Trail::new(trail),
             rejected: (0, 0),
             asked_ahead: None,
             wake: NEVER,

@@ -1,9 +1,10 @@
 //! Stored messages that are sent again: read from the journal, a few a turn.
 
-use fixwire_protocol::{Application, Now};
+use fixwire_protocol::session::sequence;
+use fixwire_protocol::{Application, Now, Number, SOH};
 
 use crate::commit::Core;
-use crate::journal::{Disk, Replay, Stored};
+use crate::journal::{Disk, JournalError, Kind, Replay, Stored};
 use crate::line::gate;
 
 /// Bytes of resent messages that are written at once.
@@ -26,6 +27,7 @@ impl<D: Disk> Core<D> {
             lines,
             journal,
             outbox,
+            places,
             ..
         } = self;
         let (state, line) = (&mut sessions[session], &mut lines[session]);
@@ -58,7 +60,10 @@ impl<D: Disk> Core<D> {
             let mut stored = None;
             if due > resending.missing_to {
                 match journal.next_of(&mut resending.replay) {
-                    Some(Stored::Message { bytes, .. }) => stored = Some(bytes),
+                    Some(Stored::Message { bytes, .. }) => {
+                        stored = Some(bytes);
+                        places.push((due, resending.replay.place()));
+                    }
                     Some(Stored::Missing { to, .. }) => resending.missing_to = to,
                     None => resending.missing_to = due,
                 }
@@ -77,4 +82,44 @@ impl<D: Disk> Core<D> {
         }
         line.resending = None;
     }
+
+    /// Commits what is resent: it has its numbers already, so one short record says what it is.
+    pub(crate) fn commit_resent(&mut self, now: Now, session: usize) -> Result<(), JournalError> {
+        let sealed = self.seal(now, session)?;
+        let Self {
+            sessions,
+            outbox,
+            places,
+            resent,
+            ..
+        } = self;
+        resent.clear(sessions[session].config().precision);
+        let mut found = places.iter();
+        for index in sealed.new.clone() {
+            let entry = &outbox.entries()[index];
+            let Number::Fixed(seq) = entry.number else {
+                continue;
+            };
+            let bytes = outbox.sealed(index);
+            if entry.msg_type() == b"4" {
+                resent.gap_fill(seq, new_seq_no(bytes).unwrap_or(seq + 1), bytes);
+            } else if let Some((_, at)) = found.by_ref().find(|(stored, _)| *stored == seq) {
+                resent.message(seq, *at);
+            }
+        }
+        places.clear();
+        if resent.messages() == 0 {
+            return self.keep(now, session, Kind::Sent, None, sealed);
+        }
+        let body = resent.take_body();
+        let kept = self.keep(now, session, Kind::Resent, Some(&body), sealed);
+        self.resent.put_back(body);
+        kept
+    }
+}
+
+/// NewSeqNo(36) of a gap fill that we have written.
+fn new_seq_no(gap_fill: &[u8]) -> Option<u64> {
+    let mut fields = gap_fill.split(|byte| *byte == SOH);
+    fields.find_map(|field| sequence::parse(field.strip_prefix(b"36=")?))
 }

@@ -11,12 +11,12 @@ use std::ops::Range;
 
 use fixwire_protocol::outbox::Entry;
 use fixwire_protocol::session::is_admin;
-use fixwire_protocol::{Application, Message, Mono, Now, Number, Outbox, Refusal, tag};
+use fixwire_protocol::{Application, Message, Mono, Now, Number, Outbox, Refusal, SessionId, tag};
 
 use crate::bucket::{Bucket, Rate};
 use crate::config::{Excess, Throttle};
 use crate::engine::{Engine, EngineError, NEVER};
-use crate::event::Ending;
+use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host};
 use crate::journal::Kind;
 use crate::line::Line;
@@ -195,6 +195,15 @@ impl<A: Application, H: Host> Engine<A, H> {
         Ok(Ending::Throttled)
     }
 
+    /// Tells how many messages of a session were not logged, if any.
+    pub(crate) fn tell_not_logged(&mut self, now: Now, session: usize, messages: Option<u64>) {
+        if let Some(messages) = messages {
+            let session = SessionId(session as u32);
+            self.events
+                .tell(now, &Event::NotLogged { session, messages });
+        }
+    }
+
     /// What throttle, pacer and stalled sockets waited for is due.
     pub(crate) fn wake(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         let line = &mut self.core.lines[session];
@@ -209,12 +218,19 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
             line.wake = until;
         }
+        let mut not_logged = None;
+        match line.trail.due() {
+            Some(due) if due <= now.mono => not_logged = line.trail.take(now.mono),
+            Some(due) => line.wake = line.wake.min(due),
+            None => {}
+        }
         if let Some(pacer) = &mut line.pacer {
             line.wake = line.wake.min(pacer.elapse(now.mono).unwrap_or(NEVER));
             if line.conn.is_some() {
                 self.core.set_busy(session);
             }
         }
+        self.tell_not_logged(now, session, not_logged);
         let line = &mut self.core.lines[session];
         if let (Some(throttle), Some(conn)) = (&mut line.throttle, line.conn)
             && std::mem::replace(&mut throttle.paused, false)

@@ -202,13 +202,19 @@ impl<A: Application, H: Host> Engine<A, H> {
                                 self.pause(session, until);
                                 break None;
                             }
-                            Pass::Never => break Some(self.end_flood(now, session)?),
+                            Pass::Never => {
+                                let bytes = self.inputs[session].unread();
+                                let message = self.decoder.decode(&bytes[skip..skip + len]);
+                                self.core.commit_ignored(now, session, &message)?;
+                                break Some(self.end_flood(now, session)?);
+                            }
                         }
                     }
                     let bytes = self.inputs[session].unread();
                     let message = self.decoder.decode(&bytes[skip..skip + len]);
                     let secret = message.has_secret();
-                    let verdict = self.core.receive(now, session, &message, &mut self.app)?;
+                    let app = &mut self.app;
+                    let verdict = self.core.receive(now, session, &message, app, None)?;
                     if secret {
                         self.inputs[session].blank(skip + len);
                     }
@@ -287,7 +293,9 @@ impl<A: Application, H: Host> Engine<A, H> {
                 return Ok(None);
             }
             let message = self.decoder.decode(&self.held);
-            verdict = self.core.receive(now, session, &message, &mut self.app)?;
+            let (core, app) = (&mut self.core, &mut self.app);
+            let arrival = core.arrival(session);
+            verdict = core.receive(now, session, &message, app, arrival)?;
         }
     }
 
@@ -433,6 +441,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         line.resending = None;
         line.peer = None;
         line.wake = NEVER;
+        let not_logged = line.trail.take(now.mono);
         line.is_slow = false;
         if let Some(throttle) = &mut line.throttle {
             throttle.paused = false;
@@ -442,6 +451,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.host.close(conn);
         self.set_owner(conn, Owner::Nobody);
         let id = SessionId(session as u32);
+        self.tell_not_logged(now, session, not_logged);
         self.core.sessions[session].disconnected(now);
         self.core.tell_reset(now, session, &mut self.app);
         self.core.commit(now, session, Kind::Reset, None)?;

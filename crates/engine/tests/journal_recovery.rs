@@ -247,7 +247,7 @@ fn files_that_are_not_the_journals_are_refused() {
     let (disk, _) = written(30, 100);
     let whole = disk.read(2).unwrap();
     let mut other_version = whole.clone();
-    other_version[8] = 2;
+    other_version[8] = 3;
     let (other, _) = written(30, 100);
     drop(other);
     type Case<'a> = (&'a str, u32, Option<Vec<u8>>, u64, &'a str);

@@ -1,5 +1,6 @@
 //! A stored message made ready to be sent again.
 
+use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
@@ -35,6 +36,21 @@ impl core::error::Error for RepeatError {}
 const POSS_DUP: &[u8] = b"43=Y\x01";
 const ORIG_SENDING_TIME: &[u8] = b"122=";
 const TRAILER: usize = 7;
+
+/// Writes a stored message into `into` as it is resent: with PossDupFlag(43) = Y and its SendingTime(52)
+/// as OrigSendingTime(122), unless it has one, and this SendingTime. The same bytes as those of
+/// [`Outbox::repeat`](crate::Outbox::repeat).
+///
+/// # Errors
+///
+/// [`RepeatError::NotAMessage`] when `stored` has not the header of a message.
+pub fn repeat(stored: &[u8], sending_time: &[u8], into: &mut Vec<u8>) -> Result<(), RepeatError> {
+    let repeat = Repeat::of(stored, sending_time)?;
+    into.clear();
+    into.resize(repeat.len(), 0);
+    repeat.write(into);
+    Ok(())
+}
 
 /// The pieces of a stored message and what is put between them.
 pub(crate) struct Repeat<'a> {

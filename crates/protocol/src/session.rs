@@ -37,7 +37,7 @@ use core::fmt::{self, Write};
 pub use config::{ApplVerId, BeginString, Config, Limits, OnReject, Party, ResetOn, Role};
 pub use identify::{LogonIdentity, identify};
 pub use phase::{Exchange, LoggedOn, Phase};
-pub use verdict::{Reason, Verdict};
+pub use verdict::{Fate, Reason, Verdict};
 
 use crate::dictionary::Scratch;
 use crate::outbox::{HeaderTemplate, Number, Outbox};
@@ -96,6 +96,10 @@ pub struct Session {
     held: Held,
     /// The next message to receive comes from `held`.
     was_held: bool,
+    /// What the engine wanted to know again of it.
+    held_mark: u64,
+    /// What became of the message that was received last.
+    fate: Fate,
     resend: Resend,
     /// Logons are refused.
     closed: bool,
@@ -127,6 +131,8 @@ impl Session {
             epoch: 0,
             held: Held::new(config.limits.held_bytes, config.limits.held_messages),
             was_held: false,
+            held_mark: 0,
+            fate: Fate::Taken,
             resend: Resend::new(&config.limits),
             closed: false,
             peer_version: None,
@@ -324,15 +330,33 @@ impl Session {
         if !matches!(self.phase, Phase::LoggedOn(_)) {
             return false;
         }
-        while self.held.take(self.next_in, into) {
+        while let Some(mark) = self.held.take(self.next_in, into) {
             if !into.is_empty() {
                 self.was_held = true;
+                self.held_mark = mark;
                 return true;
             }
             // A ResendRequest that was served when it came. Nothing is missing below it.
             self.next_in += 1;
         }
         false
+    }
+
+    /// How the message of the last [`Session::receive`] stands in the log.
+    #[must_use]
+    pub fn fate(&self) -> Fate {
+        self.fate
+    }
+
+    /// Remembers `mark` with the queued message of this number, for [`Session::held_mark`].
+    pub fn mark_held(&mut self, number: u64, mark: u64) {
+        self.held.mark(number, mark);
+    }
+
+    /// The mark of the message that [`Session::take_held`] gave last; 0 when it has none.
+    #[must_use]
+    pub fn held_mark(&self) -> u64 {
+        self.held_mark
     }
 
     /// Where the conversation stands.
@@ -476,6 +500,7 @@ impl Session {
             }
         };
         self.phase = Phase::Refusing { until };
+        self.fate = Fate::Taken;
         self.held.clear();
         self.resend.clear();
         Verdict::Handled

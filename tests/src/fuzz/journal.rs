@@ -5,7 +5,7 @@
 //! read behind them is reached. *A journal*: a few records that the journal wrote itself, then edits of
 //! its files: flipped bits, bytes set to zero, a lost tail, segments that are missing or exchanged.
 
-use fixwire::journal::segment::{HEADER, SegmentHeader};
+use fixwire::journal::segment::{HEADER, SegmentHeader, VERSION};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
     Cause, Config, Counters, Effect, Journal, JournalError, JournalId, Kind, Position, Recovered,
@@ -57,6 +57,7 @@ fn read_segment(
     open: impl Fn(SimDisk, Config) -> Opened,
 ) -> Result<(), String> {
     let header = SegmentHeader {
+        version: VERSION,
         number: 1,
         length: SEGMENT as u32,
         salt: u64::from(input.byte()),
@@ -87,6 +88,11 @@ fn read_segment(
                 && recovered.torn.is_none()
                 && bytes[HEADER..].iter().any(|byte| *byte != 0);
             hold!(!lost, "read as empty, and it is not");
+            for record in journal.records(Position::START) {
+                // It refers to a record before it, or to nothing.
+                let found = journal.inbound(&record);
+                hold!(found.is_none_or(|body| body.len() < SEGMENT), "too long");
+            }
             works(journal, &disk, config, recovered.records)
         }
     }
@@ -101,7 +107,7 @@ fn put_right(bytes: &mut [u8], written: usize, salt: u64, index: bool) {
         bytes[at..at + 4].copy_from_slice(&(length as u32).to_le_bytes());
         if index {
             bytes[at + 8..at + 16].copy_from_slice(&number.to_le_bytes());
-            bytes[at + 36] = 1 + bytes[at + 36] % 5;
+            bytes[at + 36] = 1 + bytes[at + 36] % 11;
             bytes[at + 37] = 0;
             bytes[at + 38] %= 4;
             bytes[at + 39] = 0;
@@ -199,6 +205,26 @@ fn write(
                 (*next_out, *epoch) = (1, *epoch + 1);
             }
             4 => drop(journal.note(WALL, session, "a note")?),
+            6..=9 => {
+                let kinds = [Kind::Queued, Kind::Duplicate, Kind::Ignored, Kind::Dequeued];
+                let kind = kinds[usize::from(what % 32 - 6)];
+                let inbound = match kind {
+                    // Where the record before stands, as far as anybody checks.
+                    Kind::Dequeued => [7_u64, 1 << 32 | HEADER as u64]
+                        .map(u64::to_le_bytes)
+                        .concat(),
+                    _ => vec![what; len],
+                };
+                let cause = Cause {
+                    session,
+                    kind,
+                    inbound: Some(&inbound),
+                    next_in: 1,
+                    next_out: *next_out,
+                    epoch: *epoch,
+                };
+                journal.append(WALL, cause, std::iter::empty())?;
+            }
             5 => drop(journal.sync(journal.end())?),
             _ => {
                 let (inbound, outbound) = (vec![what; len], vec![what; len / 2 + 1]);

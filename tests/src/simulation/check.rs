@@ -183,24 +183,25 @@ pub fn journal(
             let mut counted = next_in..after.next_in;
             counted.all(|at| at == own || peer.urgent.contains(&at))
         };
-        if record.kind == Kind::Message {
-            let seq = number(record.body, "34").unwrap_or_default();
-            let kind = value(record.body, "35").unwrap_or_default();
+        let inbound = journal.inbound(&record);
+        if let Some(body) = inbound.filter(|_| record.kind != Kind::Queued) {
+            let seq = number(body, "34").unwrap_or_default();
+            let kind = value(body, "35").unwrap_or_default();
             if kind != b"4" && !counted(seq) {
-                let (to, body) = (after.next_in, show(record.body));
+                let (to, body) = (after.next_in, show(body));
                 return Err(format!("A3: {next_in} was next, then {to}, by {body}"));
             }
             if kind == b"D" && after.next_in > seq && next_in <= seq {
-                let id = value(record.body, "11").unwrap_or_default();
+                let id = value(body, "11").unwrap_or_default();
                 let known = std::str::from_utf8(id)
                     .ok()
                     .and_then(|id| peer.orders.get(id));
-                let sent = known.filter(|&&quantity| number(record.body, "38") == Some(quantity));
+                let sent = known.filter(|&&quantity| number(body, "38") == Some(quantity));
                 let Some(&quantity) = sent else {
-                    return Err(format!("A4: nobody sent {}", show(record.body)));
+                    return Err(format!("A4: nobody sent {}", show(body)));
                 };
                 if !done.insert(id) {
-                    return Err(format!("A4: twice: {}", show(record.body)));
+                    return Err(format!("A4: twice: {}", show(body)));
                 }
                 wanted = reports_wanted(quantity) + u64::from(quantity == 4);
                 handled = Some(id).filter(|_| keeps_notes);

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-use fixwire::journal::{JournalError, Kind, Position, Tail};
+use fixwire::journal::{JournalError, Kind, Originals, Position, Tail};
 use fixwire::regular;
 use fixwire_protocol::SOH;
 
@@ -103,14 +103,18 @@ fn journal(
 ) -> Result<(), Failure> {
     let failed = |error: JournalError| Failure::Text(error.to_string());
     let mut tail = Tail::new(folder, Position::START);
+    let mut originals = Originals::new(folder);
     let mut is_empty = true;
     while let Some(record) = tail.next_record().map_err(failed)? {
         is_empty = false;
-        if record.kind == Kind::Message {
+        // A queued message is worked on when its turn comes.
+        if matches!(record.kind, Kind::Message | Kind::Dequeued) {
             let (segment, byte) = (record.at.segment(), record.at.offset());
             let place = &format!("{name}:{segment}:{byte}");
-            let message = Some(record.body);
-            each(Item { place, message })?;
+            let message = originals.inbound(&record).map_err(failed)?;
+            if message.is_some() {
+                each(Item { place, message })?;
+            }
         }
     }
     match is_empty {

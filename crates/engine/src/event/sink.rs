@@ -4,7 +4,7 @@ use fixwire_protocol::{Mono, Nanos, Now};
 
 use super::Event;
 
-const KINDS: usize = 22;
+const KINDS: usize = 23;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.

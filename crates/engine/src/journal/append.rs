@@ -1,10 +1,10 @@
 //! Writes records: body first, length last, one pass.
 
 use super::checkpoint::Checkpoint;
-use super::index::Index;
+use super::known::{Counters, Known};
 use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, Kind, RECORD, crc, padded};
 use super::retire::Start;
-use super::segment::{HEADER, Position, SegmentHeader};
+use super::segment::{HEADER, Position, SegmentHeader, VERSION};
 use super::{Config, Disk, JournalError, JournalId, Segment};
 use fixwire_protocol::time::Timestamp;
 use std::collections::VecDeque;
@@ -34,68 +34,6 @@ pub struct Cause<'a> {
     pub epoch: u32,
 }
 
-/// Where a session's numbers stand.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Counters {
-    /// MsgSeqNum expected next.
-    pub next_in: u64,
-    /// MsgSeqNum given out next.
-    pub next_out: u64,
-    /// How often the session was reset.
-    pub epoch: u32,
-}
-
-impl Counters {
-    /// A session that never said anything.
-    pub const NEW: Self = Self {
-        next_in: 1,
-        next_out: 1,
-        epoch: 0,
-    };
-}
-
-/// One session of the journal.
-#[derive(Debug)]
-pub(super) struct Known {
-    pub(super) name: String,
-    pub(super) counters: Counters,
-    /// When its numbers began: its registration, or its last reset.
-    pub(super) began: Timestamp,
-    pub(super) index: Index,
-}
-
-impl Known {
-    pub(super) fn new(name: String, began: Timestamp, config: &Config) -> Self {
-        Self {
-            name,
-            counters: Counters::NEW,
-            began,
-            index: Index::new(config.index_entries),
-        }
-    }
-
-    /// The position that the next effect links back to.
-    #[inline]
-    pub(super) fn link(&mut self, seq: u64) -> Position {
-        let (last, at) = self.index.last();
-        if last == 0 || seq > last {
-            return at;
-        }
-        // The numbers were set back without a reset: what was sent before cannot be asked for.
-        self.index.clear();
-        Position::START
-    }
-
-    #[inline]
-    pub(super) fn set(&mut self, wall: Timestamp, counters: Counters) {
-        if counters.epoch != self.counters.epoch {
-            self.index.clear();
-            self.began = wall;
-        }
-        self.counters = counters;
-    }
-}
-
 /// The journal of one engine.
 ///
 /// One thread owns it. After [`Journal::open`] it allocates only when a segment is full.
@@ -110,6 +48,10 @@ pub struct Journal<D: Disk> {
     pub(super) salt: u64,
     /// Where the next record goes in the last segment.
     pub(super) at: usize,
+    /// Where the last record stands in it.
+    pub(super) last: usize,
+    /// The last segment has an older layout: the next record goes into a new one.
+    pub(super) outdated: bool,
     /// Index of the next record.
     pub(super) record: u64,
     pub(super) sessions: Vec<Known>,
@@ -217,6 +159,7 @@ impl<D: Disk> Journal<D> {
             segment.store(at + CRC_AT, &crc.to_le_bytes());
         }
         segment.publish(at, length as u32);
+        self.last = at;
         self.at = at + length;
         self.record += 1;
         Ok(Position::new(segment_number, self.at as u32))
@@ -370,7 +313,8 @@ impl<D: Disk> Journal<D> {
             self.trouble = self.retire(policy, now).err();
             worked = true;
         }
-        if self.prefaulted < len && self.prefaulted < self.at + PREFAULT_AHEAD {
+        let ahead = self.at + PREFAULT_AHEAD;
+        if !self.outdated && self.prefaulted < len.min(ahead) {
             self.prefault(PREFAULT);
             worked = true;
         }
@@ -385,6 +329,12 @@ impl<D: Disk> Journal<D> {
     #[must_use]
     pub fn end(&self) -> Position {
         Position::new(self.last_number(), self.at as u32)
+    }
+
+    /// Where the last record stands that was appended since the journal was opened.
+    #[must_use]
+    pub fn last_record(&self) -> Position {
+        Position::new(self.last_number(), self.last as u32)
     }
 
     /// Up to where everything is known to be on the disk.
@@ -478,7 +428,7 @@ impl<D: Disk> Journal<D> {
             .expect("a journal has a segment")
             .bytes()
             .len();
-        if length > len - self.at {
+        if self.outdated || length > len - self.at {
             self.roll(wall, length)?;
         }
         self.prefault(length.max(PREFAULT));
@@ -528,6 +478,7 @@ impl<D: Disk> Journal<D> {
         }
         self.segments.push_back(segment);
         self.next = None;
+        self.outdated = false;
         self.salt = header.salt;
         self.at = HEADER;
         self.prefaulted = self.ready_at_first();
@@ -557,6 +508,7 @@ impl<D: Disk> Journal<D> {
 
     fn next_header(&mut self) -> SegmentHeader {
         self.next.unwrap_or_else(|| SegmentHeader {
+            version: VERSION,
             number: self.last_number() + 1,
             length: self.config.segment_bytes as u32,
             salt: self.disk.salt(),

@@ -3,8 +3,8 @@
 //! It is one record of kind [`Carried`](Kind::Carried) for each session, in the order of their ids.
 //! Recovery may begin with it; where it does not, it is held against what the records before say.
 
-use super::append::Known;
 use super::index::Index;
+use super::known::Known;
 use super::record::Fault;
 use super::record::{Head, RECORD};
 use super::recover::{Refused, Scan};

@@ -1,7 +1,9 @@
 //! Prints a journal for people, and for programs that read JSON lines.
 
+use super::originals::{Originals, Resent};
 use super::read::Record;
 use super::record::{Effect, Kind};
+use super::resent::Arrival;
 use super::verify::{Verified, walk};
 use super::{JournalError, JournalId};
 use crate::notes;
@@ -14,7 +16,8 @@ use std::path::Path;
 /// How a dump looks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Format {
-    /// A line for each message: time, session, direction, MsgSeqNum, and the message with `|` for SOH.
+    /// A line for each message: time, session, direction, MsgSeqNum, in brackets what marks it (queued,
+    /// duplicate, ignored, rejected, resent, gap fill), and the message with `|` for SOH.
     Text,
     /// The same as one JSON object per line.
     Json,
@@ -44,6 +47,8 @@ pub struct Filter {
     pub first_seq: Option<u64>,
     /// Only up to this MsgSeqNum; hides what has no number.
     pub last_seq: Option<u64>,
+    /// Only messages and notes that have all of these fields with these values.
+    pub fields: Vec<(Tag, Vec<u8>)>,
     /// Fields whose values are stars, beside the secrets that are never shown.
     pub masked: Vec<Tag>,
 }
@@ -75,43 +80,76 @@ pub fn dump(
 ) -> Result<Verified, JournalError> {
     let masks = !filter.masked.is_empty();
     let mut redactor = masks.then(|| Redactor::for_showing(&filter.masked));
+    let mut originals = Originals::new(directory);
     walk(directory, |record, names| {
-        print(record, names, filter, redactor.as_mut(), out, format)
-            .map_err(JournalError::io("write", "the dump"))
+        if filter.from.is_some_and(|from| record.wall < from)
+            || filter.until.is_some_and(|until| record.wall >= until)
+        {
+            return Ok(());
+        }
+        let mut show = |shown: Shown<'_>| {
+            let line = Line { record, shown };
+            line.print(names, filter, redactor.as_mut(), out, format)
+                .map_err(JournalError::io("write", "the dump"))
+        };
+        print(record, names, &mut originals, &mut show)
     })
 }
 
+/// Shows what a record holds, and what it refers to.
 fn print(
     record: &Record<'_>,
     names: &[&str],
-    filter: &Filter,
-    mut redactor: Option<&mut Redactor>,
-    out: &mut impl Write,
-    format: Format,
-) -> io::Result<()> {
-    if filter.from.is_some_and(|from| record.wall < from)
-        || filter.until.is_some_and(|until| record.wall >= until)
-    {
-        return Ok(());
-    }
-    let (what, seq) = match record.kind {
-        Kind::Message => ("in", message_seq(record.body)),
-        Kind::Session => ("session", None),
-        Kind::Reset => ("reset", None),
-        Kind::Note => ("note", None),
-        Kind::Sent => ("", None),
-        // Nothing happened: a segment was begun.
-        Kind::Carried => return Ok(()),
+    originals: &mut Originals,
+    show: &mut impl FnMut(Shown<'_>) -> Result<(), JournalError>,
+) -> Result<(), JournalError> {
+    let session = record.session;
+    let mark = match record.kind {
+        Kind::Queued => "queued",
+        Kind::Duplicate => "duplicate",
+        Kind::Ignored => "ignored",
+        _ => "",
     };
-    if record.kind != Kind::Sent {
-        let line = Line {
-            record,
-            what,
-            session: record.session,
-            seq,
-            bytes: record.body,
-        };
-        line.print(names, filter, redactor.as_deref_mut(), out, format)?;
+    match record.kind {
+        Kind::Message | Kind::Queued | Kind::Duplicate | Kind::Ignored => {
+            let seq = number(record.body, b"34=");
+            let mut rejects = record.effects.filter(|effect| {
+                effect.session == session && rejects(effect.bytes, seq.unwrap_or_default())
+            });
+            let mark = match rejects.next() {
+                Some(_) => "rejected",
+                None => mark,
+            };
+            show(Shown::new(session, "in", seq, mark, record.body))?;
+        }
+        Kind::Dequeued => {
+            let arrival = Arrival::read(record.body);
+            show(Shown::new(
+                session,
+                "dequeued",
+                arrival.map(|it| it.number),
+                "",
+                b"",
+            ))?;
+        }
+        Kind::Resent => originals.resent(record, |resent| match resent {
+            Resent::Message { seq, bytes } => {
+                show(Shown::new(session, "out", Some(seq), "resent", bytes))
+            }
+            Resent::GapFill { seq, bytes, .. } => {
+                show(Shown::new(session, "out", Some(seq), "gap fill", bytes))
+            }
+            Resent::Gone { first, last, .. } => {
+                let mark = "resent, no longer in the journal";
+                (first..=last)
+                    .try_for_each(|seq| show(Shown::new(session, "out", Some(seq), mark, b"")))
+            }
+        })?,
+        Kind::Session => show(Shown::new(session, "session", None, "", record.body))?,
+        Kind::Reset => show(Shown::new(session, "reset", None, "", record.body))?,
+        Kind::Note => show(Shown::new(session, "note", None, "", record.body))?,
+        // Of a segment that was begun nothing is shown.
+        Kind::Sent | Kind::Carried => {}
     }
     for Effect {
         session,
@@ -120,25 +158,49 @@ fn print(
     } in record.effects
     {
         let is_note = names.get(session.0 as usize) == Some(&notes::NAME);
-        let line = Line {
-            record,
-            what: if is_note { "kept" } else { "out" },
-            session,
-            seq: Some(seq),
-            bytes,
-        };
-        line.print(names, filter, redactor.as_deref_mut(), out, format)?;
+        let what = if is_note { "kept" } else { "out" };
+        show(Shown::new(session, what, Some(seq), "", bytes))?;
     }
     Ok(())
 }
 
+/// Whether a message is our Reject of the message with this number.
+fn rejects(message: &[u8], number_of: u64) -> bool {
+    let is_reject = message.split(|&byte| byte == 1).nth(2) == Some(b"35=3");
+    is_reject && number(message, b"45=") == Some(number_of)
+}
+
 /// What one line shows.
-struct Line<'a> {
-    record: &'a Record<'a>,
+struct Shown<'a> {
     what: &'static str,
     session: JournalId,
     seq: Option<u64>,
+    mark: &'static str,
     bytes: &'a [u8],
+}
+
+impl<'a> Shown<'a> {
+    fn new(
+        session: JournalId,
+        what: &'static str,
+        seq: Option<u64>,
+        mark: &'static str,
+        bytes: &'a [u8],
+    ) -> Self {
+        Self {
+            what,
+            session,
+            seq,
+            mark,
+            bytes,
+        }
+    }
+}
+
+/// A line, and the record that it is of.
+struct Line<'a> {
+    record: &'a Record<'a>,
+    shown: Shown<'a>,
 }
 
 impl Line<'_> {
@@ -150,29 +212,41 @@ impl Line<'_> {
         out: &mut impl Write,
         format: Format,
     ) -> io::Result<()> {
-        let name = names.get(self.session.0 as usize).copied().unwrap_or("?");
-        let direction = match self.what {
+        let Shown {
+            what,
+            session,
+            seq,
+            mark,
+            bytes,
+        } = self.shown;
+        let record = self.record;
+        let name = names.get(session.0 as usize).copied().unwrap_or("?");
+        let direction = match what {
             "in" => Some(Direction::In),
             "out" => Some(Direction::Out),
             _ => None,
+        };
+        let has = |(tag, value): &(Tag, Vec<u8>)| {
+            let field = [tag.to_string().as_bytes(), b"=", value].concat();
+            bytes.split(|&byte| byte == 1).any(|found| found == field)
         };
         if filter.session.as_ref().is_some_and(|only| only != name)
             || filter.direction.is_some_and(|only| direction != Some(only))
             || filter
                 .first_seq
-                .is_some_and(|first| self.seq.is_none_or(|seq| seq < first))
+                .is_some_and(|first| seq.is_none_or(|seq| seq < first))
             || filter
                 .last_seq
-                .is_some_and(|last| self.seq.is_none_or(|seq| seq > last))
+                .is_some_and(|last| seq.is_none_or(|seq| seq > last))
+            || !filter.fields.iter().all(has)
         {
             return Ok(());
         }
-        let (what, record) = (self.what, self.record);
         let text = match redactor {
-            None => masked(self.bytes),
+            None => masked(bytes),
             Some(redactor) => {
-                redactor.copy_any(0, self.bytes);
-                let text = masked(redactor.kept(0, self.bytes));
+                redactor.copy_any(0, bytes);
+                let text = masked(redactor.kept(0, bytes));
                 redactor.clear();
                 text
             }
@@ -183,8 +257,11 @@ impl Line<'_> {
                 write!(out, " ")?;
                 write_escaped(out, name.as_bytes(), false)?;
                 write!(out, " {what:<7}")?;
-                if let Some(seq) = self.seq {
+                if let Some(seq) = seq {
                     write!(out, " 34={seq} ")?;
+                    if !mark.is_empty() {
+                        write!(out, "[{mark}] ")?;
+                    }
                 } else if record.kind == Kind::Reset {
                     let counters = record.counters;
                     write!(
@@ -209,8 +286,16 @@ impl Line<'_> {
                 write!(out, "\",\"record\":{},\"session\":\"", record.index)?;
                 write_escaped(out, name.as_bytes(), true)?;
                 write!(out, "\",\"what\":\"{what}\"")?;
-                if let Some(seq) = self.seq {
+                if let Some(seq) = seq {
                     write!(out, ",\"seq\":{seq}")?;
+                }
+                if !mark.is_empty() {
+                    write!(out, ",\"mark\":\"{mark}\"")?;
+                }
+                if what == "dequeued"
+                    && let Some(Arrival { at, .. }) = Arrival::read(record.body)
+                {
+                    write!(out, ",\"arrived\":\"{}:{}\"", at.segment(), at.offset())?;
                 }
                 let counters = record.counters;
                 write!(
@@ -225,11 +310,11 @@ impl Line<'_> {
     }
 }
 
-/// MsgSeqNum(34) of a message, if it has a readable one.
-fn message_seq(message: &[u8]) -> Option<u64> {
+/// A number in a message, behind its tag and `=`, if it is readable.
+fn number(message: &[u8], tag: &[u8]) -> Option<u64> {
     let field = message
         .split(|&byte| byte == 1)
-        .find_map(|field| field.strip_prefix(b"34="))?;
+        .find_map(|field| field.strip_prefix(tag))?;
     str::from_utf8(field).ok()?.parse().ok()
 }
 

@@ -8,13 +8,15 @@
 //!    16     8  wall time, nanoseconds since 1970-01-01T00:00:00Z, signed
 //!    24     8  position up to which the journal was known to be on the disk
 //!    32     4  session
-//!    36     2  kind: 1 message, 2 sent, 3 session, 4 reset, 5 note, 6 carried
+//!    36     2  kind: 1 message, 2 sent, 3 session, 4 reset, 5 note, 6 carried, 7 queued, 8 dequeued,
+//!              9 duplicate, 10 ignored, 11 resent
 //!    38     2  number of effects
 //!    40     8  next_in of the session, after this record; 0 or 2^64-1 while a reset is under way
 //!    48     8  next_out of the session, after this record
 //!    56     4  epoch of the session: how often it was reset
 //!    60     4  length of the body in bytes
-//!    64        body: the inbound message, the session's name or the text; zeros up to a multiple of 8
+//!    64        body: the inbound message, the session's name or the text, or what `resent` draws; zeros
+//!              up to a multiple of 8
 //!              effects, each:
 //!     0     4    session
 //!     4     4    length of the message in bytes
@@ -63,6 +65,17 @@ pub enum Kind {
     Note,
     /// A session as it is, at the beginning of a segment: part of a checkpoint.
     Carried,
+    /// A message came in above the expected number and waits until the gap is filled.
+    Queued,
+    /// A queued message was taken when its turn came; the body says where it came in.
+    Dequeued,
+    /// A message came in whose number had come in before.
+    Duplicate,
+    /// A message came in while the session was being ended, or there was no room to queue it; nothing
+    /// came of it.
+    Ignored,
+    /// Stored messages and gap fills went out for a ResendRequest; the body says which.
+    Resent,
 }
 
 impl Kind {
@@ -74,6 +87,11 @@ impl Kind {
             Self::Reset => 4,
             Self::Note => 5,
             Self::Carried => 6,
+            Self::Queued => 7,
+            Self::Dequeued => 8,
+            Self::Duplicate => 9,
+            Self::Ignored => 10,
+            Self::Resent => 11,
         }
     }
 
@@ -85,8 +103,22 @@ impl Kind {
             4 => Self::Reset,
             5 => Self::Note,
             6 => Self::Carried,
+            7 => Self::Queued,
+            8 => Self::Dequeued,
+            9 => Self::Duplicate,
+            10 => Self::Ignored,
+            11 => Self::Resent,
             _ => return None,
         })
+    }
+
+    /// Whether the body is a message that came in.
+    #[must_use]
+    pub const fn is_inbound(self) -> bool {
+        matches!(
+            self,
+            Self::Message | Self::Queued | Self::Duplicate | Self::Ignored
+        )
     }
 }
 
@@ -191,6 +223,11 @@ pub(super) const fn padded(len: usize) -> usize {
     len.next_multiple_of(8)
 }
 
+/// Bytes of a record without effects whose body has so many.
+pub(crate) const fn record_bytes(body: usize) -> u64 {
+    (RECORD + padded(body)) as u64
+}
+
 /// The CRC that a record of `length` bytes at `at` must have.
 #[inline]
 pub(super) fn crc(bytes: &[u8], at: usize, length: usize, salt: u64) -> u32 {
@@ -266,7 +303,7 @@ pub(super) fn find(bytes: &[u8], at: usize, salt: u64) -> Found {
     let Some(head) = Head::read(bytes, at) else {
         return Found::Fault(Fault {
             at: at + KIND_AT,
-            expected: "the kind of a record, 1 to 6".into(),
+            expected: "the kind of a record, 1 to 11".into(),
             found: format!(
                 "{}",
                 u16::from_le_bytes([bytes[at + KIND_AT], bytes[at + KIND_AT + 1]])

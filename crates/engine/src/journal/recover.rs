@@ -1,14 +1,15 @@
 //! Opens a journal: reads every record, and trusts none that its checksum does not prove.
 
-use super::append::Known;
 use super::checkpoint::Checkpoint;
 use super::error::Damage;
+use super::known::Known;
 use super::record::{
     CRC_AT, EFFECT, EffectHead, Fault, Found, Head, Kind, RECORD, SYNCED_AT, crc, find, is_record,
     padded, shape_fault,
 };
+use super::resent;
 use super::retire::Start;
-use super::segment::{HEADER, Position, SegmentHeader, long, word};
+use super::segment::{HEADER, Position, SegmentHeader, VERSION, long, word};
 use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
 use std::collections::VecDeque;
 
@@ -109,6 +110,8 @@ impl<D: Disk> Journal<D> {
             first: start.segment,
             salt: 0,
             at: HEADER,
+            last: HEADER,
+            outdated: false,
             record: scan.records,
             sessions: scan.sessions,
             synced: Position::new(start.segment, 0),
@@ -131,6 +134,7 @@ impl<D: Disk> Journal<D> {
         }
         journal.salt = end.salt;
         journal.at = end.at;
+        journal.outdated = end.version < VERSION;
         journal.prefaulted = end.at;
         if let Some(bad) = end.bad {
             journal.cut(bad.until);
@@ -153,6 +157,7 @@ impl<D: Disk> Journal<D> {
     /// Makes the first segment.
     fn begin(&mut self) -> Result<(), JournalError> {
         let header = SegmentHeader {
+            version: VERSION,
             number: 1,
             length: self.config.segment_bytes as u32,
             salt: self.disk.salt(),
@@ -232,6 +237,7 @@ impl<D: Disk> Journal<D> {
 pub(super) struct End {
     pub(super) at: usize,
     pub(super) salt: u64,
+    pub(super) version: u32,
     pub(super) bad: Option<Bad>,
 }
 
@@ -299,7 +305,7 @@ impl Scan {
     ) -> Result<End, JournalError> {
         let header = SegmentHeader::read(bytes, number, self.previous_salt, file)
             .map_err(JournalError::Damaged)?;
-        let salt = header.salt;
+        let SegmentHeader { salt, version, .. } = header;
         self.previous_salt = salt;
         let mut at = HEADER;
         let fault = loop {
@@ -326,6 +332,7 @@ impl Scan {
                         return Ok(End {
                             at,
                             salt,
+                            version,
                             bad: None,
                         });
                     }
@@ -363,6 +370,7 @@ impl Scan {
         Ok(End {
             at,
             salt,
+            version,
             bad: Some(Bad {
                 damage,
                 until,
@@ -453,7 +461,7 @@ impl Scan {
             if id >= self.config.sessions {
                 return Err(Refused::Sessions);
             }
-            match str::from_utf8(&bytes[body]) {
+            match str::from_utf8(&bytes[body.clone()]) {
                 Ok(name) => {
                     self.sessions
                         .push(Known::new(name.to_owned(), head.wall, &self.config))
@@ -474,6 +482,10 @@ impl Scan {
         let Some(known) = self.sessions.get_mut(id) else {
             return unknown(at + 32, head.session);
         };
+        let here = Position::new(number, at as u32);
+        if let Some(expected) = resent::fault(head.kind, &bytes[body], here) {
+            return fault(at + RECORD, expected.into(), "another body".into());
+        }
         let counters = Counters {
             next_in: head.next_in,
             next_out: head.next_out,

@@ -17,6 +17,8 @@ pub struct Replay {
     generation: u64,
     next: u64,
     to: u64,
+    /// Where the last message stands that was answered.
+    found: Position,
     coarse: Descent,
     fine: Descent,
 }
@@ -26,6 +28,11 @@ impl Replay {
     #[must_use]
     pub fn next_number(&self) -> u64 {
         self.next
+    }
+
+    /// Where the last message stands that was answered: its effect.
+    pub(crate) fn place(&self) -> Position {
+        self.found
     }
 
     /// The last number that was asked for.
@@ -107,6 +114,7 @@ impl<D: Disk> Journal<D> {
             next: from,
             // So that there always is a next number.
             to: to.min(u64::MAX - 1),
+            found: Position::START,
             coarse: Descent::new(),
             fine: Descent::new(),
         }
@@ -123,7 +131,7 @@ impl<D: Disk> Journal<D> {
         let place = self.first_from(replay, from).filter(|place| place.0 <= to);
         match place {
             Some((seq, at)) if seq == from => {
-                replay.next = seq + 1;
+                (replay.next, replay.found) = (seq + 1, at);
                 Some(Stored::Message {
                     seq,
                     bytes: self.message(at)?,

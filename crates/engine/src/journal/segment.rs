@@ -3,7 +3,7 @@
 //! ```text
 //!  byte  size
 //!     0     8  magic "FXWJRNL" 0x1A
-//!     8     4  version, 1
+//!     8     4  version: 2; 1 has records of the kinds 1 to 6 only
 //!    12     4  CRC-32C of bytes 16..64, seeded with the eight bytes of magic
 //!    16     4  number of the segment, 1 for the first
 //!    20     4  length of the segment in bytes, this header included
@@ -22,8 +22,10 @@ use super::error::Damage;
 pub const HEADER: usize = 64;
 /// The first bytes of every segment.
 pub const MAGIC: [u8; 8] = *b"FXWJRNL\x1a";
-/// The layout that this code reads and writes.
-pub const VERSION: u32 = 1;
+/// The layout that this code writes.
+pub const VERSION: u32 = 2;
+/// The oldest layout that it reads.
+pub const OLDEST_VERSION: u32 = 1;
 /// Segments are a multiple of this many bytes.
 pub const SEGMENT_GRAIN: usize = 4096;
 
@@ -77,6 +79,8 @@ impl Position {
 /// What a segment says of itself.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SegmentHeader {
+    /// Its layout: [`VERSION`] for one that is made now.
+    pub version: u32,
     /// Its number.
     pub number: u32,
     /// Its length in bytes.
@@ -93,7 +97,7 @@ impl SegmentHeader {
     pub fn to_bytes(self) -> [u8; HEADER] {
         let mut bytes = [0; HEADER];
         bytes[..8].copy_from_slice(&MAGIC);
-        bytes[VERSION_AT..][..4].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[VERSION_AT..][..4].copy_from_slice(&self.version.to_le_bytes());
         bytes[NUMBER_AT..][..4].copy_from_slice(&self.number.to_le_bytes());
         bytes[LENGTH_AT..][..4].copy_from_slice(&self.length.to_le_bytes());
         bytes[SALT_AT..][..8].copy_from_slice(&self.salt.to_le_bytes());
@@ -126,18 +130,12 @@ impl SegmentHeader {
             let expected = format!("the journal's magic (byte {:#04x})", MAGIC[at]);
             return Err(damage(at, expected, format!("byte {:#04x}", head[at])));
         }
-        let version = word(head, VERSION_AT);
-        if version != VERSION {
-            return Err(damage(
-                VERSION_AT,
-                format!("version {VERSION}"),
-                format!("version {version}"),
-            ));
-        }
+        let version = read_version(head, file)?;
         if let Some(at) = (ZERO_AT..HEADER).find(|&at| head[at] != 0) {
             return Err(damage(at, "zero".into(), format!("byte {:#04x}", head[at])));
         }
         let header = Self {
+            version,
             number: word(head, NUMBER_AT),
             length: word(head, LENGTH_AT),
             salt: long(head, SALT_AT),
@@ -181,6 +179,25 @@ impl SegmentHeader {
         }
         Ok(header)
     }
+}
+
+/// The version that a header states, if this code reads it.
+pub(super) fn read_version(head: &[u8; HEADER], file: &str) -> Result<u32, Damage> {
+    let version = word(head, VERSION_AT);
+    if (OLDEST_VERSION..=VERSION).contains(&version) {
+        return Ok(version);
+    }
+    let newer = if version > VERSION {
+        ": a newer fixwire wrote it, which has to read it"
+    } else {
+        ""
+    };
+    Err(Damage {
+        file: file.to_owned(),
+        offset: VERSION_AT as u64,
+        expected: format!("version {OLDEST_VERSION} to {VERSION}"),
+        found: format!("version {version}{newer}"),
+    })
 }
 
 fn header_crc(head: &[u8; HEADER]) -> u32 {

@@ -9,7 +9,7 @@ use super::archive::{list_all, read_any, read_base};
 use super::directory::{open_checked, segment_path};
 use super::error::Damage;
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
-use super::segment::{HEADER, Position, long, word};
+use super::segment::{HEADER, Position, long, read_version, word};
 use super::{JournalError, read::Record};
 
 /// Byte of a segment's header where its salt stands.
@@ -26,12 +26,52 @@ pub struct Tail {
     missed: Option<(u32, u32)>,
 }
 
-/// The segment that is read.
+/// A segment that is read.
 #[derive(Debug)]
-struct Open {
+pub(super) struct Open {
     bytes: Bytes,
     len: u64,
     salt: u64,
+}
+
+impl Open {
+    /// Opens a segment; `None` when there is no file of it.
+    pub(super) fn find(directory: &Path, number: u32) -> Result<Option<Self>, JournalError> {
+        match find(directory, number)? {
+            Some((bytes, len)) => Self::new(bytes, len, directory, number).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn new(bytes: Bytes, len: u64, directory: &Path, number: u32) -> Result<Self, JournalError> {
+        let mut header = [0; HEADER];
+        bytes
+            .read_exact_at(&mut header, 0)
+            .map_err(failed(directory, number))?;
+        let file = segment_path(directory, number).display().to_string();
+        read_version(&header, &file).map_err(JournalError::Damaged)?;
+        let salt = long(&header, SALT_AT);
+        Ok(Self { bytes, len, salt })
+    }
+
+    /// Its length in bytes.
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// What its records' checksums begin with.
+    pub(super) fn salt(&self) -> u64 {
+        self.salt
+    }
+
+    /// Reads `into.len()` bytes from `at` on; whether there are so many.
+    pub(super) fn read(&self, at: u64, into: &mut [u8]) -> io::Result<bool> {
+        let there = at.saturating_add(into.len() as u64) <= self.len;
+        if there {
+            self.bytes.read_exact_at(into, at)?;
+        }
+        Ok(there)
+    }
 }
 
 #[derive(Debug)]
@@ -150,7 +190,7 @@ impl Tail {
     /// not there yet.
     fn open_segment(&mut self) -> Result<bool, JournalError> {
         let (bytes, len) = loop {
-            if let Some(found) = self.find()? {
+            if let Some(found) = find(&self.directory, self.at.segment())? {
                 break found;
             }
             let number = self.at.segment();
@@ -167,34 +207,8 @@ impl Tail {
                 self.at = Position::new(next, HEADER as u32);
             }
         };
-        let mut header = [0; HEADER];
-        bytes.read_exact_at(&mut header, 0).map_err(self.failed())?;
-        let salt = long(&header, SALT_AT);
-        self.open = Some(Open { bytes, len, salt });
+        self.open = Some(Open::new(bytes, len, &self.directory, self.at.segment())?);
         Ok(true)
-    }
-
-    /// The file of the position's segment and the segment's length in bytes.
-    fn find(&self) -> Result<Option<(Bytes, u64)>, JournalError> {
-        let number = self.at.segment();
-        match open_checked(&segment_path(&self.directory, number), false) {
-            Ok(file) => {
-                let len = file.metadata().map_err(self.failed())?.len();
-                return Ok(Some((Bytes::File(file), len)));
-            }
-            Err(error) if is_missing(&error) => {}
-            Err(error) => return Err(error),
-        }
-        // It may have been retired.
-        let mut whole = Vec::new();
-        match read_any(&self.directory, number, &mut whole) {
-            Ok(_) => {
-                let len = whole.len() as u64;
-                Ok(Some((Bytes::Whole(whole), len)))
-            }
-            Err(error) if is_missing(&error) => Ok(None),
-            Err(error) => Err(error),
-        }
     }
 
     fn miss(&mut self, more: Option<(u32, u32)>) {
@@ -229,8 +243,37 @@ impl Tail {
     }
 
     fn failed(&self) -> impl FnOnce(io::Error) -> JournalError + use<> {
-        let path = segment_path(&self.directory, self.at.segment());
-        JournalError::io("read", path.display().to_string())
+        failed(&self.directory, self.at.segment())
+    }
+}
+
+pub(super) fn failed(
+    directory: &Path,
+    number: u32,
+) -> impl FnOnce(io::Error) -> JournalError + use<> {
+    let path = segment_path(directory, number);
+    JournalError::io("read", path.display().to_string())
+}
+
+/// The file of a segment and the segment's length in bytes; `None` when there is none.
+fn find(directory: &Path, number: u32) -> Result<Option<(Bytes, u64)>, JournalError> {
+    match open_checked(&segment_path(directory, number), false) {
+        Ok(file) => {
+            let len = file.metadata().map_err(failed(directory, number))?.len();
+            return Ok(Some((Bytes::File(file), len)));
+        }
+        Err(error) if is_missing(&error) => {}
+        Err(error) => return Err(error),
+    }
+    // It may have been retired.
+    let mut whole = Vec::new();
+    match read_any(directory, number, &mut whole) {
+        Ok(_) => {
+            let len = whole.len() as u64;
+            Ok(Some((Bytes::Whole(whole), len)))
+        }
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

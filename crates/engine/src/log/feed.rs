@@ -16,7 +16,7 @@ use super::files::Files;
 use super::{FileLog, LogError, SqlLog, Target};
 use crate::event::{Event, Sink};
 use crate::host::WakeUp;
-use crate::journal::{Kind, Position, Tail};
+use crate::journal::{Originals, Position, Resent, Tail};
 use crate::notes;
 use crate::private::private;
 use crate::redact::Redactor;
@@ -106,10 +106,12 @@ impl Feed {
             kind,
             journal: start.journal.to_owned(),
             tail: Tail::new(start.journal, from),
+            originals: Originals::new(start.journal),
             end: start.end,
             is_open: false,
             fault: None,
             missed: None,
+            gone: 0,
             cursor,
             kept: from,
             heard,
@@ -181,6 +183,7 @@ struct Worker {
     /// The journal's folder.
     journal: PathBuf,
     tail: Tail,
+    originals: Originals,
     /// The journal's end when it began.
     end: Position,
     /// The target takes what stands behind the tail.
@@ -189,6 +192,8 @@ struct Worker {
     fault: Option<LogError>,
     /// The segments that were gone last time.
     missed: Option<(u32, u32)>,
+    /// The last segment that was gone when a resent message of it was looked for.
+    gone: u32,
     cursor: PathBuf,
     /// What stands in the cursor's file.
     kept: Position,
@@ -298,6 +303,15 @@ impl Worker {
         }
     }
 
+    /// Tells once that resent messages are missing because this segment is gone, which had them.
+    fn tell_gone(&mut self, segment: u32) {
+        if self.gone < segment {
+            self.gone = segment;
+            let (log, first, last) = (self.kind, segment, segment);
+            self.tell(Event::LogIncomplete { log, first, last });
+        }
+    }
+
     /// Logs the messages of the next record; false when there is none.
     fn record(&mut self) -> Result<bool, LogError> {
         let record = self
@@ -324,14 +338,28 @@ impl Worker {
             self.target.message(name, record.wall, incoming, kept);
             self.redactor.clear();
         };
-        if record.kind == Kind::Message {
+        if record.kind.is_inbound() {
             log(name(id), true, record.body);
         }
+        let mut gone = None;
+        let resent = self.originals.resent(&record, |resent| {
+            match resent {
+                Resent::Message { bytes, .. } | Resent::GapFill { bytes, .. } => {
+                    log(name(id), false, bytes);
+                }
+                Resent::Gone { segment, .. } => gone = Some(segment),
+            }
+            Ok(())
+        });
+        resent.map_err(|error| LogError(error.to_string()))?;
         for effect in record.effects {
             let name = name(effect.session.0 as usize);
             if name != notes::NAME {
                 log(name, false, effect.bytes);
             }
+        }
+        if let Some(segment) = gone {
+            self.tell_gone(segment);
         }
         Ok(true)
     }

@@ -524,6 +524,10 @@ keys! {
     /// Files of the journal that no session needs are compressed (LZ4). `fixwire journal dump` and
     /// `verify` read them.
     JournalCompress [], Kind::Bool, Some("N"), Engine;
+    /// Bytes of journal that one session may take in an hour for records that only log: messages that
+    /// arrive out of sequence, and what is resent. A peer that sends such messages without end is answered
+    /// as ever; what is beyond the limit is counted, and an event says how many messages are not logged.
+    JournalLogOnlyLimit [], bytes(64 * KB, 2 * GB), Some("64M"), Engine;
     /// Longest message that is taken or sent. A peer that announces a longer one is disconnected. When it
     /// is not said, it is as much less as a smaller `JournalSegmentSize` needs.
     MaxMessageSize [], bytes(KB, 16 * MB), Some("2M"), Engine;

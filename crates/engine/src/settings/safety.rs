@@ -131,6 +131,7 @@ pub(super) fn limits(from: &SessionSettings, usual: Limits) -> Limits {
                 logons.failures_per_minute_and_session,
             ),
         },
+        log_only_bytes_per_hour: number(Id::JournalLogOnlyLimit, usual.log_only_bytes_per_hour),
         ..usual
     }
 }
@@ -201,7 +202,7 @@ mod tests {
         let made = config(
             "AllowedRemoteAddresses=192.0.2.1, 10.0.0.0/8\nInboundRate=100\nInboundExcess=reject\n\
              OutboundRate=50\nOutboundBurst=5\nSlowConsumerTimeout=30\nMaxDynamicSessions=7\n\
-             MaxFailedLogons=1\nMaxFailedLogonsPerAddress=2\nMaxFailedLogonsPerSession=3",
+             JournalLogOnlyLimit=1M\nMaxFailedLogons=1\nMaxFailedLogonsPerAddress=2\nMaxFailedLogonsPerSession=3",
         )
         .unwrap();
         let session = &made.sessions[0];
@@ -216,6 +217,7 @@ mod tests {
         assert_eq!((outbound.count, outbound.burst), (50, 5));
         assert_eq!(made.limits.stall_time, Duration::from_secs(30));
         assert_eq!(made.limits.dynamic_sessions, 7);
+        assert_eq!(made.limits.log_only_bytes_per_hour, 1 << 20);
         let logons = made.limits.logons;
         let all = [
             logons.failures_per_minute,

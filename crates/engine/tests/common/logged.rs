@@ -4,7 +4,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::path::Path;
 use std::sync::Mutex;
 
-use fixwire::journal::{Kind, Position, Tail};
+use fixwire::journal::{Originals, Position, Resent, Tail};
 use fixwire::protocol::Timestamp;
 
 use super::{Peer, wait_until};
@@ -20,6 +20,7 @@ pub struct Logged {
 /// Every message of a journal, both ways, with times in microseconds as databases have them.
 pub fn messages(journal: &Path) -> Vec<Logged> {
     let mut tail = Tail::new(journal, Position::START);
+    let mut originals = Originals::new(journal);
     let mut found = Vec::new();
     while let Some(record) = tail.next_record().expect("a sound journal") {
         let mut add = |incoming, bytes: &[u8]| {
@@ -31,9 +32,17 @@ pub fn messages(journal: &Path) -> Vec<Logged> {
                 text,
             });
         };
-        if record.kind == Kind::Message {
+        if record.kind.is_inbound() {
             add(true, record.body);
         }
+        let resent = originals.resent(&record, |resent| {
+            match resent {
+                Resent::Message { bytes, .. } | Resent::GapFill { bytes, .. } => add(false, bytes),
+                Resent::Gone { .. } => panic!("{resent:?}"),
+            }
+            Ok(())
+        });
+        resent.expect("a sound journal");
         record.effects.for_each(|effect| add(false, effect.bytes));
     }
     found

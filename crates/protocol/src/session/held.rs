@@ -20,6 +20,19 @@ struct Entry {
     number: u64,
     start: usize,
     end: usize,
+    /// What the owner wants to know again when the message is taken; 0 at first.
+    mark: u64,
+}
+
+/// What became of a message that was to be kept.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kept {
+    /// It is kept.
+    Now,
+    /// Another one with its number was kept before.
+    Before,
+    /// There is no room for it.
+    NoRoom,
 }
 
 impl Held {
@@ -35,38 +48,57 @@ impl Held {
     }
 
     /// Keeps a message. The first one of a number wins.
-    pub fn keep(&mut self, number: u64, message: &[u8]) {
+    pub fn keep(&mut self, number: u64, message: &[u8]) -> Kept {
         let Err(at) = self
             .entries
             .binary_search_by_key(&number, |entry| entry.number)
         else {
-            return;
+            return Kept::Before;
         };
         if self.entries.len() >= self.max_messages
             || self.bytes.len() + message.len() > self.max_bytes
         {
-            return;
+            return Kept::NoRoom;
         }
         let start = self.bytes.len();
         self.bytes.extend_from_slice(message);
         let end = self.bytes.len();
-        self.entries.insert(at, Entry { number, start, end });
+        let mark = 0;
+        let entry = Entry {
+            number,
+            start,
+            end,
+            mark,
+        };
+        self.entries.insert(at, entry);
+        Kept::Now
     }
 
-    /// Forgets what is below `expected`, and copies the message numbered `expected` into `into`.
-    pub fn take(&mut self, expected: u64, into: &mut Vec<u8>) -> bool {
+    /// Sets what [`Held::take`] answers for the message of this number, if it is kept.
+    pub fn mark(&mut self, number: u64, mark: u64) {
+        let found = self
+            .entries
+            .binary_search_by_key(&number, |entry| entry.number);
+        if let Ok(at) = found {
+            self.entries[at].mark = mark;
+        }
+    }
+
+    /// Forgets what is below `expected`, and copies the message numbered `expected` into `into`;
+    /// answers its mark.
+    pub fn take(&mut self, expected: u64, into: &mut Vec<u8>) -> Option<u64> {
         let old = self
             .entries
             .partition_point(|entry| entry.number < expected);
         self.entries.drain(..old);
         let found = match self.entries.first() {
-            Some(&Entry { number, start, end }) if number == expected => {
+            Some(&entry) if entry.number == expected => {
                 into.clear();
-                into.extend_from_slice(&self.bytes[start..end]);
+                into.extend_from_slice(&self.bytes[entry.start..entry.end]);
                 self.entries.remove(0);
-                true
+                Some(entry.mark)
             }
-            _ => false,
+            _ => None,
         };
         if self.entries.is_empty() {
             self.bytes.clear();
@@ -94,15 +126,17 @@ mod tests {
     #[test]
     fn messages_come_back_in_order_and_once() {
         let mut held = Held::new(100, 10);
-        held.keep(7, b"seven");
-        held.keep(5, b"five");
-        held.keep(5, b"five again");
+        assert_eq!(held.keep(7, b"seven"), Kept::Now);
+        assert_eq!(held.keep(5, b"five"), Kept::Now);
+        assert_eq!(held.keep(5, b"five again"), Kept::Before);
+        held.mark(7, 70);
+        held.mark(6, 60);
         let mut taken = Vec::new();
-        assert!(!held.take(4, &mut taken));
-        assert!(held.take(5, &mut taken));
+        assert_eq!(held.take(4, &mut taken), None);
+        assert_eq!(held.take(5, &mut taken), Some(0));
         assert_eq!(taken, b"five");
-        assert!(!held.take(6, &mut taken));
-        assert!(held.take(7, &mut taken));
+        assert_eq!(held.take(6, &mut taken), None);
+        assert_eq!(held.take(7, &mut taken), Some(70));
         assert_eq!(taken, b"seven");
         assert!(held.is_empty());
     }
@@ -110,24 +144,24 @@ mod tests {
     #[test]
     fn neither_bytes_nor_messages_go_beyond_the_limit() {
         let mut held = Held::new(8, 10);
-        held.keep(2, b"12345");
-        held.keep(3, b"12345");
+        assert_eq!(held.keep(2, b"12345"), Kept::Now);
+        assert_eq!(held.keep(3, b"12345"), Kept::NoRoom);
         let mut taken = Vec::new();
-        assert!(held.take(2, &mut taken));
-        assert!(!held.take(3, &mut taken));
+        assert!(held.take(2, &mut taken).is_some());
+        assert_eq!(held.take(3, &mut taken), None);
         let mut held = Held::new(100, 1);
-        held.keep(2, b"a");
-        held.keep(3, b"b");
-        assert!(!held.take(3, &mut taken));
+        assert_eq!(held.keep(2, b"a"), Kept::Now);
+        assert_eq!(held.keep(3, b"b"), Kept::NoRoom);
+        assert_eq!(held.take(3, &mut taken), None);
         assert!(held.is_empty());
     }
 
     #[test]
     fn what_a_gap_fill_has_skipped_is_forgotten() {
         let mut held = Held::new(100, 10);
-        held.keep(5, b"five");
+        assert_eq!(held.keep(5, b"five"), Kept::Now);
         let mut taken = Vec::new();
-        assert!(!held.take(9, &mut taken));
+        assert_eq!(held.take(9, &mut taken), None);
         assert!(held.is_empty());
     }
 }

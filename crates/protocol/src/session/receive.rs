@@ -12,11 +12,12 @@ use alloc::format;
 use super::Session;
 use super::check::check_own_needs;
 use super::config::OnReject;
+use super::held::Kept;
 use super::logon::too_low;
 use super::phase::{Exchange, LoggedOn, Phase};
 use super::reject::Objection;
 use super::sequence::{self, MAX_SEQ_NUM, Next, Place};
-use super::verdict::{Reason, Verdict};
+use super::verdict::{Fate, Reason, Verdict};
 use crate::dictionary::RejectReason;
 use crate::message::UsualHeader;
 use crate::outbox::Outbox;
@@ -50,13 +51,14 @@ impl Session {
     /// Takes one message that arrived. All checks are made here, the dictionary's included; the
     /// counters are those after the message when this returns.
     pub fn receive(&mut self, now: Now, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
+        self.fate = Fate::Taken;
         match self.phase {
             Phase::Down => Verdict::Disconnect(Reason::NotConnected),
             Phase::Closing { reason } => Verdict::Disconnect(reason),
             Phase::AwaitingLogon { .. } => self.receive_first_as_acceptor(now, message, outbox),
             Phase::LogonSent { .. } => self.receive_first_as_initiator(now, message, outbox),
             Phase::Refusing { .. } if message.msg_type() == b"5" => self.close(Reason::LoggedOut),
-            Phase::Refusing { .. } => Verdict::Handled,
+            Phase::Refusing { .. } => self.leave(Fate::Ignored),
             Phase::LoggedOn(ref mut up) => {
                 up.pulse = up.pulse.heard(now.mono);
                 match self.config.on_reject {
@@ -126,8 +128,10 @@ impl Session {
                 return self.receive_sequence_reset(message, outbox);
             }
             b"2" if marks.poss_dup && self.config.ignore_poss_dup_resend_requests => {
-                if place == Place::Expected {
-                    self.advance(number + 1, outbox);
+                match place {
+                    Place::Expected => self.advance(number + 1, outbox),
+                    Place::TooHigh => self.fate = Fate::Ignored,
+                    Place::TooLow => self.fate = Fate::Duplicate,
                 }
                 return Verdict::Handled;
             }
@@ -160,7 +164,11 @@ impl Session {
                 self.refuse_session(now, &text, outbox)
             }
             Place::TooHigh => {
-                self.held.keep(number, message.bytes());
+                self.fate = match self.held.keep(number, message.bytes()) {
+                    Kept::Now => Fate::Queued { number },
+                    Kept::Before => Fate::Duplicate,
+                    Kept::NoRoom => Fate::Ignored,
+                };
                 self.ask_for_gap(now, number, outbox)
             }
             Place::TooLow if !marks.poss_dup => {
@@ -169,7 +177,7 @@ impl Session {
             }
             Place::TooLow => match self.read_repetition(message) {
                 Repetition::Fine if self.config.deliver_poss_dups => self.show_again(message),
-                Repetition::Fine => Verdict::Handled,
+                Repetition::Fine => self.leave(Fate::Duplicate),
                 Repetition::Wrong(objection) => {
                     self.write_reject(message, objection, outbox);
                     Verdict::Handled
@@ -254,8 +262,15 @@ impl Session {
         Verdict::Handled
     }
 
+    /// Does nothing with a message.
+    fn leave(&mut self, fate: Fate) -> Verdict {
+        self.fate = fate;
+        Verdict::Handled
+    }
+
     /// An application message that we have had is shown once more, if nothing is wrong with it.
     fn show_again(&mut self, message: &Message<'_>) -> Verdict {
+        self.fate = Fate::Duplicate;
         match super::is_admin(message.msg_type()) || self.find_fault(message).is_err() {
             true => Verdict::Handled,
             false => Verdict::Duplicate,
@@ -367,7 +382,8 @@ impl Session {
 
     /// A ResendRequest above a gap was served: only its number is kept.
     pub(super) fn keep_served(&mut self, number: u64) {
-        self.held.keep(number, &[]);
+        // When there is no room for it, it is asked for again.
+        let _ = self.held.keep(number, &[]);
     }
 
     /// A number above the expected one has arrived: asks for what is missing, once, and again when

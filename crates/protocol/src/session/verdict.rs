@@ -25,6 +25,23 @@ pub enum Verdict {
     Disconnect(Reason),
 }
 
+/// How a message that arrived stands in the log, beside what it caused.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Fate {
+    /// The session acted on it.
+    #[default]
+    Taken,
+    /// Its MsgSeqNum is above the expected one: it is queued until the gap is filled.
+    Queued {
+        /// That MsgSeqNum.
+        number: u64,
+    },
+    /// A message with its MsgSeqNum was received before.
+    Duplicate,
+    /// Nothing came of it: the session is being ended, or the queue has no room for it.
+    Ignored,
+}
+
 /// Why a connection ends. For the log and the counters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]

@@ -1,7 +1,7 @@
 //! What a log has after faults, restarts and removed segments.
 
 use super::*;
-use crate::journal::{Cause, Config, Directory, Effect, Journal, JournalId, Retention};
+use crate::journal::{Cause, Config, Directory, Effect, Journal, JournalId, Kind, Retention};
 use fixwire_protocol::{Mono, Nanos, Now};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;

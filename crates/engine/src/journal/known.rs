@@ -1,0 +1,68 @@
+//! A session as the journal knows it.
+
+use super::Config;
+use super::index::Index;
+use super::segment::Position;
+use fixwire_protocol::time::Timestamp;
+
+/// Where a session's numbers stand.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Counters {
+    /// MsgSeqNum expected next.
+    pub next_in: u64,
+    /// MsgSeqNum given out next.
+    pub next_out: u64,
+    /// How often the session was reset.
+    pub epoch: u32,
+}
+
+impl Counters {
+    /// A session that never said anything.
+    pub const NEW: Self = Self {
+        next_in: 1,
+        next_out: 1,
+        epoch: 0,
+    };
+}
+
+/// One session of the journal.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) counters: Counters,
+    /// When its numbers began: its registration, or its last reset.
+    pub(super) began: Timestamp,
+    pub(super) index: Index,
+}
+
+impl Known {
+    pub(super) fn new(name: String, began: Timestamp, config: &Config) -> Self {
+        Self {
+            name,
+            counters: Counters::NEW,
+            began,
+            index: Index::new(config.index_entries),
+        }
+    }
+
+    /// The position that the next effect links back to.
+    #[inline]
+    pub(super) fn link(&mut self, seq: u64) -> Position {
+        let (last, at) = self.index.last();
+        if last == 0 || seq > last {
+            return at;
+        }
+        // The numbers were set back without a reset: what was sent before cannot be asked for.
+        self.index.clear();
+        Position::START
+    }
+
+    #[inline]
+    pub(super) fn set(&mut self, wall: Timestamp, counters: Counters) {
+        if counters.epoch != self.counters.epoch {
+            self.index.clear();
+            self.began = wall;
+        }
+        self.counters = counters;
+    }
+}

@@ -1,0 +1,383 @@
+//! Messages that a record does not hold but refers to, read from the journal's files.
+
+use std::path::{Path, PathBuf};
+
+use fixwire_protocol::repeat::repeat;
+use fixwire_protocol::time::Stamp;
+
+use super::read::Record;
+use super::record::{CRC_AT, EFFECT, EffectHead, Head, RECORD, crc_of, shape_fault};
+use super::resent::{Arrival, Run, Runs};
+use super::segment::{Position, word};
+use super::tail::{Open, failed};
+use super::{Disk, Journal, JournalError, Kind};
+
+/// Segments that are kept open: a run of messages lies in one or two.
+const OPEN: usize = 2;
+
+/// A message, or more, that went out for a ResendRequest.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Resent<'a> {
+    /// A stored message, with the bytes that went out.
+    Message {
+        /// Its MsgSeqNum.
+        seq: u64,
+        /// The whole message.
+        bytes: &'a [u8],
+    },
+    /// A gap fill.
+    GapFill {
+        /// Its MsgSeqNum.
+        seq: u64,
+        /// The last number that it stands for.
+        last: u64,
+        /// The whole message.
+        bytes: &'a [u8],
+    },
+    /// Stored messages that the journal has no more: their segment was removed.
+    Gone {
+        /// The first number.
+        first: u64,
+        /// The last one.
+        last: u64,
+        /// The segment that had them.
+        segment: u32,
+    },
+}
+
+/// Reads what records refer to. Holds a few messages in memory; of a compressed segment all of it.
+#[derive(Debug)]
+pub struct Originals {
+    directory: PathBuf,
+    /// The one used last comes last.
+    open: Vec<(u32, Open)>,
+    stored: Vec<u8>,
+    resent: Vec<u8>,
+    places: Vec<(u64, Position)>,
+    stamp: Stamp,
+}
+
+impl Originals {
+    /// A reader of the journal in `directory`.
+    #[must_use]
+    pub fn new(directory: &Path) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            open: Vec::new(),
+            stored: Vec::new(),
+            resent: Vec::new(),
+            places: Vec::new(),
+            stamp: Stamp::new(),
+        }
+    }
+
+    /// The message that came in: the record's body, or for [`Kind::Dequeued`] that of the record in
+    /// which it came in, `None` when this one is gone. `None` for records of other kinds.
+    ///
+    /// # Errors
+    ///
+    /// What the system answers.
+    pub fn inbound<'a>(
+        &'a mut self,
+        record: &Record<'a>,
+    ) -> Result<Option<&'a [u8]>, JournalError> {
+        if record.kind.is_inbound() {
+            return Ok(Some(record.body));
+        }
+        let arrival = Arrival::read(record.body).filter(|_| record.kind == Kind::Dequeued);
+        let Some(Arrival { at, .. }) = arrival else {
+            return Ok(None);
+        };
+        match self.record(at)? {
+            Some(body) => Ok(Some(&self.stored[RECORD..][..body])),
+            None => Ok(None),
+        }
+    }
+
+    /// Gives each message that a record of kind [`Kind::Resent`] says went out to `each`, in their
+    /// order. Nothing for records of other kinds.
+    ///
+    /// # Errors
+    ///
+    /// What the system or `each` answers.
+    pub fn resent(
+        &mut self,
+        record: &Record<'_>,
+        mut each: impl FnMut(Resent<'_>) -> Result<(), JournalError>,
+    ) -> Result<(), JournalError> {
+        let found = Runs::of(record.body).filter(|_| record.kind == Kind::Resent);
+        let Some((precision, runs)) = found else {
+            return Ok(());
+        };
+        for run in runs {
+            let (first, last, at) = match run {
+                Run::GapFill { first, last, bytes } => {
+                    let seq = first;
+                    each(Resent::GapFill { seq, last, bytes })?;
+                    continue;
+                }
+                Run::Messages { first, last, at } => (first, last, at),
+            };
+            if let Some((last, at)) = self.find(record, (first, last), at)? {
+                let segment = at.segment();
+                each(Resent::Gone {
+                    first,
+                    last,
+                    segment,
+                })?;
+            }
+            while let Some((seq, at)) = self.places.pop() {
+                let time = self.stamp.format(record.wall, precision);
+                let stored = effect(&mut self.open, &self.directory, at, Some(&mut self.stored))?;
+                let rebuilt =
+                    stored.is_some() && repeat(&self.stored, time, &mut self.resent).is_ok();
+                each(match rebuilt {
+                    true => Resent::Message {
+                        seq,
+                        bytes: &self.resent,
+                    },
+                    false => Resent::Gone {
+                        first: seq,
+                        last: seq,
+                        segment: at.segment(),
+                    },
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the places of the effects `first` to `last`, of which the last stands at `at`, and puts
+    /// them into `places`, last one first. When some are gone, answers the last of these and its place.
+    fn find(
+        &mut self,
+        record: &Record<'_>,
+        (first, last): (u64, u64),
+        mut at: Position,
+    ) -> Result<Option<(u64, Position)>, JournalError> {
+        self.places.clear();
+        for seq in (first..=last).rev() {
+            let found = effect(&mut self.open, &self.directory, at, None)?
+                .filter(|head| (head.session, head.seq) == (record.session, seq));
+            let Some(head) = found else {
+                return Ok(Some((seq, at)));
+            };
+            self.places.push((seq, at));
+            at = head.previous;
+        }
+        Ok(None)
+    }
+
+    /// Reads the record at `at` into `stored`; the length of its body, or `None` when it is gone.
+    fn record(&mut self, at: Position) -> Result<Option<usize>, JournalError> {
+        let Some(segment) = open(&mut self.open, &self.directory, at.segment())? else {
+            return Ok(None);
+        };
+        let place = u64::from(at.offset());
+        let failed = || failed(&self.directory, at.segment());
+        let mut head = [0; RECORD];
+        if !segment.read(place, &mut head).map_err(failed())? {
+            return Ok(None);
+        }
+        let length = word(&head, 0) as usize;
+        if length < RECORD || length as u64 > segment.len() {
+            return Ok(None);
+        }
+        self.stored.resize(length, 0);
+        let whole = segment.read(place, &mut self.stored).map_err(failed())?
+            && crc_of(&self.stored, at.offset() as usize, segment.salt()) == word(&head, CRC_AT);
+        let head = Head::read(&self.stored, 0).filter(|head| {
+            whole && head.kind.is_inbound() && shape_fault(&self.stored, 0, head).is_none()
+        });
+        Ok(head.map(|head| head.body as usize))
+    }
+}
+
+impl<D: Disk> Journal<D> {
+    /// As [`Originals::inbound`], of a journal that is open.
+    #[must_use]
+    pub fn inbound<'a>(&'a self, record: &Record<'a>) -> Option<&'a [u8]> {
+        if record.kind.is_inbound() {
+            return Some(record.body);
+        }
+        let arrival = Arrival::read(record.body).filter(|_| record.kind == Kind::Dequeued)?;
+        let found = self.records(arrival.at).next()?;
+        (found.at == arrival.at && found.kind.is_inbound()).then_some(found.body)
+    }
+}
+
+/// The segment of this number, opened if need be; `None` when it is gone.
+fn open<'a>(
+    open: &'a mut Vec<(u32, Open)>,
+    directory: &Path,
+    number: u32,
+) -> Result<Option<&'a Open>, JournalError> {
+    match open.iter().position(|(known, _)| *known == number) {
+        Some(at) => {
+            let last = open.len() - 1;
+            open.swap(at, last);
+        }
+        None => {
+            let Some(found) = Open::find(directory, number)? else {
+                return Ok(None);
+            };
+            if open.len() == OPEN {
+                open.remove(0);
+            }
+            open.push((number, found));
+        }
+    }
+    Ok(open.last().map(|(_, open)| open))
+}
+
+/// The effect at `at`, its message read into `message`; `None` when it is gone.
+fn effect(
+    kept: &mut Vec<(u32, Open)>,
+    directory: &Path,
+    at: Position,
+    message: Option<&mut Vec<u8>>,
+) -> Result<Option<EffectHead>, JournalError> {
+    let Some(segment) = open(kept, directory, at.segment())? else {
+        return Ok(None);
+    };
+    let place = u64::from(at.offset());
+    let failed = || failed(directory, at.segment());
+    let mut head = [0; EFFECT];
+    if !segment.read(place, &mut head).map_err(failed())? {
+        return Ok(None);
+    }
+    let head = EffectHead::read(&head, 0);
+    let fits = u64::from(head.length) <= segment.len();
+    if let (true, Some(message)) = (fits, message) {
+        message.resize(head.length as usize, 0);
+        if !segment
+            .read(place + EFFECT as u64, message)
+            .map_err(failed())?
+        {
+            return Ok(None);
+        }
+    }
+    Ok(fits.then_some(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::{
+        Cause, Config, Directory, Effect, JournalId, Retention, Stored, Tail, Wrote, verify,
+    };
+    use fixwire_protocol::Precision;
+    use fixwire_protocol::time::{Nanos, Timestamp};
+    use std::fs;
+
+    fn cause(session: JournalId, kind: Kind, body: &[u8], seq: u64) -> Cause<'_> {
+        Cause {
+            session,
+            kind,
+            inbound: Some(body),
+            next_in: 1,
+            next_out: seq + 1,
+            epoch: 0,
+        }
+    }
+
+    fn send(journal: &mut Journal<Directory>, session: JournalId, seq: u64) {
+        let filler = "x".repeat(400);
+        let text = format!("8=FIX.4.2|9=1|35=8|34={seq}|52=20260821-13:30:00|58={filler}|10=000|");
+        let text = text.replace('|', "\x01");
+        let bytes = text.as_bytes();
+        let effect = Effect {
+            session,
+            seq,
+            bytes,
+        };
+        let wall = Timestamp(seq as i64 * 1_000_000_000);
+        let cause = cause(session, Kind::Sent, b"", seq);
+        journal
+            .append(wall, cause, std::iter::once(effect))
+            .unwrap();
+        journal.idle_work();
+    }
+
+    /// What the only record of kind Resent says.
+    fn resent(folder: &Path) -> Vec<String> {
+        let mut tail = Tail::new(folder, Position::START);
+        let mut originals = Originals::new(folder);
+        let mut found = Vec::new();
+        while let Some(record) = tail.next_record().unwrap() {
+            let each = |resent: Resent<'_>| {
+                found.push(match resent {
+                    Resent::Message { seq, bytes } => {
+                        let text = String::from_utf8_lossy(bytes).replace('\x01', "|");
+                        format!("{seq} {}", &text[..text.find("|58=").unwrap()])
+                    }
+                    other => format!("{other:?}"),
+                });
+                Ok(())
+            };
+            originals.resent(&record, each).unwrap();
+        }
+        found
+    }
+
+    #[test]
+    fn resent_messages_are_found_in_compressed_segments_and_missed_in_removed_ones() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("journal");
+        let config = Config {
+            segment_bytes: 4096,
+            retention: Some(Retention {
+                keep: None,
+                resend: Some(Nanos(0)),
+                compress: true,
+            }),
+            ..Config::default()
+        };
+        let directory = Directory::open(&folder).unwrap();
+        let (mut journal, _) = Journal::open(directory, config).unwrap();
+        let session = journal.register(Timestamp(0), "S").unwrap();
+        let mut seq = 0;
+        while journal.end().segment() < 2 {
+            seq += 1;
+            send(&mut journal, session, seq);
+        }
+        let mut wrote = Wrote::default();
+        wrote.clear(Precision::Millis);
+        let mut replay = journal.replay(session, 2, 4);
+        while let Some(Stored::Message { seq, .. }) = journal.next_of(&mut replay) {
+            wrote.message(seq, replay.place());
+        }
+        let body = wrote.take_body();
+        let cause = cause(session, Kind::Resent, &body, seq);
+        journal
+            .append(Timestamp(0), cause, std::iter::empty())
+            .unwrap();
+        let expected = [2, 3, 4].map(|seq| {
+            format!(
+                "{seq} 8=FIX.4.2|9=500|35=8|34={seq}|52=19700101-00:00:00.000|43=Y|\
+                 122=20260821-13:30:00"
+            )
+        });
+        let same = |found: &[String]| {
+            let length = |text: &str| {
+                let (before, after) = text.split_once("|9=").unwrap();
+                let (_, after) = after.split_once('|').unwrap();
+                format!("{before}|9=500|{after}")
+            };
+            found.iter().map(|text| length(text)).eq(expected.clone())
+        };
+        assert!(same(&resent(&folder)), "{:?}", resent(&folder));
+        let plain = folder.join("00000001.fwj");
+        while plain.exists() {
+            seq += 1;
+            send(&mut journal, session, seq);
+            assert!(seq < 1000, "segment 1 is never retired");
+        }
+        assert!(same(&resent(&folder)), "{:?}", resent(&folder));
+        assert_eq!(verify(&folder).unwrap().bad, None);
+        fs::remove_file(folder.join("00000001.fwz")).unwrap();
+        let gone = "Gone { first: 2, last: 4, segment: 1 }";
+        // The tail begins where the journal still is.
+        assert_eq!(resent(&folder), [gone]);
+    }
+}

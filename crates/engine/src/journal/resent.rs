@@ -1,0 +1,300 @@
+//! Bodies that refer to other records: what was resent, and where a queued message came in.
+//!
+//! ```text
+//! resent                                              dequeued
+//!  byte  size                                          byte  size
+//!     0     8  digits of a second in SendingTime(52)      0     8  MsgSeqNum of the queued message
+//!     8        runs, in the order they went out           8     8  position of the record in which
+//!                                                                  it came in
+//! a run of messages                                   a gap fill
+//!     0     8  MsgSeqNum of the first                     0     8  its MsgSeqNum
+//!     8     8  MsgSeqNum of the last                      8     8  its NewSeqNo minus 1
+//!    16     8  position of the effect with the last      16     8  0
+//!    24     8  0                                         24     8  length of the gap fill
+//!                                                        32        the gap fill; zeros up to a
+//!                                                                  multiple of 8
+//! ```
+//!
+//! The effects of a run are found from its last one, by the link that each has to the one before. A
+//! resent message is that of its effect with PossDupFlag(43) = Y, OrigSendingTime(122), and the time
+//! of the record as SendingTime(52): see [`repeat`](fixwire_protocol::repeat::repeat).
+
+use super::record::{Kind, padded};
+use super::segment::{Position, long};
+use fixwire_protocol::Precision;
+
+/// Bytes before the first run.
+const RUNS: usize = 8;
+/// Bytes of a run before its gap fill.
+pub(crate) const RUN: usize = 32;
+/// Messages in one run, at most: far more than one turn of an engine resends.
+const LONGEST_RUN: u64 = 1 << 16;
+
+/// A part of what one record says was resent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Run<'a> {
+    /// Stored messages.
+    Messages {
+        first: u64,
+        last: u64,
+        /// The effect with the last one.
+        at: Position,
+    },
+    /// A gap fill in place of the messages from `first` to `last`.
+    GapFill {
+        first: u64,
+        last: u64,
+        bytes: &'a [u8],
+    },
+}
+
+/// The runs of a body, up to the first that is none.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Runs<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Runs<'a> {
+    /// Reads the digits of SendingTime(52) and what follows.
+    pub(super) fn of(body: &'a [u8]) -> Option<(Precision, Self)> {
+        let precision = match long(body.get(..RUNS)?, 0) {
+            0 => Precision::Seconds,
+            3 => Precision::Millis,
+            6 => Precision::Micros,
+            9 => Precision::Nanos,
+            _ => return None,
+        };
+        let rest = &body[RUNS..];
+        Some((precision, Self { rest }))
+    }
+}
+
+impl<'a> Iterator for Runs<'a> {
+    type Item = Run<'a>;
+
+    fn next(&mut self) -> Option<Run<'a>> {
+        let head = self.rest.get(..RUN)?;
+        let [first, last, at, length] = [0, 8, 16, 24].map(|at| long(head, at));
+        let at = Position::from_bits(at);
+        let run = match (at, length) {
+            _ if last < first => return None,
+            (Position::START, 1..) => {
+                let length = usize::try_from(length).ok()?;
+                let bytes = self.rest[RUN..].get(..length)?;
+                Run::GapFill { first, last, bytes }
+            }
+            (Position::START, 0) => return None,
+            (_, 0) if last - first < LONGEST_RUN => Run::Messages { first, last, at },
+            _ => return None,
+        };
+        let length = match run {
+            Run::Messages { .. } => 0,
+            Run::GapFill { bytes, .. } => padded(bytes.len()),
+        };
+        self.rest = self.rest.get(RUN + length..)?;
+        Some(run)
+    }
+}
+
+/// Writes the body of a record that says what was resent.
+#[derive(Debug, Default)]
+pub(crate) struct Wrote {
+    bytes: Vec<u8>,
+    /// Where the run of messages begins that the next one may belong to.
+    open: Option<usize>,
+    messages: u64,
+}
+
+impl Wrote {
+    /// Begins anew.
+    pub(crate) fn clear(&mut self, precision: Precision) {
+        let digits: u64 = match precision {
+            Precision::Seconds => 0,
+            Precision::Millis => 3,
+            Precision::Micros => 6,
+            Precision::Nanos => 9,
+        };
+        self.bytes.clear();
+        self.bytes.extend_from_slice(&digits.to_le_bytes());
+        self.open = None;
+        self.messages = 0;
+    }
+
+    /// A stored message, the one whose effect stands at `at`, went out.
+    pub(crate) fn message(&mut self, seq: u64, at: Position) {
+        self.messages += 1;
+        if let Some(run) = self.open {
+            let last = long(&self.bytes, run + 8);
+            let count = last - long(&self.bytes, run);
+            if seq == last + 1 && count + 1 < LONGEST_RUN {
+                self.bytes[run + 8..][..8].copy_from_slice(&seq.to_le_bytes());
+                self.bytes[run + 16..][..8].copy_from_slice(&at.bits().to_le_bytes());
+                return;
+            }
+        }
+        self.open = Some(self.bytes.len());
+        self.run(seq, seq, at.bits(), 0);
+    }
+
+    /// A gap fill for the numbers from `first` up to `next`, exclusive, went out.
+    pub(crate) fn gap_fill(&mut self, first: u64, next: u64, bytes: &[u8]) {
+        self.messages += 1;
+        self.open = None;
+        let last = next.saturating_sub(1).max(first);
+        self.run(first, last, 0, bytes.len() as u64);
+        self.bytes.extend_from_slice(bytes);
+        let end = padded(self.bytes.len());
+        self.bytes.resize(end, 0);
+    }
+
+    fn run(&mut self, first: u64, last: u64, at: u64, length: u64) {
+        for word in [first, last, at, length] {
+            self.bytes.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    /// The body, to be given back to [`Wrote::put_back`].
+    pub(crate) fn take_body(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    /// Takes the memory of a body back.
+    pub(crate) fn put_back(&mut self, body: Vec<u8>) {
+        self.bytes = body;
+    }
+
+    /// Messages and gap fills in it.
+    pub(crate) fn messages(&self) -> u64 {
+        self.messages
+    }
+}
+
+/// Where a queued message came in: the body of a record that says that its turn has come.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Arrival {
+    /// Its MsgSeqNum.
+    pub(crate) number: u64,
+    /// The record that has it.
+    pub(crate) at: Position,
+}
+
+impl Arrival {
+    pub(crate) fn to_bytes(self) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&self.number.to_le_bytes());
+        bytes[8..].copy_from_slice(&self.at.bits().to_le_bytes());
+        bytes
+    }
+
+    pub(crate) fn read(body: &[u8]) -> Option<Self> {
+        (body.len() == 16).then(|| Self {
+            number: long(body, 0),
+            at: Position::from_bits(long(body, 8)),
+        })
+    }
+}
+
+/// What the body of such a record at `here` should be, when it is not; nothing refers to what comes
+/// later.
+pub(super) fn fault(kind: Kind, body: &[u8], here: Position) -> Option<&'static str> {
+    match kind {
+        Kind::Dequeued => {
+            let arrival = Arrival::read(body).filter(|arrival| arrival.at < here);
+            arrival
+                .is_none()
+                .then_some("the place of an earlier record")
+        }
+        Kind::Resent => {
+            let expected = Some("runs of resent messages");
+            let Some((_, mut runs)) = Runs::of(body) else {
+                return expected;
+            };
+            let refers_on = |run: Run<'_>| matches!(run, Run::Messages { at, .. } if at >= here);
+            let whole = !runs.by_ref().any(refers_on) && runs.rest.is_empty();
+            (!whole).then_some("runs of resent messages")
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(body: &[u8]) -> Vec<Run<'_>> {
+        Runs::of(body)
+            .map(|(_, runs)| runs.collect())
+            .unwrap_or_default()
+    }
+
+    #[test]
+    fn neighbours_are_one_run_and_gap_fills_stand_between() {
+        let at = |byte| Position::new(3, byte);
+        let mut wrote = Wrote::default();
+        wrote.clear(Precision::Micros);
+        wrote.gap_fill(1, 4, b"fill");
+        for seq in 4..=6 {
+            wrote.message(seq, at(seq as u32 * 100));
+        }
+        wrote.message(8, at(800));
+        wrote.gap_fill(9, 10, b"eight by");
+        wrote.message(10, at(1000));
+        assert_eq!(wrote.messages(), 7);
+        let (first, last) = (1, 3);
+        let expected = [
+            Run::GapFill {
+                first,
+                last,
+                bytes: b"fill",
+            },
+            Run::Messages {
+                first: 4,
+                last: 6,
+                at: at(600),
+            },
+            Run::Messages {
+                first: 8,
+                last: 8,
+                at: at(800),
+            },
+            Run::GapFill {
+                first: 9,
+                last: 9,
+                bytes: b"eight by",
+            },
+            Run::Messages {
+                first: 10,
+                last: 10,
+                at: at(1000),
+            },
+        ];
+        assert_eq!(runs(&wrote.bytes), expected);
+        assert_eq!(
+            Runs::of(&wrote.bytes).map(|found| found.0),
+            Some(Precision::Micros)
+        );
+        assert_eq!(fault(Kind::Resent, &wrote.bytes, at(1001)), None);
+        assert!(fault(Kind::Resent, &wrote.bytes, at(1000)).is_some());
+        for cut in 0..wrote.bytes.len() {
+            let body = &wrote.bytes[..cut];
+            let whole = [8, 48, 80, 112, 152].contains(&cut);
+            assert_eq!(
+                fault(Kind::Resent, body, at(1001)).is_none(),
+                whole,
+                "{cut}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_queued_message_came_in_before_its_turn() {
+        let (number, at) = (7, Position::new(2, 64));
+        let arrival = Arrival { number, at };
+        let body = arrival.to_bytes();
+        assert_eq!(Arrival::read(&body), Some(arrival));
+        assert_eq!(Arrival::read(&body[..15]), None);
+        assert_eq!(fault(Kind::Dequeued, &body, Position::new(2, 65)), None);
+        assert!(fault(Kind::Dequeued, &body, at).is_some());
+        assert!(fault(Kind::Dequeued, b"", at).is_some());
+    }
+}
