@@ -44,6 +44,14 @@ impl fmt::Display for Failure {
 }
 
 impl Failure {
+    /// The system gives no thread.
+    pub fn thread(error: io::Error) -> Self {
+        Self::Text(format!(
+            "cannot start a thread: {error}; the system allows no more or has no memory for it: raise the \
+             limit (ulimit -u or -v, TasksMax, LimitNPROC, LimitAS)"
+        ))
+    }
+
     /// Writes it and says how the program ends.
     pub fn tell(&self) -> ExitCode {
         match self {

@@ -1,4 +1,4 @@
-//! `fixwire journal`: reads a journal; `import` and `export` are in `store`.
+//! `fixwire journal`: reads a journal; `import` and `export` are in `store`, `salvage` in its own file.
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use fixwire_protocol::Timestamp;
 use serde_json::json;
 
 use crate::failure::{Failure, tell};
+use crate::salvage::{self, SalvageArgs};
 use crate::store::{self, ExportArgs, ImportArgs};
 
 /// Of the command as a whole.
@@ -27,6 +28,8 @@ pub enum JournalCommand {
     Dump(DumpArgs),
     /// Checks every byte of a journal; names the first that is wrong
     Verify(VerifyArgs),
+    /// Makes a journal that does not open usable again; says what is lost
+    Salvage(SalvageArgs),
     /// Moves a session in from a file store of QuickFIX, QuickFIX/J, QuickFIX/Go or QuickFIX/n
     Import(ImportArgs),
     /// Moves a session out, into a file store of one of them
@@ -117,6 +120,7 @@ pub fn run(command: &JournalCommand) -> Result<ExitCode, Failure> {
     match command {
         JournalCommand::Dump(args) => dump(args),
         JournalCommand::Verify(args) => verify(args),
+        JournalCommand::Salvage(args) => salvage::run(args),
         JournalCommand::Import(args) => store::import(args),
         JournalCommand::Export(args) => store::export(args),
     }

@@ -13,6 +13,7 @@ mod password;
 mod print;
 mod readable;
 mod run;
+mod salvage;
 mod store;
 mod writable;
 

@@ -5,6 +5,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::failure::Failure;
+
 /// Lines that may wait to be written; further ones are counted instead.
 const WAITING: usize = 4096;
 
@@ -22,11 +24,12 @@ impl Printer {
     /// # Errors
     ///
     /// The system gives no thread.
-    pub fn new(to: impl Write + Send + 'static) -> std::io::Result<Self> {
+    pub fn new(to: impl Write + Send + 'static) -> Result<Self, Failure> {
         let (lines, waiting) = sync_channel(WAITING);
         let thread = thread::Builder::new()
             .name("print".into())
-            .spawn(move || write_all(to, &waiting))?;
+            .spawn(move || write_all(to, &waiting))
+            .map_err(Failure::thread)?;
         Ok(Self {
             lines: Some(lines),
             left_out: 0,

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use fixwire::journal::end_on_truncation;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
 use fixwire::{Durability, Engine, EngineConfig, Event, Handle, SendError, descriptors};
 use fixwire_lab::scenario::Echo;
@@ -56,6 +57,9 @@ pub struct RunArgs {
     /// Let the system write a core file when the program crashes; passwords may stand in it
     #[arg(long)]
     core_dumps: bool,
+    /// Begin a new journal in a folder whose journal is gone; sequence numbers start again at 1
+    #[arg(long)]
+    new_journal: bool,
     #[command(flatten)]
     reading: Reading,
     /// The settings file
@@ -82,6 +86,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         return run_gateway(args, &source, &settings);
     }
     let mut config = settings.to_config()?;
+    config.new_journal = args.new_journal;
+    guard_journal(&config)?;
     let app = args.app.unwrap_or_default();
     if app == Name::Conformance {
         expect_as_the_scripts(&settings, &mut config);
@@ -104,7 +110,9 @@ fn run_gateway(args: &RunArgs, source: &Source, settings: &Settings) -> Result<E
     }
     // They wait until there is an engine, instead of ending the process.
     let signals = Signals::new([SIGUSR1, SIGHUP])?;
-    let config = settings.to_config()?;
+    let mut config = settings.to_config()?;
+    config.new_journal = args.new_journal;
+    guard_journal(&config)?;
     let store = (config.durability != Durability::Memory).then(|| config.journal_dir.clone());
     let remote = Remote::default();
     let names = settings.sessions.iter().map(SessionSettings::called);
@@ -135,7 +143,7 @@ fn cannot(args: &RunArgs, error: &dyn std::error::Error) -> Failure {
     Failure::Text(format!("{}: {error}", args.file.display()))
 }
 
-fn tell_events<A: Application>(engine: &mut Engine<A>, names: Vec<String>) -> io::Result<()> {
+fn tell_events<A: Application>(engine: &mut Engine<A>, names: Vec<String>) -> Result<(), Failure> {
     let mut teller = Teller {
         names,
         printer: Printer::new(io::stderr())?,
@@ -143,6 +151,15 @@ fn tell_events<A: Application>(engine: &mut Engine<A>, names: Vec<String>) -> io
     };
     engine.on_event(move |now, event| teller.tell(now, event));
     Ok(())
+}
+
+/// A journal that somebody truncates ends this process with a word about it.
+fn guard_journal(config: &EngineConfig) -> Result<(), Failure> {
+    if config.durability == Durability::Memory {
+        return Ok(());
+    }
+    end_on_truncation(&config.journal_dir)
+        .map_err(|error| Failure::Text(format!("cannot handle SIGBUS: {error}")))
 }
 
 /// What this process writes is for its own user, and its memory for nobody.
@@ -208,7 +225,10 @@ fn on_signals(
             }
         }
     };
-    thread::Builder::new().name("signals".into()).spawn(wait)?;
+    thread::Builder::new()
+        .name("signals".into())
+        .spawn(wait)
+        .map_err(Failure::thread)?;
     Ok(())
 }
 

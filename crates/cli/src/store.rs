@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
+use fixwire::journal::Torn;
 use fixwire::store::{self, Existing, Family};
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::time::{Precision, Stamp};
@@ -84,6 +85,13 @@ impl From<Whose> for Family {
     }
 }
 
+/// Opening a journal cuts off its unfinished end.
+fn tell_cut(cut: Option<&Torn>) {
+    if let Some(cut) = cut {
+        tell("warning", &cut.to_string());
+    }
+}
+
 /// Runs `fixwire journal import`.
 pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
     let existing = match args.replace {
@@ -101,6 +109,7 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
         now,
     )
     .map_err(|error| Failure::Text(error.to_string()))?;
+    tell_cut(moved.cut.as_ref());
     if moved.left_out > 0 {
         let text = format!(
             "{} messages have numbers from {} on, which were not given out when the old engine ended; \
@@ -125,6 +134,7 @@ pub fn import(args: &ImportArgs) -> Result<ExitCode, Failure> {
 pub fn export(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let moved = store::export(args.to.into(), &args.journal, &args.store, &args.session)
         .map_err(|error| Failure::Text(error.to_string()))?;
+    tell_cut(moved.cut.as_ref());
     println!(
         "{}: {} messages; next to send {}, next to expect {}",
         Escaped(args.session.as_bytes()),

@@ -35,6 +35,9 @@ pub struct EngineConfig {
     /// Folder of the journal's segments; made when it does not exist. Not used with
     /// [`Durability::Memory`].
     pub journal_dir: PathBuf,
+    /// Begin a new journal in a folder whose journal is gone. Without it such a folder is refused, and
+    /// with it a folder that has one.
+    pub new_journal: bool,
     /// What has happened to a message before its first byte enters a socket.
     pub durability: Durability,
     /// What the engine's thread does in a turn that found no work.
@@ -87,6 +90,7 @@ impl Default for EngineConfig {
     fn default() -> Self {
         Self {
             journal_dir: PathBuf::from("store"),
+            new_journal: false,
             durability: Durability::Process,
             wait: Wait::Block,
             core: None,

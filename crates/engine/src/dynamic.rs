@@ -27,8 +27,7 @@ use crate::lobby::Lobby;
 pub enum AddError {
     /// Its configuration cannot work, by itself or beside that of another session.
     Config(ConfigError),
-    /// As many as [`Limits::dynamic_sessions`](crate::Limits), or as the journal has room for, were made
-    /// already.
+    /// As many as [`Limits::dynamic_sessions`](crate::Limits) were made already.
     TooMany,
     /// It cannot be listened for it.
     Listen(EngineError),
@@ -246,15 +245,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
         }
         let (room, trail) = (self.rest_room, self.core.trail_bytes);
-        let (session, line) =
-            match restore(&mut self.core.journal, now, index, &config, room, trail) {
-                Ok(restored) => restored,
-                Err(JournalError::TooManySessions { .. }) => {
-                    self.lobby.unroute(index);
-                    return Ok(Err(AddError::TooMany));
-                }
-                Err(error) => return Err(error.into()),
-            };
+        let (session, line) = restore(&mut self.core.journal, now, index, &config, room, trail)?;
         self.core.outbox.widen(session.header_room());
         if let Some(dictionary) = &config.session.dictionary {
             self.decoder.learn(dictionary);

@@ -20,7 +20,7 @@ use crate::descriptors::{self, Need, Shortage};
 use crate::dynamic;
 use crate::event::{Event, Events};
 use crate::host::{ConnId, Host, Os, Ready};
-use crate::journal::{self, Journal, JournalError, Wrote};
+use crate::journal::{self, Disk, Journal, JournalError, Recovered, Torn, Wrote};
 use crate::lobby::Lobby;
 use crate::log::{self, Feed, LogError};
 use crate::notes::Notes;
@@ -57,6 +57,8 @@ pub struct Engine<A, H: Host = Os> {
     pub(crate) lobby: Lobby,
     missing_dictionaries: Vec<MissingDictionary>,
     pub(crate) events: Events,
+    /// What was cut off the journal when it was opened, until somebody hears of it.
+    cut: Option<Torn>,
     pub(crate) commands: Commands,
     /// Messages that could not be sent, as told so far.
     pub(crate) unsent: u64,
@@ -124,6 +126,13 @@ pub enum EngineError {
         /// What the system said.
         source: io::Error,
     },
+    /// The engine did not start, after the journal's unfinished end had been cut off.
+    AfterCut {
+        /// What was cut off.
+        cut: Box<Torn>,
+        /// Why it did not start.
+        error: Box<EngineError>,
+    },
     /// The system refuses what no engine can do without.
     Io {
         /// What was wanted.
@@ -140,6 +149,7 @@ impl fmt::Display for EngineError {
             Self::Journal(error) => write!(f, "{error}"),
             Self::Log(error) => write!(f, "message log: {error}"),
             Self::Listen { at, source } => write!(f, "cannot listen at {at}: {source}"),
+            Self::AfterCut { cut, error } => write!(f, "{error}; before that, {cut}"),
             Self::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
         }
     }
@@ -151,7 +161,21 @@ impl std::error::Error for EngineError {
             Self::Config(error) => Some(error),
             Self::Journal(error) => Some(error),
             Self::Log(error) => Some(error),
+            Self::AfterCut { error, .. } => Some(error),
             Self::Listen { source, .. } | Self::Io { source, .. } => Some(source),
+        }
+    }
+}
+
+impl EngineError {
+    /// This error, with what was cut off the journal before: nobody else will say so.
+    fn after(cut: Option<&Torn>, error: Self) -> Self {
+        match cut {
+            Some(cut) => Self::AfterCut {
+                cut: Box::new(cut.clone()),
+                error: Box::new(error),
+            },
+            None => error,
         }
     }
 }
@@ -198,7 +222,9 @@ impl<A: Application> Engine<A> {
         let files = file_log.map(|log| Feed::files(log, start.clone()));
         let tables = sql_log.map(|log| Feed::sql(log, start));
         for feed in files.into_iter().chain(tables) {
-            let feed = feed.map_err(EngineError::Log)?;
+            let feed = feed.map_err(|error| {
+                EngineError::after(engine.cut.as_ref(), EngineError::Log(error))
+            })?;
             engine.events.log(feed.sink());
             engine.feeds.push(feed);
         }
@@ -229,16 +255,15 @@ impl<A: Application, H: Host> Engine<A, H> {
             let target = Target::Template(index);
             dynamic::open(&mut lobby, &mut host, target, &template.session)?;
         }
-        let disk = host.disk(&config)?;
-        let most = config.sessions.len() + config.limits.dynamic_sessions;
+        let mut disk = host.disk(&config)?;
+        disk.wake_with(host.wake_up());
         let sizes = journal::Config {
             segment_bytes: segment_bytes(&config),
-            sessions: (most + 1024).next_power_of_two(),
             synced_before_sent: config.durability == Durability::Disk,
             retention: config.retention,
             ..journal::Config::default()
         };
-        let (mut journal, _) = Journal::open(disk, sizes)?;
+        let (mut journal, Recovered { torn: cut, .. }) = Journal::open(disk, sizes)?;
         let notes = Notes::recover(&journal, &mut app);
         let mut sessions = Vec::with_capacity(config.sessions.len());
         let mut lines = Vec::with_capacity(config.sessions.len());
@@ -246,7 +271,8 @@ impl<A: Application, H: Host> Engine<A, H> {
         let trail = config.limits.log_only_bytes_per_hour;
         for (index, session) in config.sessions.iter().enumerate() {
             let (state, line) =
-                dynamic::restore(&mut journal, now, index, session, rest_room, trail)?;
+                dynamic::restore(&mut journal, now, index, session, rest_room, trail)
+                    .map_err(|error| EngineError::after(cut.as_ref(), error.into()))?;
             sessions.push(state);
             lines.push(line);
         }
@@ -312,6 +338,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             owners: Vec::new(),
             lobby,
             events: Events::new(config.limits.events_per_second),
+            cut,
             unsent: 0,
             told: (0, 0),
             // The application may have begun something before it was killed.
@@ -335,6 +362,9 @@ impl<A: Application, H: Host> Engine<A, H> {
     pub fn on_event(&mut self, sink: impl FnMut(Now, &Event) + Send + 'static) {
         self.events.listen(Box::new(sink));
         let now = self.host.now();
+        if let Some(cut) = self.cut.take() {
+            self.events.tell(now, &Event::JournalCut { cut });
+        }
         for MissingDictionary { file, version } in &self.missing_dictionaries {
             let (file, version) = (file.clone(), version.name());
             let event = Event::DictionaryMissing { file, version };

@@ -12,6 +12,7 @@ use fixwire_protocol::{Nanos, SessionId, Timestamp};
 
 use crate::descriptors::Shortage;
 use crate::host::AnnounceFault;
+use crate::journal::{Torn, Trouble};
 use crate::schedule;
 use crate::tls::{PeerCertificate, Spki, TlsFailure};
 
@@ -172,11 +173,15 @@ pub enum Event {
         /// What it says.
         error: String,
     },
-    /// Segments of the journal that no session needs could not be retired; the next time a segment is
-    /// begun it is tried again.
-    NotRetired {
-        /// What went wrong.
-        error: String,
+    /// The journal ended in an unfinished record, which was cut off when it was opened.
+    JournalCut {
+        /// What was cut off.
+        cut: Torn,
+    },
+    /// Something is wrong with the journal's files; the journal itself still works.
+    JournalTrouble {
+        /// What.
+        trouble: Trouble,
     },
     /// A message or event log cannot be written. It is tried again, and then goes on where it was.
     LogFailed {
@@ -359,7 +364,8 @@ impl fmt::Display for Event {
                 )
             }
             Self::JournalFailed { error } => write!(f, "{error}"),
-            Self::NotRetired { error } => write!(f, "old segments of the journal stay: {error}"),
+            Self::JournalCut { cut } => write!(f, "{cut}"),
+            Self::JournalTrouble { trouble } => write!(f, "{trouble}"),
             Self::LogIncomplete { log, first, last } => write!(
                 f,
                 "message log in {}: messages are missing, for segments {first} to {last} of the journal were removed \
@@ -526,7 +532,7 @@ impl Event {
             Self::SessionAdded { .. } | Self::SessionRemoved { .. } => 16,
             Self::SlowReader { .. } => 17,
             Self::LogFailed { .. } | Self::LogIncomplete { .. } | Self::LogResumed { .. } => 19,
-            Self::NotRetired { .. } => 20,
+            Self::JournalCut { .. } | Self::JournalTrouble { .. } => 20,
         }
     }
 }

@@ -102,9 +102,8 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
         }
         self.core.journal.idle_work();
-        if let Some(error) = self.core.journal.trouble()? {
-            let error = error.to_string();
-            self.events.tell(now, &Event::NotRetired { error });
+        for trouble in self.core.journal.troubles()? {
+            self.events.tell(now, &Event::JournalTrouble { trouble });
         }
         Ok(work)
     }

@@ -6,7 +6,6 @@ use fixwire_protocol::time::Timestamp;
 
 const DISK: Config = Config {
     segment_bytes: 8192,
-    sessions: 4,
     index_entries: 4,
     synced_before_sent: true,
     retention: None,

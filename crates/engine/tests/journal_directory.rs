@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 
 const SMALL: Config = Config {
     segment_bytes: 4096,
-    sessions: 4,
     index_entries: 4,
     synced_before_sent: false,
     retention: None,
@@ -69,7 +68,7 @@ fn a_journal_is_found_again_and_only_its_owner_can_read_it() {
         assert_eq!(entry.metadata().unwrap().mode() & 0o777, 0o600);
         names.push(entry.file_name().into_string().unwrap());
     }
-    names.retain(|name| name != "lock");
+    names.retain(|name| name != "lock" && name != "newest");
     assert!(names.len() > 2);
     assert!(
         names
@@ -98,6 +97,18 @@ fn a_directory_has_one_owner_at_a_time() {
     let (_keep, path) = written(1);
     let held = open(&path).unwrap();
     assert!(matches!(open(&path), Err(JournalError::Locked { .. })));
+    // A lock that somebody takes for a left-over, and removes, still locks.
+    fs::remove_file(path.join("lock")).unwrap();
+    assert!(matches!(open(&path), Err(JournalError::Locked { .. })));
+    // And so does the file alone, which is all that earlier versions lock.
+    drop(held);
+    let lock = fs::File::create(path.join("lock")).unwrap();
+    lock.set_permissions(fs::Permissions::from_mode(0o600))
+        .unwrap();
+    lock.lock().unwrap();
+    assert!(matches!(open(&path), Err(JournalError::Locked { .. })));
+    drop(lock);
+    let held = open(&path).unwrap();
     drop(held);
     open(&path).unwrap();
 }
@@ -305,13 +316,6 @@ fn settings_that_cannot_work_are_named() {
                 ..SMALL
             },
             "segment_bytes",
-        ),
-        (
-            Config {
-                sessions: 0,
-                ..SMALL
-            },
-            "sessions",
         ),
         (
             Config {

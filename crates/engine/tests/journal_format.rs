@@ -6,7 +6,6 @@ use fixwire_protocol::time::Timestamp;
 
 const SMALL: Config = Config {
     segment_bytes: 4096,
-    sessions: 4,
     index_entries: 4,
     synced_before_sent: false,
     retention: None,

@@ -8,7 +8,6 @@ use fixwire_protocol::time::Timestamp;
 
 const SMALL: Config = Config {
     segment_bytes: 4096,
-    sessions: 4,
     index_entries: 4,
     synced_before_sent: false,
     retention: None,
@@ -377,7 +376,8 @@ impl Random {
 #[test]
 fn a_power_cut_keeps_what_was_synced_or_is_refused() {
     let refused = cut_power(SMALL);
-    assert!((1..1000).contains(&refused), "{refused} refused");
+    // Of 3000: what docs/operating/salvage.md calls 3 in 100.
+    assert!((60..=120).contains(&refused), "{refused} refused");
 }
 
 #[test]
@@ -386,8 +386,7 @@ fn a_power_cut_is_survived_when_nothing_is_sent_before_its_sync() {
         synced_before_sent: true,
         ..SMALL
     });
-    // A torn sector next to whole ones may still look like a flipped bit.
-    assert!(refused < 30, "{refused} refused");
+    assert_eq!(refused, 0);
 }
 
 /// Cuts the power at random operations of the workload; answers how often opening refused.

@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 const SMALL: Config = Config {
     segment_bytes: 4096,
-    sessions: 4,
     index_entries: 4,
     synced_before_sent: false,
     retention: None,
@@ -120,7 +119,6 @@ fn a_long_replay_passes_each_message_about_twice() {
     // One index entry for 2^16 messages and more: the two buffers of a replay must do the rest.
     let config = Config {
         segment_bytes: 32 << 20,
-        sessions: 1,
         index_entries: 2,
         synced_before_sent: false,
         retention: None,
@@ -235,8 +233,6 @@ fn ids_stay_when_the_configuration_names_sessions_in_another_order() {
     assert_eq!(journal.register(WALL, "FIX.4.4:../../etc->B").unwrap(), b);
     assert_eq!(journal.register(WALL, "FIX.4.2:A->B").unwrap(), a);
     assert_eq!(c, JournalId(2));
-    journal.register(WALL, "fourth").unwrap();
-    assert!(journal.register(WALL, "fifth").is_err());
 }
 
 #[test]
@@ -315,7 +311,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
     fn the_index_agrees_with_a_slow_model(steps in steps()) {

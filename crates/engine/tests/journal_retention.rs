@@ -3,7 +3,7 @@
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
     Cause, Config, Counters, Directory, Disk, Effect, Filter, Format, Journal, JournalId, Kind,
-    Retention, Stored, dump, verify,
+    Retention, Stored, Trouble, dump, verify,
 };
 use fixwire_protocol::time::{Nanos, Timestamp};
 use std::fs;
@@ -21,7 +21,6 @@ const KEEP: Retention = Retention {
 fn config(retention: Retention) -> Config {
     Config {
         segment_bytes: 8192,
-        sessions: 4,
         index_entries: 4,
         synced_before_sent: true,
         retention: Some(retention),
@@ -403,4 +402,47 @@ fn nothing_is_written_after_a_failed_sync_whoever_asked_for_it() {
         }
     }
     assert!(while_retiring > 0, "no segment was retired");
+}
+
+#[test]
+fn names_that_are_too_many_for_a_checkpoint_are_reported() {
+    let (mut journal, _) = Journal::open(SimDisk::new(), config(KEEP)).unwrap();
+    let id = journal.register(Timestamp(0), "A").unwrap();
+    for number in 0..30 {
+        let name = format!("name{number}");
+        journal.register(Timestamp(0), &name).unwrap();
+    }
+    let mut troubles = Vec::new();
+    for second in 0..20 {
+        send(&mut journal, id, second).unwrap();
+        troubles.extend(journal.troubles().unwrap());
+    }
+    let [Trouble::NotRetired { error }, ..] = &troubles[..] else {
+        panic!("{troubles:?}");
+    };
+    assert!(
+        error.contains("31 sessions") && error.contains("JournalSegmentSize"),
+        "{error}"
+    );
+}
+
+/// What the journal itself removes, replaces and compresses is not reported as somebody's doing.
+#[test]
+fn retiring_is_no_alteration() {
+    let root = TempDir::new().unwrap();
+    let path = root.path().join("journal");
+    let mut journal = open(&path, KEEP);
+    let id = journal.register(Timestamp(0), "A").unwrap();
+    let mut second = 0;
+    let began = std::time::Instant::now();
+    while began.elapsed().as_millis() < 3500 {
+        for _ in 0..40 {
+            second += 1;
+            send(&mut journal, id, second).unwrap();
+        }
+        reset(&mut journal, id, second).unwrap();
+        assert_eq!(journal.troubles().unwrap(), []);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    assert!(journal.positions().0.segment() > 3);
 }

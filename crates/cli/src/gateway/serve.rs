@@ -16,6 +16,7 @@ use fixwire_protocol::{
     Application, Message, Mono, Nanos, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
 };
 
+use crate::failure::Failure;
 use crate::print::Printer;
 use crate::readable::{Escaped, Fields};
 
@@ -81,7 +82,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// # Errors
 ///
 /// The system gives no thread.
-pub fn listener(names: Vec<String>, remote: &Remote) -> io::Result<Listener> {
+pub fn listener(names: Vec<String>, remote: &Remote) -> Result<Listener, Failure> {
     let mut printer = Printer::new(io::stderr())?;
     let (mut stamp, engine) = (Stamp::new(), Arc::clone(&remote.engine));
     Ok(Box::new(move |event| {
@@ -149,7 +150,7 @@ impl Serving {
     /// # Errors
     ///
     /// The system gives no thread.
-    pub fn new(gateway: Gateway, remote: &Remote) -> io::Result<Self> {
+    pub fn new(gateway: Gateway, remote: &Remote) -> Result<Self, Failure> {
         Ok(Self {
             gateway,
             remote: remote.clone(),

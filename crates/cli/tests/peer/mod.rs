@@ -75,7 +75,8 @@ impl Peer {
         assert_eq!(self.next(), None);
     }
 
-    fn next(&mut self) -> Option<String> {
+    /// The next message, `|` for SOH; `None` at the end of the connection.
+    pub fn next(&mut self) -> Option<String> {
         loop {
             if let Some(at) = self
                 .received

@@ -340,9 +340,7 @@ impl Host for Os {
     fn disk(&mut self, config: &EngineConfig) -> Result<OsDisk, JournalError> {
         Ok(match config.durability {
             Durability::Memory => OsDisk::Memory(Memory::new(MEMORY_SEGMENTS)),
-            Durability::Process | Durability::Disk => {
-                OsDisk::Directory(Directory::open(&config.journal_dir)?)
-            }
+            Durability::Process | Durability::Disk => OsDisk::Directory(Directory::of(config)?),
         })
     }
 

@@ -7,7 +7,7 @@ use super::retire::Start;
 use super::segment::{HEADER, Position, SegmentHeader, VERSION};
 use super::{Config, Disk, JournalError, JournalId, Segment};
 use fixwire_protocol::time::Timestamp;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// Bytes made writable at once: about five microseconds where the pages are in memory, as those of
 /// a new segment are.
@@ -55,6 +55,8 @@ pub struct Journal<D: Disk> {
     /// Index of the next record.
     pub(super) record: u64,
     pub(super) sessions: Vec<Known>,
+    /// The ids of their names.
+    pub(super) names: HashMap<Box<str>, JournalId>,
     pub(super) synced: Position,
     pub(super) poisoned: bool,
     pub(super) prefaulted: usize,
@@ -166,19 +168,16 @@ impl<D: Disk> Journal<D> {
     }
 
     /// The id of the session of this name, registered now if the journal does not know it. Names are
-    /// opaque; the same name has the same id after every restart.
+    /// opaque; the same name has the same id after every restart. A name stays for as long as the journal:
+    /// there is room for any number of them.
     ///
     /// # Errors
     ///
-    /// [`JournalError::TooManySessions`], and what [`Journal::append`] answers.
+    /// What [`Journal::append`] answers.
     pub fn register(&mut self, wall: Timestamp, name: &str) -> Result<JournalId, JournalError> {
-        if let Some(at) = self.sessions.iter().position(|known| known.name == name) {
-            return Ok(JournalId(at as u32));
-        }
-        if self.sessions.len() >= self.config.sessions {
-            return Err(JournalError::TooManySessions {
-                limit: self.config.sessions,
-            });
+        if let Some(&id) = self.names.get(name) {
+            self.sessions[id.0 as usize].index.reserve();
+            return Ok(id);
         }
         // A new segment begins with a checkpoint of those that are registered, and this one is not yet.
         self.make_room(wall, RECORD + padded(name.len()))?;
@@ -197,6 +196,8 @@ impl<D: Disk> Journal<D> {
             .inspect_err(|_| {
                 self.sessions.pop();
             })?;
+        self.sessions[id.0 as usize].index.reserve();
+        self.names.insert(name.into(), id);
         Ok(id)
     }
 
@@ -516,7 +517,7 @@ impl<D: Disk> Journal<D> {
         })
     }
 
-    fn prepare_next(&mut self) {
+    pub(super) fn prepare_next(&mut self) {
         let header = self.next_header();
         self.next = Some(header);
         self.disk

@@ -18,7 +18,7 @@ pub(super) const COMPRESSED: &str = ".fwz";
 /// No segment is longer; of a file that is, no more is read.
 pub(super) const LONGEST: u64 = 1 << 30;
 
-fn base_path(directory: &Path) -> PathBuf {
+pub(super) fn base_path(directory: &Path) -> PathBuf {
     directory.join("base")
 }
 
@@ -154,7 +154,7 @@ fn pack(from: &Path, to: &mut File) -> io::Result<()> {
 }
 
 /// Writes a file under another name, syncs it, and gives it its own, in place of one that is there.
-fn write_aside(
+pub(super) fn write_aside(
     directory: &Path,
     path: &Path,
     write: &mut dyn FnMut(&mut File) -> io::Result<()>,
@@ -173,7 +173,7 @@ fn write_aside(
     sync_names(directory)
 }
 
-fn remove(path: &Path) -> Result<(), JournalError> {
+pub(super) fn remove(path: &Path) -> Result<(), JournalError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(JournalError::io(
             "remove",

@@ -7,7 +7,7 @@ use super::index::Index;
 use super::known::Known;
 use super::record::Fault;
 use super::record::{Head, RECORD};
-use super::recover::{Refused, Scan};
+use super::recover::Scan;
 use super::retire::Start;
 use super::segment::{HEADER, Position, long, word};
 use super::{Cause, Counters, Disk, Journal, JournalError, JournalId, Kind, Segment};
@@ -87,6 +87,13 @@ impl<D: Disk> Journal<D> {
             .map(|known| RECORD + CARRIED + known.name.len().next_multiple_of(8))
             .sum();
         let room = self.config.segment_bytes - HEADER;
+        if bytes > room / 4 {
+            self.trouble = Some(JournalError::TooManyNames {
+                sessions: of,
+                bytes: bytes as u64,
+                limit: (room / 4) as u64,
+            });
+        }
         if of == 0 || bytes > room / 4 || bytes + needed > room {
             return Ok(());
         }
@@ -138,13 +145,13 @@ impl Scan {
         number: u32,
         at: usize,
         head: &Head,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), Fault> {
         let fault = |at: usize, expected: String, found: String| {
-            Err(Refused::Fault(Fault {
+            Err(Fault {
                 at,
                 expected,
                 found,
-            }))
+            })
         };
         let body = &bytes[at + RECORD..][..head.body as usize];
         let id = head.session.0 as usize;
@@ -164,9 +171,6 @@ impl Scan {
             if id != self.sessions.len() {
                 let expected = format!("session {} of the checkpoint", self.sessions.len());
                 return fault(at + 32, expected, format!("session {id}"));
-            }
-            if id >= self.config.sessions {
-                return Err(Refused::Sessions);
             }
             let mut known = Known::new(carried.name.to_owned(), carried.began, &self.config);
             known.counters = counters;

@@ -1,33 +1,26 @@
 //! The journal's disk on the operating system: a directory that only its owner can read.
 
-use super::archive;
+use super::lock::{LOCK, lock_file, lock_folder};
+use super::maker::{Job, Maker, make};
+use super::newest::NEWEST;
+use super::salvage::refuse_mark;
 use super::segment::HEADER;
-use super::{Base, Disk, JournalError, Start};
+use super::watch::{SharedNews, Trouble};
+use super::{Base, Disk, JournalError, Start, archive, newest};
+use crate::config::EngineConfig;
+use crate::host::WakeUp;
 use crate::private::private;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
 /// How the file of a segment ends.
 const SUFFIX: &str = ".fwj";
-/// How it ends until it is whole: such a file is no part of the journal.
-const UNFINISHED: &str = ".new";
-
-/// Bytes of a new segment that are brought into memory at a time: about twenty microseconds, but over
-/// a hundred on a virtual machine whose host has to find the memory first.
-const STEP: usize = 64 << 10;
-/// The longest rest after a step.
-const LONGEST_REST: Duration = Duration::from_millis(1);
-/// The rest while it is unknown how long segments last.
-const FIRST_REST: Duration = Duration::from_micros(100);
 /// How a name ends that says: segments from this number on are no part of the journal yet.
 const PENDING: &str = ".import";
 
@@ -35,10 +28,11 @@ const PENDING: &str = ".import";
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    _lock: File,
     maker: Maker,
     /// Retires old segments, when it has to.
     retiring: Option<JoinHandle<Result<(), JournalError>>>,
+    news: SharedNews,
+    _locks: (Option<File>, File),
 }
 
 impl Drop for Directory {
@@ -51,42 +45,73 @@ impl Drop for Directory {
 }
 
 impl Directory {
-    /// Opens the directory, making it if it does not exist, and takes its lock.
+    /// Opens the directory, making it if it does not exist, and takes its locks.
     ///
     /// # Errors
     ///
     /// [`JournalError::Exposed`] when others than us own it or may enter it, [`JournalError::Locked`]
-    /// when another process has it, else what the system answers.
+    /// when another process has it, [`JournalError::Emptied`] when there was a journal and its files are
+    /// missing, else what the system answers.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, JournalError> {
-        let path = path.into();
+        Self::open_with(&path.into(), false)
+    }
+
+    /// Opens a directory to begin a new journal in it, although another one has been there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::open`], and [`JournalError::NotEmpty`] when something of a journal is still there.
+    pub fn open_anew(path: impl Into<PathBuf>) -> Result<Self, JournalError> {
+        Self::open_with(&path.into(), true)
+    }
+
+    /// Opens the directory of an engine, as it is told to.
+    pub(crate) fn of(config: &EngineConfig) -> Result<Self, JournalError> {
+        Self::open_with(&config.journal_dir, config.new_journal)
+    }
+
+    fn open_with(path: &Path, anew: bool) -> Result<Self, JournalError> {
         let name = path.display().to_string();
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
-            .create(&path)
+            .create(path)
             .map_err(JournalError::io("make the directory", &name))?;
-        let facts = fs::metadata(&path).map_err(JournalError::io("look at", &name))?;
-        check_owner(&facts, &name)?;
-        let lock_path = path.join("lock");
-        let lock_name = lock_path.display().to_string();
-        let lock = private()
-            .read(true)
-            .open(&lock_path)
-            .map_err(JournalError::io("open", &lock_name))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { directory: name }),
-            Err(TryLockError::Error(source)) => {
-                return Err(JournalError::io("lock", &lock_name)(source));
-            }
+        check_folder(path)?;
+        let folder = lock_folder(path)?;
+        let is_new = !path.join(LOCK).exists() && !has_journal(path)?;
+        if is_new {
+            // Before the lock, so that a lock alone says that there was a journal.
+            newest::write(path, 0)?;
         }
+        let file = lock_file(path)?;
+        refuse_mark(path)?;
+        if anew {
+            if has_segments(path)? {
+                return Err(JournalError::NotEmpty { directory: name });
+            }
+            newest::write(path, 0)?;
+        } else if !has_journal(path)? {
+            return Err(JournalError::Emptied { directory: name });
+        }
+        Self::with_locks(path.to_owned(), (folder, file))
+    }
+
+    /// Opens a directory whose locks are taken.
+    pub(super) fn with_locks(
+        path: PathBuf,
+        locks: (Option<File>, File),
+    ) -> Result<Self, JournalError> {
         undo_pending(&path)?;
-        let maker = Maker::start(path.clone())?;
+        let news = SharedNews::default();
+        news.watch(0, &path.join(LOCK));
+        let maker = Maker::start(path.clone(), Arc::clone(&news))?;
         Ok(Self {
             path,
-            _lock: lock,
             maker,
             retiring: None,
+            news,
+            _locks: locks,
         })
     }
 
@@ -143,7 +168,9 @@ impl Disk for Directory {
                 found: format!("the end of the file after {len} bytes"),
             }));
         }
-        Map::file(&file, len as usize).map_err(JournalError::io("map", name))
+        let map = Map::file(&file, len as usize).map_err(JournalError::io("map", name))?;
+        self.news.watch(number, &path);
+        Ok(map)
     }
 
     fn create(
@@ -155,7 +182,12 @@ impl Disk for Directory {
         if let Some(Ok(map)) = self.maker.take(number) {
             return Ok(map);
         }
-        make(&self.path, number, len, header, || ())
+        let job = Job {
+            number,
+            len,
+            header: *header,
+        };
+        make(&self.path, &job, &self.news, || ())
     }
 
     fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]) {
@@ -172,6 +204,31 @@ impl Disk for Directory {
 
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         archive::read_base(&self.path)
+    }
+
+    fn newest(&mut self) -> Result<Option<u32>, JournalError> {
+        newest_of(&self.path)
+    }
+
+    fn set_newest(&mut self, number: u32) -> Result<(), JournalError> {
+        newest::write(&self.path, number)
+    }
+
+    #[inline]
+    fn has_news(&self) -> bool {
+        self.news.is_there()
+    }
+
+    fn news(&mut self) -> (Vec<Trouble>, bool) {
+        let (troubles, again) = self.news.take();
+        if again {
+            self.maker.forget_failed();
+        }
+        (troubles, again)
+    }
+
+    fn wake_with(&mut self, wake_up: WakeUp) {
+        self.news.wake_with(wake_up);
     }
 
     fn retire(
@@ -193,6 +250,7 @@ impl Disk for Directory {
         if matches!(last, Err(JournalError::Unsynced { .. })) {
             return last;
         }
+        self.news.forget(|number| number < first.segment);
         let path = self.path.clone();
         let thread = thread::Builder::new()
             .name("journal-retire".into())
@@ -221,6 +279,25 @@ pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
     Ok(numbers)
 }
 
+/// The newest segment that was made and is part of the journal; `None` when nothing says so.
+pub(super) fn newest_of(path: &Path) -> Result<Option<u32>, JournalError> {
+    let newest = newest::read(path)?;
+    Ok(match pending(path)? {
+        Some(first) => newest.map(|newest| newest.min(first.saturating_sub(1))),
+        None => newest,
+    })
+}
+
+/// Whether files of segments are there, retired ones included, or what says where they begin.
+fn has_segments(path: &Path) -> Result<bool, JournalError> {
+    Ok(!archive::list_all(path, 0)?.is_empty() || archive::base_path(path).exists())
+}
+
+/// Whether anything is there that only a journal has.
+fn has_journal(path: &Path) -> Result<bool, JournalError> {
+    Ok(path.join(NEWEST).exists() || has_segments(path)? || pending(path)?.is_some())
+}
+
 /// The number from which on segments are no part of the journal.
 fn pending(path: &Path) -> Result<Option<u32>, JournalError> {
     Ok(names(path, PENDING)?.first().copied())
@@ -235,6 +312,9 @@ fn undo_pending(path: &Path) -> Result<(), JournalError> {
     let Some(first) = pending(path)? else {
         return Ok(());
     };
+    if newest::read(path)?.is_none_or(|newest| newest >= first) {
+        newest::write(path, first - 1)?;
+    }
     let numbers = names(path, SUFFIX)?;
     let segments = numbers.iter().rev().filter(|&&number| number >= first);
     for path in segments
@@ -299,6 +379,13 @@ pub(super) fn open_checked(path: &Path, write: bool) -> Result<File, JournalErro
     Ok(file)
 }
 
+/// That the folder is ours alone.
+pub(super) fn check_folder(path: &Path) -> Result<(), JournalError> {
+    let name = path.display().to_string();
+    let facts = fs::metadata(path).map_err(JournalError::io("look at", &name))?;
+    check_owner(&facts, &name)
+}
+
 fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
     if facts.mode() & 0o077 != 0 || facts.uid() != fixwire_sys::effective_user() {
         return Err(JournalError::Exposed {
@@ -310,134 +397,9 @@ fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
     Ok(())
 }
 
-/// Makes a segment under another name, and gives it its own when all of it is on the disk: so a
-/// segment's name never stands for an unfinished file. Rests between small steps of its longest part.
-fn make(
-    directory: &Path,
-    number: u32,
-    len: usize,
-    header: &[u8; HEADER],
-    rest: impl Fn(),
-) -> Result<Map, JournalError> {
-    let path = segment_path(directory, number);
-    let unfinished = path.with_extension(&UNFINISHED[1..]);
-    let name = unfinished.display().to_string();
-    let file = private()
-        .read(true)
-        .truncate(true)
-        .open(&unfinished)
-        .map_err(JournalError::io("create", &name))?;
-    fixwire_sys::allocate(&file, len as u64).map_err(JournalError::io("allocate", &name))?;
-    file.write_all_at(header, 0)
-        .map_err(JournalError::io("write", &name))?;
-    file.sync_all().map_err(JournalError::io("sync", &name))?;
-    fs::rename(&unfinished, &path).map_err(JournalError::io("rename", &name))?;
-    sync_names(directory)?;
-    let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
-    // The first store to a page that is not in memory takes the engine's thread several microseconds,
-    // and ten times as long where the machine is virtual and its host has to find the memory first.
-    for step in (0..len).step_by(STEP) {
-        static ZEROS: [u8; STEP] = [0; STEP];
-        let (from, upto) = (step.max(HEADER), (step + STEP).min(len));
-        file.write_all_at(&ZEROS[..upto - from], from as u64)
-            .map_err(JournalError::io("write", &name))?;
-        map.prefault(step, upto - step);
-        rest();
-    }
-    Ok(map)
-}
-
 /// Waits until the names of a directory are on the disk.
 pub(super) fn sync_names(directory: &Path) -> Result<(), JournalError> {
     File::open(directory)
         .and_then(|directory| directory.sync_all())
         .map_err(JournalError::io("sync", directory.display().to_string()))
-}
-
-#[derive(Debug)]
-struct Job {
-    number: u32,
-    len: usize,
-    header: [u8; HEADER],
-}
-
-/// The thread that makes the next segment while the engine still writes to the one before.
-#[derive(Debug)]
-struct Maker {
-    /// Set when the engine waits for the segment that is being made.
-    hurry: Arc<AtomicBool>,
-    jobs: Option<Sender<Job>>,
-    made: Receiver<(u32, Result<Map, JournalError>)>,
-    asked: Option<u32>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Maker {
-    fn start(path: PathBuf) -> Result<Self, JournalError> {
-        let (jobs, to_do) = channel::<Job>();
-        let (done, made) = channel();
-        let hurry = Arc::new(AtomicBool::new(false));
-        let hurried = Arc::clone(&hurry);
-        let thread = thread::Builder::new()
-            .name("journal-maker".into())
-            .spawn(move || {
-                let mut last = None;
-                for job in to_do {
-                    // Done in a quarter of the time that the segment before has lasted.
-                    let lasts = last.replace(Instant::now()).map(|last| last.elapsed());
-                    let steps = job.len.div_ceil(STEP) as u32;
-                    let nap =
-                        lasts.map_or(FIRST_REST, |lasts| (lasts / 4 / steps).min(LONGEST_REST));
-                    let result = make(&path, job.number, job.len, &job.header, || {
-                        if !hurried.load(Ordering::Relaxed) {
-                            thread::sleep(nap);
-                        }
-                    });
-                    if done.send((job.number, result)).is_err() {
-                        return;
-                    }
-                }
-            })
-            .map_err(JournalError::io("start", "the journal's thread"))?;
-        Ok(Self {
-            hurry,
-            jobs: Some(jobs),
-            made,
-            asked: None,
-            thread: Some(thread),
-        })
-    }
-
-    fn ask(&mut self, job: Job) {
-        if self.asked.is_none() {
-            let number = job.number;
-            if self
-                .jobs
-                .as_ref()
-                .is_some_and(|jobs| jobs.send(job).is_ok())
-            {
-                self.asked = Some(number);
-            }
-        }
-    }
-
-    /// The result for this number, waited for if it was asked for.
-    fn take(&mut self, number: u32) -> Option<Result<Map, JournalError>> {
-        self.asked.take_if(|asked| *asked == number)?;
-        self.hurry.store(true, Ordering::Relaxed);
-        let (made, result) = self.made.recv().ok()?;
-        self.hurry.store(false, Ordering::Relaxed);
-        (made == number).then_some(result)
-    }
-}
-
-impl Drop for Maker {
-    fn drop(&mut self) {
-        self.jobs = None;
-        self.hurry.store(true, Ordering::Relaxed);
-        if let Some(thread) = self.thread.take() {
-            // A thread that panicked has said so already.
-            let _ = thread.join();
-        }
-    }
 }

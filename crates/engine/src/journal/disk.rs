@@ -1,7 +1,8 @@
 //! What the journal needs of a disk; the operating system has one, the simulator another.
 
 use super::segment::HEADER;
-use super::{Base, JournalError, Start};
+use super::{Base, JournalError, Start, Trouble};
+use crate::host::WakeUp;
 use fixwire_protocol::time::Timestamp;
 use std::io;
 
@@ -26,8 +27,8 @@ pub trait Disk {
     fn open(&mut self, number: u32) -> Result<Self::Segment, JournalError>;
 
     /// Makes the next segment: `len` bytes, allocated, zero but for `header` at their start, and on
-    /// the disk with its name when this returns. Replaces a segment of that number, which a crash
-    /// left unfinished. Waits for a [`prepare`](Self::prepare) of this number and takes its result.
+    /// the disk with its name, and remembered as the [`newest`](Self::newest), when this returns. Replaces
+    /// a segment of that number, which a crash left unfinished. Waits for a [`prepare`](Self::prepare) of this number and takes its result.
     ///
     /// # Errors
     ///
@@ -64,6 +65,40 @@ pub trait Disk {
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         Ok(None)
     }
+
+    /// The newest segment that was made; `None` when nothing of the journal was written by a program that
+    /// remembers it, or nothing outlives the process.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read, or is damaged.
+    fn newest(&mut self) -> Result<Option<u32>, JournalError> {
+        Ok(None)
+    }
+
+    /// Remembers the newest segment, on the disk. [`create`](Self::create) does so by itself.
+    ///
+    /// # Errors
+    ///
+    /// What the system answers.
+    fn set_newest(&mut self, _number: u32) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    /// Whether there is [`news`](Self::news). Asked in every turn.
+    #[inline]
+    fn has_news(&self) -> bool {
+        false
+    }
+
+    /// What went wrong with the files since it was asked last, and whether a
+    /// [`prepare`](Self::prepare) that failed may be repeated.
+    fn news(&mut self) -> (Vec<Trouble>, bool) {
+        (Vec::new(), false)
+    }
+
+    /// Whom to wake when there is news.
+    fn wake_with(&mut self, _wake_up: WakeUp) {}
 
     /// Lets the journal begin at `first`, whose open segment is given, and begins with a checkpoint:
     /// puts that on the disk, then [`Base`]; then removes segments that were closed before

@@ -61,6 +61,31 @@ pub enum JournalError {
         /// The directory.
         directory: String,
     },
+    /// There was a journal in this directory, and no segment of it is left.
+    Emptied {
+        /// The directory.
+        directory: String,
+    },
+    /// A new journal was to begin in a directory that has files of another one.
+    NotEmpty {
+        /// The directory.
+        directory: String,
+    },
+    /// The journal was to be salvaged, and opens as it is.
+    Sound {
+        /// The directory.
+        directory: String,
+        /// It does so only for an engine with durability `disk`.
+        at_disk: bool,
+    },
+    /// A salvage of the journal was broken off: what is there is neither what it was nor what it was to
+    /// become.
+    Salvaging {
+        /// The directory.
+        directory: String,
+        /// Where all of its files are, as they were before.
+        copy: String,
+    },
     /// Others than the owner could read or write the journal, or the owner is not us.
     Exposed {
         /// The file or directory.
@@ -87,10 +112,15 @@ pub enum JournalError {
     },
     /// A session that was not registered.
     UnknownSession(JournalId),
-    /// One session more than [`Config::sessions`](super::Config::sessions).
-    TooManySessions {
-        /// The room there was.
-        limit: usize,
+    /// The sessions of a checkpoint take more than a quarter of a segment, so no segment can be retired
+    /// before the next one.
+    TooManyNames {
+        /// How many sessions the journal has.
+        sessions: u32,
+        /// Bytes of a checkpoint with all of them.
+        bytes: u64,
+        /// Bytes that it may have.
+        limit: u64,
     },
     /// The configuration cannot work.
     Setting {
@@ -120,19 +150,60 @@ impl fmt::Display for JournalError {
         match self {
             Self::Damaged(damage) => write!(
                 f,
-                "journal {damage}; nothing was changed; put back a copy of this file, or move the \
-                 journal directory away and agree on new sequence numbers with every counterparty"
+                "journal {damage}; nothing was changed; put back a copy of this file, or run \
+                 `fixwire journal salvage`: it keeps a copy, cuts at the damage and prints what to agree \
+                 with each counterparty"
             ),
             Self::Io {
                 doing,
                 file,
                 source,
-            } => write!(f, "cannot {doing} {file}: {source}"),
+            } => {
+                write!(f, "cannot {doing} {file}: {source}")?;
+                match (*doing, source.kind()) {
+                    ("map", io::ErrorKind::OutOfMemory) => f.write_str(
+                        "; the journal's segments need address space: raise the limit (ulimit -v, LimitAS)",
+                    ),
+                    ("start", io::ErrorKind::WouldBlock) => f.write_str(
+                        "; the system allows no further thread or has no memory for it: raise the limit \
+                         (ulimit -u or -v, TasksMax, LimitNPROC, LimitAS)",
+                    ),
+                    _ => Ok(()),
+                }
+            }
             Self::Unsynced { file, source } => write!(f, "cannot sync {file}: {source}"),
             Self::Locked { directory } => write!(
                 f,
                 "journal {directory} is in use by another process; stop that one first, or give this \
                  engine a directory of its own"
+            ),
+            Self::Emptied { directory } => write!(
+                f,
+                "journal {directory} has no segment left, although there was a journal: its files were \
+                 removed, or a backup was restored in part; put the files back, or agree on new sequence \
+                 numbers with every counterparty and begin a new journal with `fixwire run --new-journal`"
+            ),
+            Self::NotEmpty { directory } => write!(
+                f,
+                "{directory} has files of a journal, so no new journal is begun there; leave \
+                 --new-journal out, or move the directory away"
+            ),
+            Self::Sound {
+                directory,
+                at_disk: false,
+            } => write!(
+                f,
+                "journal {directory} opens as it is: there is nothing to salvage"
+            ),
+            Self::Sound { directory, .. } => write!(
+                f,
+                "journal {directory} opens as it is for an engine with Durability=disk; if its settings say \
+                 Durability=process, which is the default, add --durability process"
+            ),
+            Self::Salvaging { directory, copy } => write!(
+                f,
+                "a salvage of journal {directory} was broken off; put all files of {copy} back in their \
+                 place, remove the file `salvage`, and salvage it again"
             ),
             Self::Exposed { file, mode, owner } => write!(
                 f,
@@ -160,9 +231,15 @@ impl fmt::Display for JournalError {
                 )
             }
             Self::UnknownSession(JournalId(id)) => write!(f, "session {id} is not in the journal"),
-            Self::TooManySessions { limit } => {
-                write!(f, "journal has more than {limit} sessions; raise the limit")
-            }
+            Self::TooManyNames {
+                sessions,
+                bytes,
+                limit,
+            } => write!(
+                f,
+                "a checkpoint of {sessions} sessions takes {bytes} bytes, and {limit} are a quarter of a \
+                 segment; raise JournalSegmentSize"
+            ),
             Self::Setting { name, must } => write!(f, "journal setting {name} must be {must}"),
         }
     }

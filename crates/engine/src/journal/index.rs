@@ -22,13 +22,19 @@ pub(super) struct Index {
 impl Index {
     pub(super) fn new(room: usize) -> Self {
         Self {
-            entries: Vec::with_capacity(room),
+            entries: Vec::new(),
             room,
             stride: 1,
             since: 0,
             last: (0, Position::START),
             generation: 0,
         }
+    }
+
+    /// Takes all its memory now, so that [`Self::push`] takes none later. A session that only the journal
+    /// remembers has what its messages needed when they were read.
+    pub(super) fn reserve(&mut self) {
+        self.entries.reserve_exact(self.room - self.entries.len());
     }
 
     /// An index that knows only the last message: those before it are no longer kept.

@@ -1,7 +1,8 @@
 //! A journal that ends with the process: a ring of memory, in the same layout.
 
 use super::segment::HEADER;
-use super::{Base, Directory, Disk, JournalError, Start};
+use super::{Base, Directory, Disk, JournalError, Start, Trouble};
+use crate::host::WakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 
@@ -145,6 +146,42 @@ impl Disk for OsDisk {
         match self {
             Self::Directory(disk) => disk.base(),
             Self::Memory(disk) => disk.base(),
+        }
+    }
+
+    fn newest(&mut self) -> Result<Option<u32>, JournalError> {
+        match self {
+            Self::Directory(disk) => disk.newest(),
+            Self::Memory(disk) => disk.newest(),
+        }
+    }
+
+    fn set_newest(&mut self, number: u32) -> Result<(), JournalError> {
+        match self {
+            Self::Directory(disk) => disk.set_newest(number),
+            Self::Memory(disk) => disk.set_newest(number),
+        }
+    }
+
+    #[inline]
+    fn has_news(&self) -> bool {
+        match self {
+            Self::Directory(disk) => disk.has_news(),
+            Self::Memory(disk) => disk.has_news(),
+        }
+    }
+
+    fn news(&mut self) -> (Vec<Trouble>, bool) {
+        match self {
+            Self::Directory(disk) => disk.news(),
+            Self::Memory(disk) => disk.news(),
+        }
+    }
+
+    fn wake_with(&mut self, wake_up: WakeUp) {
+        match self {
+            Self::Directory(disk) => disk.wake_with(wake_up),
+            Self::Memory(disk) => disk.wake_with(wake_up),
         }
     }
 

@@ -22,7 +22,10 @@ mod dump;
 mod error;
 mod index;
 mod known;
+mod lock;
+mod maker;
 mod memory;
+mod newest;
 mod originals;
 mod read;
 pub mod record;
@@ -30,10 +33,12 @@ mod recover;
 mod replay;
 mod resent;
 mod retire;
+mod salvage;
 pub mod segment;
 pub mod sim;
 mod tail;
 mod verify;
+mod watch;
 
 pub use append::{Cause, Journal};
 pub use directory::Directory;
@@ -49,9 +54,11 @@ pub use recover::{Recovered, Torn};
 pub use replay::{Replay, Stored};
 pub(crate) use resent::{Arrival, RUN, Wrote};
 pub use retire::{Base, Retention, Start};
+pub use salvage::{LostSession, Salvaged, salvage};
 pub use segment::Position;
 pub use tail::Tail;
 pub use verify::{Verified, verify};
+pub use watch::{Alteration, Trouble, end_on_truncation};
 
 /// Which session of the journal: the order of its registration, from 0. The engine's `SessionId`
 /// follows the configuration and may change from start to start; this number never does.
@@ -63,8 +70,6 @@ pub struct JournalId(pub u32);
 pub struct Config {
     /// Bytes of a new segment: a multiple of 4096, at most 1 GiB. Older segments keep theirs.
     pub segment_bytes: usize,
-    /// Sessions it can hold, those that are no longer configured included.
-    pub sessions: usize,
     /// Index entries per session, 16 bytes each: at least 2.
     pub index_entries: usize,
     /// Whether nothing is sent before [`Journal::sync`] covers it: durability `disk`. What a power cut
@@ -75,11 +80,10 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// Segments of 64 MiB, 1024 sessions, 64 KiB of index for each session in use.
+    /// Segments of 64 MiB, 64 KiB of index for each session in use.
     fn default() -> Self {
         Self {
             segment_bytes: 64 << 20,
-            sessions: 1024,
             index_entries: 4096,
             synced_before_sent: false,
             retention: None,
@@ -97,9 +101,6 @@ impl Config {
                 "segment_bytes",
                 "a multiple of 4096 from 4096 to 1073741824",
             );
-        }
-        if !(1..=1 << 20).contains(&self.sessions) {
-            return refuse("sessions", "from 1 to 1048576");
         }
         if !(2..=1 << 20).contains(&self.index_entries) {
             return refuse("index_entries", "from 2 to 1048576");

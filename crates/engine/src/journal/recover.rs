@@ -11,7 +11,8 @@ use super::resent;
 use super::retire::Start;
 use super::segment::{HEADER, Position, SegmentHeader, VERSION, long, word};
 use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
 
 /// What was found when the journal was opened.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -31,8 +32,29 @@ pub struct Torn {
     pub file: String,
     /// Where the unfinished record began.
     pub offset: u64,
+    /// Bytes from there to the last one that was not zero.
+    pub bytes: u64,
     /// Why it is not a record.
     pub why: Damage,
+}
+
+impl fmt::Display for Torn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            offset,
+            bytes,
+            why,
+        } = self;
+        write!(
+            f,
+            "the journal's unfinished end was cut off: {bytes} bytes of {file} from byte {offset} (at byte \
+             {}: expected {}, found {}); a crash in the middle of a write leaves that, but a damaged last \
+             record looks the same, and with durability process its messages may have been sent: compare \
+             sequence numbers with the counterparties",
+            why.offset, why.expected, why.found
+        )
+    }
 }
 
 impl<D: Disk> Journal<D> {
@@ -50,6 +72,8 @@ impl<D: Disk> Journal<D> {
         config.check()?;
         let base = disk.base()?;
         let start = base.map_or(Start::BEGIN, |base| base.first);
+        // Before the names: meanwhile nobody makes a segment.
+        let newest = disk.newest()?;
         let mut numbers = disk.segments()?;
         numbers.retain(|&number| number >= start.segment);
         if numbers.is_empty() && base.is_some() {
@@ -59,6 +83,10 @@ impl<D: Disk> Journal<D> {
                 expected: "the segment that the journal begins with".into(),
                 found: "no such file".into(),
             }));
+        }
+        if let Some(newest) = newest.filter(|&newest| newest > numbers.last().copied().unwrap_or(0))
+        {
+            return Err(JournalError::Damaged(newest_is_missing(disk.name(newest))));
         }
         let mut segments = VecDeque::with_capacity(numbers.len() + 64);
         let mut scan = Scan::new(config, base.map(|base| base.first));
@@ -95,6 +123,7 @@ impl<D: Disk> Journal<D> {
         {
             return Err(JournalError::Damaged(bad.damage.clone()));
         }
+        let last_number = numbers.last().copied().unwrap_or(0);
         // Nothing was changed so far. Segments behind the last record were made ahead: they are made
         // again when they are needed.
         segments.truncate(last + 1);
@@ -113,6 +142,7 @@ impl<D: Disk> Journal<D> {
             last: HEADER,
             outdated: false,
             record: scan.records,
+            names: HashMap::new(),
             sessions: scan.sessions,
             synced: Position::new(start.segment, 0),
             poisoned: false,
@@ -128,6 +158,11 @@ impl<D: Disk> Journal<D> {
             journal.begin()?;
             return Ok((journal, recovered));
         };
+        for (id, known) in (0..).map(JournalId).zip(&journal.sessions) {
+            // The first of a name, should it ever stand twice.
+            let name = known.name.as_str().into();
+            journal.names.entry(name).or_insert(id);
+        }
         for (place, length) in scan.unpublished {
             let segment = (place.segment() - journal.first) as usize;
             journal.segments[segment].publish(place.offset() as usize, length);
@@ -141,6 +176,7 @@ impl<D: Disk> Journal<D> {
             recovered.torn = Some(Torn {
                 file: bad.damage.file.clone(),
                 offset: end.at as u64,
+                bytes: (bad.until - end.at) as u64,
                 why: bad.damage,
             });
         }
@@ -148,6 +184,9 @@ impl<D: Disk> Journal<D> {
             journal.store_again(scan.synced);
         }
         journal.sync_all()?;
+        if newest.is_none() {
+            journal.disk.set_newest(last_number)?;
+        }
         let last = journal.segments.back_mut().expect("a segment was read");
         last.appending(true);
         journal.idle_work();
@@ -232,6 +271,16 @@ impl<D: Disk> Journal<D> {
     }
 }
 
+/// What is wrong when the newest segment is not there.
+pub(super) fn newest_is_missing(file: String) -> Damage {
+    Damage {
+        file,
+        offset: 0,
+        expected: "this segment, which the file `newest` names".into(),
+        found: "no such file".into(),
+    }
+}
+
 /// Where the records of a segment end, and what stands there if it is not zeros.
 #[derive(Debug)]
 pub(super) struct End {
@@ -255,7 +304,7 @@ pub(super) struct Bad {
 #[derive(Debug)]
 pub(super) struct Scan {
     pub(super) config: Config,
-    previous_salt: u64,
+    pub(super) previous_salt: u64,
     pub(super) records: u64,
     pub(super) bytes: u64,
     /// Up to where the journal was on the disk when its last record was written.
@@ -312,12 +361,7 @@ impl Scan {
             match find(bytes, at, salt) {
                 Found::Record(head) => match self.apply(bytes, number, at, &head) {
                     Ok(()) => at += head.length as usize,
-                    Err(Refused::Fault(fault)) => break fault,
-                    Err(Refused::Sessions) => {
-                        return Err(JournalError::TooManySessions {
-                            limit: self.config.sessions,
-                        });
-                    }
+                    Err(fault) => break fault,
                 },
                 Found::Nothing => match first_not_zero(&bytes[at..]) {
                     Some(_) if self.take_unpublished(bytes, number, &mut at, salt) => {}
@@ -429,13 +473,13 @@ impl Scan {
         found
     }
 
-    fn apply(&mut self, bytes: &[u8], number: u32, at: usize, head: &Head) -> Result<(), Refused> {
+    fn apply(&mut self, bytes: &[u8], number: u32, at: usize, head: &Head) -> Result<(), Fault> {
         let fault = |at: usize, expected: String, found: String| {
-            Err(Refused::Fault(Fault {
+            Err(Fault {
                 at,
                 expected,
                 found,
-            }))
+            })
         };
         if head.index != self.records {
             return fault(
@@ -457,9 +501,6 @@ impl Scan {
             if id != self.sessions.len() {
                 let expected = format!("the next session, {}", self.sessions.len());
                 return fault(at + 32, expected, format!("session {id}"));
-            }
-            if id >= self.config.sessions {
-                return Err(Refused::Sessions);
             }
             match str::from_utf8(&bytes[body.clone()]) {
                 Ok(name) => {
@@ -544,12 +585,6 @@ fn never_written(bytes: &[u8]) -> bool {
             zeros = if byte == 0 { zeros + 1 } else { 0 };
             zeros >= ENOUGH
         })
-}
-
-/// Why a whole record is not taken.
-pub(super) enum Refused {
-    Fault(Fault),
-    Sessions,
 }
 
 fn first_not_zero(bytes: &[u8]) -> Option<usize> {

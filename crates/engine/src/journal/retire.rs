@@ -13,7 +13,7 @@
 
 use super::checkpoint::Checkpoint;
 use super::segment::{long, word};
-use super::{Damage, Disk, Journal, JournalError};
+use super::{Damage, Disk, Journal, JournalError, Trouble};
 use crate::notes;
 use fixwire_protocol::time::{Nanos, Timestamp};
 
@@ -193,20 +193,33 @@ impl<D: Disk> Journal<D> {
         Some(at.segment())
     }
 
-    /// What went wrong with retiring, since it was asked last. The journal itself goes on.
+    /// What went wrong with the files since it was asked last. The journal itself goes on.
     ///
     /// # Errors
     ///
     /// [`JournalError::Unsynced`]: it does not.
     #[inline]
-    pub fn trouble(&mut self) -> Result<Option<JournalError>, JournalError> {
+    pub fn troubles(&mut self) -> Result<Vec<Trouble>, JournalError> {
         // Asked in every turn: nothing is moved when there is nothing.
-        if self.trouble.is_none() {
-            return Ok(None);
+        if self.trouble.is_none() && !self.disk.has_news() {
+            return Ok(Vec::new());
+        }
+        self.take_troubles()
+    }
+
+    #[cold]
+    fn take_troubles(&mut self) -> Result<Vec<Trouble>, JournalError> {
+        let (mut troubles, again) = self.disk.news();
+        if again && self.next.is_some() {
+            self.prepare_next();
         }
         match self.trouble.take() {
-            Some(error @ JournalError::Unsynced { .. }) => Err(error),
-            trouble => Ok(trouble),
+            Some(error @ JournalError::Unsynced { .. }) => return Err(error),
+            Some(error) => troubles.push(Trouble::NotRetired {
+                error: error.to_string(),
+            }),
+            None => {}
         }
+        Ok(troubles)
     }
 }

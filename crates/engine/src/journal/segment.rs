@@ -134,13 +134,7 @@ impl SegmentHeader {
         if let Some(at) = (ZERO_AT..HEADER).find(|&at| head[at] != 0) {
             return Err(damage(at, "zero".into(), format!("byte {:#04x}", head[at])));
         }
-        let header = Self {
-            version,
-            number: word(head, NUMBER_AT),
-            length: word(head, LENGTH_AT),
-            salt: long(head, SALT_AT),
-            previous_salt: long(head, PREVIOUS_SALT_AT),
-        };
+        let header = Self::fields(head, version);
         if header.number != number {
             return Err(damage(
                 NUMBER_AT,
@@ -198,6 +192,27 @@ pub(super) fn read_version(head: &[u8; HEADER], file: &str) -> Result<u32, Damag
         expected: format!("version {OLDEST_VERSION} to {VERSION}"),
         found: format!("version {version}{newer}"),
     })
+}
+
+impl SegmentHeader {
+    /// What a header says whose checksum is right, wherever it stands; `None` when it is damaged.
+    pub(super) fn parse(head: &[u8; HEADER]) -> Option<Self> {
+        let version = word(head, VERSION_AT);
+        let whole = head[..8] == MAGIC
+            && (OLDEST_VERSION..=VERSION).contains(&version)
+            && header_crc(head) == word(head, CRC_AT);
+        whole.then(|| Self::fields(head, version))
+    }
+
+    fn fields(head: &[u8; HEADER], version: u32) -> Self {
+        Self {
+            version,
+            number: word(head, NUMBER_AT),
+            length: word(head, LENGTH_AT),
+            salt: long(head, SALT_AT),
+            previous_salt: long(head, PREVIOUS_SALT_AT),
+        }
+    }
 }
 
 fn header_crc(head: &[u8; HEADER]) -> u32 {

@@ -4,12 +4,19 @@
 //! on the disk (`durable`). A sync copies one to the other; a power cut picks for each page, and each
 //! 512 bytes of it, one of the two. The end of the process alone keeps everything cached.
 
+use super::archive::base_path;
 use super::checkpoint::Checkpoint;
+use super::directory::segment_path;
+use super::newest::{self, NEWEST};
 use super::segment::HEADER;
 use super::{Base, Disk, JournalError, Segment, Start};
+use crate::private::private;
 use fixwire_protocol::time::Timestamp;
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::DirBuilder;
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 const PAGE: usize = 4096;
@@ -38,6 +45,8 @@ struct State {
     write_back: u64,
     /// Where the journal begins: as the system says, and as the disk does.
     base: [Option<Base>; 2],
+    /// The newest segment that was made: as the system says, and as the disk does.
+    newest: [Option<u32>; 2],
     /// Removed files whose names are still on the disk.
     removed: BTreeMap<u32, File>,
 }
@@ -165,6 +174,10 @@ impl SimDisk {
             let kept = state.base[choose(2)];
             state.base = [kept; 2];
         }
+        if state.newest[0] != state.newest[1] {
+            let kept = state.newest[choose(2)];
+            state.newest = [kept; 2];
+        }
         for (number, file) in std::mem::take(&mut state.removed) {
             if choose(2) == 1 {
                 state.files.insert(number, file);
@@ -231,6 +244,42 @@ impl SimDisk {
         }
     }
 
+    /// Writes its files into a directory of the operating system, which then has the same journal.
+    ///
+    /// # Errors
+    ///
+    /// What the system answers.
+    pub fn write_to(&self, directory: &Path) -> Result<(), JournalError> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory)
+            .map_err(JournalError::io(
+                "make the directory",
+                directory.display().to_string(),
+            ))?;
+        let write = |path: PathBuf, bytes: &[u8]| {
+            let name = path.display().to_string();
+            let mut file = private()
+                .truncate(true)
+                .open(path)
+                .map_err(JournalError::io("create", &name))?;
+            file.write_all(bytes)
+                .map_err(JournalError::io("write", name))
+        };
+        let state = self.state();
+        for (number, file) in &state.files {
+            write(segment_path(directory, *number), &file.cached)?;
+        }
+        if let Some(base) = state.base[0] {
+            write(base_path(directory), &base.to_bytes())?;
+        }
+        if let Some(newest) = state.newest[0] {
+            write(directory.join(NEWEST), &newest::to_bytes(newest))?;
+        }
+        Ok(())
+    }
+
     /// A disk of its own with the same bytes.
     #[must_use]
     pub fn copy(&self) -> Self {
@@ -239,6 +288,7 @@ impl SimDisk {
         let copied = State {
             files,
             base: state.base,
+            newest: state.newest,
             removed: state.removed.clone(),
             salts: state.salts,
             ..State::default()
@@ -336,6 +386,7 @@ impl Disk for SimDisk {
                 .and_modify(|file| file.named = true);
             state.room = state.room.map(|room| room - 1);
         }
+        self.set_newest(number)?;
         self.open(number)
     }
 
@@ -343,6 +394,23 @@ impl Disk for SimDisk {
 
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         Ok(self.state().base[0])
+    }
+
+    fn newest(&mut self) -> Result<Option<u32>, JournalError> {
+        Ok(self.state().newest[0])
+    }
+
+    fn set_newest(&mut self, number: u32) -> Result<(), JournalError> {
+        // The file is renamed, then its directory is synced.
+        for image in 0..2 {
+            let mut state = self.state();
+            if !state.goes_on() {
+                drop(state);
+                return Err(self.stopped(number));
+            }
+            state.newest[image] = Some(number);
+        }
+        Ok(())
     }
 
     fn retire(

@@ -1,11 +1,11 @@
 //! Reads a journal's files without changing them, and names the first byte that is wrong.
 
 use super::archive::{list_all, read_any, read_base};
-use super::directory::segment_path;
+use super::directory::{newest_of, segment_path};
 use super::error::Damage;
 use super::read::Record;
 use super::record::Head;
-use super::recover::Scan;
+use super::recover::{Scan, newest_is_missing};
 use super::segment::{HEADER, word};
 use super::{Config, JournalError, Start};
 use std::path::Path;
@@ -49,11 +49,12 @@ pub(super) fn walk(
     mut each: impl FnMut(&Record<'_>, &[&str]) -> Result<(), JournalError>,
 ) -> Result<Verified, JournalError> {
     let config = Config {
-        sessions: 1 << 20,
         index_entries: 2,
         ..Config::default()
     };
     let base = read_base(directory)?;
+    // Before the names: an engine may make a segment meanwhile.
+    let newest = newest_of(directory)?.unwrap_or(0);
     let oldest = base.map_or(Start::BEGIN, |base| base.oldest);
     let mut scan = Scan::new(config, base.map(|base| base.oldest));
     let numbers = list_all(directory, oldest.segment)?;
@@ -69,6 +70,7 @@ pub(super) fn walk(
         });
         return Ok(verified);
     }
+    let missing = newest > numbers.last().copied().unwrap_or(0);
     let mut bytes = Vec::new();
     // The last segment whose records do not end in zeros, unless something follows.
     let mut bad: Option<(Damage, bool)> = None;
@@ -125,6 +127,10 @@ pub(super) fn walk(
         verified.records = scan.records - oldest.record;
         verified.bytes = scan.bytes;
         bad = end.bad.map(|bad| (bad.damage, bad.torn));
+    }
+    if missing && bad.as_ref().is_none_or(|(_, torn)| *torn) {
+        let file = segment_path(directory, newest).display().to_string();
+        bad = Some((newest_is_missing(file), false));
     }
     verified.sessions = scan.sessions.into_iter().map(|known| known.name).collect();
     if let Some((damage, torn)) = bad {

@@ -56,6 +56,8 @@ impl Settings {
             read_buffer = read_buffer.max(max_message);
         }
         let config = EngineConfig {
+            // Never in a file: it would be there at the next start too.
+            new_journal: false,
             journal_dir: PathBuf::from(first.text(Id::FileStorePath).unwrap_or("store")),
             durability: match first.text(Id::Durability) {
                 Some("memory") => Durability::Memory,

@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
 
 use super::{Family, SessionName, StoreError, numbers};
-use crate::journal::{Config, Counters, Directory, Journal, Stored};
+use crate::journal::{Config, Counters, Directory, Journal, Recovered, Stored, Torn};
 use crate::private::private;
 
 /// How a file ends until all files of the store are whole.
 const UNFINISHED: &str = "new";
 
 /// What moved out.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Exported {
     /// Messages that can be resent.
     pub messages: u64,
@@ -23,6 +23,8 @@ pub struct Exported {
     pub next_in: u64,
     /// MsgSeqNum given out next.
     pub next_out: u64,
+    /// What was cut off the journal when it was opened.
+    pub cut: Option<Torn>,
 }
 
 /// Writes the store of a session, in a folder that is made when there is none. The journal keeps the
@@ -53,10 +55,9 @@ pub fn export(
         return Err(none());
     }
     let config = Config {
-        sessions: 1 << 20,
         ..Config::default()
     };
-    let (journal, _) = Journal::open(directory, config)?;
+    let (journal, Recovered { torn: cut, .. }) = Journal::open(directory, config)?;
     for ending in family.endings() {
         let path = name.path(family, store, ending);
         if path.symlink_metadata().is_ok() {
@@ -79,7 +80,7 @@ pub fn export(
     if result.is_err() {
         files.remove();
     }
-    result
+    result.map(|moved| Exported { cut, ..moved })
 }
 
 /// The files of a store that is being written.
@@ -159,6 +160,7 @@ impl Files<'_> {
             messages,
             next_in: counters.next_in,
             next_out: counters.next_out,
+            cut: None,
         })
     }
 

@@ -8,7 +8,9 @@ use fixwire_protocol::time::Timestamp;
 
 use super::read::Store;
 use super::{Family, SessionName, StoreError};
-use crate::journal::{Cause, Config, Counters, Directory, Effect, Journal, JournalId, Kind};
+use crate::journal::{
+    Cause, Config, Counters, Directory, Effect, Journal, JournalId, Kind, Recovered, Torn,
+};
 use crate::redact::Redactor;
 
 /// What happens to a session of this name that the journal has already.
@@ -22,7 +24,7 @@ pub enum Existing {
 }
 
 /// What moved in.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Imported {
     /// Messages that can be resent.
     pub messages: u64,
@@ -35,6 +37,8 @@ pub struct Imported {
     /// Messages of the store that have a number from `next_out` on, and so were never sent. They stay
     /// behind: their numbers are given out again.
     pub left_out: u64,
+    /// What was cut off the journal when it was opened.
+    pub cut: Option<Torn>,
 }
 
 /// Moves a session from a store into a journal, which is made when there is none. The store is only
@@ -82,11 +86,10 @@ fn append_all(
         directory.begin_pending(1)?;
     }
     let config = Config {
-        sessions: 1 << 20,
         index_entries: 2,
         ..Config::default()
     };
-    let (mut journal, _) = Journal::open(directory, config)?;
+    let (mut journal, Recovered { torn: cut, .. }) = Journal::open(directory, config)?;
     let known = journal
         .sessions()
         .find(|(_, name, _)| *name == session)
@@ -153,6 +156,7 @@ fn append_all(
         next_out: store.next_out,
         began: store.began,
         left_out: store.left_out,
+        cut,
     })
 }
 
@@ -173,7 +177,9 @@ fn undo(journal: &Path, is_new: bool) {
         return;
     };
     if is_new && directory.is_empty().unwrap_or(false) {
-        let _ = fs::remove_file(journal.join("lock"));
+        for name in ["newest", "lock"] {
+            let _ = fs::remove_file(journal.join(name));
+        }
         let _ = fs::remove_dir(journal);
     }
 }

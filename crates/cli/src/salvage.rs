@@ -1,0 +1,170 @@
+//! `fixwire journal salvage`: makes a damaged journal open again, and says what is lost.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::{Args, ValueEnum};
+use fixwire::Durability;
+use fixwire::journal::{self, Counters, LostSession, Salvaged};
+use fixwire_protocol::Timestamp;
+
+use crate::failure::Failure;
+use crate::readable::Escaped;
+
+/// Which journal, and how.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire journal salvage --dry-run store     print what would be kept and lost
+  fixwire journal salvage store
+
+For a journal that does not open. All of its files are copied first, to a folder beside it; then it is cut
+at the damage. Each session goes on with the highest sequence numbers that can still be read, so that no
+number is used twice. A journal that opens is refused, and so is one that an engine has open.
+docs/operating/salvage.md says what to agree with each counterparty.")]
+pub struct SalvageArgs {
+    /// The journal's folder: FileStorePath of the settings file
+    dir: PathBuf,
+    /// Change nothing: only print what would be kept and lost
+    #[arg(long)]
+    dry_run: bool,
+    /// The setting Durability of the engine that wrote it, if some journals open only at `disk`
+    #[arg(long, value_enum, value_name = "DURABILITY")]
+    durability: Option<Kept>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Kept {
+    /// Durability=process
+    Process,
+    /// Durability=disk
+    Disk,
+}
+
+/// Runs the command.
+pub fn run(args: &SalvageArgs) -> Result<ExitCode, Failure> {
+    if !args.dir.is_dir() {
+        return Err(Failure::Text(format!(
+            "{} is no folder",
+            args.dir.display()
+        )));
+    }
+    let durability = args.durability.map(|kept| match kept {
+        Kept::Process => Durability::Process,
+        Kept::Disk => Durability::Disk,
+    });
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = Timestamp(since_1970.map_or(0, |since| since.as_nanos() as i64));
+    let done = journal::salvage(&args.dir, durability, now, args.dry_run)
+        .map_err(|error| Failure::Text(error.to_string()))?;
+    print(&done, &mut io::stdout().lock())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(done: &Salvaged, out: &mut impl Write) -> io::Result<()> {
+    let Salvaged {
+        kept,
+        lost,
+        readable,
+        ..
+    } = done;
+    writeln!(out, "{}", escaped(&done.damage.to_string()))?;
+    match &done.copy {
+        Some(copy) => writeln!(
+            out,
+            "all files were copied to {}",
+            escaped(&copy.display().to_string())
+        )?,
+        None => writeln!(
+            out,
+            "dry run: nothing is changed; this is what would be done"
+        )?,
+    }
+    match done.kept_to {
+        Some(to) => writeln!(
+            out,
+            "kept: {kept} records, to byte {} of segment {}",
+            to.offset(),
+            to.segment()
+        )?,
+        None => writeln!(out, "kept: nothing; a new journal is begun")?,
+    }
+    if let Some(segment) = done.begins_at {
+        writeln!(
+            out,
+            "the journal begins at segment {segment} now: messages sent before are answered with gap fills"
+        )?;
+    }
+    writeln!(
+        out,
+        "lost: {lost} records behind the damage, of which {readable} can still be read in the copy; what \
+         was written after the last of them is lost too, and nobody can count it"
+    )?;
+    for session in &done.sessions {
+        print_lost(session, out)?;
+    }
+    for (name, counters) in &done.others {
+        writeln!(out, "\n{}", escaped(name))?;
+        writeln!(out, "  nothing is known to be lost")?;
+        print_agreement(name, counters, out)?;
+    }
+    if done.notes > 0 {
+        writeln!(
+            out,
+            "\nnotes of the application\n  {} are lost: what a gateway knew of open orders since then; \
+             compare open orders with every client and venue",
+            done.notes
+        )?;
+    }
+    Ok(())
+}
+
+fn print_lost(session: &LostSession, out: &mut impl Write) -> io::Result<()> {
+    let name = session.name.as_deref();
+    match name {
+        Some(name) => writeln!(out, "\n{}", escaped(name))?,
+        None => writeln!(
+            out,
+            "\na session whose name is lost; it begins anew when it logs on"
+        )?,
+    }
+    if session.was_reset() {
+        writeln!(
+            out,
+            "  its sequence numbers were reset in the part that is lost"
+        )?;
+    }
+    if let Some((from, to)) = session.sent() {
+        writeln!(
+            out,
+            "  sent and lost: MsgSeqNum {from} to {to}; a ResendRequest for them is answered with a gap fill"
+        )?;
+    }
+    if let Some((from, to)) = session.received() {
+        writeln!(
+            out,
+            "  received and lost: MsgSeqNum {from} to {to}; they are not asked for again"
+        )?;
+    }
+    print_agreement(name.unwrap_or("the counterparty"), &session.next, out)
+}
+
+fn print_agreement(name: &str, next: &Counters, out: &mut impl Write) -> io::Result<()> {
+    let peer = name.rsplit("->").next().unwrap_or(name);
+    let (expected, sent) = match next.next_in {
+        // A reset was under way; the next start completes it.
+        0 => (1, 1),
+        expected => (expected, next.next_out),
+    };
+    writeln!(
+        out,
+        "  tell {}: we expect MsgSeqNum {expected}, our next is {sent}; or reset both sides with \
+         ResetSeqNumFlag(141)=Y",
+        escaped(peer)
+    )
+}
+
+fn escaped(text: &str) -> String {
+    Escaped(text.as_bytes()).to_string()
+}

@@ -1,0 +1,60 @@
+//! One process at a time has a journal: two locks that the system gives back when the process ends.
+
+use super::JournalError;
+use crate::private::private;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+
+/// The name of the file that is locked beside the folder.
+pub(super) const LOCK: &str = "lock";
+
+/// Locks the folder itself, which nobody can remove from under it as the file [`LOCK`] can be. `None`
+/// where the file system locks no folders (NFS); the file alone has to do there.
+///
+/// # Errors
+///
+/// [`JournalError::Locked`] when another process has it.
+pub(super) fn lock_folder(folder: &Path) -> Result<Option<File>, JournalError> {
+    let name = folder.display().to_string();
+    let handle = File::open(folder).map_err(JournalError::io("open", &name))?;
+    match handle.try_lock() {
+        Ok(()) => Ok(Some(handle)),
+        Err(TryLockError::WouldBlock) => Err(JournalError::Locked { directory: name }),
+        Err(TryLockError::Error(error)) if is_unsupported(&error) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(JournalError::io("lock", name)(error)),
+    }
+}
+
+/// Locks the file [`LOCK`], making it if there is none: programs of earlier versions lock only that.
+///
+/// # Errors
+///
+/// [`JournalError::Locked`] when another process has it.
+pub(super) fn lock_file(folder: &Path) -> Result<File, JournalError> {
+    let path = folder.join(LOCK);
+    let name = path.display().to_string();
+    let file = private()
+        .read(true)
+        .open(&path)
+        .map_err(JournalError::io("open", &name))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(JournalError::Locked {
+            directory: folder.display().to_string(),
+        }),
+        Err(TryLockError::Error(error)) => Err(JournalError::io("lock", name)(error)),
+    }
+}
+
+fn is_unsupported(error: &io::Error) -> bool {
+    [
+        libc::EBADF,
+        libc::EINVAL,
+        libc::ENOLCK,
+        libc::ENOSYS,
+        libc::EOPNOTSUPP,
+    ]
+    .map(Some)
+    .contains(&error.raw_os_error())
+}

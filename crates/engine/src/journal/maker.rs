@@ -1,0 +1,234 @@
+//! Makes segments: one at a time, ahead of their use, by a thread of its own that also watches the files.
+
+use super::directory::{segment_path, sync_names};
+use super::segment::HEADER;
+use super::watch::{SharedNews, Trouble};
+use super::{JournalError, newest};
+use crate::private::private;
+use fixwire_sys::Map;
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// How a segment's file ends until it is whole: such a file is no part of the journal.
+const UNFINISHED: &str = "new";
+
+/// Bytes of a new segment that are brought into memory at a time: about twenty microseconds, but over
+/// a hundred on a virtual machine whose host has to find the memory first.
+const STEP: usize = 64 << 10;
+/// The longest rest after a step.
+const LONGEST_REST: Duration = Duration::from_millis(1);
+/// The rest while it is unknown how long segments last.
+const FIRST_REST: Duration = Duration::from_micros(100);
+/// How often the files are looked at.
+const ROUND: Duration = Duration::from_secs(1);
+/// Rounds until a segment that could not be made is tried again.
+const ROUNDS_UNTIL_AGAIN: u32 = 5;
+
+/// Makes a segment under another name, and gives it its own when all of it is on the disk: so a
+/// segment's name never stands for an unfinished file. Then it is [`newest`]. Rests between small steps
+/// of its longest part.
+pub(super) fn make(
+    directory: &Path,
+    job: &Job,
+    news: &SharedNews,
+    rest: impl Fn(),
+) -> Result<Map, JournalError> {
+    let Job {
+        number,
+        len,
+        header,
+    } = *job;
+    let path = segment_path(directory, number);
+    let unfinished = path.with_extension(UNFINISHED);
+    let name = unfinished.display().to_string();
+    let file = private()
+        .read(true)
+        .truncate(true)
+        .open(&unfinished)
+        .map_err(JournalError::io("create", &name))?;
+    fixwire_sys::allocate(&file, len as u64).map_err(JournalError::io("allocate", &name))?;
+    file.write_all_at(&header, 0)
+        .map_err(JournalError::io("write", &name))?;
+    file.sync_all().map_err(JournalError::io("sync", &name))?;
+    news.forget(|known| known == number);
+    fs::rename(&unfinished, &path).map_err(JournalError::io("rename", &name))?;
+    sync_names(directory)?;
+    if newest::read(directory)? != Some(number) {
+        newest::write(directory, number)?;
+    }
+    let map = Map::file(&file, len).map_err(JournalError::io("map", &name))?;
+    // The first store to a page that is not in memory takes the engine's thread several microseconds,
+    // and ten times as long where the machine is virtual and its host has to find the memory first.
+    for step in (0..len).step_by(STEP) {
+        static ZEROS: [u8; STEP] = [0; STEP];
+        let (from, upto) = (step.max(HEADER), (step + STEP).min(len));
+        file.write_all_at(&ZEROS[..upto - from], from as u64)
+            .map_err(JournalError::io("write", &name))?;
+        map.prefault(step, upto - step);
+        rest();
+    }
+    news.watch(number, &path);
+    Ok(map)
+}
+
+/// A segment to be made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    pub(super) number: u32,
+    pub(super) len: usize,
+    pub(super) header: [u8; HEADER],
+}
+
+/// A segment's number, and what came of making it.
+type Made = (u32, Result<Map, JournalError>);
+
+/// The thread that makes the next segment while the engine still writes to the one before.
+#[derive(Debug)]
+pub(super) struct Maker {
+    /// Set when the engine waits for the segment that is being made.
+    hurry: Arc<AtomicBool>,
+    jobs: Option<Sender<Job>>,
+    made: Receiver<Made>,
+    /// A result that was looked at before it was wanted.
+    seen: Option<Made>,
+    asked: Option<u32>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Maker {
+    pub(super) fn start(path: PathBuf, news: SharedNews) -> Result<Self, JournalError> {
+        let (jobs, to_do) = channel::<Job>();
+        let (done, made) = channel();
+        let hurry = Arc::new(AtomicBool::new(false));
+        let work = Work {
+            path,
+            news,
+            hurried: Arc::clone(&hurry),
+            done,
+            last: None,
+            failed: None,
+        };
+        let thread = thread::Builder::new()
+            .name("journal-maker".into())
+            .spawn(move || work.run(&to_do))
+            .map_err(JournalError::io("start", "a thread of the journal"))?;
+        Ok(Self {
+            hurry,
+            jobs: Some(jobs),
+            made,
+            seen: None,
+            asked: None,
+            thread: Some(thread),
+        })
+    }
+
+    pub(super) fn ask(&mut self, job: Job) {
+        if self.asked.is_none() {
+            let number = job.number;
+            if self
+                .jobs
+                .as_ref()
+                .is_some_and(|jobs| jobs.send(job).is_ok())
+            {
+                self.asked = Some(number);
+            }
+        }
+    }
+
+    /// Lets a segment that could not be made be asked for again.
+    pub(super) fn forget_failed(&mut self) {
+        match self.made.try_recv() {
+            Ok((_, Err(_))) => self.asked = None,
+            Ok(made) => self.seen = Some(made),
+            Err(_) => {}
+        }
+    }
+
+    /// The result for this number, waited for if it was asked for.
+    pub(super) fn take(&mut self, number: u32) -> Option<Result<Map, JournalError>> {
+        self.asked.take_if(|asked| *asked == number)?;
+        self.hurry.store(true, Ordering::Relaxed);
+        let (made, result) = match self.seen.take() {
+            Some(made) => made,
+            None => self.made.recv().ok()?,
+        };
+        self.hurry.store(false, Ordering::Relaxed);
+        (made == number).then_some(result)
+    }
+}
+
+impl Drop for Maker {
+    fn drop(&mut self) {
+        self.jobs = None;
+        self.hurry.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // A thread that panicked has said so already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What the thread has.
+struct Work {
+    path: PathBuf,
+    news: SharedNews,
+    hurried: Arc<AtomicBool>,
+    done: Sender<Made>,
+    /// When the last segment was begun.
+    last: Option<Instant>,
+    /// Rounds since a segment could not be made.
+    failed: Option<u32>,
+}
+
+impl Work {
+    fn run(mut self, to_do: &Receiver<Job>) {
+        let mut place = 0;
+        loop {
+            match to_do.recv_timeout(ROUND) {
+                Ok(job) => {
+                    if !self.carry_out(&job) {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            place = self.news.look(place);
+            if let Some(rounds) = &mut self.failed {
+                *rounds += 1;
+                if *rounds % ROUNDS_UNTIL_AGAIN == 0 {
+                    self.news.ask_again();
+                }
+            }
+        }
+    }
+
+    /// Makes a segment; false when nobody wants it any more.
+    fn carry_out(&mut self, job: &Job) -> bool {
+        // Done in a quarter of the time that the segment before has lasted.
+        let lasts = self.last.replace(Instant::now()).map(|last| last.elapsed());
+        let steps = job.len.div_ceil(STEP) as u32;
+        let nap = lasts.map_or(FIRST_REST, |lasts| (lasts / 4 / steps).min(LONGEST_REST));
+        let result = make(&self.path, job, &self.news, || {
+            if !self.hurried.load(Ordering::Relaxed) {
+                thread::sleep(nap);
+            }
+        });
+        match &result {
+            Err(error) if self.failed.is_none() => {
+                self.failed = Some(0);
+                let error = error.to_string();
+                self.news.tell(Trouble::NotMade { error });
+            }
+            Ok(_) if self.failed.take().is_some() => self.news.tell(Trouble::Made),
+            _ => {}
+        }
+        self.done.send((job.number, result)).is_ok()
+    }
+}

@@ -1,0 +1,100 @@
+//! The file `newest`: the number of the newest segment that was made, so that its loss is noticed.
+//!
+//! ```text
+//!  byte  size
+//!     0     8  magic "FXWLAST" 0x1A
+//!     8     4  version, 1
+//!    12     4  CRC-32C of bytes 16..32
+//!    16     4  number of the newest segment, 0 when none was made yet
+//!    20    12  zero
+//! ```
+//!
+//! A segment is on the disk with its name before this file names it, and this file names it before a
+//! record is written to it. So a crash leaves at most a segment too many, never one too few.
+
+use super::archive::write_aside;
+use super::directory::open_checked;
+use super::segment::word;
+use super::{Damage, JournalError};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// Its name.
+pub(super) const NEWEST: &str = "newest";
+const MAGIC: [u8; 8] = *b"FXWLAST\x1a";
+const VERSION: u32 = 1;
+/// Bytes of the file.
+const LENGTH: usize = 32;
+
+/// The number that the file has; `None` without a file: nothing of the journal was written by a program
+/// that makes one.
+pub(super) fn read(directory: &Path) -> Result<Option<u32>, JournalError> {
+    let path = directory.join(NEWEST);
+    let name = path.display().to_string();
+    let file = match open_checked(&path, false) {
+        Ok(file) => file,
+        Err(JournalError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    file.take(LENGTH as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(JournalError::io("read", &name))?;
+    parse(&bytes, &name)
+        .map_err(JournalError::Damaged)
+        .map(Some)
+}
+
+/// Puts the number on the disk, in one step.
+pub(super) fn write(directory: &Path, number: u32) -> Result<(), JournalError> {
+    write_aside(directory, &directory.join(NEWEST), &mut |file| {
+        file.write_all(&to_bytes(number))
+    })
+}
+
+/// The file's bytes.
+pub(super) fn to_bytes(number: u32) -> [u8; LENGTH] {
+    let mut bytes = [0; LENGTH];
+    bytes[..8].copy_from_slice(&MAGIC);
+    bytes[8..12].copy_from_slice(&VERSION.to_le_bytes());
+    bytes[16..20].copy_from_slice(&number.to_le_bytes());
+    let crc = crc32c::crc32c(&bytes[16..]);
+    bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+    bytes
+}
+
+fn parse(bytes: &[u8], file: &str) -> Result<u32, Damage> {
+    let damage = |offset: usize, expected: String, found: String| Damage {
+        file: file.to_owned(),
+        offset: offset as u64,
+        expected,
+        found,
+    };
+    if bytes.len() != LENGTH {
+        let found = format!("{} bytes", bytes.len());
+        let expected = format!("{LENGTH} bytes");
+        return Err(damage(bytes.len().min(LENGTH), expected, found));
+    }
+    if let Some(at) = (0..8).find(|&at| bytes[at] != MAGIC[at]) {
+        let expected = "the magic of the file that names the newest segment";
+        return Err(damage(
+            at,
+            expected.into(),
+            format!("byte {:#04x}", bytes[at]),
+        ));
+    }
+    if word(bytes, 8) != VERSION {
+        let found = format!("version {}", word(bytes, 8));
+        return Err(damage(8, format!("version {VERSION}"), found));
+    }
+    if crc32c::crc32c(&bytes[16..]) != word(bytes, 12) {
+        return Err(damage(
+            12,
+            "the CRC of bytes 16 to 31".into(),
+            "another".into(),
+        ));
+    }
+    Ok(word(bytes, 16))
+}

@@ -1,0 +1,249 @@
+//! Notices files of the journal that somebody removes, replaces or truncates while it is in use.
+
+use crate::host::WakeUp;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Files looked at in one round: a journal may have thousands.
+const ROUND: usize = 64;
+
+/// What goes wrong with a journal's files while the journal itself still works.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// Old segments that no session needs could not be retired.
+    NotRetired {
+        /// What went wrong.
+        error: String,
+    },
+    /// The next segment could not be made ahead of its use.
+    NotMade {
+        /// What went wrong.
+        error: String,
+    },
+    /// The next segment has been made after [`Trouble::NotMade`].
+    Made,
+    /// Somebody removed, replaced or truncated a file.
+    Altered {
+        /// Its path.
+        file: String,
+        /// What happened to it.
+        how: Alteration,
+        /// Further files that it happened to at the same time.
+        more: usize,
+    },
+}
+
+/// What somebody did to a file that is in use.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Alteration {
+    /// It is no longer there under its name.
+    Removed,
+    /// Another file has its name.
+    Replaced,
+    /// It has another length.
+    Resized {
+        /// Its length in bytes when the journal opened it.
+        from: u64,
+        /// Its length in bytes now.
+        to: u64,
+    },
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotRetired { error } => write!(f, "old segments of the journal stay: {error}"),
+            Self::NotMade { error } => write!(
+                f,
+                "the journal's next segment could not be made ahead: {error}; this is tried again every few \
+                 seconds; when the current segment is full and there is still none, the engine stops, \
+                 nothing is lost, and it can be started again: free disk space or mend the cause now"
+            ),
+            Self::Made => {
+                f.write_str("the journal's next segment has been made: the journal goes on")
+            }
+            Self::Altered { file, how, more } => {
+                write!(f, "journal file {file} {how}")?;
+                if *more > 0 {
+                    write!(f, ", and so were {more} more files")?;
+                }
+                f.write_str(
+                    " while the engine runs: what is in it will be missing after a restart; stop the \
+                     engine, then put back a copy or run `fixwire journal salvage`",
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for Alteration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Removed => f.write_str("was removed"),
+            Self::Replaced => f.write_str("was replaced by another file"),
+            Self::Resized { from, to } => write!(f, "was changed from {from} to {to} bytes"),
+        }
+    }
+}
+
+/// Lets this process say why it ends, instead of only ending, when somebody truncates a file of this
+/// journal that is in use: one line on the standard error stream, and exit code 1. For programs, which
+/// alone may decide what a signal does.
+///
+/// # Errors
+///
+/// What the system answers.
+pub fn end_on_truncation(directory: &Path) -> io::Result<()> {
+    let name = directory.display().to_string();
+    let name = name.escape_debug();
+    fixwire_sys::end_on_bus_error(format!(
+        "error: journal {name}: a file was truncated while it was in use, or its disk failed; the engine \
+         ends; run `fixwire journal verify {name}` (SIGBUS)\n"
+    ))
+}
+
+/// A file as the journal knows it.
+#[derive(Clone, Debug)]
+struct Watched {
+    /// The segment's number, 0 for the lock.
+    number: u32,
+    path: PathBuf,
+    /// Device and inode.
+    identity: (u64, u64),
+    length: u64,
+}
+
+impl Watched {
+    fn alteration(&self) -> Option<Alteration> {
+        match fs::symlink_metadata(&self.path) {
+            Ok(facts) if (facts.dev(), facts.ino()) != self.identity => Some(Alteration::Replaced),
+            Ok(facts) if facts.len() != self.length => Some(Alteration::Resized {
+                from: self.length,
+                to: facts.len(),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Some(Alteration::Removed),
+            // What cannot be looked at now may be there later.
+            _ => None,
+        }
+    }
+}
+
+/// What the threads of a journal's directory tell its owner. One owner, any number of threads.
+#[derive(Default)]
+pub(super) struct News {
+    is_there: AtomicBool,
+    list: Mutex<Vec<Trouble>>,
+    /// The next segment may be asked for again.
+    again: AtomicBool,
+    files: Mutex<Vec<Watched>>,
+    wake_up: OnceLock<WakeUp>,
+}
+
+impl fmt::Debug for News {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("News").finish_non_exhaustive()
+    }
+}
+
+impl News {
+    /// Whether there is something to take. Asked in every turn.
+    #[inline]
+    pub(super) fn is_there(&self) -> bool {
+        self.is_there.load(Ordering::Relaxed)
+    }
+
+    /// What happened since the last call, and whether the next segment may be asked for again.
+    pub(super) fn take(&self) -> (Vec<Trouble>, bool) {
+        self.is_there.store(false, Ordering::Relaxed);
+        let list = std::mem::take(&mut *locked(&self.list));
+        (list, self.again.swap(false, Ordering::Relaxed))
+    }
+
+    pub(super) fn tell(&self, trouble: Trouble) {
+        locked(&self.list).push(trouble);
+        self.ring();
+    }
+
+    /// The next segment, which could not be made, may be asked for again.
+    pub(super) fn ask_again(&self) {
+        self.again.store(true, Ordering::Relaxed);
+        self.ring();
+    }
+
+    fn ring(&self) {
+        self.is_there.store(true, Ordering::Relaxed);
+        if let Some(wake_up) = self.wake_up.get() {
+            wake_up();
+        }
+    }
+
+    /// Wakes the owner whenever there is something.
+    pub(super) fn wake_with(&self, wake_up: WakeUp) {
+        let _ = self.wake_up.set(wake_up);
+    }
+
+    /// Watches a file as it is now; the segment of this number, or the lock with 0.
+    pub(super) fn watch(&self, number: u32, path: &Path) {
+        let Ok(facts) = fs::symlink_metadata(path) else {
+            return;
+        };
+        let file = Watched {
+            number,
+            path: path.to_owned(),
+            identity: (facts.dev(), facts.ino()),
+            length: facts.len(),
+        };
+        let mut files = locked(&self.files);
+        files.retain(|known| known.number != number);
+        files.push(file);
+    }
+
+    /// Forgets segments, which we ourselves remove or replace next.
+    pub(super) fn forget(&self, which: impl Fn(u32) -> bool) {
+        locked(&self.files).retain(|file| file.number == 0 || !which(file.number));
+    }
+
+    /// Looks at some of the files, from place `from` on and always at the newest, and tells what is
+    /// wrong with them; answers where to go on. Each file is told once.
+    pub(super) fn look(&self, from: usize) -> usize {
+        let all = locked(&self.files).clone();
+        let from = if from < all.len() { from } else { 0 };
+        let round = all.iter().skip(from).take(ROUND).chain(all.last());
+        let suspects: Vec<&Watched> = round.filter(|file| file.alteration().is_some()).collect();
+        if !suspects.is_empty() {
+            self.tell_altered(&suspects);
+        }
+        from + ROUND
+    }
+
+    fn tell_altered(&self, suspects: &[&Watched]) {
+        // The owner may have removed them itself since they were copied: then it has forgotten them.
+        let mut altered = Vec::new();
+        let mut files = locked(&self.files);
+        files.retain(|file| {
+            let suspected = suspects.iter().any(|suspect| suspect.path == file.path);
+            let found = file.alteration().filter(|_| suspected);
+            altered.extend(found.map(|how| (file.path.display().to_string(), how)));
+            found.is_none()
+        });
+        drop(files);
+        let more = altered.len().saturating_sub(1);
+        if let Some((file, how)) = altered.into_iter().next() {
+            self.tell(Trouble::Altered { file, how, more });
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nobody panics while holding it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The news of one directory, shared by its threads.
+pub(super) type SharedNews = Arc<News>;
