@@ -1,69 +1,48 @@
 //! Is anything lost, doubled or changed when an engine dies at any point of a simulated world?
 //!
-//! `SIM_CASES` is the number of crash points, `SIM_SEED` the first seed; without it every run has the
-//! same worlds. Each planted fault must be found within the same number of crash points.
+//! Each run plays the worlds that once showed a fault, the worlds from seed 1 on, and then worlds that
+//! nobody has played. `SIM_CASES` is the number of crash points, `SIM_SEED` the first seed; with one of
+//! them only those worlds are played. Each planted fault must be found, by its own message.
 
-use std::time::Instant;
+use std::time::Duration;
 
-use fixwire_rigs::simulation::campaign;
-
-const CASES: u64 = 20_000;
-const SEED: u64 = 1;
-
-fn setting(name: &str, usual: u64) -> u64 {
-    match std::env::var(name) {
-        Ok(text) => text
-            .parse()
-            .unwrap_or_else(|_| panic!("{name} is not a number: {text}")),
-        Err(_) => usual,
-    }
-}
+use fixwire_rigs::simulation::rig::Rig;
+use fixwire_rigs::simulation::world;
 
 /// Faults are planted for the whole process, so that the two parts must not run at the same time.
 #[test]
-fn a_crash_at_any_point_loses_nothing_and_planted_faults_are_found() {
-    no_crash_point_loses_anything();
+fn a_crash_at_any_point_loses_nothing_and_planted_faults_are_found() -> Result<(), String> {
+    let rig = Rig {
+        name: "simulation",
+        play: world::play,
+        fixed: include_str!("../worlds/simulation.txt"),
+        cases: 20_000,
+        fresh: Duration::from_secs(20),
+    };
+    rig.run()?;
     #[cfg(feature = "canary")]
-    planted_faults_are_found();
+    planted_faults_are_found(rig)?;
+    Ok(())
 }
 
-fn no_crash_point_loses_anything() {
-    let (seed, cases) = (setting("SIM_SEED", SEED), setting("SIM_CASES", CASES));
-    let began = Instant::now();
-    match campaign(seed, cases) {
-        Ok((tally, next)) => {
-            println!(
-                "seeds {seed} to {}, {:.1?}: {tally}",
-                next - 1,
-                began.elapsed()
-            );
-        }
-        Err((seed, what)) => panic!(
-            "seed {seed}: {what}\nrepeat it: SIM_SEED={seed} SIM_CASES=1 SIM_SHOW=1 ./test simulation"
-        ),
-    }
-}
-
+/// What a simulated disk and an engine with a simple application may leave out.
 #[cfg(feature = "canary")]
-fn planted_faults_are_found() {
-    use fixwire::canary::{Fault, plant};
-    for fault in Fault::ALL {
-        plant(Some(fault));
-        // A planted fault may also be noticed by an assertion of the engine.
-        let found = std::panic::catch_unwind(|| campaign(SEED, CASES));
-        plant(None);
-        match found {
-            Ok(Ok((tally, _))) => {
-                panic!(
-                    "{} is not found by {} crash points",
-                    fault.name(),
-                    tally.crash_points()
-                )
-            }
-            Ok(Err((seed, what))) => {
-                println!("{}: found by seed {seed}: {what:.200}", fault.name())
-            }
-            Err(_) => println!("{}: found by an assertion", fault.name()),
-        }
-    }
+fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
+    use fixwire::canary::Fault;
+    rig.finds(&[
+        (Fault::SkipCommit, &["A1:", "A2:", "A4:"]),
+        (Fault::SkipSync, &["A1:"]),
+        (Fault::SkipCrc, &["A7:", "A8:", "A9:"]),
+        (Fault::ReuseNumber, &["A2:"]),
+        (Fault::SkipResend, &["A3:"]),
+        (Fault::SkipDirectorySync, &["A1:"]),
+        (Fault::SkipBaseSync, &["recovery after a crash:"]),
+        (Fault::SkipStoreAgain, &["A1:"]),
+        (Fault::SkipBacklogSync, &["A1:"]),
+        (Fault::SkipFarewellSync, &["A1:"]),
+        (Fault::EffectWithoutCause, &["A4:"]),
+        (Fault::ForgetReset, &["A2:", "A3: a reset was not answered"]),
+        (Fault::ForgetInbound, &["A3:", "A4: twice"]),
+        (Fault::ForgetNotes, &["A4: the application got other notes"]),
+    ])
 }

@@ -3,6 +3,12 @@
 //! Without the feature `canary` nothing can be planted and `is` is a constant. With it, one fault
 //! is chosen for the whole process, by `plant` or by the variable `FIXWIRE_CANARY`.
 
+use fixwire_protocol::session::is_admin;
+
+use crate::commit::Core;
+use crate::journal::Disk;
+use crate::line::Line;
+
 /// A step that the engine leaves out, or does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
@@ -17,16 +23,58 @@ pub enum Fault {
     ReuseNumber,
     /// After a second connection of a process, gaps are not asked for.
     SkipResend,
+    /// A simulated disk does not sync the name of a new segment.
+    SkipDirectorySync,
+    /// A simulated disk does not sync where the journal begins before older segments go.
+    SkipBaseSync,
+    /// Recovery does not store again what a sync that failed may have left out.
+    SkipStoreAgain,
+    /// With durability `disk`, what waits for a socket is not synced.
+    SkipBacklogSync,
+    /// With durability `disk`, the last messages of a session that ends are not synced.
+    SkipFarewellSync,
+    /// Every fifth message leaves its effects in the journal, and itself not.
+    EffectWithoutCause,
+    /// A reset that was not answered is forgotten when the process ends.
+    ForgetReset,
+    /// Every third note of the application is not given back to it at the start.
+    ForgetNotes,
+    /// No Heartbeat leaves.
+    SkipHeartbeat,
+    /// After a restart the last message of the peer is forgotten.
+    ForgetInbound,
+    /// Of every hundred messages that a session delivers, one makes nothing leave.
+    LoseMessage,
+    /// Every thousandth message of another engine's store is not imported.
+    SkipStored,
+    /// Any password of a Logon will do.
+    AnyPassword,
+    /// The throttle of a peer lets everything through.
+    SkipThrottle,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 19] = [
         Self::SkipCommit,
         Self::SkipSync,
         Self::SkipCrc,
         Self::ReuseNumber,
         Self::SkipResend,
+        Self::SkipDirectorySync,
+        Self::SkipBaseSync,
+        Self::SkipStoreAgain,
+        Self::SkipBacklogSync,
+        Self::SkipFarewellSync,
+        Self::EffectWithoutCause,
+        Self::ForgetReset,
+        Self::ForgetNotes,
+        Self::SkipHeartbeat,
+        Self::ForgetInbound,
+        Self::LoseMessage,
+        Self::SkipStored,
+        Self::AnyPassword,
+        Self::SkipThrottle,
     ];
 
     /// What `FIXWIRE_CANARY` calls it.
@@ -38,8 +86,39 @@ impl Fault {
             Self::SkipCrc => "skip-crc",
             Self::ReuseNumber => "reuse-number",
             Self::SkipResend => "skip-resend",
+            Self::SkipDirectorySync => "skip-directory-sync",
+            Self::SkipBaseSync => "skip-base-sync",
+            Self::SkipStoreAgain => "skip-store-again",
+            Self::SkipBacklogSync => "skip-backlog-sync",
+            Self::SkipFarewellSync => "skip-farewell-sync",
+            Self::EffectWithoutCause => "effect-without-cause",
+            Self::ForgetReset => "forget-reset",
+            Self::ForgetNotes => "forget-notes",
+            Self::SkipHeartbeat => "skip-heartbeat",
+            Self::ForgetInbound => "forget-inbound",
+            Self::LoseMessage => "lose-message",
+            Self::SkipStored => "skip-stored",
+            Self::AnyPassword => "any-password",
+            Self::SkipThrottle => "skip-throttle",
         }
     }
+}
+
+/// Whether this message must not leave because of what happens to this session.
+#[inline(always)]
+pub(crate) fn withholds(msg_type: &[u8], line: &Line) -> bool {
+    is(Fault::SkipResend) && msg_type == b"2" && line.counters.connections > 1
+        || is(Fault::SkipHeartbeat) && msg_type == b"0"
+        || is(Fault::LoseMessage) && !is_admin(msg_type) && line.counters.delivered % 100 == 99
+}
+
+/// Whether what is about to be written is not synced before.
+#[inline(always)]
+pub(crate) fn leaves_out_sync<D: Disk>(core: &Core<D>) -> bool {
+    let mut lines = core.lines.iter();
+    is(Fault::SkipSync)
+        || is(Fault::SkipBacklogSync) && lines.any(|line| line.output.has_backlog())
+        || is(Fault::SkipFarewellSync) && lines.any(|line| line.ended_before == Some(core.flushes))
 }
 
 #[cfg(not(feature = "canary"))]

@@ -105,8 +105,10 @@ impl<D: Disk> Core<D> {
         if verdict == Verdict::Deliver {
             line.counters.delivered += 1;
             let taken = match &mut line.throttle {
-                Some(throttle) => throttle.admits(now.mono, message),
-                None => Ok(()),
+                Some(throttle) if !canary::is(Fault::SkipThrottle) => {
+                    throttle.admits(now.mono, message)
+                }
+                _ => Ok(()),
             };
             let answer = taken.and_then(|()| match line.answer_panics {
                 false => app.on_message(now, state.id(), message, &mut self.outbox),
@@ -211,11 +213,7 @@ impl<D: Disk> Core<D> {
         for index in new.clone() {
             let entry = outbox.entries()[index];
             match sessions.get_mut(entry.session.0 as usize) {
-                Some(_)
-                    if canary::is(Fault::SkipResend)
-                        && entry.msg_type() == b"2"
-                        && lines[cause].counters.connections > 1 =>
-                {
+                Some(_) if canary::withholds(entry.msg_type(), &lines[cause]) => {
                     outbox.discard(index);
                 }
                 Some(_) if lines[entry.session.0 as usize].is_out_of_hours() => {
@@ -291,7 +289,7 @@ impl<D: Disk> Core<D> {
             self.voided += line.output.void() + std::mem::take(&mut line.waiting);
             line.resending = None;
         }
-        let cause = Cause {
+        let mut cause = Cause {
             session: line.journal,
             kind,
             inbound: inbound.map(|bytes| redactor.kept(INBOUND, bytes)),
@@ -299,6 +297,9 @@ impl<D: Disk> Core<D> {
             next_out,
             epoch,
         };
+        if canary::is(Fault::EffectWithoutCause) && stored && next_in.is_multiple_of(5) {
+            (cause.inbound, cause.next_in) = (None, known.next_in);
+        }
         let (outbox, lines, kept, notes) = (&*outbox, &*lines, &*redactor, &*notes);
         let effects = new.filter_map(|index| {
             let entry = &outbox.entries()[index];
@@ -357,7 +358,7 @@ impl<D: Disk> Core<D> {
         if count == 0 {
             return Ok(());
         }
-        if self.sync_first && !canary::is(Fault::SkipSync) {
+        if self.sync_first && !canary::leaves_out_sync(self) {
             self.journal.sync(self.journal.end())?;
         }
         let mut start = 0;

@@ -118,7 +118,12 @@ pub(crate) fn restore<D: Disk>(
         true => stored.next_out.saturating_sub(1).max(1),
         false => stored.next_out,
     };
-    state.restore(next_out, stored.next_in, u64::from(stored.epoch));
+    let next_in = match stored.next_in {
+        0 if canary::is(Fault::ForgetReset) => 1,
+        number if number > 1 && canary::is(Fault::ForgetInbound) => number - 1,
+        number => number,
+    };
+    state.restore(next_out, next_in, u64::from(stored.epoch));
     Ok((state, Line::new(config, id, room, trail)))
 }
 

@@ -1,4 +1,4 @@
-//! What must hold of a journal, judged against everything the peer has seen and sent.
+//! What must hold of a journal, judged against everything the peers have seen and sent.
 //!
 //! The numbers in the messages are those of the invariants of one node: A1 write before wire, A2 one
 //! number one message, A3 no unnoticed gap, A4 a cause and its effects together, A5 duplicates have
@@ -7,104 +7,180 @@
 use std::collections::{HashMap, HashSet};
 
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, Position};
+use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, Position, Record};
 
 use super::peer::{Peer, essence};
-use crate::random::Random;
 use crate::wire::{number, show, value};
-
-/// What a journal holds, apart from where it holds it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Image {
-    /// One digest for each record, in order; a session's registration is not counted.
-    pub records: Vec<u64>,
-    /// Sessions that are registered.
-    pub sessions: usize,
-    /// Behind the last record.
-    pub end: Position,
-    /// Counters of the first session.
-    pub counters: Counters,
-}
 
 /// How many reports the application writes for an order of this quantity; a fourth is refused.
 pub fn reports_wanted(quantity: u64) -> u64 {
     match quantity {
-        2 => 1,
+        2 | 5 => 1,
         3 => 2,
         _ => 0,
     }
 }
 
-/// Opens a copy of the disk and reads what it holds.
-///
-/// # Errors
-///
-/// Why it cannot be opened.
-pub fn image(disk: &SimDisk, config: Config) -> Result<Image, JournalError> {
-    let (journal, _) = Journal::open(disk.copy(), config)?;
-    let mut records = Vec::new();
-    for record in journal.records(Position::START) {
-        if matches!(record.kind, Kind::Session | Kind::Carried) {
-            continue;
-        }
-        let mut digest = Digest::default();
-        digest.add(record.body);
-        for effect in record.effects {
-            digest.add(&effect.seq.to_le_bytes());
-            digest.add(effect.bytes);
-        }
-        let Counters {
-            next_in,
-            next_out,
-            epoch,
-        } = record.counters;
-        for number in [
-            next_in,
-            next_out,
-            u64::from(epoch),
-            record.wall.0.cast_unsigned(),
-        ] {
-            digest.add(&number.to_le_bytes());
-        }
-        records.push(digest.0);
-    }
-    let counters = journal
-        .sessions()
-        .next()
-        .map_or(Counters::NEW, |(_, _, counters)| counters);
-    let sessions = journal.sessions().count();
-    Ok(Image {
-        records,
-        sessions,
-        end: journal.end(),
-        counters,
-    })
+/// Whether the application tells the other session of an order of this quantity.
+pub fn crosses(quantity: u64) -> bool {
+    quantity == 5
 }
 
-/// FNV-1a over eight bytes at a time: enough to tell records apart.
+/// One session, as far as its records have been read.
+struct Row<'a> {
+    peer: &'a Peer,
+    before: Counters,
+    sent: HashSet<&'a [u8]>,
+    bare: HashSet<Vec<u8>>,
+    numbers: HashMap<(u32, u64), &'a [u8]>,
+    done: HashSet<&'a [u8]>,
+}
+
+/// What one record has made leave.
 #[derive(Default)]
-struct Digest(u64);
+struct Left<'a> {
+    reports: u64,
+    crossed: Option<&'a [u8]>,
+    noted: Option<&'a [u8]>,
+}
 
-impl Digest {
-    fn add(&mut self, bytes: &[u8]) {
-        let mut mix = |word: u64| {
-            self.0 = (self.0 ^ word)
-                .wrapping_mul(0x0000_0100_0000_01B3)
-                .rotate_left(29);
+impl<'a> Row<'a> {
+    fn new(peer: &'a Peer) -> Self {
+        Self {
+            peer,
+            before: Counters::NEW,
+            sent: HashSet::new(),
+            bare: HashSet::new(),
+            numbers: HashMap::new(),
+            done: HashSet::new(),
+        }
+    }
+
+    /// A message that left for this session, which must have the next number.
+    fn effect(&mut self, epoch: u32, seq: u64, bytes: &'a [u8]) -> Result<(), String> {
+        let next_out = self.before.next_out;
+        if seq != next_out || number(bytes, "34") != Some(next_out) {
+            let found = show(bytes);
+            return Err(format!(
+                "A2: number {next_out} is next, the journal has {found}"
+            ));
+        }
+        self.before.next_out += 1;
+        if let Some(first) = self.numbers.insert((epoch, seq), bytes) {
+            return Err(format!("A2: {} and {}", show(first), show(bytes)));
+        }
+        self.sent.insert(bytes);
+        if !self.peer.repeated.is_empty() {
+            self.bare.insert(essence(bytes));
+        }
+        Ok(())
+    }
+
+    /// An order that the application has handled, by a record that says so.
+    fn handled(&mut self, order: &'a [u8]) -> Result<(&'a [u8], u64), String> {
+        let id = value(order, "11").unwrap_or_default();
+        let known = std::str::from_utf8(id)
+            .ok()
+            .and_then(|id| self.peer.orders.get(id));
+        let sent = known.filter(|&&quantity| number(order, "38") == Some(quantity));
+        let Some(&quantity) = sent else {
+            return Err(format!("A4: nobody sent {}", show(order)));
         };
-        mix(bytes.len() as u64);
-        for part in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..part.len()].copy_from_slice(part);
-            mix(u64::from_le_bytes(word));
+        if !self.done.insert(id) {
+            return Err(format!("A4: twice: {}", show(order)));
+        }
+        Ok((id, quantity))
+    }
+
+    /// What the record counts, and the order that was handled in it.
+    fn count(
+        &mut self,
+        record: &Record<'a>,
+        inbound: Option<&'a [u8]>,
+        next_in: u64,
+        left: &Left<'_>,
+    ) -> Result<Option<(&'a [u8], u64)>, String> {
+        let (to, body) = (record.counters.next_in, inbound.unwrap_or_default());
+        let is_message = inbound.is_some();
+        let kind = value(body, "35").unwrap_or_default();
+        if to == 0 {
+            // A reset waits for its answer, and the old numbers count on, unseen: an order shows by
+            // what it made leave.
+            let shows = left.reports > 0 || left.noted.is_some();
+            return (is_message && kind == b"D" && shows)
+                .then(|| self.handled(body))
+                .transpose();
+        }
+        if next_in == 0 {
+            return if is_message && kind == b"A" && value(body, "141") == Some(b"Y") {
+                Ok(None)
+            } else {
+                Err(format!(
+                    "A3: a reset was not answered and is forgotten, {to} is next, by {}",
+                    show(body)
+                ))
+            };
+        }
+        if to < next_in {
+            return Err(format!("A3: next_in goes back from {next_in} to {to}"));
+        }
+        // Logons and ResendRequests above a gap are acted on at once, and counted when it is closed.
+        let counted = |own: u64| {
+            let mut counted = next_in..to;
+            counted.all(|at| at == own || self.peer.urgent.contains(&at))
+        };
+        if !is_message {
+            return if counted(0) {
+                Ok(None)
+            } else {
+                Err(format!("A3: {next_in} was next, then {to}, for no message"))
+            };
+        }
+        let seq = number(body, "34").unwrap_or_default();
+        if kind != b"4" && !counted(seq) {
+            let body = show(body);
+            return Err(format!("A3: {next_in} was next, then {to}, by {body}"));
+        }
+        if kind == b"D" && to > seq && next_in <= seq {
+            return self.handled(body).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// What the peer has seen is in the journal.
+    fn look(&self, is_end: bool) -> Result<(), String> {
+        for raw in self.peer.seen.values() {
+            if value(raw, "35") != Some(b"4") && !self.sent.contains(raw.as_slice()) {
+                return Err(format!(
+                    "A1: the peer has {}, the journal has not",
+                    show(raw)
+                ));
+            }
+        }
+        if let Some(raw) = self
+            .peer
+            .repeated
+            .values()
+            .find(|raw| !self.bare.contains(*raw))
+        {
+            return Err(format!(
+                "A1: the peer has a repetition of {}, the journal has not",
+                show(raw)
+            ));
+        }
+        let mut orders = self.peer.current_orders();
+        match orders.find(|id| is_end && !self.done.contains(id.as_bytes())) {
+            Some(id) => Err(format!("A3: order {id} was counted and never delivered")),
+            None => Ok(()),
         }
     }
 }
 
-/// Checks A1 to A5 on a copy of the disk; at the end every order must be there.
+/// Checks A1 to A5 on a copy of the disk; at the end every order must be there. Answers the counters of
+/// the sessions, one for each peer.
 ///
-/// Retired segments are read as well: none is ever removed here, so every checkpoint is also held
-/// against the records before it.
+/// Retired and removed segments are read as well, so every checkpoint is also held against the records
+/// before it.
 ///
 /// # Errors
 ///
@@ -112,147 +188,106 @@ impl Digest {
 pub fn journal(
     disk: &SimDisk,
     config: Config,
-    peer: &Peer,
+    peers: &[Peer],
     keeps_notes: bool,
     is_end: bool,
-) -> Result<Counters, String> {
+) -> Result<Vec<Counters>, String> {
     let open = |disk| {
         Journal::open(disk, config)
             .map(|(journal, _)| journal)
             .map_err(|error| format!("the journal does not open: {error}"))
     };
     let journal = open(disk.copy_unretired())?;
-    let mut sent: HashSet<&[u8]> = HashSet::new();
-    let mut bare: HashSet<Vec<u8>> = HashSet::new();
-    let mut numbers: HashMap<(u32, u64), &[u8]> = HashMap::new();
-    let mut done: HashSet<&[u8]> = HashSet::new();
-    let (mut before, mut notes) = (Counters::NEW, 0);
+    let mut rows: Vec<Row<'_>> = peers.iter().map(Row::new).collect();
+    let mut notes = 0;
     for record in journal.records(Position::START) {
-        if record.session.0 > 0 {
+        let own = record.session.0 as usize;
+        if own >= rows.len() {
             continue;
         }
-        let after = record.counters;
-        let epoch_began = after.epoch != before.epoch;
-        let (mut next_out, next_in) = if epoch_began {
-            (1, 1)
-        } else {
-            (before.next_out, before.next_in)
-        };
-        if after.next_in < next_in {
-            return Err(format!(
-                "A3: next_in goes back from {next_in} to {}",
-                after.next_in
-            ));
+        let (before, after) = (rows[own].before, record.counters);
+        let mut next_in = before.next_in;
+        if after.epoch != before.epoch {
+            next_in = 1;
+            rows[own].before.next_out = 1;
         }
-        let (mut reports, mut noted) = (0, None);
+        let mut left = Left::default();
         for effect in record.effects {
-            // A note of the application: the only thing that is no session's.
-            if effect.session != record.session {
+            let session = effect.session.0 as usize;
+            if session >= rows.len() {
+                // A note of the application: the only thing that is no session's.
                 notes += 1;
-                if effect.seq != notes || noted.is_some() {
+                if effect.seq != notes || left.noted.is_some() {
                     return Err(format!("A2: note {notes} is next, then {}", effect.seq));
                 }
-                noted = value(effect.bytes, "11");
+                left.noted = value(effect.bytes, "11");
                 continue;
             }
-            if effect.seq != next_out || number(effect.bytes, "34") != Some(next_out) {
-                let found = show(effect.bytes);
-                return Err(format!(
-                    "A2: number {next_out} is next, the journal has {found}"
-                ));
+            let epoch = if session == own {
+                after.epoch
+            } else {
+                rows[session].before.epoch
+            };
+            rows[session].effect(epoch, effect.seq, effect.bytes)?;
+            let kind = value(effect.bytes, "35");
+            if session == own {
+                left.reports += u64::from(matches!(kind, Some(b"8" | b"j")));
+            } else if let Some(id) = value(effect.bytes, "11")
+                && left.crossed.replace(id).is_some()
+            {
+                return Err(format!("A4: told twice: {}", show(effect.bytes)));
             }
-            next_out += 1;
-            if let Some(first) = numbers.insert((after.epoch, effect.seq), effect.bytes) {
-                return Err(format!("A2: {} and {}", show(first), show(effect.bytes)));
-            }
-            sent.insert(effect.bytes);
-            if !peer.repeated.is_empty() {
-                bare.insert(essence(effect.bytes));
-            }
-            reports += u64::from(matches!(value(effect.bytes, "35"), Some(b"8" | b"j")));
         }
+        let row = &mut rows[own];
+        let next_out = row.before.next_out;
         if after.next_out != next_out {
             return Err(format!(
                 "A2: {next_out} is next, the record says {}",
                 after.next_out
             ));
         }
-        let (mut wanted, mut handled) = (0, None);
-        // Logons and ResendRequests above a gap are acted on at once, and counted when it is closed.
-        let counted = |own: u64| {
-            let mut counted = next_in..after.next_in;
-            counted.all(|at| at == own || peer.urgent.contains(&at))
-        };
         let inbound = journal.inbound(&record);
-        if let Some(body) = inbound.filter(|_| record.kind != Kind::Queued) {
-            let seq = number(body, "34").unwrap_or_default();
-            let kind = value(body, "35").unwrap_or_default();
-            if kind != b"4" && !counted(seq) {
-                let (to, body) = (after.next_in, show(body));
-                return Err(format!("A3: {next_in} was next, then {to}, by {body}"));
-            }
-            if kind == b"D" && after.next_in > seq && next_in <= seq {
-                let id = value(body, "11").unwrap_or_default();
-                let known = std::str::from_utf8(id)
-                    .ok()
-                    .and_then(|id| peer.orders.get(id));
-                let sent = known.filter(|&&quantity| number(body, "38") == Some(quantity));
-                let Some(&quantity) = sent else {
-                    return Err(format!("A4: nobody sent {}", show(body)));
-                };
-                if !done.insert(id) {
-                    return Err(format!("A4: twice: {}", show(body)));
-                }
-                wanted = reports_wanted(quantity) + u64::from(quantity == 4);
-                handled = Some(id).filter(|_| keeps_notes);
-            }
-        } else if !counted(0) {
-            let to = after.next_in;
-            return Err(format!("A3: {next_in} was next, then {to}, for no message"));
-        }
-        if reports != wanted {
-            let body = show(record.body);
-            return Err(format!(
-                "A4: {reports} reports instead of {wanted} for {body}"
-            ));
-        }
-        if noted != handled {
-            let body = show(record.body);
-            return Err(format!(
-                "A4: {handled:?} was handled, noted is {noted:?}: {body}"
-            ));
-        }
-        before = after;
+        let inbound = inbound.filter(|_| record.kind != Kind::Queued);
+        let order = row.count(&record, inbound, next_in, &left)?;
+        together(&record, order, &left, keeps_notes)?;
+        row.before = after;
     }
-    for raw in peer.seen.values() {
-        if value(raw, "35") != Some(b"4") && !sent.contains(raw.as_slice()) {
+    for row in &rows {
+        row.look(is_end)?;
+    }
+    let known: Vec<Counters> = rows.iter().map(|row| row.before).collect();
+    let whole = open(disk.copy())?;
+    for ((_, _, counters), before) in whole.sessions().zip(&known) {
+        if counters != *before {
             return Err(format!(
-                "A1: the peer has {}, the journal has not",
-                show(raw)
+                "A2: from its checkpoint the journal ends with {counters:?}, as a whole with {before:?}"
             ));
         }
     }
-    if let Some(raw) = peer.repeated.values().find(|raw| !bare.contains(*raw)) {
-        return Err(format!(
-            "A1: the peer has a repetition of {}, the journal has not",
-            show(raw)
-        ));
-    }
-    if is_end
-        && let Some(id) = peer
-            .current_orders()
-            .find(|id| !done.contains(id.as_bytes()))
-    {
-        return Err(format!("A3: order {id} was counted and never delivered"));
-    }
-    if let Some((_, _, counters)) = open(disk.copy())?.sessions().next()
-        && counters != before
-    {
-        return Err(format!(
-            "A2: from its checkpoint the journal ends with {counters:?}, as a whole with {before:?}"
-        ));
-    }
-    Ok(before)
+    Ok(known)
+}
+
+/// A4: an order and all that it has caused are in one record.
+fn together(
+    record: &Record<'_>,
+    order: Option<(&[u8], u64)>,
+    left: &Left<'_>,
+    keeps_notes: bool,
+) -> Result<(), String> {
+    let (id, quantity) = order.unzip();
+    let quantity = quantity.unwrap_or_default();
+    let wanted = reports_wanted(quantity) + u64::from(quantity == 4);
+    let what = if left.reports != wanted {
+        format!("{} reports instead of {wanted}", left.reports)
+    } else if left.noted != id.filter(|_| keeps_notes) {
+        format!("{id:?} was handled, noted is {:?}", left.noted)
+    } else if left.crossed != id.filter(|_| crosses(quantity)) {
+        let crossed = left.crossed;
+        format!("{id:?} was handled, the other session was told of {crossed:?}")
+    } else {
+        return Ok(());
+    };
+    Err(format!("A4: {what}: {}", show(record.body)))
 }
 
 /// The orders that the application has noted, in the order of their records.
@@ -260,11 +295,13 @@ pub fn journal(
 /// # Errors
 ///
 /// Why the journal cannot be opened.
-pub fn noted(disk: &SimDisk, config: Config) -> Result<Vec<Vec<u8>>, JournalError> {
+pub fn noted(disk: &SimDisk, config: Config, peers: usize) -> Result<Vec<Vec<u8>>, JournalError> {
     let (journal, _) = Journal::open(disk.copy(), config)?;
     let mut orders = Vec::new();
     for record in journal.records(Position::START) {
-        let notes = record.effects.filter(|effect| effect.session.0 > 0);
+        let notes = record
+            .effects
+            .filter(|effect| effect.session.0 as usize >= peers);
         orders.extend(notes.filter_map(|effect| Some(value(effect.bytes, "11")?.to_vec())));
     }
     Ok(orders)
@@ -276,7 +313,8 @@ pub fn print(disk: &SimDisk, config: Config) {
         Ok((journal, _)) => {
             for record in journal.records(Position::START) {
                 println!(
-                    "{:?} {:?} {}",
+                    "{:?} {:?} {:?} {}",
+                    record.session,
                     record.kind,
                     record.counters,
                     show(record.body)
@@ -287,101 +325,5 @@ pub fn print(disk: &SimDisk, config: Config) {
             }
         }
         Err(error) => println!("{error}"),
-    }
-}
-
-/// Damages copies of the disk: each must be refused, unchanged, or be the same journal without
-/// what could be the unfinished end.
-///
-/// # Errors
-///
-/// The first damage that went unnoticed.
-pub fn damage(disk: &SimDisk, config: Config, random: &mut Random) -> Result<(), String> {
-    let whole = match image(disk, config) {
-        Ok(whole) => whole,
-        Err(error) => return Err(format!("A7: the journal does not open: {error}")),
-    };
-    let segments: Vec<u32> = (1..)
-        .take_while(|&number| disk.read(number).is_some())
-        .collect();
-    if whole.records.is_empty() {
-        return Ok(());
-    }
-    let copy = disk.copy();
-    let kind = random.below(3);
-    let number = match kind {
-        1 => whole.end.segment(),
-        _ => segments[random.below(segments.len() as u64) as usize],
-    };
-    let mut bytes = copy.read(number).unwrap_or_default();
-    let used = bytes
-        .iter()
-        .rposition(|&byte| byte != 0)
-        .map_or(0, |last| last + 1);
-    let what = match kind {
-        0 => {
-            let at = random.below((used + 64).min(bytes.len()) as u64) as usize;
-            bytes[at] ^= 1 << random.below(8);
-            format!("A7: a bit of byte {at} of segment {number} flipped")
-        }
-        1 => {
-            // Old records behind the last one, as in a segment that was used before.
-            let at = whole.end.offset() as usize;
-            let room = bytes.len() - at;
-            let old: Vec<u8> = bytes[64..used.max(64)].to_vec();
-            let len = old.len().min(room);
-            bytes[at..at + len].copy_from_slice(&old[..len]);
-            format!("A9: old records at byte {at} of segment {number}")
-        }
-        _ => {
-            let from = random.below(used.max(1) as u64) as usize / 512 * 512;
-            let to = (from + 512).min(bytes.len());
-            bytes[from..to].fill(0);
-            format!("A8: bytes {from} to {to} of segment {number} are zeros")
-        }
-    };
-    copy.write(number, Some(bytes.clone()));
-    match image(&copy, config) {
-        Ok(found) if found == whole => Ok(()),
-        Ok(found) => {
-            let kept = found.records.len();
-            let is_start = whole.records.starts_with(&found.records);
-            let unregistered = whole.sessions.saturating_sub(found.sessions);
-            let lost = whole.records.len() - kept.min(whole.records.len()) + unregistered;
-            // One changed byte can only be in one record, and only the last may be cut off. A hole
-            // takes all records that it touches, and with durability `disk` those that no sync
-            // had covered.
-            let allowed = match kind {
-                0 => lost <= 1,
-                1 => lost == 0,
-                _ => config.synced_before_sent || lost <= 8,
-            };
-            if is_start && allowed && found.sessions <= whole.sessions {
-                Ok(())
-            } else {
-                let records = whole.records.len();
-                Err(format!(
-                    "{what}: {kept} of {records} records are left, the same: {is_start}"
-                ))
-            }
-        }
-        Err(JournalError::Damaged(_)) => {
-            // Opened itself this time, not a copy: nothing may have changed.
-            let refused = Journal::open(copy.clone(), config).is_err();
-            let unchanged = segments.iter().all(|&other| {
-                let now = copy.read(other);
-                if other == number {
-                    now.as_ref() == Some(&bytes)
-                } else {
-                    now == disk.read(other)
-                }
-            });
-            if refused && unchanged {
-                Ok(())
-            } else {
-                Err(format!("{what}: refused, but changed"))
-            }
-        }
-        Err(error) => Err(format!("{what}: {error}")),
     }
 }

@@ -5,17 +5,13 @@ use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
 
-use fixwire::host::sim::SimNet;
 use fixwire::host::{ConnId, ListenerId};
-use fixwire::protocol::{Now, Precision, Stamp};
+use fixwire::protocol::{Nanos, Now, Precision, Stamp};
 
+use super::net::Net;
 use crate::wire::{SOH, fields, frame_fault, message, number, show, value};
 
-/// Its number in the network; machines have others.
-pub const NODE: u32 = 0;
-/// Where it listens when it does not dial.
-pub const PORT: u16 = 1001;
-/// Where the engine listens.
+/// Where the engine of a world listens.
 pub const ENGINE_PORT: u16 = 1000;
 const PAUSE: u64 = 50_000_000;
 
@@ -44,8 +40,24 @@ pub enum Manner {
     Garbled,
 }
 
+/// Who a peer is.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity {
+    /// Its CompID.
+    pub name: &'static str,
+    /// The first letter of its orders' ids.
+    pub letter: char,
+    /// Where it listens when it does not dial.
+    pub port: u16,
+    /// Where the engine listens.
+    pub engine_port: u16,
+    /// Its BeginString.
+    pub begin: &'static str,
+}
+
 /// The counterparty of one session.
 pub struct Peer {
+    identity: Identity,
     dials: bool,
     listener: Option<ListenerId>,
     not_before: u64,
@@ -73,26 +85,37 @@ pub struct Peer {
     pub repeated: HashMap<(u64, u64), Vec<u8>>,
     /// Reports that came in sequence, by ClOrdID.
     pub reports: HashMap<String, u64>,
+    /// Orders of the other session that it was told of in sequence, by ClOrdID.
+    pub crossed: HashMap<String, u64>,
     /// Orders ever given a number: ClOrdID to OrderQty.
     pub orders: HashMap<String, u64>,
     /// Numbers of Logons, Logouts and ResendRequests ever sent.
     pub urgent: HashSet<u64>,
-    /// The engine has answered an order since the last reset, so it has had number 1.
+    /// The engine has answered an order since the last reset, so it has had number 2.
     answered: bool,
     next_order: u64,
+    /// Application messages that came in sequence, for a peer that has somebody above it.
+    pub inbox: Option<Vec<Vec<u8>>>,
     /// A message with a low number was sent: a Logout is the right answer.
     pub provoked: bool,
+    /// The engine is being stopped: a Logout is right.
+    pub stopping: bool,
+    /// The engine has reset the numbers on this connection: what it asked for before is void.
+    was_reset: bool,
+    /// Our Logon with ResetSeqNumFlag has to follow.
+    answers_reset: bool,
     now: Now,
     text: String,
 }
 
 impl Peer {
     /// A peer that dials or listens.
-    pub fn new(dials: bool, net: &SimNet) -> Self {
-        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
+    pub fn new(identity: Identity, dials: bool, net: &impl Net) -> Self {
+        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, identity.port));
         Self {
+            identity,
             dials,
-            listener: (!dials).then(|| net.listen(NODE, at)),
+            listener: (!dials).then(|| net.listen(at)),
             not_before: 0,
             conn: None,
             received: Vec::new(),
@@ -108,14 +131,24 @@ impl Peer {
             seen: HashMap::new(),
             repeated: HashMap::new(),
             reports: HashMap::new(),
+            crossed: HashMap::new(),
             orders: HashMap::new(),
             urgent: HashSet::new(),
             answered: false,
+            inbox: None,
             next_order: 0,
             provoked: false,
+            stopping: false,
+            was_reset: false,
+            answers_reset: false,
             now: net.now(),
             text: String::new(),
         }
+    }
+
+    /// Who it is.
+    pub fn identity(&self) -> Identity {
+        self.identity
     }
 
     /// Whether it dials; otherwise it listens.
@@ -126,6 +159,11 @@ impl Peer {
     /// Its connection.
     pub fn conn(&self) -> Option<ConnId> {
         self.conn
+    }
+
+    /// The wall clock, as a `UTCTimestamp`.
+    pub fn time(&self) -> String {
+        stamp(self.now)
     }
 
     /// Nothing waits to be sent, and no answer to a ResendRequest is awaited.
@@ -144,18 +182,19 @@ impl Peer {
     /// # Errors
     ///
     /// What the engine did that no engine may do.
-    pub fn step(&mut self, net: &SimNet) -> Result<(), String> {
+    pub fn step(&mut self, net: &impl Net) -> Result<(), String> {
         self.now = net.now();
         if let Some(listener) = self.listener {
             while let Some(conn) = net.accept(listener) {
+                let is_away = self.now.mono.0 + PAUSE < self.not_before;
                 match self.conn {
-                    Some(_) => net.close(conn),
-                    None => self.begin(conn),
+                    None if !is_away => self.begin(conn),
+                    _ => net.close(conn),
                 }
             }
         } else if self.conn.is_none() && self.now.mono.0 >= self.not_before {
             self.not_before = self.now.mono.0 + PAUSE;
-            if let Ok(conn) = net.connect(NODE, ENGINE_PORT) {
+            if let Ok(conn) = net.connect(self.identity.engine_port) {
                 self.begin(conn);
                 self.log_on();
             }
@@ -193,7 +232,7 @@ impl Peer {
     }
 
     /// Hangs up.
-    pub fn end(&mut self, net: &SimNet) {
+    pub fn end(&mut self, net: &impl Net) {
         if let Some(conn) = self.conn.take() {
             if self.wants_reset {
                 // A Logon that resets, on a connection we gave up, must not arrive any more.
@@ -206,29 +245,64 @@ impl Peer {
         self.logged_on = false;
         self.asked = None;
         self.provoked = false;
+        self.answers_reset = false;
         self.not_before = self.now.mono.0 + PAUSE;
+    }
+
+    /// A new period of the schedule begins, and with it the numbers.
+    pub fn begin_period(&mut self, net: &impl Net) {
+        self.end(net);
+        self.begin_anew();
+        self.wants_reset = false;
+    }
+
+    /// Hangs up, and takes or makes no connection for a time.
+    pub fn stay_away(&mut self, net: &impl Net, time: Nanos) {
+        self.end(net);
+        self.not_before = self.now.mono.0 + time.0;
     }
 
     fn begin(&mut self, conn: ConnId) {
         self.conn = Some(conn);
         self.engine_asked.clear();
         self.logged_on = false;
+        self.was_reset = false;
     }
 
     fn log_on(&mut self) {
         if self.wants_reset {
-            self.epoch += 1;
-            self.sent.clear();
-            (self.next_in, self.next_out) = (1, 1);
-            self.answered = false;
-            self.send("A", "98=0|108=30|141=Y|", true);
-        } else {
-            self.send("A", "98=0|108=30|", true);
+            self.begin_anew();
         }
+        self.send_logon(self.wants_reset);
+    }
+
+    fn send_logon(&mut self, reset: bool) {
+        let version = match self.identity.begin {
+            "FIXT.1.1" => "1137=9|",
+            _ => "",
+        };
+        let reset = if reset { "141=Y|" } else { "" };
+        self.send("A", &format!("98=0|108=30|{version}{reset}"), true);
+    }
+
+    /// The numbers of both sides go back to 1.
+    fn begin_anew(&mut self) {
+        self.epoch += 1;
+        self.sent.clear();
+        (self.next_in, self.next_out) = (1, 1);
+        self.answered = false;
+    }
+
+    /// The engine begins the numbers anew, with a Logon that is about to be taken.
+    fn reset_by_engine(&mut self) {
+        self.begin_anew();
+        self.asked = None;
+        self.engine_asked.clear();
+        self.was_reset = true;
     }
 
     /// Writes what waits; false when the connection has failed.
-    fn flush(&mut self, net: &SimNet, conn: ConnId) -> bool {
+    fn flush(&mut self, net: &impl Net, conn: ConnId) -> bool {
         while !self.waiting.is_empty() {
             match net.write(conn, &self.waiting) {
                 Ok(count) => drop(self.waiting.drain(..count)),
@@ -241,8 +315,8 @@ impl Peer {
     /// Sends an order for so many; its text makes it longer.
     pub fn order(&mut self, quantity: u64, text: usize, manner: Manner) {
         self.next_order += 1;
-        let id = format!("O{}", self.next_order);
-        let time = stamp(self.now);
+        let id = format!("{}{}", self.identity.letter, self.next_order);
+        let time = self.time();
         let body = format!(
             "11={id}|21=1|55=FW|54=1|60={time}|38={quantity}|40=1|58={:x<text$}|",
             "t"
@@ -254,6 +328,11 @@ impl Peer {
             let end = self.waiting.len() - 12;
             self.waiting[end] ^= 1;
         }
+    }
+
+    /// Sends an application message.
+    pub fn say(&mut self, kind: &str, body: &str) {
+        self.send(kind, body, true);
     }
 
     /// Repeats an old application message, as after a ResendRequest that nobody made.
@@ -271,7 +350,8 @@ impl Peer {
     pub fn provoke(&mut self) {
         if self.logged_on && self.answered {
             self.provoked = true;
-            self.write("0", 1, "", "");
+            // Not 1: an engine that has just asked for a reset takes that for the answer.
+            self.write("0", 2, "", "");
         }
     }
 
@@ -294,9 +374,10 @@ impl Peer {
     fn write(&mut self, kind: &str, seq: u64, extra: &str, body: &str) {
         self.text.clear();
         let time = stamp(self.now);
+        let Identity { name, begin, .. } = self.identity;
         let _ = write!(
             self.text,
-            "8=FIX.4.2|35={kind}|34={seq}|{extra}49=PEER|52={time}|56=ENGINE|{body}"
+            "8={begin}|35={kind}|34={seq}|{extra}49={name}|52={time}|56=ENGINE|{body}"
         );
         let raw = message(&self.text);
         self.show("peer  ", &raw);
@@ -307,7 +388,12 @@ impl Peer {
     fn show(&self, who: &str, raw: &[u8]) {
         static SHOWN: LazyLock<bool> = LazyLock::new(|| std::env::var_os("SIM_SHOW").is_some());
         if *SHOWN {
-            println!("{:>9} {who} {}", self.now.mono.0 / 1_000_000, show(raw));
+            let name = self.identity.name;
+            println!(
+                "{:>9} {name} {who} {}",
+                self.now.mono.0 / 1_000_000,
+                show(raw)
+            );
         }
     }
 
@@ -322,6 +408,9 @@ impl Peer {
     fn answer(&mut self, from: u64, to: u64) -> Result<(), String> {
         let last = self.next_out - 1;
         let to = if to == 0 { last } else { to.min(last) };
+        if from > last && self.was_reset {
+            return Ok(());
+        }
         if from == 0 || from > last {
             return Err(format!(
                 "A3: asks for {from} to {to}, but {last} was the last"
@@ -363,6 +452,12 @@ impl Peer {
                 ));
             }
             self.wants_reset = false;
+        } else if kind == b"A" && value(raw, "141") == Some(b"Y") && !repeated {
+            if seq != 1 {
+                return Err(format!("A3: a reset with another number: {}", show(raw)));
+            }
+            self.reset_by_engine();
+            self.answers_reset = true;
         }
         let key = (self.epoch, seq);
         if repeated {
@@ -430,10 +525,13 @@ impl Peer {
             }
             b"5" => {
                 self.send("5", "", true);
-                if !self.provoked {
+                if !self.provoked && !self.stopping {
                     return Err(format!("logged out for no reason: {}", show(raw)));
                 }
                 return Ok(true);
+            }
+            b"3" | b"8" | b"9" | b"D" | b"F" | b"G" | b"j" if self.inbox.is_some() => {
+                self.inbox.get_or_insert_default().push(raw.to_vec());
             }
             b"8" => {
                 self.answered = true;
@@ -441,14 +539,24 @@ impl Peer {
                 let id = String::from_utf8_lossy(id).into_owned();
                 *self.reports.entry(id).or_default() += 1;
             }
-            b"B" | b"j" => {}
+            b"B" => {
+                if let Some(id) = value(raw, "11") {
+                    let id = String::from_utf8_lossy(id).into_owned();
+                    *self.crossed.entry(id).or_default() += 1;
+                }
+            }
+            b"j" => {}
+            // Our ResendRequest, which crossed the reset, asked for old numbers.
+            b"3" if self.was_reset => {}
             _ => return Err(format!("an unexpected message: {}", show(raw))),
         }
         Ok(false)
     }
 
     fn logon_came(&mut self) {
-        if !self.dials && !self.logged_on {
+        if std::mem::take(&mut self.answers_reset) {
+            self.send_logon(true);
+        } else if !self.dials && !self.logged_on {
             self.log_on();
         }
         self.logged_on = true;

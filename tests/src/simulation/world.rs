@@ -1,31 +1,33 @@
 //! One world, from its seed to agreement.
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+mod acts;
 
-use fixwire::Engine;
-use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+use std::sync::LazyLock;
+
+use fixwire::config::{Durability, EngineConfig, SessionConfig};
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config as JournalConfig, JournalError, Retention};
-use fixwire::protocol::dictionary::{Dictionary, Version};
-use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{
-    Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
-};
+use fixwire::journal::{Config as JournalConfig, Counters, JournalError, Retention};
+use fixwire::protocol::Nanos;
+use fixwire::{Engine, Handle, SessionStatus};
 
 use super::Tally;
-use super::check::{self, reports_wanted};
-use super::peer::{ENGINE_PORT, Manner, PORT, Peer};
+use super::answerer::{Answerer, SEGMENT, Speech, config, schedule, session};
+use super::check::{self, crosses, reports_wanted};
+use super::damage::damage;
+use super::image::{Image, image};
+use super::peer::{ENGINE_PORT, Identity, Peer};
+use super::trouble::{self, MILLI};
 use crate::random::Random;
-use crate::wire::value;
 
-/// Bytes of a journal segment: small, so that a few messages fill one.
-const SEGMENT: usize = 28 << 10;
 /// Steps in which both sides must have agreed after the last fault.
 const PATIENCE: usize = 6_000;
-const MILLI: u64 = 1_000_000;
+/// Steps for which both sides must agree.
+const SETTLED: usize = 20;
+/// The peers that a world can have.
+const PEERS: [(&str, char, u16); 2] = [("PEER", 'O', 1001), ("OTHER", 'Q', 1002)];
+/// With the variable `SIM_SHOW` a world is printed.
+static SHOWN: LazyLock<bool> = LazyLock::new(|| std::env::var_os("SIM_SHOW").is_some());
 
 /// Plays the world of a seed.
 ///
@@ -38,70 +40,11 @@ pub fn play(seed: u64) -> Result<Tally, String> {
         .trouble()
         .and_then(|()| world.agree())
         .and_then(|()| world.last_look());
-    if result.is_err() && std::env::var_os("SIM_SHOW").is_some() {
+    if result.is_err() && *SHOWN {
         world.engine = None;
         check::print(&world.disk, world.journal);
     }
     result.map(|()| world.tally)
-}
-
-/// Answers orders with as many reports as their quantity says, and tells news when it is told to.
-#[derive(Default)]
-struct Answerer {
-    news: u64,
-    told: u64,
-    text: usize,
-    keeps_notes: bool,
-    /// The orders that were handled, in this life and, by its notes, in those before.
-    noted: Vec<Vec<u8>>,
-}
-
-impl Application for Answerer {
-    fn on_message(
-        &mut self,
-        _now: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        let quantity = match message.uint(tag::ORDER_QTY) {
-            Some(Ok(quantity)) => quantity,
-            _ => return Err(Refusal::ConditionallyRequiredFieldMissing(tag::ORDER_QTY)),
-        };
-        if self.keeps_notes {
-            self.noted.push(id.to_vec());
-            let _ = outbox.note(&[b"11=", id, b"\x01"].concat());
-        }
-        if quantity == 4 {
-            return Err(Refusal::NotAuthorized);
-        }
-        for part in 1..=reports_wanted(quantity) {
-            let mut body = outbox.begin(from, b"8");
-            body.field(tag::CL_ORD_ID, id).uint(tag::LAST_SHARES, part);
-            if let Some(text) = message.get(tag::TEXT) {
-                body.field(tag::TEXT, text);
-            }
-            // One that does not fit would be missed by the checks.
-            let _ = body.finish();
-        }
-        Ok(())
-    }
-
-    fn on_note(&mut self, _: Timestamp, note: &[u8]) {
-        self.noted.extend(value(note, "11").map(<[u8]>::to_vec));
-    }
-
-    fn on_time(&mut self, _now: Now, outbox: &mut Outbox) -> Option<Mono> {
-        while self.told < self.news {
-            self.told += 1;
-            let mut body = outbox.begin(SessionId(0), b"B");
-            body.uint(tag::HEADLINE, self.told);
-            body.field(tag::TEXT, &[b'n'; 512][..self.text]);
-            let _ = body.finish();
-        }
-        None
-    }
 }
 
 struct World {
@@ -110,8 +53,10 @@ struct World {
     disk: SimDisk,
     config: EngineConfig,
     journal: JournalConfig,
-    peer: Peer,
+    peers: Vec<Peer>,
     engine: Option<Engine<Answerer, SimHost>>,
+    /// Two ways to command it.
+    handles: Vec<Handle>,
     /// The machine's number; a new one after each restart.
     node: u32,
     deaths: u64,
@@ -119,11 +64,27 @@ struct World {
     text: usize,
     steps_clock: bool,
     keeps_notes: bool,
+    /// Whether it has more than one session of FIX 4.2 with orders.
+    is_wide: bool,
+    /// Its sessions have a schedule.
+    is_scheduled: bool,
+    /// The session whose numbers the operator wants to begin anew.
+    to_reset: Option<usize>,
+    /// That has happened.
+    was_reset: bool,
+    /// The operator stops the engine, to start it again.
+    stopping: bool,
+    /// Records that the last start has found, and synced.
+    synced: usize,
+    /// Power was lost without a sync: nobody can agree any more.
+    is_over: bool,
     tally: Tally,
 }
 
 impl World {
+    /// One seed in four makes a world with a single session of FIX 4.2, without commands.
     fn new(seed: u64) -> Self {
+        let is_wide = seed % 4 != 3;
         let mut random = Random::new(seed);
         let weather = Weather {
             splits: random.below(2) == 0,
@@ -141,11 +102,51 @@ impl World {
         }
         let steps_clock = random.below(8) == 0;
         let dials = random.below(2) == 0;
-        let mut config = config(durability, dials, steps_clock);
         // Recovery begins with a checkpoint once a reset has retired the segments before it.
-        config.retention = (random.below(2) == 0).then(Retention::default);
+        let mut retention = (random.below(2) == 0).then(Retention::default);
+        let deaths = 1 + random.below(4);
+        let orders = 4 + random.below(16);
+        let text = [1, 40, 400][random.below(3) as usize];
+        let keeps_notes = random.below(2) == 0;
+        let mut speech = Speech::Fix42;
+        let mut dialling = vec![dials];
+        let mut is_scheduled = false;
+        if is_wide {
+            speech = [Speech::Fix42, Speech::Fix44, Speech::Fix50][random.below(3) as usize];
+            if random.below(2) == 0 {
+                dialling.push(random.below(2) == 0);
+            }
+            if random.below(2) == 0 {
+                disk.make_ahead(1 + random.below(u64::MAX - 1));
+            }
+            is_scheduled = random.below(4) == 0 && !steps_clock;
+            if let Some(retention) = &mut retention {
+                retention.keep =
+                    [None, Some(Nanos(0)), Some(Nanos(500 * MILLI))][random.below(3) as usize];
+                retention.compress = random.below(2) == 0;
+            }
+        }
+        let peers: Vec<Peer> = PEERS
+            .into_iter()
+            .zip(dialling)
+            .map(|((name, letter, port), dials)| {
+                let identity = Identity {
+                    name,
+                    letter,
+                    port,
+                    engine_port: ENGINE_PORT,
+                    begin: speech.begin(),
+                };
+                Peer::new(identity, dials, &net)
+            })
+            .collect();
+        let session = |peer: &Peer| SessionConfig {
+            schedule: is_scheduled.then(schedule),
+            ..session(peer, speech, steps_clock || is_scheduled)
+        };
+        let sessions = peers.iter().map(session).collect();
         Self {
-            peer: Peer::new(dials, &net),
+            peers,
             net,
             disk,
             journal: JournalConfig {
@@ -153,14 +154,25 @@ impl World {
                 synced_before_sent: durability == Durability::Disk,
                 ..JournalConfig::default()
             },
-            config,
+            config: EngineConfig {
+                retention,
+                ..config(durability, sessions)
+            },
             engine: None,
+            handles: Vec::new(),
             node: 0,
-            deaths: 1 + random.below(4),
-            orders: 4 + random.below(16),
-            text: [1, 40, 400][random.below(3) as usize],
+            deaths,
+            orders,
+            text,
             steps_clock,
-            keeps_notes: random.below(2) == 0,
+            keeps_notes,
+            is_wide,
+            is_scheduled,
+            to_reset: None,
+            was_reset: false,
+            stopping: false,
+            synced: 0,
+            is_over: false,
             tally: Tally::default(),
             random,
         }
@@ -170,16 +182,33 @@ impl World {
         self.random.below(one_in) == 0
     }
 
+    /// One of the peers.
+    fn any_peer(&mut self) -> usize {
+        match self.peers.len() {
+            1 => 0,
+            count => self.random.below(count as u64) as usize,
+        }
+    }
+
+    fn image(&self) -> Result<Image, JournalError> {
+        image(&self.disk, self.journal)
+    }
+
     /// Starts the engine; it may die doing so.
     fn start(&mut self) -> Result<(), String> {
         self.node += 1;
         let host = SimHost::new(self.node, &self.net, &self.disk);
         let app = Answerer {
+            sessions: self.peers.len() as u32,
             text: self.text,
             keeps_notes: self.keeps_notes,
             ..Answerer::default()
         };
-        let noted = check::noted(&self.disk, self.journal).unwrap_or_default();
+        let found = match self.config.durability {
+            Durability::Process if self.is_wide => self.image().map_or(0, |old| old.records.len()),
+            _ => 0,
+        };
+        let noted = check::noted(&self.disk, self.journal, self.peers.len()).unwrap_or_default();
         match Engine::with_host(self.config.clone(), app, host) {
             Ok(mut engine) => {
                 if self.net.connections(self.node) > 0 {
@@ -188,6 +217,8 @@ impl World {
                 if engine.application_mut().noted != noted {
                     return Err("A4: the application got other notes than the journal has".into());
                 }
+                self.synced = found;
+                self.handles = vec![engine.handle(), engine.handle()];
                 self.engine = Some(engine);
                 Ok(())
             }
@@ -200,105 +231,40 @@ impl World {
         self.plan();
         self.start()?;
         let mut steps = 0;
-        while self.deaths > 0 || self.orders > 0 {
+        while (self.deaths > 0 || self.orders > 0) && !self.is_over {
             steps += 1;
             if steps > 4_000 {
                 break;
             }
             self.act();
+            if self.is_wide {
+                self.command();
+            }
             self.weather();
             self.step(true)?;
         }
         Ok(())
     }
 
-    /// Chooses the next point of death.
-    fn plan(&mut self) {
-        if self.deaths == 0 {
-            return;
-        }
-        match self.random.below(12) {
-            0 if self.config.durability == Durability::Disk => {
-                self.disk.fail_sync(self.random.below(20));
-            }
-            1 => self.disk.set_room(Some(self.random.below(2) as u32)),
-            _ => {
-                let most = [20, 100, 400][self.random.below(3) as usize];
-                self.disk.stop_after(self.random.below(most));
-            }
-        }
-    }
-
-    /// What the peer and the application do of their own will.
-    fn act(&mut self) {
-        if self.orders > 0 && self.peer.logged_on && self.chance(2) {
-            self.orders -= 1;
-            self.tally.orders += 1;
-            let manner = match self.random.below(12) {
-                0 => Manner::Lost,
-                1 => Manner::Garbled,
-                _ => Manner::Plain,
-            };
-            let quantity = 1 + self.random.below(4);
-            let text = 1 + self.random.below(self.text as u64) as usize;
-            self.peer.order(quantity, text, manner);
-        }
-        match self.random.below(80) {
-            0..4 => {
-                let draw = self.random.below(1 << 20);
-                self.peer.repeat(draw);
-            }
-            4 => self.peer.provoke(),
-            5 if self.peer.dials() && self.chance(4) => {
-                self.tally.sequence_resets += 1;
-                self.peer.wants_reset = true;
-                self.peer.end(&self.net);
-            }
-            6..10 => {
-                if let Some(engine) = &mut self.engine {
-                    engine.application_mut().news += 1;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// What the network and the clock do.
-    fn weather(&mut self) {
-        if let Some(conn) = self.peer.conn() {
-            match self.random.below(120) {
-                0 => {
-                    self.tally.resets += 1;
-                    self.net.reset(conn);
-                }
-                1..3 => {
-                    self.tally.silences += 1;
-                    let time = Nanos(self.random.below(40_000) * MILLI);
-                    let end = fixwire::host::ConnId(conn.0 ^ self.random.below(2) as u32);
-                    self.net.silence(end, time);
-                }
-                _ => {}
-            }
-        }
-        if self.steps_clock && self.chance(40) {
-            self.tally.clock_steps += 1;
-            let day = 86_400_000_000_000;
-            let step = if self.chance(2) { day } else { -day };
-            self.net.step_wall(step);
-        }
-        let time = match self.random.below(40) {
-            0 => 1_000 * (1 + self.random.below(10)),
-            1..6 => 100,
-            _ => 1 + self.random.below(5),
-        };
-        self.net.advance(Nanos(time * MILLI));
-    }
-
     /// One turn of everybody.
     fn step(&mut self, mortal: bool) -> Result<(), String> {
-        self.peer.step(&self.net)?;
-        let Some(engine) = &mut self.engine else {
+        for peer in &mut self.peers {
+            peer.step(&self.net)?;
+        }
+        if self.engine.is_none() {
             return self.start();
+        }
+        self.turn(mortal)?;
+        if self.reset() {
+            self.turn(mortal)?;
+        }
+        Ok(())
+    }
+
+    /// One turn of the engine.
+    fn turn(&mut self, mortal: bool) -> Result<(), String> {
+        let Some(engine) = &mut self.engine else {
+            return Ok(());
         };
         let turned = engine.turn();
         if self.net.bytes_after_failed_sync() > 0 {
@@ -307,56 +273,107 @@ impl World {
         match turned {
             Err(error) => self.died(&error),
             Ok(_) if self.disk.has_stopped() => self.died("it stopped"),
-            Ok(_) if mortal || !engine.is_done() => Ok(()),
+            Ok(_) if !engine.is_done() => Ok(()),
+            Ok(_) if self.stopping => self.stopped(),
+            Ok(_) if mortal => Ok(()),
             Ok(_) => Err("the engine ended by itself".into()),
         }
+    }
+
+    /// The operator has stopped the engine, in good order.
+    fn stopped(&mut self) -> Result<(), String> {
+        self.engine = None;
+        self.disk.end_process();
+        self.net.crash(self.node, false);
+        self.tally.stops += 1;
+        for peer in &mut self.peers {
+            peer.step(&self.net)?;
+        }
+        self.forget_commands();
+        self.plan();
+        self.judge(false).map(drop)
+    }
+
+    /// What was commanded dies with the engine.
+    fn forget_commands(&mut self) {
+        self.handles.clear();
+        self.to_reset = None;
+        self.stopping = false;
+        for peer in &mut self.peers {
+            // A Logout may still be on its way.
+            peer.provoked |= std::mem::take(&mut peer.stopping) && peer.conn().is_some();
+        }
+    }
+
+    fn judge(&self, is_end: bool) -> Result<Vec<Counters>, String> {
+        check::journal(
+            &self.disk,
+            self.journal,
+            &self.peers,
+            self.keeps_notes,
+            is_end,
+        )
     }
 
     /// The machine has stopped, or the engine has given up: looks at what is left and starts again.
     fn died(&mut self, why: impl ToString) -> Result<(), String> {
         let why = why.to_string();
         self.engine = None;
-        let mut power = self.config.durability == Durability::Disk && self.chance(2);
-        if self.disk.sync_has_failed() {
-            self.tally.failed_syncs += 1;
-            power = self.chance(2);
-        } else if self.disk.has_stopped() {
-            self.tally.kills += u64::from(!power);
-            self.tally.power_cuts += u64::from(power);
-        } else if why.contains(FULL) {
-            self.tally.full_disks += 1;
-            power = false;
-        } else {
-            return Err(format!("the engine ended: {why}"));
-        }
-        if std::env::var_os("SIM_SHOW").is_some() {
+        let one_in = match self.config.durability {
+            Durability::Disk => Some(2),
+            _ => self.is_wide.then_some(8),
+        };
+        let power =
+            trouble::count_death(&mut self.random, &self.disk, one_in, &why, &mut self.tally)?;
+        if *SHOWN {
             println!("          died: {why}, power {power}");
         }
         self.disk.set_room(None);
+        let before = self.image().map_err(refused)?;
         self.end(power);
         self.net.crash(self.node, power);
         self.deaths = self.deaths.saturating_sub(1);
+        if power && self.config.durability == Durability::Process {
+            self.is_over = true;
+            return self.lost_tail(&before);
+        }
         // What still travels arrives before anybody looks.
-        self.peer.step(&self.net)?;
+        for peer in &mut self.peers {
+            peer.step(&self.net)?;
+        }
+        self.forget_commands();
         self.look(power)?;
         self.plan();
         Ok(())
     }
 
-    fn end(&mut self, power: bool) {
-        if power {
-            let random = &mut self.random;
-            self.disk
-                .cut_power(|choices| random.below(choices as u64) as usize);
-        } else {
-            self.disk.end_process();
+    /// Power was lost without a sync before each message: the journal is refused, or what it lacks is its
+    /// end, from a record on that no recovery had synced.
+    fn lost_tail(&mut self, before: &Image) -> Result<(), String> {
+        match self.image() {
+            Ok(left) if before.records.starts_with(&left.records) => {
+                let (kept, synced) = (left.records.len(), self.synced);
+                if kept < synced {
+                    return Err(format!("A1: {synced} records were synced, {kept} are left"));
+                }
+                Ok(())
+            }
+            Ok(_) => Err("A9: after a loss of power the journal has other records".into()),
+            Err(JournalError::Damaged(_)) => {
+                self.tally.refused += 1;
+                Ok(())
+            }
+            Err(error) => Err(refused(error)),
         }
+    }
+
+    fn end(&mut self, power: bool) {
+        trouble::end(&mut self.random, &self.disk, power);
     }
 
     /// Judges the journal that a dead engine has left, and dies a few times more while recovering.
     fn look(&mut self, power: bool) -> Result<(), String> {
-        let refused = |error: JournalError| format!("recovery after a crash: {error}");
-        let before = check::image(&self.disk, self.journal).map_err(refused)?;
+        let before = self.image().map_err(refused)?;
         for _ in 0..self.random.below(3) {
             self.disk.stop_after(self.random.below(12));
             self.node += 1;
@@ -370,27 +387,26 @@ impl World {
             drop(started);
             self.net.crash(self.node, false);
             self.end(power);
-            let after = check::image(&self.disk, self.journal).map_err(refused)?;
-            if (after.records, after.counters) != (before.records.clone(), before.counters) {
+            let after = self.image().map_err(refused)?;
+            let counters = after.counters.starts_with(&before.counters);
+            if after.records != before.records || !counters {
                 return Err("A14: a crash while recovering changed the journal".into());
             }
         }
-        check::journal(
-            &self.disk,
-            self.journal,
-            &self.peer,
-            self.keeps_notes,
-            false,
-        )?;
+        self.judge(false)?;
         if self.chance(3) {
             self.tally.damages += 1;
-            check::damage(&self.disk, self.journal, &mut self.random)?;
+            damage(&self.disk, self.journal, &mut self.random)?;
         }
         Ok(())
     }
 
     /// Nothing goes wrong any more: both sides come to the same numbers.
     fn agree(&mut self) -> Result<(), String> {
+        if self.is_over {
+            return Ok(());
+        }
+        self.to_reset = None;
         self.disk.end_process();
         self.disk.set_room(None);
         self.deaths = 0;
@@ -399,108 +415,96 @@ impl World {
             cuts: false,
             room: 65_536,
         });
+        let mut steps = 0;
         for _ in 0..PATIENCE {
             self.net.advance(Nanos(20 * MILLI));
             self.step(false)?;
-            if self.agrees() {
+            // Numbers can be the same by chance while a reset waits for its answer.
+            steps = if self.agrees() { steps + 1 } else { 0 };
+            if steps == SETTLED {
                 return Ok(());
             }
         }
-        let state = self.engine.as_ref().and_then(|engine| {
-            engine.sessions().next().map(|session| {
-                let (name, next_in, next_out) =
-                    (session.logged_on, session.next_in, session.next_out);
-                format!("logged on {name}, next in {next_in}, next out {next_out}")
-            })
+        let state = self.engine.as_ref().map(|engine| {
+            let numbers =
+                |session: SessionStatus<'_>| (session.logged_on, session.next_in, session.next_out);
+            engine.sessions().map(numbers).collect::<Vec<_>>()
         });
+        let peers: Vec<_> = self
+            .peers
+            .iter()
+            .map(|peer| (peer.logged_on, peer.next_in, peer.next_out))
+            .collect();
         Err(format!(
-            "A3: no agreement: the engine is {state:?}, the peer: logged on {}, next in {}, next out {}",
-            self.peer.logged_on, self.peer.next_in, self.peer.next_out
+            "A3: no agreement: logged on, next in, next out: the engine is {state:?}, the peers {peers:?}"
         ))
     }
 
     fn agrees(&self) -> bool {
-        let session = self
-            .engine
-            .as_ref()
-            .and_then(|engine| engine.sessions().next());
-        session.is_some_and(|session| {
-            session.logged_on
-                && self.peer.logged_on
-                && self.peer.is_quiet()
-                && session.next_in == self.peer.next_out
-                && session.next_out == self.peer.next_in
-        })
+        let Some(engine) = &self.engine else {
+            return false;
+        };
+        let mut pairs = engine.sessions().zip(&self.peers);
+        !self.stopping
+            && pairs.all(|(session, peer)| {
+                session.logged_on
+                    && peer.logged_on
+                    && peer.is_quiet()
+                    && session.next_in == peer.next_out
+                    && session.next_out == peer.next_in
+            })
     }
 
-    /// The journal at the end, and what the peer was told of its orders.
+    /// The journal at the end, and what the peers were told of their orders.
     fn last_look(&mut self) -> Result<(), String> {
+        self.tally.worlds = 1;
+        if self.is_over {
+            return Ok(());
+        }
         self.engine = None;
         self.disk.end_process();
-        let counters =
-            check::journal(&self.disk, self.journal, &self.peer, self.keeps_notes, true)?;
-        if (counters.next_in, counters.next_out) != (self.peer.next_out, self.peer.next_in) {
-            return Err(format!("the journal ends with {counters:?}"));
-        }
-        for id in self.peer.current_orders() {
-            let quantity = self.peer.orders.get(id).copied().unwrap_or_default();
-            let came = self.peer.reports.get(id).copied().unwrap_or_default();
-            if came != reports_wanted(quantity) {
-                return Err(format!(
-                    "A4: the peer has {came} reports for {id} of {quantity}"
-                ));
+        let counters = self.judge(true)?;
+        for (counters, peer) in counters.iter().zip(&self.peers) {
+            if (counters.next_in, counters.next_out) != (peer.next_out, peer.next_in) {
+                return Err(format!("the journal ends with {counters:?}"));
             }
+        }
+        for (at, peer) in self.peers.iter().enumerate() {
+            let other = self.peers.get(1 - at);
+            for id in peer.current_orders() {
+                let quantity = peer.orders.get(id).copied().unwrap_or_default();
+                let came = peer.reports.get(id).copied().unwrap_or_default();
+                if came != reports_wanted(quantity) {
+                    return Err(format!(
+                        "A4: the peer has {came} reports for {id} of {quantity}"
+                    ));
+                }
+                let told = other.and_then(|other| other.crossed.get(id)).copied();
+                let wanted = u64::from(crosses(quantity));
+                let may_be_void = other.is_some_and(|other| other.epoch > 0);
+                if told.unwrap_or_default() != wanted && !may_be_void {
+                    return Err(format!(
+                        "A4: the other peer was told {told:?} times of {id} of {quantity}"
+                    ));
+                }
+            }
+        }
+        if let Some(twice) = self
+            .peers
+            .iter()
+            .flat_map(|peer| &peer.crossed)
+            .find(|told| *told.1 > 1)
+        {
+            return Err(format!("A4: the other peer was told twice: {twice:?}"));
         }
         let segments = (1..)
             .take_while(|&number| self.disk.read(number).is_some())
             .count();
         self.tally.rolls = segments.saturating_sub(1) as u64;
-        self.tally.worlds = 1;
         Ok(())
     }
 }
 
-/// What the system says when the disk is full.
-const FULL: &str = "no storage space";
-
-fn config(durability: Durability, peer_dials: bool, steps_clock: bool) -> EngineConfig {
-    static DICTIONARY: OnceLock<Arc<Dictionary>> = OnceLock::new();
-    let dictionary = DICTIONARY.get_or_init(|| Arc::new(Dictionary::built_in(Version::Fix42)));
-    let (role, connection) = if peer_dials {
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, ENGINE_PORT));
-        (Role::Acceptor, Connection::Acceptor { listen })
-    } else {
-        let connection = Connection::Initiator {
-            hosts: vec![("peer".to_owned(), PORT)],
-            reconnect: vec![Duration::from_millis(50)],
-            timeout: Duration::from_secs(5),
-        };
-        (Role::Initiator, connection)
-    };
-    let mut fix = session::Config::new(BeginString::Fix42, role, b"ENGINE", b"PEER");
-    // Silences here are longer than any patience, and the peer counts requests: one for each gap.
-    fix.limits.resend_patience = Nanos(u64::MAX);
-    fix.dictionary = Some(Arc::clone(dictionary));
-    if steps_clock {
-        fix.max_latency = None;
-    }
-    EngineConfig {
-        durability,
-        wait: Wait::Spin,
-        segment_bytes: SEGMENT,
-        max_message: 1024,
-        max_fields: 64,
-        read_buffer: 2048,
-        limits: Limits {
-            pending: 4,
-            pending_per_address: 4,
-            logon_bytes: 512,
-            outbox_bytes: 4096,
-            outbox_messages: 32,
-            replay_per_turn: 3,
-            ..Limits::default()
-        },
-        sessions: vec![SessionConfig::new("ENGINE->PEER", fix, connection)],
-        ..EngineConfig::default()
-    }
+fn refused(error: JournalError) -> String {
+    format!("recovery after a crash: {error}")
 }

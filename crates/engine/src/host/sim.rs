@@ -304,6 +304,14 @@ impl SimNet {
         self.state().ends[conn.0 as usize].arriving.len()
     }
 
+    /// Whether an end is open, with nothing that its machine has not read.
+    #[must_use]
+    pub fn is_settled(&self, conn: ConnId) -> bool {
+        let state = self.state();
+        let end = &state.ends[conn.0 as usize];
+        end.arriving.is_empty() && !end.broken && !end.finished && !end.closed
+    }
+
     /// A machine is gone: its listeners with it. What it had written still travels; with its
     /// `power` some of that is lost too, and the other ends hear nothing but an error.
     pub fn crash(&self, node: u32, power: bool) {

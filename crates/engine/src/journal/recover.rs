@@ -11,6 +11,7 @@ use super::resent;
 use super::retire::Start;
 use super::segment::{HEADER, Position, SegmentHeader, VERSION, long, word};
 use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
+use crate::canary;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
@@ -180,7 +181,7 @@ impl<D: Disk> Journal<D> {
                 why: bad.damage,
             });
         }
-        if config.synced_before_sent {
+        if config.synced_before_sent && !canary::is(canary::Fault::SkipStoreAgain) {
             journal.store_again(scan.synced);
         }
         journal.sync_all()?;

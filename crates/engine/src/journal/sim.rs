@@ -3,6 +3,9 @@
 //! It keeps two images of each segment: what the system holds in memory (`cached`) and what is really
 //! on the disk (`durable`). A sync copies one to the other; a power cut picks for each page, and each
 //! 512 bytes of it, one of the two. The end of the process alone keeps everything cached.
+//!
+//! As on a real one, another thread may make the next segment ahead, in steps between the operations of
+//! the engine: it succeeds, is late, or fails.
 
 use super::archive::base_path;
 use super::checkpoint::Checkpoint;
@@ -10,6 +13,7 @@ use super::directory::segment_path;
 use super::newest::{self, NEWEST};
 use super::segment::HEADER;
 use super::{Base, Disk, JournalError, Segment, Start};
+use crate::canary::{self, Fault};
 use crate::private::private;
 use fixwire_protocol::time::Timestamp;
 use std::collections::BTreeMap;
@@ -49,7 +53,30 @@ struct State {
     newest: [Option<u32>; 2],
     /// Removed files whose names are still on the disk.
     removed: BTreeMap<u32, File>,
+    /// Segments that are no files any more: removed or compressed. Only a judge reads them.
+    attic: BTreeMap<u32, File>,
+    /// Draws what the thread does that makes segments ahead; 0 when there is none.
+    maker: u64,
+    /// What it works on.
+    job: Option<Job>,
 }
+
+/// A segment that is made ahead.
+#[derive(Clone, Debug)]
+struct Job {
+    number: u32,
+    len: usize,
+    header: [u8; HEADER],
+    /// How many steps were done, of [`STEPS`].
+    steps: u32,
+    /// It finds no room.
+    fails: bool,
+}
+
+/// Steps in which a segment is made: create, allocate, header, sync, rename, sync of the directory.
+const STEPS: u32 = 6;
+/// The step that gives the file its name, counted from 1.
+const RENAME: u32 = 5;
 
 #[derive(Clone, Debug)]
 struct File {
@@ -62,6 +89,18 @@ struct File {
 }
 
 impl File {
+    /// A segment that is whole on the disk, its name not yet.
+    fn made(len: usize, header: &[u8; HEADER]) -> Self {
+        let mut bytes = vec![0; len];
+        bytes[..HEADER].copy_from_slice(header);
+        Self {
+            cached: bytes.clone(),
+            dirty: vec![false; bytes.len().div_ceil(PAGE)],
+            durable: bytes,
+            named: false,
+        }
+    }
+
     /// Writes a page to the disk.
     fn write(&mut self, page: usize, bytes: &[u8]) {
         let range = page * PAGE..((page + 1) * PAGE).min(bytes.len());
@@ -73,23 +112,65 @@ impl File {
 }
 
 impl State {
-    /// Counts an operation; false when the machine has stopped.
+    /// Counts an operation; false when the machine has stopped. The thread that makes segments gets on
+    /// meanwhile.
     fn goes_on(&mut self) -> bool {
         self.operations += 1;
-        self.stop_at.is_none_or(|stop| self.operations <= stop)
+        let goes_on = self.stop_at.is_none_or(|stop| self.operations <= stop);
+        if goes_on && self.job.is_some() && one_in_eight(&mut self.maker) {
+            self.make_ahead();
+        }
+        goes_on
     }
 
-    /// Whether the system now writes a page by itself: one time in eight.
+    /// Whether the system now writes a page by itself.
     fn writes_back(&mut self) -> bool {
-        if self.write_back == 0 {
-            return false;
-        }
-        // Xorshift64: a single bit of chance is all that is wanted.
-        self.write_back ^= self.write_back << 13;
-        self.write_back ^= self.write_back >> 7;
-        self.write_back ^= self.write_back << 17;
-        self.write_back.is_multiple_of(8)
+        one_in_eight(&mut self.write_back)
     }
+
+    /// One step of the thread that makes segments.
+    fn make_ahead(&mut self) {
+        let Some(job) = &mut self.job else { return };
+        if job.fails || job.steps == STEPS {
+            return;
+        }
+        job.steps += 1;
+        let Job { number, steps, .. } = *job;
+        if steps == RENAME {
+            let file = File::made(job.len, &job.header);
+            self.name(number, file);
+        } else if steps == STEPS
+            && let Some(file) = self.files.get_mut(&number)
+        {
+            file.named = true;
+        }
+    }
+
+    /// A segment gets its name, in place of one that has it.
+    fn name(&mut self, number: u32, mut file: File) {
+        file.named = self.files.get(&number).is_some_and(|old| old.named);
+        self.files.insert(number, file);
+    }
+
+    /// The names of the directory are on the disk.
+    fn sync_names(&mut self) {
+        for file in self.files.values_mut() {
+            file.named = true;
+        }
+        self.removed.clear();
+    }
+}
+
+/// Whether something happens that does one time in eight, by a seed; never when that is 0.
+fn one_in_eight(seed: &mut u64) -> bool {
+    if *seed == 0 {
+        return false;
+    }
+    // Xorshift64: a few bits of chance are all that is wanted.
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    seed.is_multiple_of(8)
 }
 
 impl SimDisk {
@@ -146,6 +227,12 @@ impl SimDisk {
         self.state().write_back = seed;
     }
 
+    /// From now on a thread makes segments ahead, at a speed and with failures drawn from this seed; 0
+    /// ends it.
+    pub fn make_ahead(&self, seed: u64) {
+        self.state().maker = seed;
+    }
+
     /// The `nth` sync from now, 0 for the next, fails; those after it succeed.
     pub fn fail_sync(&self, nth: u64) {
         let mut state = self.state();
@@ -163,6 +250,7 @@ impl SimDisk {
         let mut state = self.state();
         state.stop_at = None;
         state.fail_sync = None;
+        state.job = None;
     }
 
     /// The power was cut: of what was not synced, `choose` picks what is there. It is called with a
@@ -290,6 +378,7 @@ impl SimDisk {
             base: state.base,
             newest: state.newest,
             removed: state.removed.clone(),
+            attic: state.attic.clone(),
             salts: state.salts,
             ..State::default()
         };
@@ -298,11 +387,19 @@ impl SimDisk {
         }
     }
 
-    /// A copy that recovery reads from the first segment on, although some are retired.
+    /// A copy that recovery reads from the first segment on, although some are retired, removed or
+    /// compressed.
     #[must_use]
     pub fn copy_unretired(&self) -> Self {
         let copy = self.copy();
-        copy.state().base = [None; 2];
+        {
+            let mut state = copy.state();
+            state.base = [None; 2];
+            let attic = std::mem::take(&mut state.attic);
+            for (number, file) in attic {
+                state.files.entry(number).or_insert(file);
+            }
+        }
         copy
     }
 
@@ -320,9 +417,7 @@ impl Disk for SimDisk {
             drop(state);
             return Err(self.stopped(0));
         }
-        for file in state.files.values_mut() {
-            file.named = true;
-        }
+        state.sync_names();
         Ok(state.files.keys().copied().collect())
     }
 
@@ -348,49 +443,48 @@ impl Disk for SimDisk {
     ) -> Result<SimSegment, JournalError> {
         {
             let mut state = self.state();
-            if state.room == Some(0) {
+            let ahead = state
+                .job
+                .take_if(|job| job.number == number && job.header == *header);
+            let done = ahead.map_or(0, |job| if job.fails { 0 } else { job.steps });
+            if state.room == Some(0) && done < 2 {
                 drop(state);
                 let full = io::ErrorKind::StorageFull.into();
                 return Err(JournalError::io("allocate", self.name(number))(full));
             }
-            // Create, allocate, header and sync happen under another name, which opening ignores.
-            for _ in 0..4 {
+            for step in done + 1..=STEPS {
+                // The last steps are the name, and the sync of the directory; those before happen under
+                // another name, which opening ignores.
                 if !state.goes_on() {
                     drop(state);
                     return Err(self.stopped(number));
                 }
+                if step == RENAME {
+                    state.name(number, File::made(len, header));
+                } else if step == STEPS && !canary::is(Fault::SkipDirectorySync) {
+                    state.sync_names();
+                }
             }
-            let mut bytes = vec![0; len];
-            bytes[..HEADER].copy_from_slice(header);
-            // Rename: the file is whole on the disk, its name not yet.
-            if !state.goes_on() {
-                drop(state);
-                return Err(self.stopped(number));
-            }
-            let named = state.files.get(&number).is_some_and(|file| file.named);
-            let file = File {
-                cached: bytes.clone(),
-                dirty: vec![false; bytes.len().div_ceil(PAGE)],
-                durable: bytes,
-                named,
-            };
-            state.files.insert(number, file);
-            // Sync of the directory.
-            if !state.goes_on() {
-                drop(state);
-                return Err(self.stopped(number));
-            }
-            state
-                .files
-                .entry(number)
-                .and_modify(|file| file.named = true);
-            state.room = state.room.map(|room| room - 1);
+            state.room = state.room.map(|room| room.saturating_sub(1));
         }
         self.set_newest(number)?;
         self.open(number)
     }
 
-    fn prepare(&mut self, _number: u32, _len: usize, _header: &[u8; HEADER]) {}
+    fn prepare(&mut self, number: u32, len: usize, header: &[u8; HEADER]) {
+        let mut state = self.state();
+        if state.maker == 0 || state.job.is_some() {
+            return;
+        }
+        let fails = one_in_eight(&mut state.maker) || state.room == Some(0);
+        state.job = Some(Job {
+            number,
+            len,
+            header: *header,
+            steps: 0,
+            fails,
+        });
+    }
 
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         Ok(self.state().base[0])
@@ -418,7 +512,7 @@ impl Disk for SimDisk {
         segment: &mut SimSegment,
         first: Start,
         remove_before: Option<Timestamp>,
-        _compress: bool,
+        compress: bool,
     ) -> Result<(), JournalError> {
         let len = segment.bytes.len();
         segment
@@ -442,18 +536,29 @@ impl Disk for SimDisk {
         if !state.goes_on() {
             return Ok(());
         }
-        state.base[1] = base;
-        let gone: Vec<u32> = state.files.range(..oldest).map(|file| *file.0).collect();
+        if !canary::is(Fault::SkipBaseSync) {
+            state.base[1] = base;
+        }
+        let gone: Vec<u32> = state
+            .files
+            .range(..first.segment)
+            .map(|file| *file.0)
+            .collect();
         for number in gone {
+            // A segment is packed into another file before it goes, or it just goes.
+            if number >= oldest && !(compress && state.goes_on()) {
+                continue;
+            }
             if !state.goes_on() {
                 return Ok(());
             }
             if let Some(file) = state.files.remove(&number) {
+                state.attic.insert(number, file.clone());
                 state.removed.insert(number, file);
             }
         }
         if state.goes_on() {
-            state.removed.clear();
+            state.sync_names();
         }
         Ok(())
     }

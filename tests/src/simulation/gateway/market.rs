@@ -1,0 +1,221 @@
+//! The same clients, venues and judge, around the finished binary, which is killed.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::SYMBOLS;
+use super::client::Client;
+use super::judge::judge;
+use super::venue::Venue;
+use crate::random::Random;
+use crate::server::{Launch, Server, free_port, scratch};
+use crate::simulation::net::Tcp;
+use crate::simulation::peer::{Identity, Peer};
+
+/// Clients, then venues: name, letter of orders, version; whether it connects to the gateway.
+const PARTIES: [(&str, char, &str, bool); 4] = [
+    ("ANNA", 'A', "FIX.4.2", true),
+    ("BERT", 'B', "FIX.4.2", true),
+    ("FIRST", 'V', "FIX.4.4", false),
+    ("SECOND", 'S', "FIX.4.2", true),
+];
+/// The latest moment of a death, after the gateway was started.
+const LATEST: Duration = Duration::from_millis(250);
+/// How long it may take until all is settled.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What happened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Deaths {
+    /// Kills of the gateway.
+    pub kills: u64,
+    /// Requests of clients.
+    pub requests: u64,
+    /// Reports of venues.
+    pub reports: usize,
+    /// Changes of the rules while it ran.
+    pub reloads: u64,
+}
+
+/// Trades through the finished binary and kills it so often.
+///
+/// # Errors
+///
+/// The first thing that did not hold.
+pub fn trade(kills: u64, seed: u64) -> Result<Deaths, String> {
+    let mut market = Market::open(seed)?;
+    for _ in 0..kills {
+        market.live()?;
+    }
+    market.settle()?;
+    judge(&market.clients, &market.venues, market.rules)?;
+    market.deaths.reports = market.venues.iter().map(|venue| venue.reports.len()).sum();
+    Ok(market.deaths)
+}
+
+struct Market {
+    random: Random,
+    net: Tcp,
+    clients: Vec<Client>,
+    venues: Vec<Venue>,
+    folder: PathBuf,
+    launch: Launch,
+    /// The port at which the gateway finds the first venue.
+    venue_port: u16,
+    /// The rules of the file, and those that the gateway has read at least.
+    rules: u64,
+    read_rules: u64,
+    deaths: Deaths,
+}
+
+impl Market {
+    fn open(seed: u64) -> Result<Self, String> {
+        let io = |error: std::io::Error| error.to_string();
+        let folder = scratch("gateway-kill").map_err(io)?;
+        let (engine_port, venue_port) = (free_port().map_err(io)?, free_port().map_err(io)?);
+        let net = Tcp::default();
+        let mut peers = PARTIES.into_iter().map(|(name, letter, begin, dials)| {
+            let identity = Identity {
+                name,
+                letter,
+                port: venue_port,
+                engine_port,
+                begin,
+            };
+            Peer::new(identity, dials, &net)
+        });
+        let clients = peers.by_ref().take(2).map(Client::new).collect();
+        let venues = peers.zip(0..).map(|(peer, place)| Venue::new(peer, place));
+        let venues = venues.collect();
+        let market = Self {
+            random: Random::new(seed),
+            net,
+            clients,
+            venues,
+            launch: Launch::gateway(&folder, engine_port)?,
+            folder,
+            venue_port,
+            rules: 0,
+            read_rules: 0,
+            deaths: Deaths::default(),
+        };
+        market.write()?;
+        Ok(market)
+    }
+
+    /// Writes the file of the gateway.
+    fn write(&self) -> Result<(), String> {
+        let store = self.folder.join("store");
+        let (port, venue_port) = (self.launch.port, self.venue_port);
+        let mut text = format!(
+            "[default]\nSocketAcceptAddress = '127.0.0.1'\nSocketAcceptPort = {port}\n\
+             FileStorePath = '{}'\nJournalSegmentSize = '2M'\nNonStopSession = true\n\
+             SenderCompID = 'ENGINE'\n[gateway]\nmax_orders = 20000\nmax_id = 16\n\
+             [target.SECOND]\ntime_to_live = '2s'\n",
+            store.display()
+        );
+        for (name, _, begin, dials) in PARTIES {
+            let _ = write!(
+                text,
+                "[[session]]\nSessionName = '{name}'\nBeginString = '{begin}'\nTargetCompID = '{name}'\n"
+            );
+            if dials {
+                text += "ConnectionType = 'acceptor'\n";
+            } else {
+                let _ = write!(
+                    text,
+                    "ConnectionType = 'initiator'\nSocketConnectHost = '127.0.0.1'\n\
+                     SocketConnectPort = {venue_port}\nReconnectInterval = 1\nHeartBtInt = 30\n"
+                );
+            }
+        }
+        text += &super::rules(self.rules);
+        fs::write(self.folder.join("gateway.toml"), text).map_err(|error| error.to_string())
+    }
+
+    /// The gateway starts, works and dies.
+    fn live(&mut self) -> Result<(), String> {
+        let server = self.launch.spawn()?;
+        self.read_rules = self.rules;
+        let moment = Duration::from_micros(self.random.below(LATEST.as_micros() as u64));
+        let until = Instant::now() + moment;
+        while Instant::now() < until {
+            self.act(&server)?;
+            self.step()?;
+        }
+        server.kill()?;
+        self.deaths.kills += 1;
+        self.step()
+    }
+
+    /// What clients and the owner do.
+    fn act(&mut self, server: &Server) -> Result<(), String> {
+        let at = self.random.below(2) as usize;
+        if self.clients[at].peer.logged_on {
+            self.deaths.requests += 1;
+            let (quantity, kind) = (1 + self.random.below(9), self.random.below(6));
+            let venue = self.random.below(SYMBOLS.len() as u64) as usize;
+            let rules = self.read_rules;
+            let client = &mut self.clients[at];
+            let count = client.orders.len() as u64;
+            // One of the last.
+            let back = 1 + self.random.below(4);
+            match kind {
+                0..2 if back <= count => {
+                    client.change((count - back) as usize, 'G', quantity, rules);
+                }
+                2 if back <= count => client.change((count - back) as usize, 'F', quantity, rules),
+                _ => client.order(venue, quantity, rules),
+            }
+        }
+        match self.random.below(400) {
+            0 => {
+                self.rules += 1;
+                self.write()?;
+                // One that still starts reads the file anyway.
+                if self.clients.iter().any(|client| client.peer.logged_on) {
+                    self.deaths.reloads += 1;
+                    server.signal("HUP")?;
+                }
+            }
+            1..3 => {
+                let time = fixwire::protocol::Nanos(self.random.below(3_000_000_000));
+                self.venues[1].peer.stay_away(&self.net, time);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        for client in &mut self.clients {
+            client.peer.step(&self.net)?;
+            client.step()?;
+        }
+        for venue in &mut self.venues {
+            venue.peer.step(&self.net)?;
+            venue.step(&mut self.random)?;
+        }
+        std::thread::sleep(Duration::from_micros(500));
+        Ok(())
+    }
+
+    /// Nothing goes wrong any more: each request is answered, and nothing is on its way.
+    fn settle(&mut self) -> Result<(), String> {
+        let server = self.launch.spawn()?;
+        let deadline = Instant::now() + PATIENCE;
+        let mut last = Ok(());
+        while Instant::now() < deadline {
+            for _ in 0..200 {
+                self.step()?;
+            }
+            last = judge(&self.clients, &self.venues, self.rules);
+            if last.is_ok() {
+                return server.terminate(PATIENCE);
+            }
+        }
+        last.map_err(|what| format!("{what}; {}", server.last_words()))
+    }
+}

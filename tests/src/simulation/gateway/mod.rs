@@ -1,0 +1,62 @@
+//! Worlds in which a gateway dies, judged by what its clients and its venues have seen.
+//!
+//! Two clients send orders, replacements and cancels under the same ids to two venues of different
+//! versions, through rules that convert, remember, hold and change. Whatever dies on the way:
+//!
+//! * G1: each request is at its venue at most once, in order, or rejected once by the gateway;
+//! * G2: each report and answer of a venue is at the client that asked, once;
+//! * G3: ids stand for the same requests on both sides, and for one on each;
+//! * G4: values are those that were sent, as one set of rules that held then makes them;
+//! * G5: nobody rejects anything that is right.
+
+mod client;
+mod judge;
+pub mod market;
+mod venue;
+pub mod world;
+
+use std::fmt;
+
+/// What is traded at each venue.
+const SYMBOLS: [&str; 2] = ["VOD", "SAP"];
+
+/// The rules of all gateways here; those of one number write it into each request.
+fn rules(number: u64) -> String {
+    let change =
+        format!("'remember Account', 'remove Account', 'set SecurityDesc \"{number}\"', 'convert'");
+    format!(
+        "[[rule]]\nfrom = ['ANNA', 'BERT']\nwhen = 'Symbol = \"VOD\"'\ndo = [{change}, 'send FIRST']\n\
+         [[rule]]\nfrom = ['ANNA', 'BERT']\ndo = [{change}, 'send SECOND']\n\
+         [[rule]]\nfrom = ['FIRST', 'SECOND']\nwhen = 'MsgType = 8'\n\
+         do = ['recall Account', 'convert', 'return']\n\
+         [[rule]]\nfrom = ['FIRST', 'SECOND']\ndo = ['convert', 'return']\n"
+    )
+}
+
+/// Which request, in a text that goes through the gateway as it is: `A3.1` is the second one about the
+/// fourth order of client A.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+struct Token {
+    client: char,
+    order: usize,
+    request: usize,
+}
+
+impl Token {
+    fn parse(text: &[u8]) -> Option<Self> {
+        let text = str::from_utf8(text).ok()?;
+        let client = text.chars().next()?;
+        let (order, request) = text[client.len_utf8()..].split_once('.')?;
+        Some(Self {
+            client,
+            order: order.parse().ok()?,
+            request: request.parse().ok()?,
+        })
+    }
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}.{}", self.client, self.order, self.request)
+    }
+}

@@ -1,0 +1,101 @@
+//! What a journal holds, apart from where it holds it.
+
+use fixwire::journal::sim::SimDisk;
+use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, Position, Record};
+
+/// What a journal holds.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Image {
+    /// One digest for each record, in order, without those that register or carry a session.
+    pub records: Vec<u64>,
+    /// Where the records stand, all of them.
+    pub spans: Vec<Span>,
+    /// Behind the last record.
+    pub end: Position,
+    /// The counters of all sessions.
+    pub counters: Vec<Counters>,
+}
+
+/// One record.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Span {
+    /// Where it begins.
+    pub at: Position,
+    /// The place behind it.
+    pub end: Position,
+    /// Up to where it says that the journal was on the disk.
+    pub synced: Position,
+    digest: u64,
+}
+
+/// Opens a copy of the disk and reads what it holds.
+///
+/// # Errors
+///
+/// Why it cannot be opened.
+pub fn image(disk: &SimDisk, config: Config) -> Result<Image, JournalError> {
+    let (journal, _) = Journal::open(disk.copy(), config)?;
+    let (mut records, mut spans) = (Vec::new(), Vec::new());
+    for record in journal.records(Position::START) {
+        let digest = digest(&record);
+        spans.push(Span {
+            at: record.at,
+            end: record.end,
+            synced: record.synced,
+            digest,
+        });
+        if !matches!(record.kind, Kind::Session | Kind::Carried) {
+            records.push(digest);
+        }
+    }
+    Ok(Image {
+        records,
+        spans,
+        end: journal.end(),
+        counters: journal.sessions().map(|known| known.2).collect(),
+    })
+}
+
+/// All that a record says.
+fn digest(record: &Record<'_>) -> u64 {
+    let mut digest = Digest::default();
+    digest.add(record.body);
+    for effect in record.effects {
+        digest.add(&effect.seq.to_le_bytes());
+        digest.add(effect.bytes);
+    }
+    let Counters {
+        next_in,
+        next_out,
+        epoch,
+    } = record.counters;
+    for number in [
+        next_in,
+        next_out,
+        u64::from(epoch),
+        record.wall.0.cast_unsigned(),
+    ] {
+        digest.add(&number.to_le_bytes());
+    }
+    digest.0
+}
+
+/// FNV-1a over eight bytes at a time: enough to tell records apart.
+#[derive(Default)]
+struct Digest(u64);
+
+impl Digest {
+    fn add(&mut self, bytes: &[u8]) {
+        let mut mix = |word: u64| {
+            self.0 = (self.0 ^ word)
+                .wrapping_mul(0x0000_0100_0000_01B3)
+                .rotate_left(29);
+        };
+        mix(bytes.len() as u64);
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            mix(u64::from_le_bytes(word));
+        }
+    }
+}
