@@ -6,7 +6,7 @@
 
 use crate::wire::{Missing, SOH, Wire, fields, message, number, show, timestamp, value};
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
 /// Orders that may be without a report.
@@ -14,14 +14,20 @@ const WINDOW: usize = 64;
 /// Fields in which a message that is sent again may differ from the first time.
 const MAY_DIFFER: [&[u8]; 6] = [b"9", b"10", b"43", b"52", b"97", b"122"];
 
-/// The names of the session, seen from the engine.
+/// The engine's CompID.
 pub const SENDER: &str = "ENGINE";
-/// Who we are.
-pub const TARGET: &str = "WITNESS";
+/// How long a listening witness waits for the engine.
+const CALL: Duration = Duration::from_millis(400);
 
 /// The witness: its half of the session, and everything it saw.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct OrderFlow {
+    /// Its CompID.
+    name: String,
+    /// Where the engine connects; otherwise we do.
+    listener: Option<TcpListener>,
+    /// The next Logon begins the numbers anew.
+    wants_reset: bool,
     /// Our orders by MsgSeqNum, as they were sent at first.
     pub orders: BTreeMap<u64, Vec<u8>>,
     /// What the engine sent by MsgSeqNum, as it came at first.
@@ -50,35 +56,64 @@ fn wrong<T>(what: &str, raw: &[u8]) -> Result<T, End> {
 }
 
 impl OrderFlow {
-    /// A session in which nothing was sent yet.
-    pub fn new() -> Self {
+    /// A session in which nothing was sent yet. With a listener it waits for the engine.
+    pub fn new(name: &str, listener: Option<TcpListener>) -> Self {
         Self {
+            name: name.to_owned(),
+            listener,
+            wants_reset: false,
+            orders: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            reported: BTreeMap::new(),
             next_out: 1,
             next_in: 1,
-            ..Self::default()
+            held: BTreeMap::new(),
+            asked: false,
+            logged_on: false,
         }
+    }
+
+    /// All numbers begin anew with the next Logon, and what was before is forgotten. Only for one that
+    /// connects.
+    pub fn begin_anew(&mut self) {
+        *self = Self {
+            wants_reset: true,
+            listener: self.listener.take(),
+            ..Self::new(&self.name, None)
+        };
     }
 
     /// Connects, logs on, and sends orders until the connection breaks.
     pub fn run_until_broken(&mut self, engine: SocketAddr) -> Result<(), String> {
-        match self.run(engine, usize::MAX, None) {
-            Err(End::Broken) => Ok(()),
-            Err(End::Wrong(what)) => Err(what),
-            Ok(()) => Err("the orders ran out".to_owned()),
+        // What the engine began in an earlier life may still wait to be accepted.
+        let tries = if self.listener.is_some() { 3 } else { 1 };
+        for _ in 0..tries {
+            match self.run(engine, usize::MAX, None) {
+                Err(End::Broken) if self.logged_on => break,
+                Err(End::Broken) => {}
+                Err(End::Wrong(what)) => return Err(what),
+                Ok(()) => return Err("the orders ran out".to_owned()),
+            }
         }
+        Ok(())
     }
 
     /// Connects, logs on, sends `more` orders, waits until all orders ever sent are reported, and logs out.
     pub fn settle(&mut self, engine: SocketAddr, more: usize) -> Result<(), String> {
         let deadline = Instant::now() + Duration::from_secs(60);
         let total = self.orders.len() + more;
-        match self.run(engine, total, Some(deadline)) {
-            Ok(()) => self.judge(),
-            Err(End::Wrong(what)) => Err(what),
-            Err(End::Broken) => Err(format!(
-                "the session broke before all was settled: {} of {total} orders reported",
-                self.reported.len()
-            )),
+        loop {
+            match self.run(engine, total, Some(deadline)) {
+                Ok(()) => return self.judge(),
+                Err(End::Wrong(what)) => return Err(what),
+                Err(End::Broken) if self.listener.is_some() && Instant::now() < deadline => {}
+                Err(End::Broken) => {
+                    return Err(format!(
+                        "the session broke before all was settled: {} of {total} orders reported",
+                        self.reported.len()
+                    ));
+                }
+            }
         }
     }
 
@@ -88,11 +123,17 @@ impl OrderFlow {
         total: usize,
         deadline: Option<Instant>,
     ) -> Result<(), End> {
-        let mut wire = Wire::connect(engine).map_err(|_| End::Broken)?;
+        let mut wire = self.connect(engine)?;
         self.held.clear();
         self.asked = false;
         self.logged_on = false;
-        self.send(&mut wire, "A", "98=0|108=30|")?;
+        if self.wants_reset {
+            // Until it is answered, each connection begins with the same Logon.
+            self.next_out = 1;
+            self.send(&mut wire, "A", "98=0|108=30|141=Y|")?;
+        } else if self.listener.is_none() {
+            self.send(&mut wire, "A", "98=0|108=30|")?;
+        }
         loop {
             if self.logged_on && self.reported.len() >= total && !self.asked {
                 self.send(&mut wire, "5", "")?;
@@ -107,6 +148,27 @@ impl OrderFlow {
             self.take(&mut wire)?;
             if deadline.is_some_and(|deadline| Instant::now() > deadline) {
                 return Err(End::Broken);
+            }
+        }
+    }
+
+    fn connect(&self, engine: SocketAddr) -> Result<Wire, End> {
+        let Some(listener) = &self.listener else {
+            return Wire::connect(engine).map_err(|_| End::Broken);
+        };
+        let deadline = Instant::now() + CALL;
+        loop {
+            match listener.accept() {
+                Ok((stream, _)) => {
+                    let blocking = stream.set_nonblocking(false);
+                    return blocking
+                        .and_then(|()| Wire::over(stream))
+                        .map_err(|_| End::Broken);
+                }
+                Err(_) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(_) => return Err(End::Broken),
             }
         }
     }
@@ -135,7 +197,18 @@ impl OrderFlow {
         let Some(seq) = number(raw, "34") else {
             return wrong("no MsgSeqNum", raw);
         };
+        let is_logon = value(raw, "35") == Some(b"A");
+        if is_logon && self.wants_reset {
+            if seq != 1 || value(raw, "141") != Some(b"Y") {
+                return wrong("a reset was asked for, the answer is", raw);
+            }
+            self.wants_reset = false;
+        }
         self.remember(seq, raw)?;
+        if is_logon && self.listener.is_some() && !self.logged_on {
+            self.logged_on = true;
+            self.send(wire, "A", "98=0|108=30|")?;
+        }
         if seq < self.next_in {
             let again = value(raw, "43") == Some(b"Y");
             return if again {
@@ -244,7 +317,10 @@ impl OrderFlow {
             .next_back()
             .is_some_and(|last| *last >= order)
         {
-            return wrong(&format!("order {order} is reported twice or too late"), raw);
+            return wrong(
+                &format!("order {order} has a second report, or one too late"),
+                raw,
+            );
         }
         self.reported.insert(seq, order);
         Ok(())
@@ -266,9 +342,9 @@ impl OrderFlow {
     }
 
     fn message(&self, seq: u64, kind: &str, body: &str) -> Vec<u8> {
-        let time = timestamp(0, true);
+        let (time, name) = (timestamp(0, true), &self.name);
         message(&format!(
-            "8=FIX.4.2|35={kind}|34={seq}|49={TARGET}|52={time}|56={SENDER}|{body}"
+            "8=FIX.4.2|35={kind}|34={seq}|49={name}|52={time}|56={SENDER}|{body}"
         ))
     }
 
@@ -373,7 +449,7 @@ mod tests {
 
     #[test]
     fn a_repeated_order_is_the_same_but_for_its_marks() {
-        let flow = OrderFlow::new();
+        let flow = OrderFlow::new("WITNESS", None);
         let order = flow.message(7, "D", "11=7|38=100|");
         let again = repeated(&order);
         assert_eq!(crate::wire::frame_fault(&again), None);
@@ -385,7 +461,7 @@ mod tests {
 
     #[test]
     fn reports_must_match_the_orders() {
-        let mut flow = OrderFlow::new();
+        let mut flow = OrderFlow::new("WITNESS", None);
         for seq in [2, 3, 4] {
             flow.orders.insert(seq, Vec::new());
             flow.reported.insert(seq + 10, seq);

@@ -2,6 +2,7 @@
 
 use crate::packages::workspace;
 use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -27,7 +28,8 @@ pub fn binary() -> Result<PathBuf, String> {
     build(&[]).map(|folder| folder.join("fixwire"))
 }
 
-/// The binary with the planted faults compiled in; `FIXWIRE_CANARY` chooses one at run time.
+/// The binary with the planted faults compiled in; `FIXWIRE_CANARY` chooses one at run time. It stands
+/// beside the one without, which is built again.
 pub fn canary_binary() -> Result<PathBuf, String> {
     let folder = build(&["--features", "canary"])?;
     let copy = folder.join("fixwire-canary");
@@ -41,6 +43,40 @@ fn build(features: &[&str]) -> Result<PathBuf, String> {
     let _one = BUILD
         .lock()
         .map_err(|_| "an earlier build panicked".to_owned())?;
+    cargo("build", &[&["-p", "fixwire-cli"], features].concat())?;
+    profile_folder().map_err(|error| format!("where am I: {error}"))
+}
+
+/// The programs of the rigs with the planted faults compiled in, by their names.
+pub fn canary_rigs() -> Result<BTreeMap<String, PathBuf>, String> {
+    let built = cargo(
+        "test",
+        &[
+            "--no-run",
+            "-p",
+            "fixwire-rigs",
+            "--features",
+            "canary",
+            "--tests",
+            "--message-format",
+            "json",
+        ],
+    )?;
+    let mut programs = BTreeMap::new();
+    for line in built.lines() {
+        let Ok(json) = serde_json::from_str::<serde_json::Value>(line) else {
+            continue;
+        };
+        let (name, path) = (&json["target"]["name"], &json["executable"]);
+        if let (Some(name), Some(path)) = (name.as_str(), path.as_str()) {
+            programs.insert(name.to_owned(), PathBuf::from(path));
+        }
+    }
+    Ok(programs)
+}
+
+/// Runs cargo in the profile of the running test and its target folder; what it prints.
+fn cargo(verb: &str, args: &[&str]) -> Result<String, String> {
     let folder = profile_folder().map_err(|error| format!("where am I: {error}"))?;
     let profile = match folder.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",
@@ -65,28 +101,20 @@ fn build(features: &[&str]) -> Result<PathBuf, String> {
         }
     }
     let output = command
-        .args([
-            "build",
-            "--quiet",
-            "--locked",
-            "-p",
-            "fixwire-cli",
-            "--profile",
-            profile,
-        ])
-        .args(features)
+        .args([verb, "--quiet", "--locked", "--profile", profile])
+        .args(args)
         .arg("--target-dir")
         .arg(folder.parent().unwrap_or(&folder))
         .current_dir(workspace())
         .output()
-        .map_err(|error| format!("cargo build did not start: {error}"))?;
+        .map_err(|error| format!("cargo {verb} did not start: {error}"))?;
     if !output.status.success() {
         return Err(format!(
-            "cargo build failed:\n{}",
+            "cargo {verb} failed:\n{}",
             String::from_utf8_lossy(&output.stderr)
         ));
     }
-    Ok(folder)
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Where this program was built: target/PROFILE of target/PROFILE/deps/PROGRAM.
@@ -160,8 +188,6 @@ pub struct Launch {
     pub settings: PathBuf,
     /// Where it will listen.
     pub port: u16,
-    /// The planted fault to switch on, of a binary that has them.
-    pub canary: Option<&'static str>,
 }
 
 impl Launch {
@@ -172,7 +198,6 @@ impl Launch {
             app: None,
             settings: folder.join("gateway.toml"),
             port,
-            canary: None,
         })
     }
 
@@ -201,9 +226,6 @@ impl Launch {
             .stdin(Stdio::null())
             .stdout(output("stdout")?)
             .stderr(output("stderr")?);
-        if let Some(fault) = self.canary {
-            command.env("FIXWIRE_CANARY", fault);
-        }
         let child = command
             .spawn()
             .map_err(|error| format!("{}: {error}", self.binary.display()))?;

@@ -4,11 +4,15 @@
 
 use crate::proxy::{Proxy, Way};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// How long either side may take for one step.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// How long either side may take for one step: `TRADE_PATIENCE` seconds.
+static PATIENCE: LazyLock<Duration> = LazyLock::new(|| {
+    let text = std::env::var("TRADE_PATIENCE").ok();
+    Duration::from_secs(text.and_then(|text| text.parse().ok()).unwrap_or(60))
+});
 /// Between a logout and the next logon.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -67,7 +71,7 @@ impl Side {
         mut wanted: impl FnMut(&Event) -> bool,
     ) -> Result<Event, String> {
         loop {
-            match self.events.recv_timeout(PATIENCE) {
+            match self.events.recv_timeout(*PATIENCE) {
                 Ok(event) if wanted(&event) => return Ok(event),
                 Ok(_) => {}
                 Err(error) => return Err(format!("{} never told {what}: {error}", self.name)),
@@ -78,7 +82,7 @@ impl Side {
     /// Ends the engine, and waits until it has ended.
     pub fn quit(mut self) -> Result<(), String> {
         self.tell("quit")?;
-        while self.events.recv_timeout(PATIENCE).is_ok() {}
+        while self.events.recv_timeout(*PATIENCE).is_ok() {}
         Ok(())
     }
 
@@ -97,7 +101,7 @@ impl Side {
 
     /// Waits until what was seen is enough.
     fn wait(&mut self, what: &str, enough: impl Fn(&Self) -> bool) -> Result<(), String> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + *PATIENCE;
         loop {
             self.drain();
             if enough(self) {

@@ -286,7 +286,8 @@ fn a_throttle_that_rejects_answers_what_is_beyond_and_keeps_the_numbers() {
     peer.say(&rig, "1", "112=T|");
     rig.turns(1);
     let heard = peer.hear(&rig);
-    assert_eq!((count(&heard, "8"), count(&heard, "j")), (10, 15));
+    let answers = (count(&heard, "8"), count(&heard, "j"));
+    assert_eq!(answers, (10, 15), "reports and rejects of 25 orders");
     assert_eq!(count(&heard, "0"), 1, "the session itself is not throttled");
     let refused = heard.iter().find(|text| text.contains("|35=j|")).unwrap();
     assert!(

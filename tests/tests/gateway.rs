@@ -174,7 +174,8 @@ fn a_report_finds_its_client_after_a_kill() {
     drop(engine);
     world.disk.end_process();
     let mut engine = world.start();
-    assert_eq!(engine.application_mut().orders().state_hash(), state);
+    let recovered = engine.application_mut().orders().state_hash();
+    assert_eq!(recovered, state, "the gateway knows other orders");
     let anna = world.log_on(&mut engine, 0, next[0]);
     let bert = world.log_on(&mut engine, 1, next[1]);
     let mut venue = world.log_on(&mut engine, 2, next[2]);

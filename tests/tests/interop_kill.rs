@@ -158,7 +158,6 @@ impl Match {
             app: Some("echo"),
             settings: settings(&folder, ours, port, terms)?,
             port,
-            canary: None,
         };
         let mut sides = Self {
             engine,

@@ -98,7 +98,11 @@ fn moves(engine: Engine, family: &str) -> Result<(), String> {
             order.dup && order.seq > last && order.seq <= stored,
             "{order:?}"
         );
-        assert_eq!(order.id, format!("INITIATOR-{number}"));
+        assert_eq!(
+            order.id,
+            format!("INITIATOR-{number}"),
+            "an order is missing"
+        );
         last = order.seq;
     }
     for _ in 1..=MESSAGES {

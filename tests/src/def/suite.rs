@@ -144,7 +144,6 @@ impl Stage {
             app: Some("conformance"),
             settings,
             port,
-            canary: None,
         };
         Ok(Self { lane, launch })
     }

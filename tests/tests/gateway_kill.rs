@@ -1,0 +1,21 @@
+//! Does a gateway lose, double or mix up anything when its process is killed?
+//!
+//! The finished binary stands between two clients and two venues: orders, replacements and cancels that do
+//! not wait for their answers, ids that both clients use, a value that is remembered, orders that are held
+//! for a venue that is away, rules that change. It is ended by SIGKILL at random moments, also while it
+//! starts, and judged as in the suite `gateway_simulation`.
+//!
+//! `GATEWAY_KILLS` says how many (40), `FIXWIRE_SEED` repeats the moments.
+
+use fixwire_rigs::random::seed;
+use fixwire_rigs::simulation::gateway::market::trade;
+
+#[test]
+fn a_killed_gateway_loses_and_doubles_nothing() -> Result<(), String> {
+    let text = std::env::var("GATEWAY_KILLS").ok();
+    let kills = text.and_then(|text| text.parse().ok()).unwrap_or(40);
+    let seed = seed();
+    let deaths = trade(kills, seed).map_err(|fault| format!("FIXWIRE_SEED={seed}: {fault}"))?;
+    println!("{deaths:?}, nothing lost, doubled or mixed up; seed {seed}");
+    Ok(())
+}
