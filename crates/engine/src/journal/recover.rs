@@ -11,7 +11,6 @@ use super::resent;
 use super::retire::Start;
 use super::segment::{HEADER, Position, SegmentHeader, VERSION, long, word};
 use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
-use crate::canary;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 
@@ -181,7 +180,7 @@ impl<D: Disk> Journal<D> {
                 why: bad.damage,
             });
         }
-        if config.synced_before_sent && !canary::is(canary::Fault::SkipStoreAgain) {
+        if config.synced_before_sent && !crate::canary::is(crate::canary::Fault::SkipStoreAgain) {
             journal.store_again(scan.synced);
         }
         journal.sync_all()?;

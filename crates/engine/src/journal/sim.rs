@@ -7,12 +7,16 @@
 //! As on a real one, another thread may make the next segment ahead, in steps between the operations of
 //! the engine: it succeeds, is late, or fails.
 
+mod segment;
+
+pub use segment::SimSegment;
+
 use super::archive::base_path;
 use super::checkpoint::Checkpoint;
 use super::directory::segment_path;
 use super::newest::{self, NEWEST};
 use super::segment::HEADER;
-use super::{Base, Disk, JournalError, Segment, Start};
+use super::{Base, Disk, JournalError, Segment as _, Start};
 use crate::canary::{self, Fault};
 use crate::private::private;
 use fixwire_protocol::time::Timestamp;
@@ -571,83 +575,5 @@ impl Disk for SimDisk {
 
     fn name(&self, number: u32) -> String {
         format!("sim/{number:08}.fwj")
-    }
-}
-
-/// An open segment of a [`SimDisk`]. What it holds goes back to the disk when it is dropped.
-#[derive(Debug)]
-pub struct SimSegment {
-    disk: SimDisk,
-    number: u32,
-    bytes: Vec<u8>,
-    /// Pages stored to since the last sync.
-    dirty: Vec<bool>,
-}
-
-impl SimSegment {
-    fn touch(&mut self, at: usize, len: usize) {
-        let mut state = self.disk.state();
-        for page in at / PAGE..(at + len).div_ceil(PAGE) {
-            self.dirty[page] = true;
-            if state.writes_back()
-                && let Some(file) = state.files.get_mut(&self.number)
-            {
-                // It stays dirty for the next sync, which writes the same bytes again.
-                file.write(page, &self.bytes);
-            }
-        }
-    }
-}
-
-impl Segment for SimSegment {
-    fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    fn store(&mut self, at: usize, bytes: &[u8]) {
-        if self.disk.state().goes_on() {
-            self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-            self.touch(at, bytes.len());
-        }
-    }
-
-    fn publish(&mut self, at: usize, word: u32) {
-        self.store(at, &word.to_le_bytes());
-    }
-
-    fn sync(&mut self, at: usize, len: usize) -> io::Result<()> {
-        let mut state = self.disk.state();
-        if !state.goes_on() {
-            return Err(io::Error::other("the machine has stopped"));
-        }
-        let nth = state.syncs;
-        state.syncs += 1;
-        if state.fail_sync == Some(nth) {
-            // The system forgets that these pages were not written, as Linux does.
-            self.dirty.fill(false);
-            return Err(io::Error::from_raw_os_error(libc::EIO));
-        }
-        let Some(file) = state.files.get_mut(&self.number) else {
-            return Err(io::ErrorKind::NotFound.into());
-        };
-        let len = len.min(self.bytes.len().saturating_sub(at));
-        for page in at / PAGE..(at + len).div_ceil(PAGE) {
-            if std::mem::take(&mut self.dirty[page]) {
-                file.write(page, &self.bytes);
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Drop for SimSegment {
-    fn drop(&mut self) {
-        let mut state = self.disk.state();
-        if let Some(file) = state.files.get_mut(&self.number)
-            && file.cached.len() == self.bytes.len()
-        {
-            file.cached.clone_from(&self.bytes);
-            file.dirty.clone_from(&self.dirty);
-        }
     }
 }
