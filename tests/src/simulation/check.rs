@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, Position, Record};
 
-use super::peer::{Peer, essence};
+use super::frames::essence;
+use super::peer::Peer;
 use crate::wire::{number, show, value};
 
 /// How many reports the application writes for an order of this quantity; a fourth is refused.

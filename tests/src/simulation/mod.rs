@@ -7,6 +7,7 @@
 mod answerer;
 pub mod check;
 pub mod damage;
+mod frames;
 pub mod gateway;
 pub mod image;
 pub mod net;

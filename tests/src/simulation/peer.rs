@@ -6,10 +6,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::LazyLock;
 
 use fixwire::host::{ConnId, ListenerId};
-use fixwire::protocol::{Nanos, Now, Precision, Stamp};
+use fixwire::protocol::{Nanos, Now};
 
+use super::frames::{essence, stamp, whole};
 use super::net::Net;
-use crate::wire::{SOH, fields, frame_fault, message, number, show, value};
+use crate::wire::{fields, frame_fault, message, number, show, value};
 
 /// Where the engine of a world listens.
 pub const ENGINE_PORT: u16 = 1000;
@@ -572,42 +573,4 @@ impl Peer {
         self.engine_asked.push(from);
         self.answer(from, to)
     }
-}
-
-/// Bytes of the message that `bytes` begin with, when it is all there.
-fn whole(bytes: &[u8]) -> Result<Option<usize>, String> {
-    let mut ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == SOH);
-    let (Some((begin, _)), Some((length, _))) = (ends.next(), ends.next()) else {
-        return Ok(None);
-    };
-    let body = bytes[begin + 1..length].strip_prefix(b"9=");
-    let body = body.and_then(|text| std::str::from_utf8(text).ok()?.parse::<usize>().ok());
-    let Some(body) = body else {
-        return Err(format!(
-            "W2: bytes that are no message: {}",
-            show(&bytes[..bytes.len().min(200)])
-        ));
-    };
-    let end = length + 1 + body + 7;
-    Ok((bytes.len() >= end).then_some(end))
-}
-
-/// A message without what its repetition may change: 9, 10, 43, 52, 122.
-pub fn essence(raw: &[u8]) -> Vec<u8> {
-    let kept =
-        fields(raw).filter(|(tag, _)| !matches!(*tag, b"9" | b"10" | b"43" | b"52" | b"122"));
-    let mut bare = Vec::with_capacity(raw.len());
-    for (tag, value) in kept {
-        bare.extend_from_slice(tag);
-        bare.push(b'=');
-        bare.extend_from_slice(value.unwrap_or_default());
-        bare.push(SOH);
-    }
-    bare
-}
-
-fn stamp(now: Now) -> String {
-    let mut stamp = Stamp::new();
-    let text = stamp.format(now.wall, Precision::Millis);
-    String::from_utf8_lossy(text).into_owned()
 }
