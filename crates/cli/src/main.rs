@@ -14,7 +14,10 @@ mod print;
 mod readable;
 mod run;
 mod salvage;
+mod signals;
 mod store;
+mod teller;
+mod terminal;
 mod writable;
 
 use std::process::ExitCode;

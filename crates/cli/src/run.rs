@@ -4,20 +4,14 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use fixwire::journal::end_on_truncation;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
-use fixwire::{Durability, Engine, EngineConfig, Event, Handle, SendError, descriptors};
+use fixwire::{Durability, Engine, EngineConfig, descriptors};
 use fixwire_lab::scenario::Echo;
-use fixwire_protocol::time::{Precision, Stamp};
-use fixwire_protocol::{Application, Now};
 use rustix::fs::Mode;
 use rustix::process::{DumpableBehavior, geteuid, set_dumpable_behavior, umask};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
-use signal_hook::iterator::Signals;
 
 use crate::app::conformance::Conformance;
 use crate::app::echo::OrderEcho;
@@ -29,7 +23,8 @@ use crate::gateway;
 use crate::gateway::reload::Reloader;
 use crate::gateway::serve::{self, Remote, Serving};
 use crate::print::Printer;
-use crate::readable::Escaped;
+use crate::signals::{Caught, Obey, Plain};
+use crate::teller::{start_line, tell_end, tell_events};
 
 /// What to run.
 #[derive(Args, Debug)]
@@ -40,16 +35,22 @@ use crate::readable::Escaped;
   fixwire run --app echo broker.cfg 2>events    keep logons, logouts and disconnects in a file
   fixwire run gateway.toml                      carry out the rules of a file (docs/gateway-cli.md)
 
-SIGTERM and SIGINT (Ctrl-C) log the sessions out, sync the journal and end the program; a second one
-ends it at once. `fixwire check broker.cfg` says beforehand what would run. When nobody has said which engine
-a file was written for (Dialect=, --dialect), a note at the start says whose defaults hold.
+When nobody has said which engine a file was written for (Dialect=, --dialect), a note at the start says whose
+defaults hold.
 
 --app echo answers each order (D) as New with the fields of the order itself, and fills none. It cancels (F) and
 replaces (G) orders that it has accepted since its start, and rejects others (9); OrderIDs and ExecIDs are never
 used again. An order that cannot be is answered as Rejected, with a Text.
 
-A gateway reads its rules and tables again on `fixwire gateway reload gateway.toml`, and on SIGHUP; while they
-have mistakes, the old ones stay. SIGUSR1 prints what it has counted, and so does its end.")]
+Signals:
+  SIGTERM, SIGINT (Ctrl-C)  log the sessions out, sync the journal, end; a second one ends at once
+  SIGHUP                    open the files of FileLogPath anew, and reload the rules of a gateway; when
+                            the terminal is gone, log out and end as on SIGTERM
+  SIGUSR1                   print each session with its state and next sequence numbers, and the
+                            counts of a gateway
+
+`fixwire check broker.cfg` says beforehand what would run. A gateway reads its rules and tables again on
+`fixwire gateway reload gateway.toml` too; while they have mistakes, the old ones stay.")]
 pub struct RunArgs {
     /// What answers the sessions [default: log]; a file with rules of a gateway has the gateway
     #[arg(long, value_enum, value_name = "NAME")]
@@ -73,6 +74,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         let text = format!("cannot raise the limit of open files: {error}");
         tell("warning", &text);
     }
+    let signals = Caught::catch()?;
     let source = Source::read(&args.file)?;
     let settings = args.reading.of_file(&source)?;
     show(&settings.report);
@@ -83,7 +85,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         eprintln!("warning: this runs as root; give it a user of its own (docs/security.md)");
     }
     if !settings.gateway.is_empty() {
-        return run_gateway(args, &source, &settings);
+        return run_gateway(args, &source, &settings, signals);
     }
     let mut config = settings.to_config()?;
     config.new_journal = args.new_journal;
@@ -94,25 +96,33 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     }
     let names = config.sessions.iter().map(|session| session.name.clone());
     let names = names.collect();
+    let named = app.to_possible_value();
+    let named = named.as_ref().map_or("", |app| app.get_name());
+    let start = start_line(&args.file, named, &config);
     let app = application(app, &config)?;
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
-    on_signals(engine.handle(), Signals::new([SIGTERM])?, |_| {})?;
-    tell_events(&mut engine, names)?;
+    signals.serve(engine.handle(), Plain)?;
+    tell_events(&mut engine, names, &start)?;
     engine.run().map_err(|error| cannot(args, &error))?;
+    tell_end(engine);
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_gateway(args: &RunArgs, source: &Source, settings: &Settings) -> Result<ExitCode, Failure> {
+fn run_gateway(
+    args: &RunArgs,
+    source: &Source,
+    settings: &Settings,
+    signals: Caught,
+) -> Result<ExitCode, Failure> {
     if args.app.is_some() {
         let file = args.file.display();
         let why = "the file has rules, and runs as a gateway: leave --app out";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
-    // They wait until there is an engine, instead of ending the process.
-    let signals = Signals::new([SIGUSR1, SIGHUP])?;
     let mut config = settings.to_config()?;
     config.new_journal = args.new_journal;
     guard_journal(&config)?;
+    let start = start_line(&args.file, "gateway", &config);
     let store = (config.durability != Durability::Memory).then(|| config.journal_dir.clone());
     let remote = Remote::default();
     let names = settings.sessions.iter().map(SessionSettings::called);
@@ -128,29 +138,34 @@ fn run_gateway(args: &RunArgs, source: &Source, settings: &Settings) -> Result<E
         let text = format!("no `fixwire gateway reload`, only SIGHUP: {error}");
         tell("warning", &text);
     }
-    on_signals(engine.handle(), signals, move |signal| match signal {
-        SIGUSR1 => remote.count(),
-        // What becomes of it is printed.
-        _ => drop(reloader.reload()),
-    })?;
-    tell_events(&mut engine, loaded.names)?;
+    signals.serve(engine.handle(), Ruled { remote, reloader })?;
+    tell_events(&mut engine, loaded.names, &start)?;
     let ended = engine.run().map_err(|error| cannot(args, &error));
     engine.application_mut().tell();
-    ended.map(|()| ExitCode::SUCCESS)
+    ended?;
+    tell_end(engine);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A gateway on signals.
+struct Ruled {
+    remote: Remote,
+    reloader: Arc<Reloader>,
+}
+
+impl Obey for Ruled {
+    fn reload(&self) {
+        // What becomes of it is printed.
+        drop(self.reloader.reload());
+    }
+
+    fn count(&self) {
+        self.remote.count();
+    }
 }
 
 fn cannot(args: &RunArgs, error: &dyn std::error::Error) -> Failure {
     Failure::Text(format!("{}: {error}", args.file.display()))
-}
-
-fn tell_events<A: Application>(engine: &mut Engine<A>, names: Vec<String>) -> Result<(), Failure> {
-    let mut teller = Teller {
-        names,
-        printer: Printer::new(io::stderr())?,
-        stamp: Stamp::new(),
-    };
-    engine.on_event(move |now, event| teller.tell(now, event));
-    Ok(())
 }
 
 /// A journal that somebody truncates ends this process with a word about it.
@@ -196,61 +211,4 @@ fn application(name: Name, config: &EngineConfig) -> Result<BuiltIn, Failure> {
             BuiltIn::Log(Log::new(named.collect(), Printer::new(io::stdout())?))
         }
     })
-}
-
-/// The first SIGTERM or SIGINT stops the engine, the second ends the process; `other` hears of the
-/// other signals.
-fn on_signals(
-    mut engine: Handle,
-    mut signals: Signals,
-    mut other: impl FnMut(i32) + Send + 'static,
-) -> Result<(), Failure> {
-    for signal in [SIGTERM, SIGINT] {
-        signals.add_signal(signal)?;
-    }
-    let wait = move || {
-        let mut stopping = false;
-        for signal in signals.forever() {
-            if ![SIGTERM, SIGINT].contains(&signal) {
-                other(signal);
-                continue;
-            }
-            if stopping {
-                // As a shell reports a process that a signal ended.
-                std::process::exit(128 + signal);
-            }
-            stopping = true;
-            while engine.stop() == Err(SendError::Full) {
-                thread::sleep(Duration::from_millis(1));
-            }
-        }
-    };
-    thread::Builder::new()
-        .name("signals".into())
-        .spawn(wait)
-        .map_err(Failure::thread)?;
-    Ok(())
-}
-
-/// One line for each event: time, session, what happened.
-struct Teller {
-    names: Vec<String>,
-    printer: Printer,
-    stamp: Stamp,
-}
-
-impl Teller {
-    fn tell(&mut self, now: Now, event: &Event) {
-        if let Event::SessionAdded { session, name } = event
-            && session.0 as usize == self.names.len()
-        {
-            self.names.push(name.clone());
-        }
-        let time = Escaped(self.stamp.format(now.wall, Precision::Millis)).to_string();
-        let session = event.session().and_then(|id| self.names.get(id.0 as usize));
-        let session = session.map_or("engine", String::as_str);
-        let event = event.to_string();
-        self.printer
-            .line(format!("{time} {session} {}", Escaped(event.as_bytes())));
-    }
 }

@@ -255,7 +255,7 @@ fn a_stranger_is_named_and_refused() {
     let mut peer = Peer::connect(running.port, "STRANGER", "EXEC");
     peer.send("A", "98=0|108=30");
     peer.closed();
-    running.hears("no session here has these CompIDs");
+    running.hears("unknown session: Logon with BeginString=FIX.4.2, SenderCompID=STRANGER, TargetCompID=EXEC, MsgSeqNum=1");
     let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
     peer.log_on(30);
     peer.send("D", &peer::order("B7"));

@@ -16,10 +16,11 @@ use fixwire_protocol::{Application, Frame, Mono, Now, frame};
 
 use crate::access::{Target, allows};
 use crate::engine::{Engine, EngineError, Owner};
-use crate::event::{Event, Refusal};
+use crate::event::{Event, PeerText, Refusal};
 use crate::host::{ConnId, Host, ListenerId};
 use crate::lobby::{Guest, Listening, Lobby, Slot};
 use crate::passwords::{Answer, Checker};
+use crate::raise::whose;
 use crate::route::{Password, find, has_certificate, has_password};
 use crate::tls::Spki;
 
@@ -51,12 +52,8 @@ impl<A: Application, H: Host> Engine<A, H> {
                         listening.not_before = again;
                     }
                     self.core.due = self.core.due.min(again);
-                    self.events.tell(
-                        now,
-                        &Event::CannotAccept {
-                            error: error.kind(),
-                        },
-                    );
+                    let error = (&error).into();
+                    self.core.raise(now, &Event::CannotAccept { error });
                     return;
                 }
             }
@@ -90,7 +87,8 @@ impl<A: Application, H: Host> Engine<A, H> {
             }
             Err(why) => {
                 self.host.close(conn);
-                self.events.tell(now, &Event::Refused { from, why });
+                let logon = PeerText::default();
+                self.core.raise(now, &Event::Refused { from, why, logon });
             }
         }
     }
@@ -245,19 +243,21 @@ impl<A: Application, H: Host> Engine<A, H> {
 
     /// Closes a connection that has not logged on, without a message.
     fn refuse(&mut self, now: Now, slot: usize, why: Refusal) {
-        if let Some(guest) = self.lobby.leave(slot) {
-            // A password may stand in it.
-            self.lobby.slots[slot].input.wipe();
-            self.set_owner(guest.conn, Owner::Nobody);
-            self.host.close(guest.conn);
-            self.events.tell(
-                now,
-                &Event::Refused {
-                    from: guest.from,
-                    why,
-                },
-            );
-        }
+        let Some(guest) = self.lobby.leave(slot) else {
+            return;
+        };
+        let input = &mut self.lobby.slots[slot].input;
+        let bytes = input.unread();
+        let logon = match frame::next(bytes, input.size()) {
+            Frame::Whole { skip: 0, len } => whose(&self.decoder.decode(&bytes[..len])),
+            _ => PeerText::default(),
+        };
+        // A password may stand in it.
+        input.wipe();
+        self.set_owner(guest.conn, Owner::Nobody);
+        self.host.close(guest.conn);
+        let from = guest.from;
+        self.core.raise(now, &Event::Refused { from, why, logon });
     }
 
     /// Closes the connections that have waited too long for their Logon; all of them when the engine

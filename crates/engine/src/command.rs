@@ -4,7 +4,7 @@
 //!  byte  size   one command in a ring, pushed as a whole
 //!     0     4   bytes after this word
 //!     4     1   what: 1 send, 2 log out, 3 stop, 4 log on, 5 reset, 6 send again, 7 remove, 8 add: the
-//!               next of `adding`
+//!               next of `adding`, 9 status: for the next of `asking`, 10 reopen logs
 //!     5     4   session
 //!     9     1   bytes of MsgType (send only)
 //!    10     …   MsgType, then the body's fields; the text of the Logout; the number to send again
@@ -20,6 +20,7 @@ use fixwire_protocol::{Body, Outbox, SessionId};
 use rtrb::{Consumer, Producer, RingBuffer};
 
 use crate::config::SessionConfig;
+use crate::counters::SessionReport;
 use crate::dynamic::AddError;
 use crate::host::WakeUp;
 
@@ -31,6 +32,8 @@ const RESET: u8 = 5;
 const SEND_AGAIN: u8 = 6;
 const REMOVE: u8 = 7;
 const ADD: u8 = 8;
+const STATUS: u8 = 9;
+const REOPEN_LOGS: u8 = 10;
 /// Bytes of a command before MsgType, the length word not counted.
 const HEAD: usize = 6;
 /// Bytes of a ring; a command must fit in it, so it is at least four messages.
@@ -191,6 +194,33 @@ impl Handle {
         self.push(REMOVE, session, b"", b"")
     }
 
+    /// How every session stands between two messages, in the order of their ids. The answer comes when
+    /// the engine has carried it out; do not wait for it on the engine's thread.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn status(&mut self) -> Result<Receiver<Vec<SessionReport>>, SendError> {
+        let (answer, answers) = channel();
+        // Held while the command is pushed, so that each command finds who asked.
+        let shared = Arc::clone(&self.shared);
+        let mut asking = shared.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        self.push(STATUS, SessionId(0), b"", b"")?;
+        asking.push_back(answer);
+        Ok(answers)
+    }
+
+    /// Opens the files of message and event logs anew, after somebody has renamed them: what comes from
+    /// now on goes into files of the configured names. [`Event::LogReopened`](crate::Event::LogReopened)
+    /// says when that is done.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn reopen_logs(&mut self) -> Result<(), SendError> {
+        self.push(REOPEN_LOGS, SessionId(0), b"", b"")
+    }
+
     /// Ends the engine: sessions are logged out, then [`Engine::run`](crate::Engine::run) returns.
     ///
     /// # Errors
@@ -263,6 +293,8 @@ struct Shared {
     sleeping: AtomicBool,
     /// Sessions that the commands [`ADD`] are about, in their order.
     adding: Mutex<VecDeque<Box<Adding>>>,
+    /// Where the answers to the commands [`STATUS`] go, in their order.
+    asking: Mutex<VecDeque<Sender<Vec<SessionReport>>>>,
     wake_up: WakeUp,
     max_message: usize,
 }
@@ -324,6 +356,9 @@ pub(crate) enum Command<'a> {
         session: SessionId,
         seq: u64,
     },
+    /// The answer goes to what [`Commands::asking`] has.
+    Status,
+    ReopenLogs,
     Stop,
 }
 
@@ -344,6 +379,7 @@ impl Commands {
             made: AtomicUsize::new(0),
             sleeping: AtomicBool::new(false),
             adding: Mutex::new(VecDeque::new()),
+            asking: Mutex::new(VecDeque::new()),
             wake_up,
             max_message,
         };
@@ -380,6 +416,12 @@ impl Commands {
     pub(crate) fn adding(&mut self) -> Option<Box<Adding>> {
         let adding = self.shared.adding.lock();
         adding.unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+
+    /// Where the answer to a [`Command::Status`] goes.
+    pub(crate) fn asking(&mut self) -> Option<Sender<Vec<SessionReport>>> {
+        let asking = self.shared.asking.lock();
+        asking.unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
     /// Says that the engine will sleep unless this returns true: a command has come meanwhile.
@@ -430,6 +472,8 @@ impl Commands {
                 fields: rest,
             },
             ADD => Command::Add,
+            STATUS => Command::Status,
+            REOPEN_LOGS => Command::ReopenLogs,
             REMOVE => Command::Remove { session },
             LOG_ON => Command::LogOn { session },
             RESET => Command::Reset { session },

@@ -2,20 +2,19 @@
 //! cause, and only then does it leave.
 
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixwire_protocol::session::Verdict;
-use fixwire_protocol::{
-    Application, Message, Mono, Nanos, Now, Number, Outbox, Refusal, Session, SessionId, tag,
-};
+use fixwire_protocol::{Application, Message, Mono, Nanos, Now, Number, Outbox, Session, tag};
 
 use crate::canary::{self, Fault};
-use crate::event::Ending;
+use crate::consult::{guarded, receive_logon};
+use crate::event::{Ending, Event, Events};
 use crate::host::Host;
 use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, Kind};
 use crate::journal::{Position, Stored, Wrote};
 use crate::line::{Line, gate};
 use crate::notes::Notes;
+use crate::raise::is_reported;
 use crate::redact::Redactor;
 use crate::release::Gate;
 use crate::throttle::Pacer;
@@ -55,6 +54,8 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) due: Mono,
     /// The time of this turn.
     pub(crate) clock: Mono,
+    /// What the operator hears.
+    pub(crate) events: Events,
     /// Sessions whose peers have begun to read slowly, with the bytes that wait.
     pub(crate) slow: Vec<(usize, u64)>,
     pub(crate) stall_time: Nanos,
@@ -74,6 +75,8 @@ pub(crate) struct Sealed {
     pub(crate) new: Range<usize>,
     /// One of them is to be stored.
     pub(crate) stored: bool,
+    /// Events are raised for some of them.
+    reported: bool,
 }
 
 impl<D: Disk> Core<D> {
@@ -91,7 +94,8 @@ impl<D: Disk> Core<D> {
         let state = &mut self.sessions[session];
         let line = &mut self.lines[session];
         line.counters.received += 1;
-        let verdict = match message.msg_type() {
+        let msg_type = message.msg_type();
+        let verdict = match msg_type {
             b"A" => {
                 let asked = line.asked_ahead.take();
                 let verdict = receive_logon(now, state, message, asked, app, &mut self.outbox);
@@ -135,6 +139,9 @@ impl<D: Disk> Core<D> {
         } else if !line.logged_on && state.is_logged_on() {
             app.on_logon(now, state.id(), &mut self.outbox);
         }
+        if verdict != Verdict::Deliver || msg_type == b"j" {
+            self.raise_received(now, session, message, &verdict);
+        }
         if arrival.is_none() && Redactor::concerns_message(message) {
             let private = Redactor::concerns(message.msg_type());
             self.redactor.copy(INBOUND, message.bytes(), private);
@@ -143,6 +150,9 @@ impl<D: Disk> Core<D> {
             self.commit(now, session, Kind::Message, Some(message.bytes()))?;
         } else {
             self.commit_aside(now, session, message, arrival)?;
+        }
+        if self.lines[session].gap.is_some() {
+            self.raise_gap_filled(now, session);
         }
         Ok(verdict)
     }
@@ -209,7 +219,7 @@ impl<D: Disk> Core<D> {
             ..
         } = self;
         let new = outbox.unsealed();
-        let mut stored = false;
+        let (mut stored, mut reported) = (false, false);
         for index in new.clone() {
             let entry = outbox.entries()[index];
             match sessions.get_mut(entry.session.0 as usize) {
@@ -223,6 +233,7 @@ impl<D: Disk> Core<D> {
                 Some(session) => {
                     stored |= entry.number == Number::Next;
                     session.seal(now, outbox, index);
+                    reported |= is_reported(outbox.msg_type(index));
                     if Redactor::concerns(outbox.msg_type(index)) {
                         redactor.copy(index, outbox.sealed(index), true);
                     }
@@ -237,7 +248,11 @@ impl<D: Disk> Core<D> {
                 }
             }
         }
-        Ok(Sealed { new, stored })
+        Ok(Sealed {
+            new,
+            stored,
+            reported,
+        })
     }
 
     /// Keeps what was numbered, with its cause, in one record.
@@ -245,10 +260,10 @@ impl<D: Disk> Core<D> {
     pub(crate) fn keep(
         &mut self,
         now: Now,
-        cause: usize,
+        about: usize,
         kind: Kind,
         inbound: Option<&[u8]>,
-        Sealed { new, stored }: Sealed,
+        sealed: Sealed,
     ) -> Result<(), JournalError> {
         let Self {
             sessions,
@@ -260,8 +275,13 @@ impl<D: Disk> Core<D> {
             flushes,
             ..
         } = self;
-        let state = &sessions[cause];
-        let line = &mut lines[cause];
+        let Sealed {
+            new,
+            stored,
+            reported,
+        } = sealed;
+        let state = &sessions[about];
+        let line = &mut lines[about];
         let (next_in, next_out) = (state.next_in_to_keep(), state.next_out());
         let epoch = state.epoch() as u32;
         if line.logged_on && !state.is_logged_on() && line.ended_before.is_none() {
@@ -279,12 +299,13 @@ impl<D: Disk> Core<D> {
                 })
         {
             if let Some(body) = inbound {
-                return self.log_only(now, cause, kind, body);
+                return self.log_only(now, about, kind, body);
             }
             redactor.clear();
             return Ok(());
         }
-        if known.epoch != epoch {
+        let is_reset = known.epoch != epoch;
+        if is_reset {
             // What waits for the peer was numbered before the reset.
             self.voided += line.output.void() + std::mem::take(&mut line.waiting);
             line.resending = None;
@@ -301,7 +322,7 @@ impl<D: Disk> Core<D> {
             (cause.inbound, cause.next_in) = (None, known.next_in);
         }
         let (outbox, lines, kept, notes) = (&*outbox, &*lines, &*redactor, &*notes);
-        let effects = new.filter_map(|index| {
+        let effects = new.clone().filter_map(|index| {
             let entry = &outbox.entries()[index];
             let numbered = entry.number == Number::Next && !entry.is_discarded();
             if !numbered {
@@ -320,6 +341,16 @@ impl<D: Disk> Core<D> {
             journal.append(now.wall, cause, effects)?;
         }
         redactor.clear();
+        if is_reset {
+            self.raise_unfinished(now, about, known.next_in);
+            if kind == Kind::Message {
+                let session = self.sessions[about].id();
+                self.raise(now, &Event::NumbersReset { session });
+            }
+        }
+        if reported {
+            self.raise_sent(now, about, inbound, new);
+        }
         Ok(())
     }
 
@@ -546,50 +577,8 @@ fn tell_reset<D: Disk>(
     }
 }
 
-/// A Logon: the application may refuse one that the session would take, unless it was asked before.
-#[cold]
-fn receive_logon(
-    now: Now,
-    session: &mut Session,
-    logon: &Message<'_>,
-    asked: Option<Result<(), String>>,
-    app: &mut impl Application,
-    outbox: &mut Outbox,
-) -> Verdict {
-    if session.would_log_on(now, logon)
-        && let Err(text) = asked.unwrap_or_else(|| app.on_logon_request(now, session.id(), logon))
-    {
-        return session.turn_away(&text, outbox);
-    }
-    session.receive(now, logon, outbox)
-}
-
 /// Whether a Reject has just been written.
 fn has_reject(outbox: &Outbox) -> bool {
     let mut new = outbox.unsealed();
     new.any(|index| outbox.msg_type(index) == b"3")
-}
-
-/// The application's answer to a message; when it panics, that it is not available. What it had
-/// written until then is taken back.
-#[cold]
-fn guarded(
-    now: Now,
-    from: SessionId,
-    message: &Message<'_>,
-    app: &mut impl Application,
-    outbox: &mut Outbox,
-    panics: &mut u64,
-) -> Result<(), Refusal> {
-    let before = outbox.entries().len();
-    let answer = catch_unwind(AssertUnwindSafe(|| {
-        app.on_message(now, from, message, outbox)
-    }));
-    answer.unwrap_or_else(|_| {
-        *panics += 1;
-        for index in before..outbox.entries().len() {
-            outbox.discard(index);
-        }
-        Err(Refusal::NotAvailable)
-    })
 }

@@ -1,12 +1,14 @@
 //! When and where an initiator connects: the hosts in turn, with growing pauses.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use fixwire_protocol::{Application, Mono, Nanos, Now, SessionId};
 
-use crate::engine::{Engine, NEVER, Owner};
-use crate::event::Event;
+use crate::engine::{Engine, EngineError, NEVER, Owner};
+use crate::event::{Event, wrong_certificate};
 use crate::host::{ConnId, Dial, Host, SocketOptions};
+use crate::tls::{self, Spki};
 use crate::transport::{HostPolicy, Transport};
 
 /// The dialling of one initiator session.
@@ -169,6 +171,69 @@ impl Dialler {
 }
 
 impl<A: Application, H: Host> Engine<A, H> {
+    /// Connects when an attempt is due, and gives one up that takes too long.
+    pub(crate) fn elapse_dialler(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        let Some(dialler) = &mut self.diallers[session] else {
+            return Ok(());
+        };
+        match dialler.state() {
+            State::Waiting(at) if dialler.due().is_some() && at <= now.mono => {
+                let options = &self.core.lines[session].options;
+                match self.host.dial(&dialler.next(now.mono, options)) {
+                    Ok(conn) => {
+                        dialler.dialling(now.mono, conn);
+                        self.set_owner(conn, Owner::Dialling(session));
+                    }
+                    Err(error) => self.dial_failed(now, session, &error.to_string()),
+                }
+            }
+            State::Dialling(conn, until) if until <= now.mono => {
+                let error = "no connection in time, TLS and proxy included";
+                self.drop_dialled(now, session, conn, error);
+            }
+            _ => {}
+        }
+        let due = self.diallers[session]
+            .as_ref()
+            .and_then(|dialler| dialler.due());
+        self.core.due = self.core.due.min(due.unwrap_or(NEVER));
+        Ok(())
+    }
+
+    /// The outcome of an attempt to connect is known.
+    pub(crate) fn dialled(
+        &mut self,
+        now: Now,
+        session: usize,
+        conn: ConnId,
+    ) -> Result<(), EngineError> {
+        match self.host.dialled(conn) {
+            Ok(peer) => {
+                // The session may have closed while this was on its way.
+                self.keep_hours(now, session)?;
+                if self.owner(conn) != Owner::Dialling(session) {
+                    return Ok(());
+                }
+                if let Some(dialler) = &mut self.diallers[session] {
+                    let shown = self.host.peer(conn).certificate;
+                    if !tls::allowed(&dialler.transport().certificates, shown) {
+                        let error = wrong_certificate(shown.map(|shown| Spki(shown.spki)).as_ref());
+                        self.drop_dialled(now, session, conn, &error);
+                        return Ok(());
+                    }
+                    dialler.connected();
+                }
+                self.attach(now, session, conn, peer)?;
+                self.release(now)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
+            Err(error) => {
+                self.drop_dialled(now, session, conn, &error.to_string());
+                Ok(())
+            }
+        }
+    }
+
     /// Gives up an attempt to connect.
     pub(crate) fn drop_dialled(&mut self, now: Now, session: usize, conn: ConnId, error: &str) {
         self.host.close(conn);
@@ -192,7 +257,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             error: error.to_owned(),
             again_in,
         };
-        self.events.tell(now, &event);
+        self.core.raise(now, &event);
     }
 }
 

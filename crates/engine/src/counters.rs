@@ -1,5 +1,7 @@
 //! What an engine counts.
 
+use std::fmt;
+
 use fixwire_protocol::SessionId;
 
 /// What happened in one session since the engine started.
@@ -24,6 +26,8 @@ pub struct SessionStatus<'a> {
     pub id: SessionId,
     /// Its name.
     pub name: &'a str,
+    /// How far it is from being logged on.
+    pub state: SessionState,
     /// It was removed; its numbers wait for its return.
     pub removed: bool,
     /// A connection belongs to it.
@@ -38,4 +42,91 @@ pub struct SessionStatus<'a> {
     pub waiting_bytes: u64,
     /// What happened since the start.
     pub counters: Counters,
+}
+
+/// How far a session is from being logged on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum SessionState {
+    /// It was removed; its sequence numbers stay in the journal.
+    Removed,
+    /// Its schedule allows no logon now.
+    Closed,
+    /// It has no connection.
+    Disconnected,
+    /// An initiator: a connection is being made.
+    Connecting,
+    /// It has a connection; the Logons are not exchanged yet.
+    Connected,
+    /// Both Logons have been exchanged.
+    LoggedOn,
+    /// A Logout was sent; the peer's is awaited.
+    LoggingOut,
+}
+
+impl fmt::Display for SessionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Removed => "removed",
+            Self::Closed => "closed by the session schedule",
+            Self::Disconnected => "disconnected",
+            Self::Connecting => "connecting",
+            Self::Connected => "connected, not logged on",
+            Self::LoggedOn => "logged on",
+            Self::LoggingOut => "logging out",
+        })
+    }
+}
+
+/// A session as it stood when somebody asked: a [`SessionStatus`] that outlives the moment.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub struct SessionReport {
+    /// The session.
+    pub id: SessionId,
+    /// Its name.
+    pub name: String,
+    /// How far it is from being logged on.
+    pub state: SessionState,
+    /// MsgSeqNum that is expected next.
+    pub next_in: u64,
+    /// MsgSeqNum that is given out next.
+    pub next_out: u64,
+    /// Bytes of messages that wait in the journal for a slow peer or behind a resend.
+    pub waiting_bytes: u64,
+    /// What happened since the start.
+    pub counters: Counters,
+}
+
+impl From<SessionStatus<'_>> for SessionReport {
+    fn from(status: SessionStatus<'_>) -> Self {
+        Self {
+            id: status.id,
+            name: status.name.to_owned(),
+            state: status.state,
+            next_in: status.next_in,
+            next_out: status.next_out,
+            waiting_bytes: status.waiting_bytes,
+            counters: status.counters,
+        }
+    }
+}
+
+impl fmt::Display for SessionReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, state, next_in, next_out) = (
+            self.name.escape_debug(),
+            self.state,
+            self.next_in,
+            self.next_out,
+        );
+        write!(
+            f,
+            "{name} {state}, next MsgSeqNum in {next_in}, out {next_out}"
+        )?;
+        match self.waiting_bytes {
+            0 => Ok(()),
+            bytes => write!(f, ", {bytes} bytes wait for the peer"),
+        }
+    }
 }

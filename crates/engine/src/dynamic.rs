@@ -277,7 +277,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             self.configs[index] = Some(config);
         }
         self.core.due = Mono(0);
-        self.events.tell(now, &event);
+        self.core.raise(now, &event);
         Ok(Ok(index))
     }
 
@@ -304,7 +304,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.diallers[index] = None;
         if self.configs[index].take().is_some() {
             let session = SessionId(index as u32);
-            self.events.tell(now, &Event::SessionRemoved { session });
+            self.core.raise(now, &Event::SessionRemoved { session });
         }
     }
 

@@ -56,7 +56,6 @@ pub struct Engine<A, H: Host = Os> {
     pub(crate) owners: Vec<Owner>,
     pub(crate) lobby: Lobby,
     missing_dictionaries: Vec<MissingDictionary>,
-    pub(crate) events: Events,
     /// What was cut off the journal when it was opened, until somebody hears of it.
     cut: Option<Torn>,
     pub(crate) commands: Commands,
@@ -225,7 +224,7 @@ impl<A: Application> Engine<A> {
             let feed = feed.map_err(|error| {
                 EngineError::after(engine.cut.as_ref(), EngineError::Log(error))
             })?;
-            engine.events.log(feed.sink());
+            engine.core.events.log(feed.sink());
             engine.feeds.push(feed);
         }
         Ok(engine)
@@ -323,6 +322,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 journal,
                 due: Mono(0),
                 clock: now.mono,
+                events: Events::new(config.limits.events_per_second),
                 slow: Vec::new(),
                 stall_time: nanos(config.limits.stall_time),
                 lag_bytes: config.limits.lag_bytes,
@@ -337,7 +337,6 @@ impl<A: Application, H: Host> Engine<A, H> {
             ready: Vec::with_capacity(1024),
             owners: Vec::new(),
             lobby,
-            events: Events::new(config.limits.events_per_second),
             cut,
             unsent: 0,
             told: (0, 0),
@@ -360,24 +359,24 @@ impl<A: Application, H: Host> Engine<A, H> {
 
     /// Tells events to `sink`, on the engine's thread; those of the start at once.
     pub fn on_event(&mut self, sink: impl FnMut(Now, &Event) + Send + 'static) {
-        self.events.listen(Box::new(sink));
+        self.core.events.listen(Box::new(sink));
         let now = self.host.now();
         if let Some(cut) = self.cut.take() {
-            self.events.tell(now, &Event::JournalCut { cut });
+            self.core.raise(now, &Event::JournalCut { cut });
         }
         for MissingDictionary { file, version } in &self.missing_dictionaries {
             let (file, version) = (file.clone(), version.name());
             let event = Event::DictionaryMissing { file, version };
-            self.events.tell(now, &event);
+            self.core.raise(now, &event);
         }
         for at in self.lobby.addresses() {
-            self.events.tell(now, &Event::Listening { at });
+            self.core.raise(now, &Event::Listening { at });
         }
         if let Some(shortage) = self.shortage {
-            self.events.tell(now, &Event::FewDescriptors(shortage));
+            self.core.raise(now, &Event::FewDescriptors(shortage));
         }
         for at in self.lobby.unprotected() {
-            self.events.tell(now, &Event::Unprotected { at });
+            self.core.raise(now, &Event::Unprotected { at });
         }
     }
 
@@ -399,21 +398,20 @@ impl<A: Application, H: Host> Engine<A, H> {
 
     /// The sessions, in the order of the configuration.
     pub fn sessions(&self) -> impl Iterator<Item = SessionStatus<'_>> {
-        self.core
-            .sessions
-            .iter()
-            .zip(&self.core.lines)
-            .map(|(session, line)| SessionStatus {
-                id: session.id(),
-                name: &line.name,
-                removed: line.removed,
-                connected: line.conn.is_some(),
-                logged_on: session.is_logged_on(),
-                next_in: session.next_in(),
-                next_out: session.next_out(),
-                waiting_bytes: line.output.lag(),
-                counters: line.counters,
-            })
+        let lines = self.core.lines.iter().zip(&self.diallers);
+        let sessions = self.core.sessions.iter().zip(lines);
+        sessions.map(|(session, (line, dialler))| SessionStatus {
+            id: session.id(),
+            name: &line.name,
+            state: line.state(session, dialler.as_ref()),
+            removed: line.removed,
+            connected: line.conn.is_some(),
+            logged_on: session.is_logged_on(),
+            next_in: session.next_in(),
+            next_out: session.next_out(),
+            waiting_bytes: line.output.lag(),
+            counters: line.counters,
+        })
     }
 
     /// A number that changes whenever something of a session or the journal does: what an attempt to log

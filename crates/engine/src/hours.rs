@@ -52,6 +52,11 @@ impl Hours {
         }
     }
 
+    /// Whether the session may not be logged on, as far as the schedule was followed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.told == Some(false)
+    }
+
     /// What the schedule says now.
     fn look(&mut self, now: Timestamp) -> Standing {
         match self.standing {
@@ -118,7 +123,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 core.tell_reset(now, session, &mut self.app);
                 core.commit(now, session, Kind::Reset, None)?;
                 let session = core.sessions[session].id();
-                self.events.tell(now, &Event::NumbersRestarted { session });
+                self.core.raise(now, &Event::NumbersRestarted { session });
             }
         }
         if let Verdict::Disconnect(reason) = verdict {
@@ -146,7 +151,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 core.tell_reset(now, session, &mut self.app);
                 core.commit(now, session, Kind::Sent, None)?;
                 let session = core.sessions[session].id();
-                self.events.tell(now, &Event::NumbersRestarted { session });
+                self.core.raise(now, &Event::NumbersRestarted { session });
                 true
             }
             // Another exchange of Logons or Logouts is open: once it is over.
@@ -190,7 +195,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 let opens = hours.schedule.ahead(now.wall).opens;
                 Event::SessionClosed { session: id, opens }
             };
-            self.events.tell(now, &event);
+            self.core.raise(now, &event);
         }
     }
 

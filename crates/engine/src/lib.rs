@@ -27,6 +27,7 @@ mod commit;
 pub mod config;
 mod connect;
 mod connection;
+mod consult;
 mod counters;
 pub mod descriptors;
 pub mod dictionaries;
@@ -44,6 +45,7 @@ mod notes;
 mod obey;
 pub mod passwords;
 mod private;
+mod raise;
 mod redact;
 pub mod regular;
 mod release;
@@ -70,7 +72,7 @@ pub use config::{
     Access, ConfigError, Connection, Durability, EngineConfig, Excess, Flow, Limits, LogonLimits,
     MissingDictionary, SessionConfig, Template, Throttle, Wait,
 };
-pub use counters::{Counters, SessionStatus};
+pub use counters::{Counters, SessionReport, SessionState, SessionStatus};
 pub use dynamic::AddError;
 pub use engine::{Engine, EngineError};
 pub use event::Event;

@@ -2,17 +2,20 @@
 
 use std::net::IpAddr;
 
+use fixwire_protocol::session::{Exchange, Phase};
 use fixwire_protocol::{Mono, Session};
 
 use crate::config::SessionConfig;
-use crate::counters::Counters;
+use crate::connect::{Dialler, State};
+use crate::counters::{Counters, SessionState};
 use crate::engine::NEVER;
-use crate::event::Ending;
+use crate::event::{Ending, PeerText};
 use crate::host::{ConnId, SocketOptions};
 use crate::hours::Hours;
 use crate::journal::JournalId;
 use crate::release::{Gate, Output};
 use crate::resending::Resending;
+use crate::resending::Resent;
 use crate::throttle::{Inbound, Pacer};
 use crate::trail::Trail;
 
@@ -58,6 +61,13 @@ pub(crate) struct Line {
     /// The operator was told that the peer reads slowly.
     pub(crate) is_slow: bool,
     pub(crate) counters: Counters,
+    /// What was last said about the end of this connection, see
+    /// [`Event::Disconnected`](crate::Event::Disconnected).
+    pub(crate) detail: PeerText,
+    /// The open gap that the operator knows of: first and last missing MsgSeqNum.
+    pub(crate) gap: Option<(u64, u64)>,
+    /// The resend that runs.
+    pub(crate) resent: Option<Resent>,
 }
 
 impl Line {
@@ -107,6 +117,27 @@ impl Line {
             wake: NEVER,
             is_slow: false,
             counters: Counters::default(),
+            detail: PeerText::default(),
+            gap: None,
+            resent: None,
+        }
+    }
+
+    /// How far its session is from being logged on.
+    pub(crate) fn state(&self, session: &Session, dialler: Option<&Dialler>) -> SessionState {
+        let dials = dialler.is_some_and(|it| matches!(it.state(), State::Dialling(..)));
+        let is_closed = self.hours.as_ref().is_some_and(|hours| hours.is_closed());
+        match session.phase() {
+            _ if self.removed => SessionState::Removed,
+            Phase::LoggedOn(up) => match up.exchange {
+                Exchange::Logout { .. } => SessionState::LoggingOut,
+                _ => SessionState::LoggedOn,
+            },
+            Phase::Refusing { .. } => SessionState::LoggingOut,
+            _ if self.conn.is_some() => SessionState::Connected,
+            _ if is_closed => SessionState::Closed,
+            _ if dials => SessionState::Connecting,
+            _ => SessionState::Disconnected,
         }
     }
 

@@ -5,10 +5,12 @@ use fixwire_protocol::{Application, Mono, Now, SessionId};
 
 use crate::command::Command;
 use crate::connect::State;
+use crate::counters::SessionReport;
 use crate::engine::{Engine, EngineError, Owner, Stopping};
 use crate::event::{Ending, Event};
 use crate::host::Host;
 use crate::journal::Kind;
+use crate::log::Feed;
 
 /// Commands of other threads in one turn.
 const COMMANDS_PER_TURN: usize = 64;
@@ -47,6 +49,14 @@ impl<A: Application, H: Host> Engine<A, H> {
                     let text = String::from_utf8_lossy(text).into_owned();
                     self.log_out(now, session, &text)?;
                 }
+                Command::Status => {
+                    let reports = self.sessions().map(SessionReport::from).collect();
+                    if let Some(answer) = self.commands.asking() {
+                        // Whoever asked may have given up.
+                        let _ = answer.send(reports);
+                    }
+                }
+                Command::ReopenLogs => self.feeds.iter().for_each(Feed::reopen),
                 Command::Stop => self.begin_stop(now)?,
             }
         }
@@ -105,7 +115,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             return Ok(());
         };
         if !state.can_reset() || core.lines[index].leaving.is_some() {
-            self.events.tell(now, &Event::NotReset { session });
+            self.core.raise(now, &Event::NotReset { session });
             return Ok(());
         }
         let verdict = state.reset(now, &mut core.outbox);

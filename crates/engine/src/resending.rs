@@ -1,9 +1,10 @@
 //! Stored messages that are sent again: read from the journal, a few a turn.
 
 use fixwire_protocol::session::sequence;
-use fixwire_protocol::{Application, Now, Number, SOH};
+use fixwire_protocol::{Application, Now, Number, Outbox, SOH, Session};
 
 use crate::commit::Core;
+use crate::event::Event;
 use crate::journal::{Disk, JournalError, Kind, Replay, Stored};
 use crate::line::gate;
 
@@ -19,9 +20,71 @@ pub(crate) struct Resending {
     missing_to: u64,
 }
 
+/// What was sent for a ResendRequest so far.
+#[derive(Clone, Copy)]
+pub(crate) struct Resent {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// The first number that was not resent yet.
+    pub(crate) next: u64,
+    messages: u64,
+    gap_fills: u64,
+}
+
+impl Resent {
+    fn begin(session: &Session, first: u64) -> Self {
+        Self {
+            first,
+            last: session.replay_end().unwrap_or(first),
+            next: first,
+            messages: 0,
+            gap_fills: 0,
+        }
+    }
+
+    /// Counts the entries of the outbox from this one on.
+    fn count(&mut self, outbox: &Outbox, from: usize) {
+        let resent = outbox.entries()[from..].iter();
+        for entry in resent.filter(|entry| matches!(entry.number, Number::Fixed(_))) {
+            match entry.msg_type() {
+                b"4" => self.gap_fills += 1,
+                _ => self.messages += 1,
+            }
+        }
+    }
+}
+
+/// How far a resend has come in this turn.
+#[derive(Default)]
+struct Progress {
+    skips: usize,
+    bytes: usize,
+}
+
 impl<D: Disk> Core<D> {
     /// Feeds stored messages to a session that resends, but for those that the application keeps back.
     pub(crate) fn replay(&mut self, now: Now, app: &mut impl Application, session: usize) {
+        let mut progress = Progress::default();
+        while let Some(resent) = self.replay_one(now, app, session, &mut progress) {
+            let event = Event::ResendCompleted {
+                session: self.sessions[session].id(),
+                first: resent.first,
+                last: resent.last,
+                messages: resent.messages,
+                gap_fills: resent.gap_fills,
+            };
+            self.raise(now, &event);
+        }
+    }
+
+    /// As [`replay`](Self::replay), up to the end of one ResendRequest; `None` when that is not reached.
+    fn replay_one(
+        &mut self,
+        now: Now,
+        app: &mut impl Application,
+        session: usize,
+        progress: &mut Progress,
+    ) -> Option<Resent> {
         let Self {
             sessions,
             lines,
@@ -32,15 +95,14 @@ impl<D: Disk> Core<D> {
         } = self;
         let (state, line) = (&mut sessions[session], &mut lines[session]);
         let most = line.allowance(self.clock).min(self.replay_per_turn as u64) as usize;
-        let (mut skips, mut bytes) = (0, 0);
         while let Some(due) = state.replay_due() {
             if line.output.behind_within(gate(state)) {
                 // This is another resend, and messages up to its end have not been written.
-                return;
+                return None;
             }
-            let full = outbox.entries().len() >= most || bytes >= REPLAY_BYTES;
-            if full || skips >= SKIPS_PER_TURN {
-                return;
+            let full = outbox.entries().len() >= most || progress.bytes >= REPLAY_BYTES;
+            if full || progress.skips >= SKIPS_PER_TURN {
+                return None;
             }
             let usable = |resending: &&mut Resending| {
                 due <= resending.missing_to || resending.replay.next_number() == due
@@ -56,7 +118,7 @@ impl<D: Disk> Core<D> {
                     }))
                 }
             };
-            let Some(resending) = resending else { return };
+            let resending = resending?;
             let mut stored = None;
             if due > resending.missing_to {
                 match journal.next_of(&mut resending.replay) {
@@ -68,19 +130,27 @@ impl<D: Disk> Core<D> {
                     None => resending.missing_to = due,
                 }
             }
-            bytes += stored.map_or(0, <[u8]>::len);
-            skips += 1;
+            progress.bytes += stored.map_or(0, <[u8]>::len);
+            progress.skips += 1;
             let id = state.id();
             let stored = stored
                 .filter(|bytes| !state.would_repeat(now, bytes) || app.on_resend(now, id, bytes));
-            state.replay(now, stored, outbox);
+            let resent = line.resent.get_or_insert_with(|| Resent::begin(state, due));
+            let before = outbox.entries().len();
+            let complete = state.replay(now, stored, outbox);
+            resent.count(outbox, before);
+            if complete {
+                return line.resent.take();
+            }
             if state.replay_due() == Some(due) {
                 // No room; the number is asked for again after the outbox has been written.
                 line.resending = None;
-                return;
+                return None;
             }
+            resent.next = due + 1;
         }
         line.resending = None;
+        None
     }
 
     /// Commits what is resent: it has its numbers already, so one short record says what it is.

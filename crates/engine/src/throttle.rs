@@ -199,8 +199,8 @@ impl<A: Application, H: Host> Engine<A, H> {
     pub(crate) fn tell_not_logged(&mut self, now: Now, session: usize, messages: Option<u64>) {
         if let Some(messages) = messages {
             let session = SessionId(session as u32);
-            self.events
-                .tell(now, &Event::NotLogged { session, messages });
+            self.core
+                .raise(now, &Event::NotLogged { session, messages });
         }
     }
 

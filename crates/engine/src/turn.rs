@@ -15,14 +15,12 @@ use fixwire_protocol::session::{Reason, Verdict};
 use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, Parting, SessionId, frame};
 
 use crate::access::Target;
-use crate::connect::State;
 use crate::engine::{Engine, EngineError, NEVER, Owner, Stopping};
-use crate::event::{Ending, Event};
+use crate::event::{Ending, Event, PeerText};
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::Kind;
 use crate::line::Leaving;
 use crate::throttle::Pass;
-use crate::tls;
 
 impl<A: Application, H: Host> Engine<A, H> {
     /// One turn that sleeps at most `wait` when nothing is ready.
@@ -49,13 +47,10 @@ impl<A: Application, H: Host> Engine<A, H> {
             self.core.outbox.clear();
             self.stopping = Stopping::Done;
             if let EngineError::Journal(error) = error {
-                self.events.tell(
-                    now,
-                    &Event::JournalFailed {
-                        error: error.to_string(),
-                    },
-                );
+                let error = error.to_string();
+                self.core.raise(now, &Event::JournalFailed { error });
             }
+            self.core.events.pass_counts(now);
         }
         result
     }
@@ -91,19 +86,19 @@ impl<A: Application, H: Host> Engine<A, H> {
         }
         if unsent != self.unsent {
             let messages = unsent - std::mem::replace(&mut self.unsent, unsent);
-            self.events.tell(now, &Event::NotSent { messages });
+            self.core.raise(now, &Event::NotSent { messages });
         }
         if let Stopping::Until(deadline) = self.stopping {
             self.finish(now, deadline)?;
         }
         for feed in &self.feeds {
             if let Some(event) = feed.report() {
-                self.events.tell(now, &event);
+                self.core.raise(now, &event);
             }
         }
         self.core.journal.idle_work();
         for trouble in self.core.journal.troubles()? {
-            self.events.tell(now, &Event::JournalTrouble { trouble });
+            self.core.raise(now, &Event::JournalTrouble { trouble });
         }
         Ok(work)
     }
@@ -114,11 +109,11 @@ impl<A: Application, H: Host> Engine<A, H> {
             std::mem::replace(&mut self.told, (self.core.voided, self.core.panics));
         if self.core.voided > voided {
             let messages = self.core.voided - voided;
-            self.events.tell(now, &Event::Voided { messages });
+            self.core.raise(now, &Event::Voided { messages });
         }
         if self.core.panics > panics {
             let messages = self.core.panics - panics;
-            self.events.tell(now, &Event::Panicked { messages });
+            self.core.raise(now, &Event::Panicked { messages });
         }
     }
 
@@ -155,7 +150,7 @@ impl<A: Application, H: Host> Engine<A, H> {
     }
 
     #[inline]
-    fn owner(&self, conn: ConnId) -> Owner {
+    pub(crate) fn owner(&self, conn: ConnId) -> Owner {
         self.owners
             .get(conn.0 as usize)
             .copied()
@@ -230,7 +225,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                         session: SessionId(session as u32),
                         why,
                     };
-                    self.events.tell(now, &event);
+                    self.core.raise(now, &event);
                     let core = &mut self.core;
                     let skipped = &bytes[..skip];
                     let verdict = core.sessions[session].garbled(now, skipped, &mut core.outbox);
@@ -300,6 +295,7 @@ impl<A: Application, H: Host> Engine<A, H> {
 
     #[cold]
     fn logged_on(&mut self, now: Now, session: usize) {
+        self.core.raise_gap_announced(now, session);
         let line = &mut self.core.lines[session];
         line.logged_on = true;
         line.waiting = 0;
@@ -309,7 +305,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         if let Some(dialler) = &mut self.diallers[session] {
             dialler.logged_on();
         }
-        self.events.tell(
+        self.core.raise(
             now,
             &Event::LoggedOn {
                 session: SessionId(session as u32),
@@ -326,7 +322,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         }
         while let Some((session, bytes)) = self.core.slow.pop() {
             let session = SessionId(session as u32);
-            self.events.tell(now, &Event::SlowReader { session, bytes });
+            self.core.raise(now, &Event::SlowReader { session, bytes });
         }
         Ok(())
     }
@@ -370,13 +366,14 @@ impl<A: Application, H: Host> Engine<A, H> {
         line.counters.connections += 1;
         // A connection whose options cannot be set still works.
         let _ = self.host.tune(conn, &line.options);
-        self.events.tell(
+        self.core.raise(
             now,
             &Event::Connected {
                 session: SessionId(session as u32),
                 peer,
             },
         );
+        let core = &mut self.core;
         let verdict = core.sessions[session].connected(now, &mut core.outbox);
         core.commit(now, session, Kind::Sent, None)?;
         core.note_due(session);
@@ -451,6 +448,8 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.set_owner(conn, Owner::Nobody);
         let id = SessionId(session as u32);
         self.tell_not_logged(now, session, not_logged);
+        let next_in = self.core.sessions[session].next_in();
+        self.core.raise_unfinished(now, session, next_in);
         self.core.sessions[session].disconnected(now);
         self.core.tell_reset(now, session, &mut self.app);
         self.core.commit(now, session, Kind::Reset, None)?;
@@ -463,10 +462,20 @@ impl<A: Application, H: Host> Engine<A, H> {
             self.app
                 .on_disconnect(now, id, parting, &mut self.core.outbox);
             self.core.commit_sent(now)?;
-            self.events.tell(now, &Event::LoggedOut { session: id });
+            self.core.raise(now, &Event::LoggedOut { session: id });
         }
-        self.events
-            .tell(now, &Event::Disconnected { session: id, why });
+        let detail = std::mem::take(&mut self.core.lines[session].detail);
+        let detail = if why.is_explained() {
+            detail
+        } else {
+            PeerText::default()
+        };
+        let event = Event::Disconnected {
+            session: id,
+            why,
+            detail,
+        };
+        self.core.raise(now, &event);
         if let Some(dialler) = &mut self.diallers[session] {
             dialler.ended(now.mono, was_logged_on);
             self.core.due = self.core.due.min(dialler.due().unwrap_or(NEVER));
@@ -484,6 +493,9 @@ impl<A: Application, H: Host> Engine<A, H> {
     /// Due timers: of sessions, of connections being made, of those that have not logged on.
     fn elapse(&mut self, now: Now) -> Result<(), EngineError> {
         self.core.due = NEVER;
+        if self.core.events.due().is_some_and(|due| due <= now.mono) {
+            self.core.events.pass_counts(now);
+        }
         self.elapse_guests(now);
         for session in 0..self.core.sessions.len() {
             self.keep_hours(now, session)?;
@@ -515,64 +527,8 @@ impl<A: Application, H: Host> Engine<A, H> {
             self.core.due = self.core.due.min(deadline);
         }
         self.core.due = self.core.due.min(self.lobby.due().unwrap_or(NEVER));
+        self.core.due = self.core.due.min(self.core.events.due().unwrap_or(NEVER));
         Ok(())
-    }
-
-    fn elapse_dialler(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
-        let Some(dialler) = &mut self.diallers[session] else {
-            return Ok(());
-        };
-        match dialler.state() {
-            State::Waiting(at) if dialler.due().is_some() && at <= now.mono => {
-                let options = &self.core.lines[session].options;
-                match self.host.dial(&dialler.next(now.mono, options)) {
-                    Ok(conn) => {
-                        dialler.dialling(now.mono, conn);
-                        self.set_owner(conn, Owner::Dialling(session));
-                    }
-                    Err(error) => self.dial_failed(now, session, &error.to_string()),
-                }
-            }
-            State::Dialling(conn, until) if until <= now.mono => {
-                let error = "no connection in time, TLS and proxy included";
-                self.drop_dialled(now, session, conn, error);
-            }
-            _ => {}
-        }
-        let due = self.diallers[session]
-            .as_ref()
-            .and_then(|dialler| dialler.due());
-        self.core.due = self.core.due.min(due.unwrap_or(NEVER));
-        Ok(())
-    }
-
-    /// The outcome of an attempt to connect is known.
-    fn dialled(&mut self, now: Now, session: usize, conn: ConnId) -> Result<(), EngineError> {
-        match self.host.dialled(conn) {
-            Ok(peer) => {
-                // The session may have closed while this was on its way.
-                self.keep_hours(now, session)?;
-                if self.owner(conn) != Owner::Dialling(session) {
-                    return Ok(());
-                }
-                if let Some(dialler) = &mut self.diallers[session] {
-                    let shown = self.host.peer(conn).certificate;
-                    if !tls::allowed(&dialler.transport().certificates, shown) {
-                        let error = Event::wrong_certificate(shown);
-                        self.drop_dialled(now, session, conn, &error);
-                        return Ok(());
-                    }
-                    dialler.connected();
-                }
-                self.attach(now, session, conn, peer)?;
-                self.release(now)
-            }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(()),
-            Err(error) => {
-                self.drop_dialled(now, session, conn, &error.to_string());
-                Ok(())
-            }
-        }
     }
 
     fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {
@@ -588,6 +544,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             let end = self.core.journal.end();
             self.core.journal.sync(end)?;
         }
+        self.core.events.pass_counts(now);
         self.stopping = Stopping::Done;
         Ok(())
     }

@@ -129,7 +129,11 @@ fn a_broken_pipe_ends_the_connection_and_loses_nothing() {
                 _ => None,
             })
             .collect();
-        assert_eq!(ended, [Ending::Io(ErrorKind::BrokenPipe)], "{durability:?}");
+        assert_eq!(
+            ended,
+            [Ending::Io(ErrorKind::BrokenPipe.into())],
+            "{durability:?}"
+        );
         assert_eq!(*desk.0.borrow(), ["A"]);
         let conn = net.connect(0, PORT).unwrap();
         write(

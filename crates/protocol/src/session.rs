@@ -377,6 +377,15 @@ impl Session {
         self.next_in
     }
 
+    /// The MsgSeqNums that are missing while a gap is open, first and last.
+    #[must_use]
+    pub fn gap(&self) -> Option<(u64, u64)> {
+        match self.phase {
+            Phase::LoggedOn(up) => up.inbound.last_missing().map(|last| (self.next_in, last)),
+            _ => None,
+        }
+    }
+
     /// What the journal keeps as `next_in`: the same, or, while a reset is under way that the end of the
     /// process must not undo, [`RESET_OPEN`] or [`RESET_DUE`]. [`Session::restore`] then starts again from 1.
     #[must_use]

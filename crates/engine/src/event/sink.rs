@@ -1,25 +1,36 @@
 //! Where events go, at a bounded rate.
 
-use fixwire_protocol::{Mono, Nanos, Now};
+use std::collections::BTreeMap;
+
+use fixwire_protocol::{Mono, Nanos, Now, SessionId};
 
 use super::Event;
 
-const KINDS: usize = 23;
 const SECOND: Nanos = Nanos(1_000_000_000);
 
 /// Receives events on the engine's thread.
 pub type Sink = Box<dyn FnMut(Now, &Event) + Send>;
 
-/// Passes events on, so many of each kind a second.
+/// Passes events on, so many of each kind a second for each session, and so many of each kind that are
+/// about no session. The number of those that are held back follows when the second is over.
 pub(crate) struct Events {
     sink: Option<Sink>,
-    /// They hear every event but those that strangers can cause without end.
+    /// They get every event but those that strangers can cause without end.
     logs: Vec<Sink>,
     per_second: u32,
+    /// When the running second began.
     since: Mono,
-    told: [u32; KINDS],
-    /// Events that the sink did not hear, and those that the logs did not.
-    suppressed: [u64; 2],
+    /// What was raised in it.
+    raised: BTreeMap<(Option<SessionId>, &'static str), Raised>,
+    /// Some of them were held back.
+    holds: bool,
+}
+
+#[derive(Default)]
+struct Raised {
+    passed: u32,
+    /// Events that the sink did not get, and those that the logs did not.
+    held: [u64; 2],
 }
 
 impl Events {
@@ -29,8 +40,8 @@ impl Events {
             logs: Vec::new(),
             per_second,
             since: Mono(0),
-            told: [0; KINDS],
-            suppressed: [0; 2],
+            raised: BTreeMap::new(),
+            holds: false,
         }
     }
 
@@ -43,37 +54,52 @@ impl Events {
     }
 
     #[cold]
-    pub(crate) fn tell(&mut self, now: Now, event: &Event) {
-        if now.mono.0.saturating_sub(self.since.0) >= SECOND.0 {
+    pub(crate) fn raise(&mut self, now: Now, event: &Event) {
+        if now.mono >= self.since + SECOND {
+            self.pass_counts(now);
             self.since = now.mono;
-            self.told = [0; KINDS];
-            let [unheard, unlogged] = std::mem::take(&mut self.suppressed);
-            pass(&mut self.sink, unheard, now);
-            pass(&mut self.logs, unlogged, now);
         }
-        let told = &mut self.told[event.kind()];
-        let flood = *told >= self.per_second;
-        *told += u32::from(!flood);
-        match &mut self.sink {
-            Some(sink) if !flood => sink(now, event),
-            _ => self.suppressed[0] += 1,
+        let key = (event.session(), event.kind());
+        let raised = self.raised.entry(key).or_default();
+        let floods = raised.passed >= self.per_second;
+        if !floods {
+            raised.passed += 1;
+            self.sink.iter_mut().for_each(|sink| sink(now, event));
+        } else {
+            raised.held[0] += 1;
+            self.holds = true;
+            // A stranger may come again and again.
+            if matches!(event, Event::Refused { .. }) {
+                raised.held[1] += 1;
+                return;
+            }
         }
-        // A stranger may come again and again.
-        if flood && matches!(event, Event::Refused { .. }) {
-            self.suppressed[1] += 1;
-            return;
-        }
-        for log in &mut self.logs {
-            log(now, event);
-        }
+        self.logs.iter_mut().for_each(|log| log(now, event));
     }
-}
 
-/// Says how many events were left out, if any.
-fn pass<'a>(sinks: impl IntoIterator<Item = &'a mut Sink>, events: u64, now: Now) {
-    if events > 0 {
-        for sink in sinks {
-            sink(now, &Event::Suppressed { events });
+    /// When [`pass_counts`](Self::pass_counts) has something to say.
+    pub(crate) fn due(&self) -> Option<Mono> {
+        self.holds.then_some(self.since + SECOND)
+    }
+
+    /// Reports how many events were held back since the running second began, and begins another one.
+    #[cold]
+    pub(crate) fn pass_counts(&mut self, now: Now) {
+        self.since = now.mono;
+        self.holds = false;
+        for ((session, kind), Raised { held, .. }) in std::mem::take(&mut self.raised) {
+            let pass = |sink: &mut Sink, events| {
+                if events > 0 {
+                    let event = Event::Suppressed {
+                        session,
+                        kind,
+                        events,
+                    };
+                    sink(now, &event);
+                }
+            };
+            self.sink.iter_mut().for_each(|sink| pass(sink, held[0]));
+            self.logs.iter_mut().for_each(|log| pass(log, held[1]));
         }
     }
 }
@@ -81,45 +107,110 @@ fn pass<'a>(sinks: impl IntoIterator<Item = &'a mut Sink>, events: u64, now: Now
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::Refusal;
-    use fixwire_protocol::{SessionId, Timestamp};
+    use crate::event::{PeerText, Refusal};
+    use fixwire_protocol::Timestamp;
     use std::sync::{Arc, Mutex};
 
-    #[test]
-    fn a_flood_of_one_kind_is_counted_and_hides_no_other_kind() {
-        let (heard, logged) = (Arc::default(), Arc::default());
-        let into = |list: &Arc<Mutex<Vec<Event>>>| -> Sink {
+    type Heard = Arc<Mutex<Vec<Event>>>;
+
+    fn events() -> (Events, Heard, Heard) {
+        let (heard, logged) = (Heard::default(), Heard::default());
+        let into = |list: &Heard| -> Sink {
             let list = Arc::clone(list);
             Box::new(move |_, event| list.lock().unwrap().push(event.clone()))
         };
         let mut events = Events::new(2);
         events.listen(into(&heard));
         events.log(into(&logged));
-        let at = |seconds: u64| Now {
+        (events, heard, logged)
+    }
+
+    fn at(seconds: u64) -> Now {
+        Now {
             wall: Timestamp(0),
             mono: Mono(seconds * SECOND.0),
-        };
-        let refused = Event::Refused {
+        }
+    }
+
+    fn on(session: u32) -> Event {
+        Event::LoggedOn {
+            session: SessionId(session),
+        }
+    }
+
+    fn refused(why: Refusal) -> Event {
+        Event::Refused {
             from: "127.0.0.1:9".parse().unwrap(),
-            why: Refusal::Garbled,
-        };
+            why,
+            logon: PeerText::default(),
+        }
+    }
+
+    fn more(session: Option<u32>, kind: &'static str, events: u64) -> Event {
+        let session = session.map(SessionId);
+        Event::Suppressed {
+            session,
+            kind,
+            events,
+        }
+    }
+
+    #[test]
+    fn a_flood_of_one_kind_is_counted_and_hides_no_other_kind() {
+        let (mut events, heard, logged) = events();
         for _ in 0..5 {
-            events.tell(at(1), &refused);
+            events.raise(at(1), &refused(Refusal::Garbled));
         }
-        let on = Event::LoggedOn {
-            session: SessionId(0),
-        };
+        events.raise(at(1), &refused(Refusal::Credentials));
         for _ in 0..3 {
-            events.tell(at(1), &on);
+            events.raise(at(1), &on(0));
         }
-        events.tell(at(2), &on);
-        let refused = [refused.clone(), refused];
-        let on = |times| vec![on.clone(); times];
-        let rest = |events| vec![Event::Suppressed { events }];
-        let expected = [refused.to_vec(), on(2), rest(4), on(1)].concat();
-        assert_eq!(*heard.lock().unwrap(), expected);
+        events.raise(at(2), &on(0));
+        let garbled = vec![refused(Refusal::Garbled); 2];
+        let credentials = vec![refused(Refusal::Credentials)];
+        let kind = Refusal::Garbled.kind();
+        let (rest, rest_of_session) = (more(None, kind, 3), more(Some(0), "logged on", 1));
+        let expected = [
+            &garbled[..],
+            &credentials,
+            &[on(0), on(0), rest.clone(), rest_of_session, on(0)],
+        ];
+        assert_eq!(*heard.lock().unwrap(), expected.concat());
         // A log has every event of our own.
-        let expected = [refused.to_vec(), on(3), rest(3), on(1)].concat();
+        let ours = [on(0), on(0), on(0), rest, on(0)];
+        let expected = [&garbled[..], &credentials, &ours].concat();
         assert_eq!(*logged.lock().unwrap(), expected);
+    }
+
+    #[test]
+    fn every_session_of_a_mass_disconnect_is_reported() {
+        let (mut events, heard, _) = events();
+        for session in 0..300 {
+            events.raise(at(1), &on(session));
+        }
+        let expected: Vec<Event> = (0..300).map(on).collect();
+        assert_eq!(*heard.lock().unwrap(), expected);
+        assert_eq!(events.due(), None, "nothing was held back");
+    }
+
+    #[test]
+    fn what_is_held_back_is_counted_without_a_further_event() {
+        let (mut events, heard, logged) = events();
+        for _ in 0..7 {
+            events.raise(at(10), &refused(Refusal::Garbled));
+        }
+        assert_eq!(events.due(), Some(at(11).mono));
+        events.pass_counts(at(11));
+        let kind = Refusal::Garbled.kind();
+        for list in [heard, logged] {
+            let list = list.lock().unwrap();
+            assert_eq!(list.len(), 3);
+            assert_eq!(list[2], more(None, kind, 5));
+            assert_eq!(
+                list[2].to_string(),
+                "5 more events not shown: the first bytes are not a FIX message"
+            );
+        }
+        assert_eq!(events.due(), None);
     }
 }

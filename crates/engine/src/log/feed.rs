@@ -40,6 +40,7 @@ const RECORDS: usize = 1024;
 pub(crate) struct Feed {
     events: SyncSender<(Timestamp, Event)>,
     ends: Arc<AtomicBool>,
+    reopens: Arc<AtomicBool>,
     reports: Arc<Mutex<VecDeque<Event>>>,
     /// Closed when the thread has ended.
     ended: Receiver<()>,
@@ -94,6 +95,7 @@ impl Feed {
         let (alive, ended) = sync_channel(0);
         let reports = Arc::default();
         let ends = Arc::default();
+        let reopens = Arc::default();
         let cursor = start.journal.join(format!("log-{kind}.cursor"));
         let known = read_cursor(&cursor).filter(|at| *at <= start.end);
         if known.is_none() {
@@ -119,6 +121,7 @@ impl Feed {
             configured: start.configured,
             redactor: Redactor::for_showing(start.masked),
             ends: Arc::clone(&ends),
+            reopens: Arc::clone(&reopens),
             reports: Arc::clone(&reports),
             wake_up: start.wake_up,
         };
@@ -132,6 +135,7 @@ impl Feed {
         Ok(Self {
             events,
             ends,
+            reopens,
             reports,
             ended,
             thread: Some(thread),
@@ -144,7 +148,11 @@ impl Feed {
         let mut left_out = 0_u64;
         Box::new(move |now, event| {
             if left_out > 0 {
-                let events_left_out = Event::Suppressed { events: left_out };
+                let events_left_out = Event::Suppressed {
+                    session: None,
+                    kind: "the log was too slow",
+                    events: left_out,
+                };
                 if events.try_send((now.wall, events_left_out)).is_ok() {
                     left_out = 0;
                 }
@@ -153,6 +161,14 @@ impl Feed {
                 left_out += 1;
             }
         })
+    }
+
+    /// Its files are opened anew soon.
+    pub(crate) fn reopen(&self) {
+        self.reopens.store(true, Ordering::Release);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
     }
 
     /// The next thing that the operator should hear of it.
@@ -202,6 +218,8 @@ struct Worker {
     configured: Vec<String>,
     redactor: Redactor,
     ends: Arc<AtomicBool>,
+    /// The target's files are to be opened anew.
+    reopens: Arc<AtomicBool>,
     reports: Arc<Mutex<VecDeque<Event>>>,
     wake_up: WakeUp,
 }
@@ -273,7 +291,11 @@ impl Worker {
         let read = self.records();
         self.tell_missed();
         let position = self.tail.position();
-        self.target.flush(position)?;
+        let flushed = self.target.flush(position);
+        if self.reopens.swap(false, Ordering::AcqRel) && self.target.reopen()? {
+            self.tell(Event::LogReopened { log: self.kind });
+        }
+        flushed?;
         if position != self.kept {
             write_cursor(&self.cursor, position)?;
             self.kept = position;

@@ -77,21 +77,24 @@ impl Files {
 }
 
 impl Output {
+    fn open(&mut self, path: &Path) -> Result<&mut File, LogError> {
+        let file = private().append(true).open(path);
+        let kept = file.and_then(|file| {
+            check_reserve(&file, Purpose::Log)?;
+            Ok(file)
+        });
+        Ok(self.file.insert(kept.map_err(failed("open", path))?))
+    }
+
     fn write_out(&mut self, path: &Path) -> Result<(), LogError> {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        let file = match &mut self.file {
-            Some(file) => file,
-            None => {
-                let file = private().append(true).open(path);
-                let kept = file.and_then(|file| {
-                    check_reserve(&file, Purpose::Log)?;
-                    Ok(file)
-                });
-                let file = kept.map_err(failed("open", path))?;
-                self.file.insert(file)
-            }
+        if self.file.is_none() {
+            self.open(path)?;
+        }
+        let Some(file) = &mut self.file else {
+            return Ok(());
         };
         drain(&mut self.waiting, file).map_err(failed("write", path))
     }
@@ -138,6 +141,18 @@ impl Target for Files {
         let before = waiting.len();
         self.lines.event(wall, text, waiting);
         self.waiting += waiting.len() - before;
+    }
+
+    /// What waits for a file that cannot be written goes into the new one.
+    fn reopen(&mut self) -> Result<bool, LogError> {
+        let mut result = Ok(true);
+        for (path, output) in &mut self.outputs {
+            if output.file.take().is_some() {
+                // One that cannot be opened is tried again with the next line for it.
+                result = result.and(output.open(path).map(|_| true));
+            }
+        }
+        result
     }
 
     fn is_full(&self) -> bool {

@@ -66,6 +66,11 @@ trait Target: Send {
     /// Takes something that happened; of the engine when it has no session.
     fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str);
 
+    /// Opens its files anew, under the same names; false when it has none.
+    fn reopen(&mut self) -> Result<bool, LogError> {
+        Ok(false)
+    }
+
     /// Whether it wants to pass on what it has before it takes more.
     fn is_full(&self) -> bool;
 

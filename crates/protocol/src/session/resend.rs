@@ -219,9 +219,11 @@ impl Session {
     /// into one.
     ///
     /// When the outbox has no room the same number stays due; call again after it was emptied.
-    pub fn replay(&mut self, now: Now, stored: Option<&[u8]>, outbox: &mut Outbox) {
+    ///
+    /// Answers whether this was the last one of its ResendRequest.
+    pub fn replay(&mut self, now: Now, stored: Option<&[u8]>, outbox: &mut Outbox) -> bool {
         let Serving::Busy { at, end, fill } = self.resend.serving else {
-            return;
+            return false;
         };
         let repeatable = stored.filter(|bytes| self.is_repeatable(now.wall, bytes));
         let mut fill = match (repeatable, fill) {
@@ -229,7 +231,7 @@ impl Session {
             (Some(_), None) => None,
             (Some(_), Some(from)) => {
                 if !self.write_gap_fill(now, from, at, outbox) {
-                    return;
+                    return false;
                 }
                 None
             }
@@ -240,7 +242,7 @@ impl Session {
                 Ok(()) => {}
                 Err(RepeatError::Full) => {
                     self.resend.serving = Serving::Busy { at, end, fill };
-                    return;
+                    return false;
                 }
                 Err(_) => fill = Some(at),
             }
@@ -248,20 +250,21 @@ impl Session {
         if at < end {
             let at = at + 1;
             self.resend.serving = Serving::Busy { at, end, fill };
-            return;
+            return false;
         }
         if let Some(from) = fill
             && !self.write_gap_fill(now, from, at + 1, outbox)
         {
             let fill = Some(from);
             self.resend.serving = Serving::Busy { at, end, fill };
-            return;
+            return false;
         }
         self.resend.serving = match self.resend.waiting.pop_front() {
             Some(range) => Serving::start(&range),
             None => Serving::Idle,
         };
         self.ask_what_is_owed(outbox);
+        true
     }
 
     /// The peer's ResendRequest that showed a gap is answered: now ours is written.

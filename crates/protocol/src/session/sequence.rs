@@ -223,6 +223,15 @@ impl Inbound {
         }
     }
 
+    /// The highest number that is missing.
+    #[must_use]
+    pub fn last_missing(self) -> Option<u64> {
+        match self {
+            Self::Steady => None,
+            Self::Gap(gap) => Some(gap.last),
+        }
+    }
+
     /// Our ResendRequest got its number.
     #[must_use]
     pub fn sealed(self, request: u64) -> Self {

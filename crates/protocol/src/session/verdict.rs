@@ -99,16 +99,14 @@ impl fmt::Display for Reason {
             Self::LogonTimeout => "no complete Logon in time",
             Self::NotALogon => "the first message was not a Logon",
             Self::GarbledLogon => "the first message was garbled",
-            Self::NotThisSession => "the Logon's header is not that of the session",
+            Self::NotThisSession => "not this session: BeginString, CompIDs or MsgSeqNum",
             Self::LogonSendingTime { .. } => "SendingTime of the Logon is too far from our clock",
             Self::LogonWithoutSendingTime => "SendingTime of the Logon is missing or is no time",
             Self::Credentials => "wrong Username or Password",
             Self::NoDefaultApplVerId => "the Logon has no DefaultApplVerID",
-            Self::LogonRefused => "Logon refused, with a Logout that says why",
-            Self::RefusedByApplication => {
-                "the application refused the Logon, with a Logout that says why"
-            }
-            Self::RefusedByPeer => "the peer answered our Logon with a Logout",
+            Self::LogonRefused => "Logon refused",
+            Self::RefusedByApplication => "Logon refused by the application",
+            Self::RefusedByPeer => "Logon refused by the peer",
             Self::LoggedOut => "both sides have logged out",
             Self::LogoutTimeout => "the peer did not answer our Logout in time",
             Self::PeerSilent => "the peer did not answer our TestRequest in time",

@@ -1,0 +1,153 @@
+//! What a running engine does on signals.
+//!
+//! ```text
+//!   SIGTERM, SIGINT   log out and end; a second one ends at once
+//!   SIGHUP            open log files anew, reload a gateway's rules; log out and end when the
+//!                     terminal is gone
+//!   SIGUSR1           print the sessions, and a gateway's counts
+//! ```
+
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::Duration;
+
+use fixwire::{Handle, SendError, SessionReport, SessionState};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::iterator::Signals;
+
+use crate::failure::tell;
+use crate::readable::Escaped;
+use crate::terminal::Terminal;
+
+/// How long the engine may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Signals that may wait while one is carried out; further ones of a kind would do the same.
+const WAITING: usize = 8;
+
+/// Signals that are caught, and wait until there is an engine.
+pub struct Caught {
+    signals: Signals,
+    terminal: Terminal,
+}
+
+/// What a signal does beside what it does for every engine.
+pub trait Obey: Send + 'static {
+    /// SIGHUP.
+    fn reload(&self) {}
+    /// SIGUSR1.
+    fn count(&self) {}
+}
+
+/// An engine without rules.
+pub struct Plain;
+
+impl Obey for Plain {}
+
+impl Caught {
+    /// SIGHUP and SIGUSR1 wait from now on, instead of ending the process. SIGTERM and SIGINT still end
+    /// it, as long as nobody is logged on.
+    ///
+    /// # Errors
+    ///
+    /// The system says no.
+    pub fn catch() -> io::Result<Self> {
+        let terminal = Terminal::now();
+        let signals = Signals::new([SIGHUP, SIGUSR1])?;
+        Ok(Self { signals, terminal })
+    }
+
+    /// Carries signals out, in threads of its own, those that wait first.
+    ///
+    /// # Errors
+    ///
+    /// The system gives no thread, or catches no signal.
+    pub fn serve(mut self, engine: Handle, more: impl Obey) -> io::Result<()> {
+        for signal in [SIGTERM, SIGINT] {
+            self.signals.add_signal(signal)?;
+        }
+        let (tasks, work) = sync_channel(WAITING);
+        let mut operated = engine.clone();
+        let operate = move || {
+            while let Ok(signal) = work.recv() {
+                match signal {
+                    SIGHUP => {
+                        reopen(&mut operated);
+                        more.reload();
+                    }
+                    _ => {
+                        print_status(&mut operated);
+                        more.count();
+                    }
+                }
+            }
+        };
+        let mut engine = engine;
+        let wait = move || {
+            let mut stopping = false;
+            for signal in self.signals.forever() {
+                let ends = [SIGTERM, SIGINT].contains(&signal);
+                if stopping && ends {
+                    // As a shell reports a process that a signal ended.
+                    std::process::exit(128 + signal);
+                }
+                if ends || signal == SIGHUP && self.terminal.is_gone() {
+                    // The system and the shell both send SIGHUP: that is no second one.
+                    stopping |= ends;
+                    stop(&mut engine);
+                } else {
+                    // When it cannot wait, another one of its kind does.
+                    let _ = tasks.try_send(signal);
+                }
+            }
+        };
+        thread::Builder::new()
+            .name("operate".into())
+            .spawn(operate)?;
+        thread::Builder::new().name("signals".into()).spawn(wait)?;
+        Ok(())
+    }
+}
+
+fn stop(engine: &mut Handle) {
+    while engine.stop() == Err(SendError::Full) {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn reopen(engine: &mut Handle) {
+    if let Err(error) = engine.reopen_logs() {
+        tell("error", &format!("log files not reopened: {error}"));
+    }
+}
+
+fn print_status(engine: &mut Handle) {
+    match engine.status().map(|answer| wait_for(&answer)) {
+        Ok(Ok(sessions)) => print(&sessions),
+        Ok(Err(RecvTimeoutError::Timeout)) => {
+            let seconds = PATIENCE.as_secs();
+            tell(
+                "status",
+                &format!("the engine has not answered in {seconds} s"),
+            );
+        }
+        Ok(Err(RecvTimeoutError::Disconnected)) => tell("status", "the engine has ended"),
+        Err(error) => tell("status", &error.to_string()),
+    }
+}
+
+fn wait_for(answer: &Receiver<Vec<SessionReport>>) -> Result<Vec<SessionReport>, RecvTimeoutError> {
+    answer.recv_timeout(PATIENCE)
+}
+
+fn print(sessions: &[SessionReport]) {
+    let on = |it: &&SessionReport| it.state == SessionState::LoggedOn;
+    let on = sessions.iter().filter(on).count();
+    let mut lines = format!("status: {on} of {} sessions logged on\n", sessions.len());
+    for session in sessions {
+        let session = session.to_string();
+        lines += &format!("status: {}\n", Escaped(session.as_bytes()));
+    }
+    // As one, so that no other line comes between. Nobody is left to tell when it fails.
+    let _ = io::stderr().write_all(lines.as_bytes());
+}

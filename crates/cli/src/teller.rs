@@ -1,0 +1,118 @@
+//! What `fixwire run` prints of a running engine: a line at the start, one for each event, the sums at
+//! the end.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fixwire::{Connection, Durability, Engine, EngineConfig, Event, SessionConfig, SessionReport};
+use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_protocol::{Application, Now, Timestamp};
+
+use crate::failure::Failure;
+use crate::print::Printer;
+use crate::readable::Escaped;
+
+/// What runs, with what, and where it keeps its messages.
+pub fn start_line(file: &Path, application: &str, config: &EngineConfig) -> String {
+    let accepts =
+        |session: &&SessionConfig| matches!(session.connection, Connection::Acceptor { .. });
+    let acceptors = config.sessions.iter().filter(accepts).count();
+    let initiators = config.sessions.len() - acceptors;
+    let store = match config.durability {
+        Durability::Memory => "no store (Durability=memory)".to_owned(),
+        Durability::Process => format!(
+            "store {} (Durability=process)",
+            config.journal_dir.display()
+        ),
+        Durability::Disk => format!("store {} (Durability=disk)", config.journal_dir.display()),
+    };
+    let logs = config.file_log.as_ref();
+    let logs = logs.map(|log| format!(", logs in {}", log.folder.display()));
+    format!(
+        "{}: {application}, {}, {}, {store}{}",
+        file.display(),
+        counted(acceptors, "acceptor"),
+        counted(initiators, "initiator"),
+        logs.unwrap_or_default()
+    )
+}
+
+fn counted(count: usize, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
+/// What the sessions that were connected have done, and all of them together.
+pub fn tell_end<A: Application>(engine: Engine<A>) {
+    let sessions: Vec<SessionReport> = engine.sessions().map(SessionReport::from).collect();
+    // It writes its last events.
+    drop(engine);
+    let (mut lines, mut received, mut sent) = (String::new(), 0, 0);
+    for session in sessions.iter().filter(|it| it.counters.connections > 0) {
+        let counters = session.counters;
+        let session = session.to_string();
+        lines += &format!(
+            "stopped: {}, {} received, {} sent\n",
+            Escaped(session.as_bytes()),
+            counters.received,
+            counters.sent
+        );
+        received += counters.received;
+        sent += counters.sent;
+    }
+    lines += &format!(
+        "stopped: {}, {received} messages received, {sent} sent\n",
+        counted(sessions.len(), "session")
+    );
+    // Nobody is left to tell when this fails.
+    let _ = io::stderr().write_all(lines.as_bytes());
+}
+
+/// Prints the first line and, from now on, a line for each event.
+pub fn tell_events<A: Application>(
+    engine: &mut Engine<A>,
+    names: Vec<String>,
+    start: &str,
+) -> Result<(), Failure> {
+    let mut teller = Teller {
+        names,
+        printer: Printer::new(io::stderr())?,
+        stamp: Stamp::new(),
+    };
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let nanos = since.map_or(0, |since| since.as_nanos());
+    teller.line(
+        Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX)),
+        "engine",
+        start,
+    );
+    engine.on_event(move |now, event| teller.tell(now, event));
+    Ok(())
+}
+
+/// One line for each event: time, session, what happened.
+struct Teller {
+    names: Vec<String>,
+    printer: Printer,
+    stamp: Stamp,
+}
+
+impl Teller {
+    fn tell(&mut self, now: Now, event: &Event) {
+        if let Event::SessionAdded { session, name } = event
+            && session.0 as usize == self.names.len()
+        {
+            self.names.push(name.clone());
+        }
+        let session = event.session().and_then(|id| self.names.get(id.0 as usize));
+        let session = session.map_or_else(|| "engine".to_owned(), String::clone);
+        self.line(now.wall, &session, &event.to_string());
+    }
+
+    fn line(&mut self, at: Timestamp, session: &str, text: &str) {
+        let time = Escaped(self.stamp.format(at, Precision::Millis)).to_string();
+        let text = Escaped(text.as_bytes());
+        self.printer.line(format!("{time} {session} {text}"));
+    }
+}

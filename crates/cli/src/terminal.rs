@@ -1,0 +1,44 @@
+//! Is the terminal that this process was started at still there?
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal};
+
+/// The terminal at the start.
+pub struct Terminal {
+    /// The process had a controlling terminal.
+    controlling: bool,
+    /// Standard input was a terminal.
+    stdin: bool,
+}
+
+impl Terminal {
+    /// What there is now. With SIGHUP ignored, as by `nohup`, the process is meant to outlive its
+    /// terminal: then it counts as having none.
+    pub fn now() -> Self {
+        let outlives = ignores_hangup();
+        Self {
+            controlling: !outlives && has_controlling_terminal(),
+            stdin: !outlives && io::stdin().is_terminal(),
+        }
+    }
+
+    /// Whether a terminal that was there at the start is gone.
+    pub fn is_gone(&self) -> bool {
+        self.controlling && !has_controlling_terminal() || self.stdin && !io::stdin().is_terminal()
+    }
+}
+
+fn has_controlling_terminal() -> bool {
+    File::open("/dev/tty").is_ok()
+}
+
+/// Whether SIGHUP is ignored, as far as the system says.
+fn ignores_hangup() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // Signal 1 is the lowest bit.
+    ignored.is_some_and(|mask| mask & 1 == 1)
+}

@@ -1,0 +1,48 @@
+//! What the application is asked: whether it takes a Logon, and a message, even if it panics on it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fixwire_protocol::session::Verdict;
+use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, Session, SessionId};
+
+/// A Logon: the application may refuse one that the session would take, unless it was asked before.
+#[cold]
+pub(crate) fn receive_logon(
+    now: Now,
+    session: &mut Session,
+    logon: &Message<'_>,
+    asked: Option<Result<(), String>>,
+    app: &mut impl Application,
+    outbox: &mut Outbox,
+) -> Verdict {
+    if session.would_log_on(now, logon)
+        && let Err(text) = asked.unwrap_or_else(|| app.on_logon_request(now, session.id(), logon))
+    {
+        return session.turn_away(&text, outbox);
+    }
+    session.receive(now, logon, outbox)
+}
+
+/// The application's answer to a message; when it panics, that it is not available. What it had
+/// written until then is taken back.
+#[cold]
+pub(crate) fn guarded(
+    now: Now,
+    from: SessionId,
+    message: &Message<'_>,
+    app: &mut impl Application,
+    outbox: &mut Outbox,
+    panics: &mut u64,
+) -> Result<(), Refusal> {
+    let before = outbox.entries().len();
+    let answer = catch_unwind(AssertUnwindSafe(|| {
+        app.on_message(now, from, message, outbox)
+    }));
+    answer.unwrap_or_else(|_| {
+        *panics += 1;
+        for index in before..outbox.entries().len() {
+            outbox.discard(index);
+        }
+        Err(Refusal::NotAvailable)
+    })
+}

@@ -1,0 +1,73 @@
+//! Why the connection of a session has ended.
+
+use std::fmt;
+use std::io;
+
+use fixwire_protocol::session::Reason;
+
+use super::SystemError;
+use crate::tls::TlsFailure;
+
+/// Why the connection of a session has ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// The session ended it.
+    Session(Reason),
+    /// The peer closed it.
+    ClosedByPeer,
+    /// The system ended it.
+    Io(SystemError),
+    /// TLS ended it.
+    Tls(TlsFailure),
+    /// A message of this many bytes was announced, more than `max_message`.
+    TooLarge(u64),
+    /// The peer did not read: so many bytes were waiting for it. The journal keeps them.
+    SlowReader(u64),
+    /// The peer took nothing for too long although bytes waited for it. The journal keeps them.
+    Stalled,
+    /// The peer sent more than its throttle allows.
+    Throttled,
+    /// A message that waits for the peer is no longer stored.
+    NotStored(u64),
+    /// The engine stops.
+    Stopping,
+}
+
+impl Ending {
+    /// What was last said, in a Logout for example, belongs to it.
+    pub(crate) fn is_explained(self) -> bool {
+        match self {
+            Self::Session(reason) => !matches!(reason, Reason::LoggedOut | Reason::PeerSilent),
+            _ => false,
+        }
+    }
+
+    /// What an error of the host says.
+    pub(crate) fn of(error: &io::Error) -> Self {
+        TlsFailure::of(error).map_or(Self::Io(error.into()), Self::Tls)
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Session(reason) => write!(f, "{reason}"),
+            Self::ClosedByPeer => f.write_str("connection closed by the peer"),
+            Self::Io(error) => write!(f, "{error}"),
+            Self::Tls(failure) => write!(f, "{failure}"),
+            Self::TooLarge(bytes) => {
+                write!(f, "the peer's message of {bytes} bytes is longer than MaxMessageSize")
+            }
+            Self::SlowReader(bytes) => {
+                write!(f, "the peer is too slow: {bytes} bytes wait for it, more than MaxSendBacklog; the journal keeps them")
+            }
+            Self::Stalled => f.write_str(
+                "the peer has read nothing for SlowConsumerTimeout; the journal keeps what waits for it",
+            ),
+            Self::Throttled => f.write_str("the peer sent more than its InboundRate allows"),
+            Self::NotStored(seq) => write!(f, "the journal no longer has message {seq}, which waits for the peer"),
+            Self::Stopping => f.write_str("the engine stops"),
+        }
+    }
+}

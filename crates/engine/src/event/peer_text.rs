@@ -1,0 +1,70 @@
+//! Text of a peer, fit for one line of a log or a terminal.
+
+use std::fmt::{self, Write};
+
+/// The most bytes of one text that are kept.
+const LONGEST: usize = 256;
+
+/// Text that came from a peer or goes to one: at most 256 bytes of it, on one line, with everything but
+/// printable ASCII as `\xNN`.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct PeerText(String);
+
+impl PeerText {
+    /// Makes bytes of a message fit to be shown; `...` stands for what is cut off.
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Self {
+        let mut text = String::new();
+        for byte in bytes.iter().take(LONGEST) {
+            match byte {
+                b' '..=b'~' => text.push(char::from(*byte)),
+                // Writing to memory does not fail.
+                _ => drop(write!(text, "\\x{byte:02x}")),
+            }
+        }
+        if bytes.len() > LONGEST {
+            let _ = write!(text, "... ({} bytes)", bytes.len());
+        }
+        Self(text)
+    }
+
+    /// Whether there is nothing to show.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What is shown.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for PeerText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&str> for PeerText {
+    fn from(text: &str) -> Self {
+        Self::new(text.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whatever_a_peer_sends_stays_on_its_line_and_is_bounded() {
+        let every: Vec<u8> = (0..=255).collect();
+        let text = PeerText::new(&every).to_string();
+        assert!(text.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
+        assert!(text.contains("\\x1b") && text.contains("\\xff"), "{text}");
+        let long = PeerText::new(&[b'a'; 70_000]).to_string();
+        assert!(long.len() < 300 && long.ends_with("... (70000 bytes)"));
+        assert!(PeerText::new(&[0; 70_000]).as_str().len() < 1100);
+    }
+}

@@ -1,0 +1,185 @@
+//! The sentence that an operator reads of each event.
+
+use std::fmt;
+
+use super::{Event, PeerText};
+use crate::schedule;
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listening { at } => write!(f, "listening at {at}"),
+            Self::Unprotected { at } => write!(
+                f,
+                "warning: {at} accepts connections from other machines without TLS: anybody in between can \
+                 read and change messages (set SocketUseSSL=Y, or SocketAcceptAddress=127.0.0.1)"
+            ),
+            Self::DictionaryMissing { file, version } => write!(
+                f,
+                "warning: dictionary {} is missing, the built-in dictionary of {version} is used: put the \
+                 file there, or write `built-in`",
+                file.escape_debug()
+            ),
+            Self::FewDescriptors(shortage) => write!(f, "warning: {shortage}"),
+            Self::Connected { peer, .. } => write!(f, "connected with {peer}"),
+            Self::DialFailed {
+                host,
+                port,
+                error,
+                again_in,
+                ..
+            } => write!(
+                f,
+                "cannot connect to {host} port {port}: {error}; next attempt in {:.1} s",
+                again_in.0 as f64 / 1e9
+            ),
+            Self::LoggedOn { .. } => f.write_str("logged on"),
+            Self::LoggedOut { .. } => f.write_str("logged out"),
+            Self::Disconnected { why, detail, .. } => {
+                write!(f, "disconnected: {why}{}", Said(detail))
+            }
+            Self::LogoutReceived { text, .. } => write!(f, "received Logout{}", Said(text)),
+            Self::LogoutSent { text, .. } => write!(f, "sent Logout{}", Said(text)),
+            Self::RejectReceived { reject, .. } => write!(f, "received {reject}"),
+            Self::RejectSent { reject, .. } => write!(f, "sent {reject}"),
+            Self::GapDetected {
+                expected,
+                received,
+                begin,
+                end,
+                ..
+            } => {
+                match received {
+                    Some(received) => write!(f, "gap: expected MsgSeqNum {expected}, received {received}")?,
+                    None => write!(f, "gap: still expecting MsgSeqNum {expected}")?,
+                }
+                write!(f, "; sent ResendRequest {begin} to {end}")
+            }
+            Self::GapAnnounced { first, last, .. } => write!(
+                f,
+                "gap: MsgSeqNum {first} to {last} missing; our Logon asked for them (NextExpectedMsgSeqNum)"
+            ),
+            Self::GapFilled { first, last, .. } => {
+                write!(f, "gap filled: MsgSeqNum {first} to {last}")
+            }
+            Self::GapNotFilled { first, last, .. } => {
+                write!(f, "gap not filled: MsgSeqNum {first} to {last} missing")
+            }
+            Self::ResendRequestReceived { begin, end, .. } => {
+                write!(f, "received ResendRequest {begin} to {end}")
+            }
+            Self::ResendCompleted {
+                first,
+                last,
+                messages,
+                gap_fills,
+                ..
+            } => write!(
+                f,
+                "resend complete: MsgSeqNum {first} to {last}, {} and {}",
+                Counted(*messages, "message"),
+                Counted(*gap_fills, "gap fill")
+            ),
+            Self::ResendCutShort {
+                first, last, next, ..
+            } => write!(
+                f,
+                "resend not complete: MsgSeqNum {next} to {last} of {first} to {last} not resent"
+            ),
+            Self::SequenceResetReceived { expected, new, .. } => write!(
+                f,
+                "received SequenceReset-Reset: next expected MsgSeqNum is {new}, was {expected}"
+            ),
+            Self::SessionOpened { .. } => f.write_str("open: the session schedule allows logon"),
+            Self::SessionClosed { opens: None, .. } => f.write_str("closed by the session schedule"),
+            Self::SessionClosed {
+                opens: Some(opens), ..
+            } => write!(f, "closed until {} by the session schedule", schedule::utc(*opens)),
+            Self::NumbersRestarted { .. } => {
+                f.write_str("sequence numbers reset to 1 by the session schedule")
+            }
+            Self::NumbersReset { .. } => f.write_str("sequence numbers reset to 1 by Logon"),
+            Self::Refused { from, why, logon } if logon.is_empty() => {
+                write!(f, "connection from {from} refused: {why}")
+            }
+            Self::Refused { from, why, logon } => {
+                write!(f, "connection from {from} refused: {why}: Logon with {logon}")
+            }
+            Self::CannotAccept { error } => write!(f, "cannot accept connections: {error}"),
+            Self::SessionAdded { name, .. } => write!(f, "session {} added", name.escape_debug()),
+            Self::SessionRemoved { .. } => f.write_str("session removed"),
+            Self::SlowReader { bytes, .. } => write!(
+                f,
+                "the peer reads slowly: {bytes} bytes wait for it in the journal"
+            ),
+            Self::NotLogged { messages, .. } => write!(
+                f,
+                "{messages} messages out of sequence or resent are not logged: they are more than \
+                 JournalLogOnlyLimit in an hour; see what the peer repeats"
+            ),
+            Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why:?}"),
+            Self::NotSent { messages } => write!(
+                f,
+                "{} dropped: too long, unknown session, or session closed by schedule",
+                Counted(*messages, "message")
+            ),
+            Self::NotReset { .. } => f.write_str(
+                "sequence numbers not reset: log out first, or wait for the end of the Logon or Logout",
+            ),
+            Self::Voided { messages } => write!(
+                f,
+                "{} dropped that waited to be sent: the sequence numbers were reset",
+                Counted(*messages, "message")
+            ),
+            Self::Panicked { messages } => write!(
+                f,
+                "the application panicked: {} rejected",
+                Counted(*messages, "message")
+            ),
+            Self::JournalFailed { error } => write!(f, "{error}"),
+            Self::JournalCut { cut } => write!(f, "{cut}"),
+            Self::JournalTrouble { trouble } => write!(f, "{trouble}"),
+            Self::LogIncomplete { log, first, last } => write!(
+                f,
+                "message log in {}: messages missing, because journal segments {first} to {last} were removed before \
+                 they were logged; set JournalKeep longer than an outage of the log",
+                log_name(log)
+            ),
+            Self::LogResumed { log } => write!(f, "message log in {}: resumed", log_name(log)),
+            Self::LogReopened { log } => write!(f, "message and event log in {}: reopened", log_name(log)),
+            Self::LogFailed { error } => write!(f, "message log: {error}"),
+            Self::Suppressed { kind, events, .. } => {
+                write!(f, "{} not shown: {kind}", Counted(*events, "more event"))
+            }
+        }
+    }
+}
+
+/// Text behind a colon, if there is any.
+struct Said<'a>(&'a PeerText);
+
+impl fmt::Display for Said<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => write!(f, ": {}", self.0),
+        }
+    }
+}
+
+/// A number of things.
+struct Counted(u64, &'static str);
+
+impl fmt::Display for Counted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(count, thing) = self;
+        write!(f, "{count} {thing}{}", if *count == 1 { "" } else { "s" })
+    }
+}
+
+fn log_name(log: &str) -> &str {
+    match log {
+        "sql" => "a database",
+        other => other,
+    }
+}

@@ -1,0 +1,239 @@
+//! What the operator hears of messages: Logouts, Rejects, gaps and resends, with what they say.
+
+use std::ops::Range;
+
+use fixwire_protocol::session::{Reason, Verdict};
+use fixwire_protocol::{Decoder, Message, Now, Number, SessionId, tag};
+
+use crate::commit::Core;
+use crate::engine::NEVER;
+use crate::event::{Event, PeerText, RejectDetails};
+use crate::journal::Disk;
+
+/// The most bytes of a CompID that an event shows.
+const LONGEST_ID: usize = 64;
+/// Fields of a message that are looked at.
+const FIELDS: usize = 64;
+
+/// Whether an event is raised when a message of this type is sent: ResendRequest, Reject, Logout and
+/// BusinessMessageReject.
+#[inline]
+pub(crate) fn is_reported(msg_type: &[u8]) -> bool {
+    matches!(msg_type, b"2" | b"3" | b"5" | b"j")
+}
+
+impl<D: Disk> Core<D> {
+    /// Reports an event. The number of those that are held back is reported a second later.
+    #[cold]
+    pub(crate) fn raise(&mut self, now: Now, event: &Event) {
+        self.events.raise(now, event);
+        self.due = self.due.min(self.events.due().unwrap_or(NEVER));
+    }
+
+    /// Reports what a message says that was received and not delivered, or is a BusinessMessageReject.
+    /// Called before its record is written.
+    #[cold]
+    pub(crate) fn raise_received(
+        &mut self,
+        now: Now,
+        session: usize,
+        message: &Message<'_>,
+        verdict: &Verdict,
+    ) {
+        let id = SessionId(session as u32);
+        let (state, line) = (&self.sessions[session], &mut self.lines[session]);
+        let text = |tag| PeerText::new(message.get(tag).unwrap_or_default());
+        let is_read = !state.is_logged_on() || *verdict != Verdict::Handled;
+        let event = match message.msg_type() {
+            b"5" if is_read || !message.is_poss_dup() => {
+                line.detail = text(tag::TEXT);
+                let text = line.detail.clone();
+                Event::LogoutReceived { session: id, text }
+            }
+            // One that is above a gap is read when the gap is filled.
+            b"3" | b"j" if is_read => {
+                if matches!(verdict, Verdict::Disconnect(_)) {
+                    line.detail = text(tag::TEXT);
+                }
+                let reject = Box::new(RejectDetails::read(message));
+                Event::RejectReceived {
+                    session: id,
+                    reject,
+                }
+            }
+            b"2" if state.is_logged_on() => Event::ResendRequestReceived {
+                session: id,
+                begin: text(tag::BEGIN_SEQ_NO),
+                end: text(tag::END_SEQ_NO),
+            },
+            b"4" if message.get(tag::GAP_FILL_FLAG) != Some(b"Y") => {
+                let known = self.journal.counters(line.journal);
+                let expected = known.map_or(1, |known| known.next_in);
+                let new = state.next_in();
+                let new_seq_no = message.uint(tag::NEW_SEQ_NO);
+                if !state.is_logged_on() || new_seq_no != Some(Ok(new)) {
+                    return;
+                }
+                self.raise_gap_not_filled(now, session, expected);
+                Event::SequenceResetReceived {
+                    session: id,
+                    expected,
+                    new,
+                }
+            }
+            _ if matches!(
+                verdict,
+                Verdict::Disconnect(Reason::NotThisSession | Reason::NotALogon)
+            ) =>
+            {
+                line.detail = whose(message);
+                return;
+            }
+            _ => return,
+        };
+        self.raise(now, &event);
+    }
+
+    /// Reports what was sent for a message of the session `cause`, or for none.
+    #[cold]
+    pub(crate) fn raise_sent(
+        &mut self,
+        now: Now,
+        cause: usize,
+        inbound: Option<&[u8]>,
+        new: Range<usize>,
+    ) {
+        let mut decoder = Decoder::with_capacity(FIELDS);
+        let number = |decoder: &mut Decoder, bytes: &[u8], tag| {
+            decoder.decode(bytes).uint(tag).and_then(Result::ok)
+        };
+        for index in new {
+            let entry = &self.outbox.entries()[index];
+            let is_new = entry.number == Number::Next && !entry.is_discarded();
+            if !is_new || !is_reported(self.outbox.msg_type(index)) {
+                continue;
+            }
+            let session = entry.session;
+            let at = session.0 as usize;
+            let sealed = self.outbox.sealed(index);
+            let message = decoder.decode(sealed);
+            let (state, line) = (&self.sessions[at], &mut self.lines[at]);
+            let event = match message.msg_type() {
+                b"5" => {
+                    let text = PeerText::new(message.get(tag::TEXT).unwrap_or_default());
+                    line.detail = text.clone();
+                    Event::LogoutSent { session, text }
+                }
+                b"2" => {
+                    let begin = number(&mut decoder, sealed, tag::BEGIN_SEQ_NO).unwrap_or(0);
+                    let end = number(&mut decoder, sealed, tag::END_SEQ_NO).unwrap_or(0);
+                    let expected = state.next_in();
+                    let received = inbound.filter(|_| at == cause);
+                    let received =
+                        received.and_then(|bytes| number(&mut decoder, bytes, tag::MSG_SEQ_NUM));
+                    let (first, last) = state.gap().unwrap_or((expected, expected));
+                    line.gap = Some((line.gap.map_or(first, |gap| gap.0), last));
+                    Event::GapDetected {
+                        session,
+                        expected,
+                        received: received.filter(|received| *received > expected),
+                        begin,
+                        end,
+                    }
+                }
+                _ => Event::RejectSent {
+                    session,
+                    reject: Box::new(RejectDetails::read(&message)),
+                },
+            };
+            self.raise(now, &event);
+        }
+    }
+
+    /// Reports a gap that the peer knows from our Logon.
+    pub(crate) fn raise_gap_announced(&mut self, now: Now, session: usize) {
+        let line = &mut self.lines[session];
+        if let (None, Some((first, last))) = (line.gap, self.sessions[session].gap()) {
+            line.gap = Some((first, last));
+            let session = SessionId(session as u32);
+            self.raise(
+                now,
+                &Event::GapAnnounced {
+                    session,
+                    first,
+                    last,
+                },
+            );
+        }
+    }
+
+    /// Reports that a gap is filled, when it is.
+    #[cold]
+    pub(crate) fn raise_gap_filled(&mut self, now: Now, session: usize) {
+        let line = &mut self.lines[session];
+        let next_in = self.sessions[session].next_in();
+        if let Some((first, last)) = line.gap.take_if(|gap| next_in > gap.1) {
+            let session = SessionId(session as u32);
+            self.raise(
+                now,
+                &Event::GapFilled {
+                    session,
+                    first,
+                    last,
+                },
+            );
+        }
+    }
+
+    /// Reports what a connection that ends, or a reset, leaves undone: a gap, of which the messages from
+    /// `next_in` on are missing, and a resend.
+    pub(crate) fn raise_unfinished(&mut self, now: Now, session: usize, next_in: u64) {
+        self.raise_gap_not_filled(now, session, next_in);
+        if let Some(resent) = self.lines[session].resent.take() {
+            let event = Event::ResendCutShort {
+                session: SessionId(session as u32),
+                first: resent.first,
+                last: resent.last,
+                next: resent.next,
+            };
+            self.raise(now, &event);
+        }
+    }
+
+    fn raise_gap_not_filled(&mut self, now: Now, session: usize, next_in: u64) {
+        if let Some((first, last)) = self.lines[session].gap.take() {
+            let first = first.max(next_in);
+            let session = SessionId(session as u32);
+            self.raise(
+                now,
+                &Event::GapNotFilled {
+                    session,
+                    first,
+                    last,
+                },
+            );
+        }
+    }
+}
+
+/// Whom a first message is from and for.
+pub(crate) fn whose(message: &Message<'_>) -> PeerText {
+    let fields = [
+        ("BeginString=", tag::BEGIN_STRING),
+        (", SenderCompID=", tag::SENDER_COMP_ID),
+        (", SenderSubID=", tag::SENDER_SUB_ID),
+        (", SenderLocationID=", tag::SENDER_LOCATION_ID),
+        (", TargetCompID=", tag::TARGET_COMP_ID),
+        (", TargetSubID=", tag::TARGET_SUB_ID),
+        (", TargetLocationID=", tag::TARGET_LOCATION_ID),
+        (", MsgSeqNum=", tag::MSG_SEQ_NUM),
+    ];
+    let mut shown = Vec::new();
+    for (name, tag) in fields {
+        if let Some(value) = message.get(tag) {
+            shown.extend_from_slice(name.as_bytes());
+            shown.extend_from_slice(&value[..value.len().min(LONGEST_ID)]);
+        }
+    }
+    PeerText::new(&shown)
+}
