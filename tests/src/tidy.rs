@@ -126,6 +126,9 @@ pub fn code_lines(source: &str) -> usize {
     code(product).count()
 }
 
+/// Crates that do without the standard library, outside their tests.
+pub const NO_STD: [&str; 2] = ["fixwire-protocol", "fixwire-gateway"];
+
 /// What the root of a crate must say about itself.
 pub fn crate_root(package: &str, source: &str) -> Vec<String> {
     let says = |attribute: &str| code(source).any(|(_, line)| line.trim().starts_with(attribute));
@@ -134,10 +137,36 @@ pub fn crate_root(package: &str, source: &str) -> Vec<String> {
         found.push(format!("{package} does not say #![forbid(unsafe_code)]"));
     }
     let no_std = says("#![no_std]") || says("#![cfg_attr(not(test), no_std)]");
-    if package == "fixwire-protocol" && !no_std {
+    if NO_STD.contains(&package) && !no_std {
         found.push(format!("{package} does not say #![no_std]"));
     }
     found
+}
+
+/// Lines of a crate without the standard library that use it outside tests, or a float. Clocks, sockets,
+/// files and threads are in the standard library only.
+pub fn impure_lines(source: &str) -> Vec<String> {
+    let product = source.split("\nmod tests {").next().unwrap_or_default();
+    let mut lines: Vec<(usize, &str)> = code(product).collect();
+    // What stands behind `#[cfg(test)]` is for tests.
+    let for_tests: Vec<usize> = lines
+        .iter()
+        .filter(|(_, line)| line.trim() == "#[cfg(test)]")
+        .map(|(number, _)| number + 1)
+        .collect();
+    lines.retain(|(number, _)| !for_tests.contains(number));
+    let words = ["f32", "f64", "std"];
+    let uses = |line: &str| {
+        words
+            .iter()
+            .find(|word| has_word(&without_strings(line), word))
+    };
+    lines
+        .iter()
+        .filter(|(_, line)| !line.trim().starts_with("#!["))
+        .filter_map(|(number, line)| Some((number, line, uses(line)?)))
+        .map(|(number, line, word)| format!("line {number}: {word} here: {}", line.trim()))
+        .collect()
 }
 
 /// Signs of unfinished work.
@@ -300,7 +329,25 @@ mod tests {
         );
         let both = "#![no_std]\n#![forbid(unsafe_code)]\n";
         assert!(crate_root("fixwire-protocol", both).is_empty());
+        assert_eq!(
+            crate_root("fixwire-gateway", "#![forbid(unsafe_code)]\n").len(),
+            1
+        );
         assert!(crate_root("fixwire-sys", "").is_empty());
+    }
+
+    #[test]
+    fn floats_and_the_standard_library_are_found() {
+        let pure = "#![no_std]\n// f64\n#[cfg(test)]\nextern crate std;\nlet a = \"f64\";\nmod tests {\nuse std::vec;\n";
+        assert_eq!(impure_lines(pure), Vec::<String>::new());
+        for line in [
+            "let a: f64 = 1.0;",
+            "fn a(b: f32) {}",
+            "use std::time::Instant;",
+            "extern crate std;",
+        ] {
+            assert_eq!(impure_lines(line).len(), 1, "{line}");
+        }
     }
 
     #[test]

@@ -66,6 +66,24 @@ fn crate_roots_say_what_the_crate_may_not_do() {
 }
 
 #[test]
+fn crates_without_the_standard_library_use_nothing_of_it_and_no_float() {
+    let mut looked_at = 0;
+    for folder in ["crates/protocol/src", "crates/gateway/src"] {
+        let sources = rust().into_iter().filter(|path| path.starts_with(folder));
+        // Files that stand behind `#[cfg(test)] mod`.
+        let is_test = |path: &Path| {
+            let mut parts = path.iter().filter_map(|part| part.to_str());
+            parts.any(|part| ["tests", "tests.rs", "model.rs"].contains(&part))
+        };
+        for path in sources.filter(|path| !is_test(path)) {
+            looked_at += 1;
+            nothing(name(&path, tidy::impure_lines(&text(&path))));
+        }
+    }
+    assert!(looked_at > 60, "only {looked_at} files looked at");
+}
+
+#[test]
 fn nothing_is_left_over() {
     nothing(written().into_iter().flat_map(|path| {
         let text = text(&path);

@@ -142,6 +142,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             tell("warning", &shortage.to_string());
         }
         let warnings = warnings + usize::from(shortage.is_some());
+        let remarks = gateway.as_ref();
+        let remarks = remarks.map_or(0, |gateway| gateway::remark(gateway, &settings, true));
+        let warnings = warnings + remarks;
         let mut out = BufWriter::new(io::stdout().lock());
         table(&settings, &config, args.changed, &mut out)?;
         if let Some(gateway) = &gateway {
@@ -317,7 +320,13 @@ fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
         row(format!("{kind}.{name}"), file.to_string(), origin)
     });
     let rules = row("rules".into(), rules.to_string(), String::new());
-    std::iter::once(rules).chain(tables).collect()
+    let scripts = gateway::longest_script(gateway).map(|(operations, longest)| {
+        let value = format!("a script may hold the engine for {longest:.1?}");
+        let origin = format!("{operations} operations, measured here");
+        row("(scripts)".into(), value, origin)
+    });
+    let rules = std::iter::once(rules).chain(scripts);
+    rules.chain(tables).collect()
 }
 
 fn gateway_json(gateway: &Loaded) -> Value {
@@ -329,10 +338,14 @@ fn gateway_json(gateway: &Loaded) -> Value {
         let tables = tables.map(|table| json!({ "name": table.name, "file": table.file }));
         tables.collect()
     };
+    let remarks = gateway.gateway.remarks().iter();
+    let remarks =
+        remarks.map(|one| json!({ "line": one.line, "warning": one.is_warning, "text": one.text }));
     json!({
         "rules": rules.collect::<Vec<_>>(),
         "tables": files(&gateway.tables),
         "conversions": files(&gateway.conversions),
+        "remarks": remarks.collect::<Vec<_>>(),
     })
 }
 

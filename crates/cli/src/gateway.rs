@@ -13,17 +13,18 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use clap::Subcommand;
 use fixwire::regular;
 use fixwire::settings::{Fault, Id, LoadError, Problem, Report, SessionSettings, Settings, Source};
 use fixwire_gateway::gateway::{Listener, Reload, conversion_files};
-use fixwire_gateway::rules::{RuleError, TableFile, table_files};
+use fixwire_gateway::rules::{LONG_RUNS, RuleError, TableFile, run_long, table_files};
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::Dictionary;
 use fixwire_protocol::dictionary::Version;
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
@@ -153,6 +154,32 @@ fn read<G>(
         dictionaries,
         versions,
     })
+}
+
+/// Says what the file of a gateway does that its writer may not mean: warnings, and notes if they are
+/// wanted too. How many warnings there are.
+pub fn remark(loaded: &Loaded, settings: &Settings, with_notes: bool) -> usize {
+    let path = settings.report.source.path.display();
+    let remarks = loaded.gateway.remarks().iter();
+    for one in remarks.filter(|one| one.is_warning || with_notes) {
+        let kind = if one.is_warning { "warning" } else { "note" };
+        let line = one.line.map_or(String::new(), |line| format!(":{line}"));
+        failure::tell(kind, &format!("{path}{line}: {}", one.text));
+    }
+    let remarks = loaded.gateway.remarks().iter();
+    remarks.filter(|one| one.is_warning).count()
+}
+
+/// The most operations of a script, and how long the longest of such scripts takes here; `None` when the
+/// file has no script.
+pub fn longest_script(loaded: &Loaded) -> Option<(u64, Duration)> {
+    let operations = loaded.gateway.rules().script_operations()?;
+    let longest = LONG_RUNS.iter().map(|run| {
+        let begin = Instant::now();
+        let _: bool = run_long(run, operations);
+        begin.elapsed()
+    });
+    Some((operations, longest.max().unwrap_or_default()))
 }
 
 /// Each text with the name of its table.

@@ -27,7 +27,7 @@ pub(crate) const OF_THE_SESSION: [Tag; 16] = [
 ];
 
 /// Whether a field is one of them.
-fn is_of_the_session(tag: Tag) -> bool {
+pub(crate) fn is_of_the_session(tag: Tag) -> bool {
     const BELOW_64: u64 = {
         let (mut set, mut at) = (0, 0);
         while at < OF_THE_SESSION.len() {

@@ -45,6 +45,9 @@ mod options;
 mod queues;
 mod rejected;
 mod reload;
+mod remarks;
+mod rounds;
+mod shares;
 mod status;
 #[cfg(test)]
 mod tests;
@@ -55,10 +58,12 @@ pub use event::{Counters, Event, NoteError, Trouble};
 pub use held::Waiting;
 pub use memory::Remembered;
 pub use reload::{NotReloaded, Reload};
+pub use remarks::Remark;
 
 use conversions::Conversions;
 use notes::Notes;
 use options::Away;
+use rounds::Rounds;
 use work::Work;
 use work::on::Raised;
 
@@ -109,6 +114,7 @@ pub struct Gateway {
     /// A held message, and what reads it.
     record: Vec<u8>,
     decoder: Decoder,
+    remarks: Vec<Remark>,
 }
 
 /// All that the outcomes of rules need.
@@ -128,6 +134,8 @@ struct Core {
     raised: Raised,
     /// What is remembered for the order that a message answers.
     recalled: Vec<u8>,
+    /// What may come back from sessions that it was sent to.
+    rounds: Rounds,
     /// With the queues nothing is to be done before.
     held_due: Mono,
     listener: Listener,
@@ -142,6 +150,10 @@ struct Session {
     resets: bool,
     /// Rules give copies to it, whose ids nobody follows.
     gets_copies: bool,
+    /// Rules send its messages on.
+    sends: bool,
+    /// And messages to it, so that they may come back.
+    reflects: bool,
 }
 
 impl Gateway {
@@ -163,6 +175,12 @@ impl Gateway {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.core.counters
+    }
+
+    /// What its file does that its writer may not mean.
+    #[must_use]
+    pub fn remarks(&self) -> &[Remark] {
+        &self.remarks
     }
 
     /// The rules.

@@ -115,6 +115,20 @@ pub fn listener(names: Vec<String>, remote: &Remote) -> Result<Listener, Failure
                 let [from, to] = [from, to].map(|one| one.map_or("a session that is gone", name));
                 format!("{from} to {to}: {trouble}: {}", Fields(&message))
             }
+            Event::Room {
+                limit,
+                client,
+                is_share,
+                taken,
+                of,
+            } => {
+                let client = client.map_or("a session that is gone", name);
+                if is_share {
+                    format!("gateway {limit}: {client} has {taken} of the {of} that it may have")
+                } else {
+                    format!("gateway {limit}: {taken} of {of} are taken, most by {client}")
+                }
+            }
             Event::Note(error) => format!("gateway {error}"),
             other => format!("gateway {other:?}"),
         };

@@ -65,6 +65,7 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
         )));
     }
     let loaded = load(&source, &settings, Box::new(|_| {}))?;
+    super::remark(&loaded, &settings, false);
     let mut trying = Trying::new(args, &loaded, &settings)?;
     for path in &args.messages {
         input::read(path, &mut |item| trying.item(item))?;

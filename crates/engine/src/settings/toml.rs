@@ -25,7 +25,8 @@ use super::value::Kind;
 pub const MAX_ARRAY: usize = 1000;
 
 /// Tables that belong to a gateway.
-pub const GATEWAY: [&str; 8] = [
+pub const GATEWAY: [&str; 9] = [
+    "client",
     "conversion",
     "gateway",
     "group",
@@ -38,7 +39,7 @@ pub const GATEWAY: [&str; 8] = [
 
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
-                      `[script]`, `[conversion]`, `[table.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`";
+                      `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`";
 
 /// A text that was read.
 #[derive(Debug, Default)]

@@ -177,6 +177,7 @@ impl Answer<'_> {
                 Trouble::Away(_)
                 | Trouble::NotWritten(_)
                 | Trouble::Orders(_)
+                | Trouble::Share
                 | Trouble::MaxHeld
                 | Trouble::MaxRemembered
                 | Trouble::Expired

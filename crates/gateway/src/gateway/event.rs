@@ -56,6 +56,19 @@ pub enum Event<'e> {
         /// Why.
         trouble: Trouble,
     },
+    /// Most of a limit is taken. Told once, until much of it is given back.
+    Room {
+        /// The limit's key in the file: `max_orders`, `max_held` or `max_remembered`.
+        limit: &'static str,
+        /// The client that has taken it, or that has most; `None` when the file no longer has it.
+        client: Option<SessionId>,
+        /// Whether it is this client's share that is taken, not the whole limit.
+        is_share: bool,
+        /// What is taken: ids of orders, or bytes.
+        taken: u64,
+        /// What may be.
+        of: u64,
+    },
     /// A note of the journal could not be read, or not be followed.
     Note(NoteError),
 }
@@ -91,10 +104,16 @@ pub enum Trouble {
     Unmatched,
     /// It was sent to the very session that it comes from, which has it open.
     CameBack,
+    /// It is an answer of the gateway's own to the session that it comes from.
+    OwnAnswer,
+    /// It was sent to the session that it comes from again and again.
+    GoesRound,
     /// It answers nothing that is known.
     Unsolicited,
     /// It is for a client that the file no longer has.
     ClientGone,
+    /// Its client has as many orders open as it may, or its messages that wait take as much memory.
+    Share,
     /// Held messages take as much memory as they may.
     MaxHeld,
     /// What is to be remembered for its order takes more memory than all may.
@@ -141,15 +160,19 @@ impl Trouble {
             Self::Orders(OrdersError::IdTooLong { .. }) => "id is too long",
             Self::Orders(OrdersError::UnknownOrder { .. }) => "unknown order",
             Self::ReachesAll => "request reaches orders of all clients",
-            Self::Orders(_) | Self::NotWritten(_) | Self::MaxHeld | Self::MaxRemembered => {
-                "no room for this message now"
-            }
+            Self::Orders(_)
+            | Self::NotWritten(_)
+            | Self::Share
+            | Self::MaxHeld
+            | Self::MaxRemembered => "no room for this message now",
             Self::Duplicate => "duplicate ClOrdID",
             Self::Away(_) | Self::TargetGone => "destination is not available",
             Self::Void => "destination has reset its sequence numbers",
             Self::Expired => "destination was not available in time",
             Self::Unmatched => "no destination for this message",
             Self::CameBack => "message has come back to where it was sent",
+            Self::OwnAnswer => "answer of the gateway has come back",
+            Self::GoesRound => "message goes round",
             Self::Unsolicited | Self::ClientGone => "answer to nothing that is known",
             Self::Rejected => "destination has rejected this message",
         }
@@ -194,6 +217,9 @@ impl fmt::Display for Trouble {
             Self::Unmatched => f.write_str("no rule decided"),
             Self::ClientGone => f.write_str("its client is no longer in the file"),
             Self::TargetGone => f.write_str("its target is no longer in the file"),
+            Self::Share => {
+                f.write_str("this client has as much as it may: see max_orders and max_held")
+            }
             Self::MaxHeld => f.write_str("held messages take max_held bytes"),
             Self::MaxRemembered => {
                 f.write_str("what is to be remembered for one order takes more than max_remembered")

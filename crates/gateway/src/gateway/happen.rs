@@ -60,6 +60,20 @@ impl Gateway {
 }
 
 impl Core {
+    /// Tells the owner of a limit of which most is taken.
+    #[cold]
+    pub(super) fn tell_most(&mut self) {
+        if let Some((limit, most, client)) = self.notes.take_most() {
+            (self.listener)(Event::Room {
+                limit,
+                client: client.map(|place| SessionId(place as u32)),
+                is_share: most.client.is_some(),
+                taken: most.taken,
+                of: most.of,
+            });
+        }
+    }
+
     /// Counts, or tells the owner, what needs no message.
     pub(super) fn simple(&mut self, rules: &Rules, outcome: Outcome<'_>) {
         let name = |rule| rules.name(rule).unwrap_or_default();

@@ -10,6 +10,9 @@ use fixwire_protocol::{Decoder, Mono};
 use super::conversions::Conversions;
 use super::notes::{MAX_SESSIONS, Notes};
 use super::options::{Away, Options};
+use super::remarks::{Remark, remarks};
+use super::rounds::Rounds;
+use super::shares::Shares;
 use super::{
     Core, Counters, Gateway, GatewayContext, Listener, Raised, Session, conversion_files, options,
 };
@@ -26,6 +29,7 @@ pub(super) struct Parts {
     pub conversions: Conversions,
     pub options: Options,
     pub sessions: Vec<Session>,
+    pub remarks: Vec<Remark>,
 }
 
 pub(super) fn load(
@@ -37,18 +41,18 @@ pub(super) fn load(
     let named = context.sessions.iter().zip(&parts.options.targets);
     let named = named.map(|(session, target)| (String::from(session.name), target.ids));
     let options = &parts.options;
-    let room = (options.max_held, options.max_remembered);
-    let notes = Notes::new(options.orders, room, named).map_err(|error| {
-        let hint = Some(format!("{error}"));
-        let wanted = "ids that fit into max_id";
-        let problem = Problem::WrongType { wanted };
-        alloc::vec![RuleError {
-            line: 1,
-            column: 1,
-            problem,
-            hint
-        }]
-    })?;
+    let notes =
+        Notes::new(options.orders, shares(&parts.rules, options), named).map_err(|error| {
+            let hint = Some(format!("{error}"));
+            let wanted = "ids that fit into max_id";
+            let problem = Problem::WrongType { wanted };
+            alloc::vec![RuleError {
+                line: 1,
+                column: 1,
+                problem,
+                hint
+            }]
+        })?;
     Ok(Gateway {
         scratch: parts.rules.scratch(FIELDS, BYTES),
         active: alloc::vec![false; context.sessions.len()],
@@ -64,14 +68,32 @@ pub(super) fn load(
             own_id: Vec::with_capacity(256),
             raised: Raised::default(),
             recalled: Vec::new(),
+            rounds: Rounds::new(context.hash_key),
             held_due: Mono(0),
             listener,
         },
         first_queue: 0,
         record: Vec::new(),
         decoder: Decoder::with_capacity(64),
+        remarks: parts.remarks,
         rules: parts.rules,
     })
+}
+
+/// What each client may take of what `[gateway]` allows.
+pub(super) fn shares(rules: &Rules, options: &Options) -> [Shares; 3] {
+    let mut is_client = alloc::vec![false; options.clients.len()];
+    rules.ways(&mut |way| is_client[way.from] |= way.to.is_some());
+    let is_shared = is_client.iter().filter(|is_client| **is_client).count() > 1;
+    let clients = || options.clients.iter();
+    let orders = clients().map(|client| client.max_orders).collect();
+    let held = clients().map(|client| client.max_held).collect();
+    let remembered = clients().map(|client| client.max_remembered).collect();
+    [
+        Shares::new(options.orders.max_orders.into(), orders, is_shared),
+        Shares::new(options.max_held, held, is_shared),
+        Shares::new(options.max_remembered, remembered, is_shared),
+    ]
 }
 
 /// Reads all that a file says.
@@ -109,6 +131,16 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
     nothing_void_is_held(&rules, context, &options)?;
     orders_are_known(&rules, context, &options)?;
     let conversions = conversions(made, text, &rules, context, &options)?;
+    let (mut sends, mut is_sent) = (
+        alloc::vec![false; context.sessions.len()],
+        alloc::vec![false; context.sessions.len()],
+    );
+    rules.ways(&mut |way| {
+        for to in stand_ins(way.to, &options) {
+            sends[way.from] = true;
+            is_sent[to] = true;
+        }
+    });
     let sessions = context.sessions.iter().zip(&options.targets).enumerate();
     let sessions = sessions.map(|(place, (session, target))| Session {
         dictionary: session.dictionary.clone(),
@@ -118,8 +150,11 @@ pub(super) fn read(text: &str, context: &GatewayContext<'_>) -> Result<Parts, Ve
         follows: target.follows,
         resets: session.resets,
         gets_copies: rules.copies_to(place),
+        sends: sends[place],
+        reflects: sends[place] && is_sent[place],
     });
     Ok(Parts {
+        remarks: remarks(&rules, context, &options),
         sessions: sessions.collect(),
         rules,
         conversions,

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! head   order > order               the orders of one hash
-//! age    order > order > order       the first one goes when there is no room
+//! age    order > order > order       of each client: the first one of whoever has most goes when there is no
+//!                                    room
 //! order  cell 7 > cell 2             its id and fields go on in the next cell
 //! free   cell 1 > cell 5             taken once, used again
 //! ```
@@ -65,6 +66,21 @@ pub struct Remembered {
     pub dropped: u64,
 }
 
+/// The orders of one client.
+#[derive(Clone, Copy)]
+struct Age {
+    /// The one that goes first, and the one that goes last.
+    first: u32,
+    last: u32,
+    cells: usize,
+}
+
+const NO_ORDERS: Age = Age {
+    first: NONE,
+    last: NONE,
+    cells: 0,
+};
+
 /// What is remembered for orders.
 pub(super) struct Memory {
     max_bytes: u64,
@@ -73,8 +89,8 @@ pub(super) struct Memory {
     heads: Vec<u32>,
     /// The first free cell, and how many there are.
     free: (u32, usize),
-    /// The order that goes first, and the one that goes last.
-    ages: (u32, u32),
+    /// By client.
+    ages: Vec<Age>,
     counts: Remembered,
     hasher: SipHasher13,
     /// Fields while they are put together.
@@ -90,7 +106,7 @@ impl Memory {
             blocks: Vec::new(),
             heads: Vec::new(),
             free: (NONE, 0),
-            ages: (NONE, NONE),
+            ages: Vec::new(),
             counts: Remembered::default(),
             hasher: SipHasher13::new_with_key(&hash_key),
             fields: Vec::new(),
@@ -108,6 +124,19 @@ impl Memory {
             bytes,
             ..self.counts
         }
+    }
+
+    /// The bytes of orders, without room that is free.
+    pub fn taken(&self) -> u64 {
+        let cells = self.blocks.len() * CELLS - self.free.1;
+        (size_of_val(&self.heads[..]) + cells * size_of::<Cell>()) as u64
+    }
+
+    /// The client that has most of them.
+    pub fn has_most(&self) -> Option<SessionId> {
+        let all = self.ages.iter().enumerate();
+        let most = all.max_by_key(|(_, age)| age.cells);
+        most.map(|(client, _)| SessionId(client as u32))
     }
 
     /// Whether something is remembered for an order.
@@ -132,9 +161,9 @@ impl Memory {
     }
 
     /// Remembers fields for an order, beside those that it has; a field without a value is no longer
-    /// remembered. The oldest orders go when there is no room. Nothing is remembered for an order that
-    /// does not fit.
-    pub fn remember(&mut self, client: SessionId, id: &[u8], fields: &[u8]) {
+    /// remembered. When there is no room, the oldest orders of the client that has most go; when this
+    /// client has `own` bytes, its own. Nothing is remembered for an order that does not fit.
+    pub fn remember(&mut self, client: SessionId, own: Option<u64>, id: &[u8], fields: &[u8]) {
         let fits = self.fits(client, id, fields);
         self.forget(client, id);
         if !fits || self.fields.is_empty() {
@@ -145,13 +174,18 @@ impl Memory {
             self.heads = alloc::vec![NONE; head_count(self.max_bytes)];
         }
         let len = id.len() + self.fields.len();
-        self.make_room(cells(len));
+        if self.ages.len() <= client.0 as usize {
+            self.ages.resize(client.0 as usize + 1, NO_ORDERS);
+        }
+        self.make_room(client, own, cells(len));
         let order = self.write(id, len);
         let head = self.head(client, id);
         let next_of_hash = core::mem::replace(&mut self.heads[head], order);
-        let earlier = core::mem::replace(&mut self.ages.1, order);
+        let age = &mut self.ages[client.0 as usize];
+        age.cells += cells(len);
+        let earlier = core::mem::replace(&mut age.last, order);
         match earlier {
-            NONE => self.ages.0 = order,
+            NONE => age.first = order,
             earlier => self.cell_mut(earlier).later = order,
         }
         let cell = self.cell_mut(order);
@@ -275,19 +309,35 @@ impl Memory {
         self.free = (number, self.free.1 + 1);
     }
 
-    /// Lets the oldest orders go until so many cells are free or can be made.
-    fn make_room(&mut self, needed: usize) {
-        while self.free.1 + (self.max_blocks() - self.blocks.len()) * CELLS < needed {
-            let oldest = self.ages.0;
-            let mut id = [0; MAX_ID];
-            let first = self.cell(oldest);
-            let (client, len) = (SessionId(first.client), usize::from(first.id_len));
-            for (part, cell) in id[..len].chunks_mut(DATA).zip(self.chain(oldest)) {
-                part.copy_from_slice(&cell.data[..part.len()]);
-            }
-            self.drop_order(oldest, self.head(client, &id[..len]));
-            self.counts.dropped += 1;
+    /// Lets orders go until so many cells are free or can be made for a client.
+    fn make_room(&mut self, client: SessionId, own: Option<u64>, needed: usize) {
+        let at = client.0 as usize;
+        let own = own.map_or(usize::MAX, |own| own as usize / size_of::<Cell>());
+        while self.ages[at].cells > 0 && self.ages[at].cells + needed > own {
+            self.drop_oldest(at);
         }
+        while self.free.1 + (self.max_blocks() - self.blocks.len()) * CELLS < needed {
+            let some = self.ages.iter().enumerate();
+            let some = some.filter(|(_, age)| age.cells > 0);
+            let most = some.max_by_key(|(of, age)| age.cells + if *of == at { needed } else { 0 });
+            match most {
+                Some((client, _)) => self.drop_oldest(client),
+                None => return,
+            }
+        }
+    }
+
+    /// Lets the oldest order of a client go.
+    fn drop_oldest(&mut self, client: usize) {
+        let oldest = self.ages[client].first;
+        let mut id = [0; MAX_ID];
+        let first = self.cell(oldest);
+        let (client, len) = (SessionId(first.client), usize::from(first.id_len));
+        for (part, cell) in id[..len].chunks_mut(DATA).zip(self.chain(oldest)) {
+            part.copy_from_slice(&cell.data[..part.len()]);
+        }
+        self.drop_order(oldest, self.head(client, &id[..len]));
+        self.counts.dropped += 1;
     }
 
     /// Takes an order out of its lists, and its cells back.
@@ -296,8 +346,10 @@ impl Memory {
             next_of_hash,
             earlier,
             later,
+            client,
             ..
         } = *self.cell(order);
+        let client = client as usize;
         let mut at = self.heads[head];
         if at == order {
             self.heads[head] = next_of_hash;
@@ -308,17 +360,18 @@ impl Memory {
             self.cell_mut(at).next_of_hash = next_of_hash;
         }
         match earlier {
-            NONE => self.ages.0 = later,
+            NONE => self.ages[client].first = later,
             earlier => self.cell_mut(earlier).later = later,
         }
         match later {
-            NONE => self.ages.1 = earlier,
+            NONE => self.ages[client].last = earlier,
             later => self.cell_mut(later).earlier = earlier,
         }
         let mut cell = order;
         while cell != NONE {
             let next = self.cell(cell).next;
             self.give_cell(cell);
+            self.ages[client].cells -= 1;
             cell = next;
         }
         self.counts.orders -= 1;
@@ -401,6 +454,26 @@ mod tests {
             at.map_or(BTreeMap::new(), |at| self.0.remove(at).unwrap().1)
         }
 
+        /// The oldest order of the client that has most, the new one counted, goes.
+        fn drop_one(&mut self, new: &(Key, BTreeMap<u8, String>)) {
+            let of = |client| {
+                let own = self.0.iter().filter(move |(key, _)| key.0 == client);
+                own.map(Self::cells).sum::<usize>()
+            };
+            let has = |client| {
+                of(client)
+                    + if new.0.0 == client {
+                        Self::cells(new)
+                    } else {
+                        0
+                    }
+            };
+            let both = (0..2).filter(|client| of(*client) > 0);
+            let most = both.max_by_key(|client| has(*client)).unwrap();
+            let at = self.0.iter().position(|(key, _)| key.0 == most).unwrap();
+            self.0.remove(at);
+        }
+
         fn cells((key, fields): &(Key, BTreeMap<u8, String>)) -> usize {
             cells(key.1.len() + fields.values().map(|value| value.len() + 3).sum::<usize>())
         }
@@ -421,17 +494,18 @@ mod tests {
                         let value = "v".repeat(len);
                         let field = std::format!("{tag}={value}\x01");
                         prop_assert!(memory.fits(SessionId(key.0), key.1.as_bytes(), field.as_bytes()));
-                        memory.remember(SessionId(key.0), key.1.as_bytes(), field.as_bytes());
+                        memory.remember(SessionId(key.0), None, key.1.as_bytes(), field.as_bytes());
                         let mut fields = model.take(&key);
                         fields.insert(tag, value);
                         fields.retain(|_, value| !value.is_empty());
                         if !fields.is_empty() {
-                            model.0.push_back((key, fields));
-                        }
-                        let room = memory.max_blocks() * CELLS;
-                        while model.0.iter().map(Model::cells).sum::<usize>() > room {
-                            model.0.pop_front();
-                            dropped += 1;
+                            let new = (key, fields);
+                            let room = memory.max_blocks() * CELLS - Model::cells(&new);
+                            while model.0.iter().map(Model::cells).sum::<usize>() > room {
+                                model.drop_one(&new);
+                                dropped += 1;
+                            }
+                            model.0.push_back(new);
                         }
                     }
                     Step::Forget(key) => {
@@ -460,6 +534,18 @@ mod tests {
     }
 
     #[test]
+    fn a_client_takes_no_more_than_its_own() {
+        let mut memory = Memory::new(64 << 10, [3; 16]);
+        let own = Some(10 * size_of::<Cell>() as u64);
+        for number in 0..100_u8 {
+            memory.remember(SessionId(1), own, &[b'a' + number % 26, number], b"1=a\x01");
+            memory.remember(SessionId(0), None, &[number, 1], b"1=a\x01");
+        }
+        assert_eq!(memory.counts().orders, 110);
+        assert_eq!(memory.has_most(), Some(SessionId(0)));
+    }
+
+    #[test]
     fn nothing_is_taken_before_it_is_needed_and_nothing_more_once_it_is_full() {
         let mut memory = Memory::new(64 << 10, [3; 16]);
         assert_eq!(memory.counts().bytes, 0);
@@ -467,8 +553,8 @@ mod tests {
         let mut fill = || {
             for number in 0..2000_u32 {
                 let id = number.to_le_bytes();
-                memory.remember(SessionId(0), &id, b"1=a\x0158=b\x01");
-                memory.remember(SessionId(0), &id, b"58=\x01");
+                memory.remember(SessionId(0), None, &id, b"1=a\x0158=b\x01");
+                memory.remember(SessionId(0), None, &id, b"58=\x01");
             }
         };
         fill();

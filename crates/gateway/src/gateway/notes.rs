@@ -39,8 +39,9 @@ use fixwire_protocol::{BodyError, Message, Outbox, SOH, SessionId, Tag, Timestam
 use super::event::{NoteError, Trouble};
 use super::memory::Memory;
 use super::queues::{Place, Queues};
+use super::shares::{Most, Shares};
 use crate::Draft;
-use crate::orders::known::{asks, names_orders, reads_inbound, reads_outbound};
+use crate::orders::known::{asks, begins_orders, names_orders, reads_inbound, reads_outbound};
 use crate::orders::{Heard, Orders, OrdersConfig, OrdersError, Out, Rewriting};
 
 mod held;
@@ -83,6 +84,15 @@ pub(super) struct Notes {
     pub queues: Queues,
     /// What is remembered for orders.
     pub memory: Memory,
+    /// What each client may have of orders and of memory for messages that wait.
+    pub order_shares: Shares,
+    pub held_shares: Shares,
+    pub memory_shares: Shares,
+    /// Bytes that wait, of the messages of each client, by number, and of all.
+    held_of: Vec<u64>,
+    held_of_all: u64,
+    /// What the owner is to hear.
+    most: Option<(&'static str, Most)>,
     /// The number of the last answer of our own.
     last_answer: i64,
     /// The message that was held last, when its source is to be answered.
@@ -97,7 +107,7 @@ pub(super) struct Notes {
 impl Notes {
     pub fn new(
         limits: OrdersConfig,
-        (max_held, max_remembered): (u64, u64),
+        [order_shares, held_shares, memory_shares]: [Shares; 3],
         sessions: impl Iterator<Item = (String, Option<Rewriting>)>,
     ) -> Result<Self, OrdersError> {
         Ok(Self {
@@ -107,8 +117,14 @@ impl Notes {
             begun: false,
             known: Vec::new(),
             sessions: sessions.map(|(name, ids)| (name, ids, None)).collect(),
-            queues: Queues::new(max_held),
-            memory: Memory::new(max_remembered, limits.hash_key),
+            queues: Queues::new(held_shares.max()),
+            memory: Memory::new(memory_shares.max(), limits.hash_key),
+            memory_shares,
+            order_shares,
+            held_shares,
+            held_of: Vec::new(),
+            held_of_all: 0,
+            most: None,
             last_answer: 0,
             last_held: None,
             draft: Draft::with_capacity(16, 512),
@@ -128,7 +144,7 @@ impl Notes {
 
     /// The most bytes that held messages take, and what is remembered for orders.
     pub fn room(&self) -> (u64, u64) {
-        (self.queues.max_bytes(), self.memory.max_bytes())
+        (self.held_shares.max(), self.memory.max_bytes())
     }
 
     /// The names of the sessions of the file.
@@ -141,6 +157,13 @@ impl Notes {
         for ((_, known, _), ids) in self.sessions.iter_mut().zip(ids) {
             *known = ids;
         }
+    }
+
+    /// Clients may take other parts of the limits from now on.
+    pub fn set_shares(&mut self, [orders, held, memory]: &[Shares; 3]) {
+        self.order_shares.set_own(orders);
+        self.held_shares.set_own(held);
+        self.memory_shares.set_own(memory);
     }
 
     /// The number of a session of the file, when a note has introduced it.
@@ -257,6 +280,7 @@ impl Notes {
         if !asks(draft.msg_type()) && !names_orders(draft.msg_type()) {
             return Ok(Out::Other);
         }
+        let place = client;
         let client = self.introduced(client, outbox)?;
         let venue = self.introduced(venue, outbox)?;
         self.orders
@@ -265,11 +289,66 @@ impl Notes {
         if !asks(draft.msg_type()) {
             return Ok(Out::Other);
         }
+        let is_calm = self.order_shares.is_calm(self.orders.kept_by_all());
+        if !is_calm {
+            self.may_begin(at, (place, client), draft)?;
+        }
         self.pick(draft, reads_outbound);
         self.note(b"O ", &[client, venue], outbox)?;
         let out = self.orders.outbound(at, client, venue, draft);
         self.pick(draft, reads_outbound);
+        if !is_calm {
+            let (has, total) = self.orders.kept(client);
+            let most = self.order_shares.look(place, has, total);
+            self.most = most.map(|most| ("max_orders", most)).or(self.most);
+        }
         out.map_err(Trouble::Orders)
+    }
+
+    /// Whether a client may begin one more order.
+    #[cold]
+    fn may_begin(
+        &self,
+        now: Timestamp,
+        (place, client): (usize, SessionId),
+        draft: &Draft,
+    ) -> Result<(), Trouble> {
+        let (has, total) = self.orders.kept(client);
+        let may = self.order_shares.may(place, has, total);
+        // A cancel makes room in the end, and so do orders that may be forgotten. When there is none at
+        // all, the orders say so themselves.
+        let is_cancel = matches!(draft.msg_type(), b"F" | b"K" | b"u");
+        let is_full = total >= self.order_shares.max();
+        let begins = begins_orders(draft.msg_type()) && !is_cancel;
+        if begins && has >= may && !is_full && !self.orders.has_quiet(now) {
+            return Err(Trouble::Share);
+        }
+        Ok(())
+    }
+
+    /// What the owner is to hear of a limit of which most is taken: its key, and the client that has
+    /// taken it, or that has most.
+    pub fn take_most(&mut self) -> Option<(&'static str, Most, Option<usize>)> {
+        let (limit, most) = self.most.take()?;
+        let client = most.client.or_else(|| {
+            let number = match limit {
+                "max_orders" => self.orders.keeps_most(),
+                "max_remembered" => self.memory.has_most(),
+                _ => {
+                    let all = self.held_of.iter().enumerate();
+                    let most = all.max_by_key(|(_, bytes)| **bytes);
+                    most.map(|(number, _)| SessionId(number as u32))
+                }
+            };
+            number.and_then(|number| self.place(number))
+        });
+        Some((limit, most, client))
+    }
+
+    /// Whether there is something that the owner is to hear of limits.
+    #[inline]
+    pub fn has_most(&self) -> bool {
+        self.most.is_some()
     }
 
     /// What [`outbound`](Self::outbound) last let go was not sent; as [`Orders::refused`].

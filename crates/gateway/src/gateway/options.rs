@@ -19,7 +19,8 @@ use crate::rules::problem::nearest;
 mod units;
 
 /// The tables of the file.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 11] = [
+    "client",
     "default",
     "session",
     "gateway",
@@ -46,6 +47,8 @@ pub(super) const GATEWAY: [&str; 11] = [
 ];
 pub(super) const TARGET: [&str; 5] = ["away", "time_to_live", "ids", "id_prefix", "id_length"];
 
+pub(super) const CLIENT: [&str; 3] = ["max_orders", "max_held", "max_remembered"];
+
 const NANOS_PER_DAY: u64 = 86_400 * 1_000_000_000;
 
 /// What becomes of a message for a session that is not logged on.
@@ -70,6 +73,16 @@ pub(super) struct Options {
     pub max_remembered: u64,
     /// For each session.
     pub targets: Vec<Target>,
+    /// For each session what it may take of all that, as a client.
+    pub clients: Vec<Client>,
+}
+
+/// What a session may take as a client; `None` where the file does not say it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Client {
+    pub max_orders: Option<u64>,
+    pub max_held: Option<u64>,
+    pub max_remembered: Option<u64>,
 }
 
 /// A session that messages go to.
@@ -115,6 +128,9 @@ pub(super) fn read(text: &str, errors: &mut Errors<'_>, context: &GatewayContext
     let (mut options, ids) = reader.gateway(gateway.unwrap_or(&empty));
     if let Some(targets) = table.get("target") {
         reader.targets(targets, ids, &mut options);
+    }
+    if let Some(clients) = table.get("client") {
+        reader.clients(clients, &mut options);
     }
     options
 }
@@ -202,6 +218,7 @@ impl Reader<'_, '_, '_> {
                 };
                 self.context.sessions.len()
             ],
+            clients: alloc::vec![Client::default(); self.context.sessions.len()],
         };
         (options, ids)
     }
@@ -247,6 +264,38 @@ impl Reader<'_, '_, '_> {
             self.errors.add(at, Problem::WrongType { wanted }, hint);
         }
         (ids, rewriting.unwrap_or_default())
+    }
+
+    fn clients(&mut self, value: &Item<'_>, options: &mut Options) {
+        let wanted = "tables such as [client.ANNA]";
+        let Some(clients) = value.get_ref().as_table() else {
+            let _: Option<()> = self.wrong(value, wanted);
+            return;
+        };
+        for (name, value) in clients {
+            let place = self.session(name.get_ref(), name.span().start);
+            let Some(table) = value.get_ref().as_table() else {
+                let _: Option<()> = self.wrong(value, wanted);
+                continue;
+            };
+            self.known(table, &CLIENT);
+            let orders = u64::from(options.orders.max_orders);
+            let wanted = "a number from 1 to max_orders of [gateway]";
+            let client = Client {
+                max_orders: self.number(table, "max_orders", wanted, 1, orders),
+                max_held: self.share(table, "max_held", options.max_held),
+                max_remembered: self.share(table, "max_remembered", options.max_remembered),
+            };
+            if let Some(place) = place {
+                options.clients[place] = client;
+            }
+        }
+    }
+
+    /// A part of the bytes that `[gateway]` allows under the same key.
+    fn share(&mut self, table: &DeTable<'_>, key: &str, most: u64) -> Option<u64> {
+        let wanted = "a number of bytes such as 65536, 64K or 16M, up to that of [gateway]";
+        self.measure(table, key, wanted, units::bytes, 4096..=most)
     }
 
     fn targets(&mut self, value: &Item<'_>, all: Ids<'_>, options: &mut Options) {

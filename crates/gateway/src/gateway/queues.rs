@@ -74,10 +74,6 @@ impl Queues {
         }
     }
 
-    pub fn max_bytes(&self) -> u64 {
-        self.max_bytes
-    }
-
     /// Whether no row has a record.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -6,7 +6,7 @@ use core::{fmt, mem};
 
 use fixwire_protocol::Mono;
 
-use super::load::{BYTES, FIELDS, Parts, read};
+use super::load::{BYTES, FIELDS, Parts, read, shares};
 use super::{Gateway, GatewayContext};
 use crate::orders::OrdersConfig;
 use crate::rules::{RuleError, Rules, Scratch};
@@ -70,6 +70,7 @@ impl Gateway {
             rules,
             scratch,
             core,
+            remarks,
             ..
         } = self;
         let parts = &mut new.parts;
@@ -94,12 +95,14 @@ impl Gateway {
         parts.conversions.go_on_from(&mut core.conversions);
         core.notes
             .set_ids(parts.options.targets.iter().map(|target| target.ids));
+        core.notes.set_shares(&shares(&parts.rules, &parts.options));
         core.held_due = Mono(0);
         core.reject_unmatched = parts.options.reject_unmatched;
         mem::swap(&mut core.conversions, &mut parts.conversions);
         mem::swap(&mut core.sessions, &mut parts.sessions);
         mem::swap(&mut core.counted, &mut new.counted);
         mem::swap(scratch, &mut new.scratch);
+        mem::swap(remarks, &mut parts.remarks);
         mem::swap(rules, &mut parts.rules);
         Ok(())
     }

@@ -15,7 +15,9 @@ mod rejected;
 mod rejects;
 mod reload;
 mod remember;
+mod rounds;
 mod scripts;
+mod shares;
 mod status;
 mod void;
 
@@ -147,6 +149,16 @@ impl Rig {
                     format!("{}: {trouble}", rule.unwrap_or("no rule"))
                 }
                 Event::Undelivered { trouble, .. } => format!("held: {trouble}"),
+                Event::Room {
+                    limit,
+                    client,
+                    is_share,
+                    taken,
+                    of,
+                } => {
+                    let client = client.map_or("", |client| names[client.0 as usize]);
+                    format!("{limit}: {client} {is_share} {taken} of {of}")
+                }
                 Event::Note(error) => error.to_string(),
             });
         };

@@ -14,6 +14,7 @@ use crate::rules::{Facts, Failure, Outcome, RejectKind, Rules, Scratch};
 mod hold;
 pub(super) mod on;
 mod remember;
+mod round;
 
 use on::Target;
 
@@ -52,6 +53,10 @@ pub(super) struct Work<'w> {
     unanswered: bool,
     /// What was raised is being done: nothing else is.
     happened: bool,
+    /// How often the message has come back from its source and was sent to it again.
+    rounds: u16,
+    /// The rule that sends it.
+    rule: Option<usize>,
 }
 
 impl<'w> Work<'w> {
@@ -80,13 +85,15 @@ impl<'w> Work<'w> {
             holds: false,
             unanswered: false,
             happened: false,
+            rounds: 0,
+            rule: None,
         }
     }
 
     pub fn run(&mut self, scratch: &mut Scratch) -> Result<(), Refusal> {
         self.core.recalled.clear();
         if let Err(trouble) = self.before() {
-            self.trouble(None, Target::Unknown, trouble);
+            self.trouble(self.rule, Target::Unknown, trouble);
             // Its sender may send it again; no reject is made for an answer.
             self.unanswered = self.is_answer() && matches!(trouble, Trouble::NotWritten(_));
         } else {
@@ -124,6 +131,9 @@ impl<'w> Work<'w> {
         if self.holds && (self.given > 1 || self.answered) {
             // Without room for this note it may have a second answer.
             let _ = self.core.notes.not_to_answer(self.outbox);
+        }
+        if self.core.notes.has_most() {
+            self.core.tell_most();
         }
         match self.unanswered {
             true => Err(Refusal::NotAvailable),
@@ -207,6 +217,10 @@ impl<'w> Work<'w> {
             self.core.counters.came_back += 1;
             return Err(Trouble::CameBack);
         }
+        let source = &self.core.sessions[self.source];
+        if source.reflects || (source.sends && self.is_answer()) {
+            self.look_for_rounds()?;
+        }
         let Core { notes, own_id, .. } = &mut *self.core;
         if answers(msg_type) {
             let heard = notes.heard(self.now.wall, self.source, self.message, self.outbox)?;
@@ -237,6 +251,7 @@ impl<'w> Work<'w> {
                 draft,
                 convert,
             } => {
+                self.rule = Some(rule);
                 let done = self.may_reach(rule, draft);
                 let done = done.and_then(|()| self.send(to, draft, convert));
                 self.core.counters.sent += u64::from(done.is_ok());
@@ -249,6 +264,7 @@ impl<'w> Work<'w> {
                 draft,
                 convert,
             } => {
+                self.rule = Some(rule);
                 let done = self.target(to, None);
                 let done = done.and_then(|to| self.pass(to, draft, convert, None));
                 self.core.counters.copied += u64::from(done.is_ok());
@@ -261,6 +277,7 @@ impl<'w> Work<'w> {
                 draft,
                 convert,
             } => {
+                self.rule = Some(rule);
                 let done = self.give_back(draft, convert);
                 self.core.counters.returned += u64::from(done.is_ok());
                 self.given += usize::from(done.is_ok());
@@ -401,7 +418,11 @@ impl<'w> Work<'w> {
     fn write(&mut self, to: usize, draft: &mut Draft) -> Result<(), Trouble> {
         let mut body = self.outbox.begin(SessionId(to as u32), draft.msg_type());
         draft.write(&mut body);
-        Ok(body.finish()?)
+        body.finish()?;
+        if self.core.sessions[to].reflects {
+            self.note_round(to, draft);
+        }
+        Ok(())
     }
 
     /// The session that asked for what this message answers.
@@ -532,7 +553,12 @@ impl<'w> Work<'w> {
             number,
         };
         match answer.write(kind, self.outbox) {
-            Ok(()) => self.core.counters.rejected += 1,
+            Ok(()) => {
+                self.core.counters.rejected += 1;
+                if self.core.sessions[self.source].sends {
+                    self.note_answer();
+                }
+            }
             Err(_) => self.unanswered = true,
         }
     }

@@ -206,6 +206,8 @@ pub(super) struct Book {
     heads: [Vec<u32>; 3],
     queues: [Ends; 3],
     hasher: SipHasher13,
+    /// For each client, in order, how many of its names may not be forgotten.
+    kept: Vec<(SessionId, u32)>,
     /// The number of the next name.
     pub(super) next_number: u64,
     /// The count of the next that opens.
@@ -236,6 +238,7 @@ impl Book {
             heads: [heads.clone(), heads.clone(), heads],
             queues: [EMPTY; 3],
             hasher: SipHasher13::new_with_key(&seed),
+            kept: Vec::new(),
             next_number: 1,
             next_opened: 1,
             live: 0,
@@ -257,6 +260,39 @@ impl Book {
     /// How many names could be made now: free places and those that may be forgotten.
     pub(super) fn room(&self) -> usize {
         self.free.len() + self.queues[Queue::Closed as usize].len as usize
+    }
+
+    /// How many names may not be forgotten, of this client and of all.
+    pub(super) fn kept_of(&self, client: SessionId) -> u32 {
+        let at = self.kept.binary_search_by_key(&client, |(one, _)| *one);
+        at.map_or(0, |at| self.kept[at].1)
+    }
+
+    pub(super) fn kept(&self) -> usize {
+        self.names.len() - self.room()
+    }
+
+    /// The client that has most of them.
+    pub(super) fn keeps_most(&self) -> Option<SessionId> {
+        let most = self.kept.iter().max_by_key(|(_, count)| *count);
+        most.map(|(client, _)| *client)
+    }
+
+    /// A name moves between lists, of which only one is of those that may be forgotten.
+    fn count_kept(&mut self, client: SessionId, from: Queue, to: Queue) {
+        if (from == Queue::Closed) == (to == Queue::Closed) {
+            return;
+        }
+        let found = self.kept.binary_search_by_key(&client, |(one, _)| *one);
+        let at = found.unwrap_or_else(|at| {
+            self.kept.insert(at, (client, 0));
+            at
+        });
+        let count = &mut self.kept[at].1;
+        match to {
+            Queue::Closed => *count -= 1,
+            Queue::Open | Queue::Held => *count += 1,
+        }
     }
 
     pub(super) fn may_be_forgotten(&self, place: u32) -> bool {
@@ -345,6 +381,8 @@ impl Book {
             self.close(place, State::Ended);
         }
         By::ALL.iter().for_each(|by| self.unindex(place, *by));
+        let (client, queue) = (self.name(place).client, self.name(place).queue);
+        self.count_kept(client, queue, Queue::Closed);
         self.take(place);
         let at = self.name(place).chain;
         if let Some(chain) = self.chains.get_mut(at as usize) {
@@ -366,16 +404,21 @@ impl Book {
         oldest != NOWHERE
     }
 
-    /// Forgets the open name that was quiet longest, if that is so long; whether there was one.
-    pub(super) fn forget_quiet(&mut self, now: Timestamp, quiet: Nanos) -> bool {
+    /// Whether the open name that was quiet longest was so for so long.
+    pub(super) fn is_quiet(&self, now: Timestamp, quiet: Nanos) -> bool {
         let place = self.queues[Queue::Open as usize].first;
         let long = |name: &Name| {
             let silent = now.0.saturating_sub(name.touched.0);
             u64::try_from(silent).is_ok_and(|silent| silent >= quiet.0)
         };
-        let found = self.names.get(place as usize).is_some_and(long);
+        self.names.get(place as usize).is_some_and(long)
+    }
+
+    /// Forgets that name; whether there was one.
+    pub(super) fn forget_quiet(&mut self, now: Timestamp, quiet: Nanos) -> bool {
+        let found = self.is_quiet(now, quiet);
         if found {
-            self.forget(place);
+            self.forget(self.queues[Queue::Open as usize].first);
         }
         found
     }
@@ -479,6 +522,7 @@ impl Book {
             (false, _) => Queue::Held,
         };
         if queue != name.queue {
+            self.count_kept(name.client, name.queue, queue);
             self.take(place);
             self.push(place, queue);
         }

@@ -1,6 +1,6 @@
 //! What is known of ids, and which limits hold: nothing changes by asking.
 
-use fixwire_protocol::{Message, SessionId, Tag, tag};
+use fixwire_protocol::{Message, SessionId, Tag, Timestamp, tag};
 
 use super::table::{self, Kind, Role};
 use super::{Orders, OrdersConfig, Rewriting};
@@ -34,6 +34,27 @@ pub fn answers(msg_type: &[u8]) -> bool {
 #[must_use]
 pub fn names_orders(msg_type: &[u8]) -> bool {
     table::naming(msg_type).is_some()
+}
+
+/// Whether this field has an id that a gateway may write anew.
+#[must_use]
+pub fn is_id(tag: Tag) -> bool {
+    let asks = table::ASKS.iter().flat_map(|(_, asks)| asks.iter());
+    let answers = table::ANSWERS
+        .iter()
+        .flat_map(|(_, answers)| answers.iter());
+    let mut tags = asks
+        .map(|ask| ask.tag)
+        .chain(answers.map(|answer| answer.tag));
+    tags.any(|one| one == tag)
+}
+
+/// Whether a message of this type begins something that stays open until it is answered: an order, a
+/// replacement, a cancel.
+#[must_use]
+pub fn begins_orders(msg_type: &[u8]) -> bool {
+    let open = |ask: &table::Ask| !matches!(ask.role, Role::Names | Role::Asks);
+    table::asks(msg_type).iter().any(open)
 }
 
 /// Whether a message of this type may reach the orders of all clients at a venue.
@@ -74,6 +95,32 @@ impl Orders {
     pub fn rewriting(&self, venue: SessionId) -> Option<Rewriting> {
         let at = self.venues.binary_search_by_key(&venue, |venue| venue.id);
         self.venues[at.ok()?].rewriting
+    }
+
+    /// How many ids of this client, and of all, are remembered and may not be forgotten: those of open
+    /// orders, and those that these need.
+    #[must_use]
+    pub fn kept(&self, client: SessionId) -> (u64, u64) {
+        (self.book.kept_of(client).into(), self.kept_by_all())
+    }
+
+    /// How many there are of all clients.
+    #[must_use]
+    pub fn kept_by_all(&self) -> u64 {
+        self.book.kept() as u64
+    }
+
+    /// Whether an open order has been quiet for so long that it makes room.
+    #[must_use]
+    pub fn has_quiet(&self, now: Timestamp) -> bool {
+        let quiet = self.config.forget_quiet;
+        quiet.is_some_and(|quiet| self.book.is_quiet(now, quiet))
+    }
+
+    /// The client that has most of them.
+    #[must_use]
+    pub fn keeps_most(&self) -> Option<SessionId> {
+        self.book.keeps_most()
     }
 
     /// Whether a message that asks something is one that was sent to this very session, which still

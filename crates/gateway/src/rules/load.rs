@@ -14,6 +14,7 @@ use super::file::{Errors, File, RuleEntry, TableEntry, Text, read};
 use super::names::Names;
 use super::problem::{Fault, Problem, RuleError, nearest};
 use super::reach::{Taken, only_types, types};
+use super::script::OPERATIONS;
 use super::syntax::Action;
 use super::table::Table;
 use super::{Context, Rule, Rules, STATUS_REQUEST, STATUS_RESPONSE, Source, parse, parse_action};
@@ -126,6 +127,7 @@ impl Rules {
             counters,
             throttles,
             recalls,
+            operations: (!file.scripts.is_empty()).then(|| file.operations.unwrap_or(OPERATIONS)),
         })
     }
 }

@@ -47,7 +47,9 @@ pub use condition::Facts;
 pub use evaluate::{Evaluated, Outcome, Scratch};
 pub use load::{TableFile, table_files};
 pub use problem::{Problem, RuleError};
-pub use script::{MAX_TEXT, MAX_VALUES, OPERATIONS, ScriptFailure, ScriptFault};
+pub use script::{
+    LONG_RUNS, MAX_TEXT, MAX_VALUES, OPERATIONS, ScriptFailure, ScriptFault, run_long,
+};
 pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
 pub use table::{Table, TableError};
 pub use ways::Way;
@@ -95,6 +97,8 @@ pub struct Rules {
     throttles: usize,
     /// Whether one of them writes what is remembered.
     recalls: bool,
+    /// The most operations of a script, when there is one.
+    operations: Option<u64>,
 }
 
 /// A rule, all names looked up.
@@ -178,6 +182,12 @@ impl Rules {
     #[must_use]
     pub fn recalls(&self, rule: usize) -> bool {
         self.rule(rule).is_some_and(Rule::recalls)
+    }
+
+    /// The most operations of one run of a script; `None` when the file has no script.
+    #[must_use]
+    pub fn script_operations(&self) -> Option<u64> {
+        self.operations
     }
 
     /// The names of counters, which outcomes give by their place here.

@@ -238,6 +238,29 @@ pub(super) fn engine(operations: u64) -> Engine {
     engine
 }
 
+/// Scripts that take as long as any may for their operations, each with functions that go through the longest
+/// text that there may be.
+pub const LONG_RUNS: [&str; 4] = [
+    "loop { text.index_of(\"bb\"); }",
+    "loop { text.to_upper(); }",
+    "loop { text.contains(other); }",
+    "loop { text == other; }",
+];
+
+/// Runs one of [`LONG_RUNS`] to its end, for whoever wants to know how long a script may hold a gateway.
+/// Whether all its operations were used up.
+#[must_use]
+pub fn run_long(run: &str, operations: u64) -> bool {
+    let (mut scope, engine) = (Scope::new(), engine(operations));
+    let text = "a".repeat(MAX_TEXT);
+    let mut other = text.clone();
+    other.replace_range(MAX_TEXT - 1.., "b");
+    scope.push("text", ImmutableString::from(text));
+    scope.push("other", ImmutableString::from(other));
+    let ended = engine.run_with_scope(&mut scope, run);
+    ended.is_err_and(|error| fault(&error) == ScriptFault::TooLong)
+}
+
 /// What a script finds when it begins.
 pub(super) fn scope(msg: Msg, source: &str, time: &str) -> Scope<'static> {
     let mut scope = Scope::new();

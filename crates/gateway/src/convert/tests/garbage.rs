@@ -79,7 +79,7 @@ fn no_message_makes_it_panic() {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: cases(100),
+        cases: cases(400),
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

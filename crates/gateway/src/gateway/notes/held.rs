@@ -67,6 +67,8 @@ pub(in super::super) struct Holding<'h> {
     pub message: &'h Message<'h>,
     /// As it goes.
     pub draft: &'h mut Draft,
+    /// Whether it counts for what its source may have.
+    pub is_share: bool,
 }
 
 /// A message that is held.
@@ -172,12 +174,30 @@ impl Notes {
             self.text.extend_from_slice(holding.draft.encode());
         }
         let row = holding.lane.row(target);
-        if !self.queues.has_room(row, 8 + self.text.len()) {
+        let len = 8 + self.text.len();
+        if !self.queues.has_room(row, len) {
             return Err(Trouble::MaxHeld);
+        }
+        let (client, has) = (holding.source, self.held_by(source) + len as u64);
+        // Answers, which go back to clients, have what all clients leave.
+        if holding.is_share
+            && has
+                > self
+                    .held_shares
+                    .may(client, has - len as u64, self.held_of_all)
+        {
+            return Err(Trouble::Share);
         }
         outbox.note(&self.text)?;
         let parts: [&[u8]; 2] = [&at.0.to_le_bytes(), &self.text];
         let place = self.queues.push(row, holding.mark, &parts);
+        self.count(source, len as i64);
+        let shares = &mut self.held_shares;
+        let most = match holding.is_share {
+            true => shares.look(client, has, self.held_of_all),
+            false => shares.look_at_all(self.held_of_all),
+        };
+        self.most = most.map(|most| ("max_held", most)).or(self.most);
         if holding.mark == ANSWERED {
             self.last_held = Some(place);
         }
@@ -215,7 +235,29 @@ impl Notes {
     /// Takes the first message of a queue away; whether there was one.
     pub fn pop(&mut self, row: usize) -> bool {
         self.last_held = None;
+        let mut record = core::mem::take(&mut self.parts);
+        if self.queues.front(row, &mut record).is_some()
+            && let Some(held) = Held::of(&record)
+        {
+            self.count(held.source, -(record.len() as i64));
+        }
+        self.parts = record;
         self.queues.pop(row)
+    }
+
+    /// The bytes that wait of a client's messages.
+    fn held_by(&self, source: SessionId) -> u64 {
+        let bytes = self.held_of.get(source.0 as usize);
+        bytes.copied().unwrap_or(0)
+    }
+
+    fn count(&mut self, source: SessionId, bytes: i64) {
+        let at = source.0 as usize;
+        if at >= self.held_of.len() {
+            self.held_of.resize(at + 1, 0);
+        }
+        self.held_of[at] = self.held_of[at].saturating_add_signed(bytes);
+        self.held_of_all = self.held_of_all.saturating_add_signed(bytes);
     }
 
     /// A session of the file has logged on: its peer asks for what was written for it.
@@ -247,9 +289,10 @@ impl Notes {
 
     fn make_void(&mut self, target: SessionId) {
         let (from, to) = (Lane::Numbered.row(target), Lane::Void.row(target));
+        self.last_held = None;
         let mut record = Vec::new();
         while let Some(mark) = self.queues.front(from, &mut record) {
-            self.pop(from);
+            self.queues.pop(from);
             self.queues.push(to, mark, &[&record]);
         }
     }
@@ -258,8 +301,9 @@ impl Notes {
     pub(super) fn follow_held(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
         match note {
             [letter @ (ANSWERED | UNANSWERED | b'W' | b'w'), b' ', ..] => {
-                let (target, _) = Held::read(note).ok_or(NoteError::NotOurs)?;
-                if target.0 as usize >= self.known.len() {
+                let (target, held) = Held::read(note).ok_or(NoteError::NotOurs)?;
+                let source = held.source;
+                if target.0.max(source.0) as usize >= self.known.len() {
                     return Err(NoteError::UnknownSession);
                 }
                 let (lane, mark) = match *letter {
@@ -269,6 +313,7 @@ impl Notes {
                 };
                 let parts: [&[u8]; 2] = [&at.0.to_le_bytes(), note];
                 let place = self.queues.push(lane.row(target), mark, &parts);
+                self.count(source, 8 + note.len() as i64);
                 if mark == ANSWERED {
                     self.last_held = Some(place);
                 }

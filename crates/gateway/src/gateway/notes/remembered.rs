@@ -41,6 +41,9 @@ impl Notes {
         let Self {
             orders,
             memory,
+            memory_shares,
+            known,
+            most,
             text,
             ..
         } = self;
@@ -56,7 +59,11 @@ impl Notes {
         put_head(text, b"M ", client, id);
         text.extend_from_slice(fields);
         outbox.note(text)?;
-        memory.remember(client, id, fields);
+        let place = known.get(client.0 as usize).and_then(|known| known.place);
+        let own = place.and_then(|place| memory_shares.own(place));
+        memory.remember(client, own, id, fields);
+        let all = memory_shares.look_at_all(memory.taken());
+        *most = all.map(|all| ("max_remembered", all)).or(*most);
         Ok(())
     }
 
@@ -100,7 +107,12 @@ impl Notes {
             return Some(Err(NoteError::UnknownSession));
         }
         match note[0] {
-            b'M' => self.memory.remember(SessionId(client), id, fields),
+            b'M' => {
+                let client = SessionId(client);
+                let own = self.place(client);
+                let own = own.and_then(|place| self.memory_shares.own(place));
+                self.memory.remember(client, own, id, fields);
+            }
             _ => self.memory.forget(SessionId(client), id),
         }
         Some(Ok(()))

@@ -131,7 +131,7 @@ fn times_and_sizes_are_written_as_in_settings() {
         let text =
             format!("[gateway]\nmax_held = '1G'\n[target.VENUE]\ntime_to_live = {time}\n{rule}");
         let mut rig = Rig::of(&text, &SESSIONS);
-        assert_eq!(rig.gateway.core.notes.queues.max_bytes(), 1 << 30);
+        assert_eq!(rig.gateway.core.notes.held_shares.max(), 1 << 30);
         rig.expect("ANNA", "35=D|11=1|55=VOD|54=1|", &[]);
         assert_eq!(rig.wait(seconds - 1), Vec::<String>::new(), "{time}");
         assert_eq!(rig.wait(1).len(), 1, "{time}");
@@ -225,7 +225,9 @@ fn ids_that_pass_are_not_remembered() {
 
 #[test]
 fn as_many_orders_are_remembered_as_the_file_says() {
-    let text = format!("[gateway]\nmax_orders = 2\nforget_after_days = 1\n{PLAIN}");
+    let text = format!(
+        "[gateway]\nmax_orders = 2\nforget_after_days = 1\n[client.ANNA]\nmax_orders = 2\n{PLAIN}"
+    );
     let mut rig = Rig::new(&text.replace("'convert', ", ""));
     for (id, sent) in [("1", 'V'), ("2", 'V'), ("3", 'A')] {
         let written = rig.hears("ANNA", &format!("35=D|11={id}|55=VOD|54=1|"));

@@ -1,6 +1,6 @@
 //! The page of the gateway: each of its examples does what it says.
 
-use super::super::options::{GATEWAY, TARGET};
+use super::super::options::{CLIENT, GATEWAY, TARGET};
 use super::*;
 
 const PAGE: &str = include_str!("../../../../../docs/gateway.md");
@@ -110,6 +110,7 @@ fn the_tables_name_every_option_and_its_default() {
     };
     assert_eq!(keys(&tables[0]), GATEWAY);
     assert_eq!(keys(&tables[1]), TARGET);
+    assert_eq!(keys(&tables[2]), CLIENT);
     // What the tables call the default makes the same gateway as nothing.
     let said = tables[0]
         .iter()
@@ -149,6 +150,11 @@ fn the_table_of_reasons_has_every_text() {
         Trouble::Away(SessionId(0)),
         Trouble::Unmatched,
         Trouble::CameBack,
+        Trouble::GoesRound,
+        Trouble::ReachesAll,
+        Trouble::Orders(OrdersError::UnknownOrder { tag: 37 }),
+        Trouble::Share,
+        Trouble::Void,
         Trouble::MaxHeld,
         Trouble::MaxRemembered,
         Trouble::Expired,

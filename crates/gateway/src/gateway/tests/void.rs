@@ -160,7 +160,10 @@ fn an_order_that_went_elsewhere_too_is_not_answered() {
 
 #[test]
 fn what_waits_takes_max_held_at_most() {
-    let mut rig = Rig::of(&format!("[gateway]\nmax_held = '64K'\n{RULES}"), &SESSIONS);
+    let mut rig = Rig::of(
+        &format!("[gateway]\nmax_held = '64K'\n[client.ANNA]\nmax_held = '64K'\n{RULES}"),
+        &SESSIONS,
+    );
     let mut taken = 0;
     loop {
         let out = rig.hears("ANNA", &format!("35=D|11=id{taken}|55=VOD|54=1|38=9|"));

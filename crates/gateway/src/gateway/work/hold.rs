@@ -77,6 +77,7 @@ impl Work<'_> {
             is_known: sent.is_some_and(|out| out != Out::Other),
             message: self.message,
             draft,
+            is_share: !self.is_answer(),
         };
         self.core.notes.hold(self.now.wall, holding, self.outbox)?;
         self.holds |= is_answered;

@@ -58,7 +58,9 @@ impl Work<'_> {
         let missed = match trouble {
             Trouble::Failed { .. } => &mut raised.failed,
             // What comes back is to stop here.
-            Trouble::Untold(_) | Trouble::CameBack => return,
+            Trouble::Untold(_) | Trouble::CameBack | Trouble::OwnAnswer | Trouble::GoesRound => {
+                return;
+            }
             _ => &mut raised.undelivered,
         };
         missed.happened = true;

@@ -416,3 +416,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn each_long_run_uses_up_its_operations() {
+    for run in crate::rules::LONG_RUNS {
+        assert!(crate::rules::run_long(run, 1000), "{run}");
+    }
+}

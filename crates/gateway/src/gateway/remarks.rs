@@ -1,0 +1,124 @@
+//! What a file does that its writer may not mean.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::GatewayContext;
+use super::options::Options;
+use crate::orders::table::MASS_REQUESTS;
+use crate::rules::Rules;
+
+/// Something about a file that is no mistake.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Remark {
+    /// The line of the rule, from 1; `None` when it is about the whole file.
+    pub line: Option<usize>,
+    /// Whether something probably goes wrong.
+    pub is_warning: bool,
+    /// What it is.
+    pub text: String,
+}
+
+/// All of them, warnings first.
+pub(super) fn remarks(
+    rules: &Rules,
+    context: &GatewayContext<'_>,
+    options: &Options,
+) -> Vec<Remark> {
+    let mut found = Vec::new();
+    warnings(rules, context, &mut found);
+    found.sort_by_key(|remark: &Remark| remark.line);
+    notes(rules, context, options, &mut found);
+    found
+}
+
+fn warnings(rules: &Rules, context: &GatewayContext<'_>, found: &mut Vec<Remark>) {
+    let mut add = |rule: usize, text: String| {
+        let remark = Remark {
+            line: rules.line(rule),
+            is_warning: true,
+            text,
+        };
+        if !found.contains(&remark) {
+            found.push(remark);
+        }
+    };
+    rules.ways(&mut |way| {
+        let Some(to) = way.to else { return };
+        let name = rules.name(way.rule).unwrap_or_default();
+        let (from, to) = (&context.sessions[way.from], &context.sessions[to]);
+        if from.name == to.name {
+            add(
+                way.rule,
+                format!("'{name}' sends messages of '{}' back to where they come from", from.name),
+            );
+        } else if !way.convert && from.version != to.version {
+            let (one, other) = (from.version.name(), to.version.name());
+            add(
+                way.rule,
+                format!(
+                    "'{name}' sends {one} messages of '{}' to the {other} session '{}' without convert",
+                    from.name, to.name
+                ),
+            );
+        }
+    });
+}
+
+fn notes(rules: &Rules, context: &GatewayContext<'_>, options: &Options, found: &mut Vec<Remark>) {
+    let mut add = |line: Option<usize>, text: String| {
+        let is_warning = false;
+        found.push(Remark {
+            line,
+            is_warning,
+            text,
+        });
+    };
+    let mut venues = Vec::new();
+    let mut senders: Vec<usize> = Vec::new();
+    rules.ways(&mut |way| {
+        if let Some(to) = way.to
+            && !venues.contains(&to)
+        {
+            venues.push(to);
+        }
+        if way.to.is_some() && !senders.contains(&way.rule) {
+            senders.push(way.rule);
+        }
+    });
+    let mut refused = Vec::new();
+    for kind in MASS_REQUESTS {
+        let shown = String::from_utf8_lossy(kind);
+        let mut named = senders.iter().filter(|rule| rules.names_type(**rule, kind));
+        let Some(first) = named.next() else {
+            refused.push(shown);
+            continue;
+        };
+        for rule in core::iter::once(first).chain(named) {
+            let name = rules.name(*rule).unwrap_or_default();
+            let text = format!(
+                "'{name}' lets {shown} through, which may reach the orders of all clients at its target"
+            );
+            add(rules.line(*rule), text);
+        }
+    }
+    if !refused.is_empty() && !venues.is_empty() {
+        let text = format!(
+            "mass requests ({}) are rejected: no rule names them",
+            refused.join(", ")
+        );
+        add(None, text);
+    }
+    venues.sort_unstable();
+    for to in venues {
+        if !options.targets[to].follows {
+            let text = format!(
+                "ids = \"pass\" for '{}': nothing is known of its orders, so nothing keeps a client from the \
+                 orders of another one",
+                context.sessions[to].name
+            );
+            add(None, text);
+        }
+    }
+}

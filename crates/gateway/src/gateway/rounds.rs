@@ -1,0 +1,161 @@
+//! Messages that go round: sent to a session, and back from it.
+//!
+//! ```text
+//! PEER > rule sends to PEER > PEER sends it back > the rule ... at most MAX_ROUNDS times
+//! an answer of our own      > PEER sends it back > it goes no further
+//! ```
+//!
+//! A message is known by its fields, without those that each gateway writes anew. The last [`SLOTS`] are
+//! known, so that old ones make room; nothing of it outlives the process.
+
+use alloc::vec::Vec;
+use core::hash::Hasher;
+
+use fixwire_protocol::{Message, SOH, SessionId, Tag, tag};
+use siphasher::sip::SipHasher13;
+
+use crate::Draft;
+use crate::orders::known::is_id;
+
+/// How often a message may come back from a session and be sent to it again.
+pub(super) const MAX_ROUNDS: u16 = 8;
+/// How many messages are known.
+const SLOTS: usize = 1024;
+
+/// Fields that say on whose behalf a message goes, which change on its way.
+const PARTIES: [Tag; 6] = [
+    tag::ON_BEHALF_OF_COMP_ID,
+    tag::ON_BEHALF_OF_SUB_ID,
+    tag::ON_BEHALF_OF_LOCATION_ID,
+    tag::DELIVER_TO_COMP_ID,
+    tag::DELIVER_TO_SUB_ID,
+    tag::DELIVER_TO_LOCATION_ID,
+];
+
+/// What was sent to a session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Sent {
+    pub session: SessionId,
+    print: u64,
+    /// How often it has come back and was sent again.
+    pub rounds: u16,
+    /// The rule that sent it; `None` for an answer of our own.
+    pub rule: Option<usize>,
+}
+
+/// The messages that were sent lately to sessions which may send them back.
+pub(super) struct Rounds {
+    /// None before the first one.
+    slots: Vec<Option<Sent>>,
+    hasher: SipHasher13,
+}
+
+/// The fields of a message, whatever their order.
+struct Print {
+    sum: u64,
+    ids: u64,
+    is_dated: bool,
+}
+
+impl Rounds {
+    pub fn new(key: [u8; 16]) -> Self {
+        Self {
+            slots: Vec::new(),
+            hasher: SipHasher13::new_with_key(&key),
+        }
+    }
+
+    /// A message that was sent.
+    pub fn of_draft(&self, draft: &Draft) -> u64 {
+        let mut print = self.begin(draft.msg_type());
+        for at in 0..draft.len() {
+            self.add(&mut print, draft.tag(at), draft.value(at));
+        }
+        print.end()
+    }
+
+    /// A message that was sent, as it was written.
+    pub fn of_body(&self, msg_type: &[u8], body: &[u8]) -> u64 {
+        let mut print = self.begin(msg_type);
+        for field in body.split(|byte| *byte == SOH) {
+            let equals = field.iter().position(|byte| *byte == b'=');
+            let Some((tag, value)) = equals.map(|at| (&field[..at], &field[at + 1..])) else {
+                continue;
+            };
+            let tag = core::str::from_utf8(tag)
+                .ok()
+                .and_then(|tag| tag.parse().ok());
+            self.add(&mut print, tag.unwrap_or(0), value);
+        }
+        print.end()
+    }
+
+    /// A message that came.
+    pub fn of_message(&self, message: &Message<'_>) -> u64 {
+        let mut print = self.begin(message.msg_type());
+        for field in message.fields() {
+            if !crate::draft::is_of_the_session(field.tag) {
+                self.add(&mut print, field.tag, message.value(*field));
+            }
+        }
+        print.end()
+    }
+
+    fn begin(&self, msg_type: &[u8]) -> Print {
+        Print {
+            sum: self.hash(tag::MSG_TYPE, msg_type),
+            ids: 0,
+            is_dated: false,
+        }
+    }
+
+    fn add(&self, print: &mut Print, tag: Tag, value: &[u8]) {
+        print.is_dated |= tag == tag::TRANSACT_TIME;
+        let to = match tag {
+            _ if PARTIES.contains(&tag) => return,
+            _ if is_id(tag) => &mut print.ids,
+            _ => &mut print.sum,
+        };
+        *to = to.wrapping_add(self.hash(tag, value));
+    }
+
+    fn hash(&self, tag: Tag, value: &[u8]) -> u64 {
+        let mut hasher = self.hasher;
+        hasher.write_u32(tag);
+        hasher.write(value);
+        hasher.finish()
+    }
+
+    /// Whether a message that comes from this session was sent to it.
+    pub fn find(&self, session: SessionId, print: u64) -> Option<Sent> {
+        let sent = (*self.slots.get(slot(print))?)?;
+        ((sent.session, sent.print) == (session, print)).then_some(sent)
+    }
+
+    /// A message was sent.
+    pub fn note(&mut self, session: SessionId, print: u64, rounds: u16, rule: Option<usize>) {
+        if self.slots.is_empty() {
+            self.slots.resize(SLOTS, None);
+        }
+        self.slots[slot(print)] = Some(Sent {
+            session,
+            print,
+            rounds,
+            rule,
+        });
+    }
+}
+
+impl Print {
+    /// Ids tell apart what has no time of its own: a question is asked again in the same words.
+    fn end(self) -> u64 {
+        match self.is_dated {
+            true => self.sum,
+            false => self.sum.wrapping_add(self.ids),
+        }
+    }
+}
+
+fn slot(print: u64) -> usize {
+    print as usize % SLOTS
+}

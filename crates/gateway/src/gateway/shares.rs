@@ -1,0 +1,181 @@
+//! How much of a limit each client may take, so that none takes all of it.
+//!
+//! ```text
+//! max   | ANNA has       | BERT has | left        |     ANNA may have as much as is left: more is refused
+//! ```
+//!
+//! The first one may have half, the next one half of the rest, and so on.
+
+use alloc::vec::Vec;
+
+/// In tenths: from so much on the owner hears of it.
+const TELL: u64 = 8;
+/// Below so much it is told again.
+const TELL_AGAIN: u64 = 6;
+
+/// One limit, and what clients may take of it.
+pub(super) struct Shares {
+    max: u64,
+    /// What the file says for each session, by place.
+    own: Vec<Option<u64>>,
+    /// Whether there is more than one client.
+    is_shared: bool,
+    /// As long as all clients together have less, there is nothing to look at.
+    calm: u64,
+    /// Whether the owner knows that a client, or all, take most of what they may.
+    told: Vec<bool>,
+    told_all: bool,
+}
+
+/// Most of a limit is taken.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Most {
+    /// The client that may not take much more; `None` for all together.
+    pub client: Option<usize>,
+    /// What is taken, and what may be.
+    pub taken: u64,
+    pub of: u64,
+}
+
+impl Shares {
+    pub fn new(max: u64, own: Vec<Option<u64>>, is_shared: bool) -> Self {
+        let least = own.iter().flatten().copied().min().unwrap_or(max);
+        let calm = (max / 10 * 3).min(least / 10 * (TELL - 1));
+        let told = alloc::vec![false; own.len()];
+        Self {
+            max,
+            own,
+            is_shared,
+            calm,
+            told,
+            told_all: false,
+        }
+    }
+
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// Goes on with what another file says.
+    pub fn set_own(&mut self, other: &Self) {
+        *self = Self::new(self.max, other.own.clone(), other.is_shared);
+    }
+
+    /// Whether so little is taken that nothing has to be counted.
+    #[inline]
+    pub fn is_calm(&self, total: u64) -> bool {
+        total < self.calm
+    }
+
+    /// The most that a client may have while all have `total`, and it has `has` of that.
+    pub fn may(&self, client: usize, has: u64, total: u64) -> u64 {
+        let reach = has + self.max.saturating_sub(total);
+        match self.own(client) {
+            Some(own) => own.min(reach),
+            None if self.is_shared => reach.div_ceil(2),
+            None => reach,
+        }
+    }
+
+    /// What the file says for a client.
+    pub fn own(&self, client: usize) -> Option<u64> {
+        self.own.get(client).copied().flatten()
+    }
+
+    /// What the owner is to hear when all clients together have so much.
+    pub fn look_at_all(&mut self, total: u64) -> Option<Most> {
+        crossed(&mut self.told_all, total, self.max).then_some(Most {
+            client: None,
+            taken: total,
+            of: self.max,
+        })
+    }
+
+    /// What the owner is to hear after a client has taken something: once, until much less is taken.
+    pub fn look(&mut self, client: usize, has: u64, total: u64) -> Option<Most> {
+        let may = self.may(client, has, total);
+        if let Some(told) = self.told.get_mut(client)
+            && crossed(told, has, may)
+        {
+            return Some(Most {
+                client: Some(client),
+                taken: has,
+                of: may,
+            });
+        }
+        self.look_at_all(total)
+    }
+}
+
+/// Whether this is the moment to tell.
+fn crossed(told: &mut bool, taken: u64, of: u64) -> bool {
+    let tenths = taken.saturating_mul(10);
+    if tenths >= of.saturating_mul(TELL) {
+        return !core::mem::replace(told, true);
+    }
+    *told &= tenths >= of.saturating_mul(TELL_AGAIN);
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn whoever_comes_next_finds_room(
+            max in 100_u64..1000,
+            wishes in prop::collection::vec(0..3_usize, 0..2000),
+        ) {
+            let shares = Shares::new(max, alloc::vec![None; 4], true);
+            let mut has = [0_u64; 3];
+            for client in wishes {
+                let total = has.iter().sum();
+                if has[client] < shares.may(client, has[client], total) {
+                    has[client] += 1;
+                }
+                let left = max - has.iter().sum::<u64>();
+                prop_assert!(left * 10 >= max, "{has:?}");
+                // The fourth client has nothing, and may take half of it.
+                prop_assert_eq!(shares.may(3, 0, max - left), left.div_ceil(2), "{:?}", has);
+            }
+        }
+    }
+
+    #[test]
+    fn a_client_alone_takes_all_and_a_setting_is_kept() {
+        let alone = Shares::new(10, alloc::vec![None], false);
+        assert_eq!(alone.may(0, 9, 9), 10);
+        let said = Shares::new(10, alloc::vec![Some(7), None, Some(3)], true);
+        assert_eq!(
+            [said.may(0, 0, 0), said.may(1, 0, 0), said.may(2, 0, 0)],
+            [7, 5, 3]
+        );
+        assert_eq!(said.may(0, 0, 8), 2, "no more than is left");
+    }
+
+    #[test]
+    fn the_owner_hears_once_until_much_is_given_back() {
+        let mut shares = Shares::new(100, alloc::vec![None, None], true);
+        let mut look = |has, total| shares.look(0, has, total);
+        assert_eq!(look(39, 39), None);
+        let most = Most {
+            client: Some(0),
+            taken: 40,
+            of: 50,
+        };
+        assert_eq!(look(40, 40), Some(most));
+        assert_eq!(look(45, 45), None);
+        assert_eq!(
+            look(10, 80),
+            Some(Most {
+                client: None,
+                taken: 80,
+                of: 100
+            })
+        );
+        assert_eq!(look(20, 20), None);
+        assert_eq!(look(40, 40), Some(most));
+    }
+}

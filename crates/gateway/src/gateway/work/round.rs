@@ -1,0 +1,52 @@
+//! Messages that come back from the session that they were sent to.
+
+use fixwire_protocol::SessionId;
+
+use super::super::Trouble;
+use super::super::rounds::MAX_ROUNDS;
+use super::Work;
+use crate::Draft;
+
+impl Work<'_> {
+    /// Whether the message was sent to its source: an answer of our own, or one that has gone round too
+    /// often, goes no further.
+    #[cold]
+    pub(super) fn look_for_rounds(&mut self) -> Result<(), Trouble> {
+        let rounds = &self.core.rounds;
+        let from = SessionId(self.source as u32);
+        let Some(sent) = rounds.find(from, rounds.of_message(self.message)) else {
+            return Ok(());
+        };
+        let trouble = match sent.rule {
+            None => Trouble::OwnAnswer,
+            Some(_) if sent.rounds >= MAX_ROUNDS => Trouble::GoesRound,
+            Some(_) => {
+                self.rounds = sent.rounds;
+                return Ok(());
+            }
+        };
+        self.rule = sent.rule;
+        self.core.counters.came_back += 1;
+        Err(trouble)
+    }
+
+    /// A message was sent to a session that may send it back.
+    #[cold]
+    pub(super) fn note_round(&mut self, to: usize, draft: &Draft) {
+        let to = SessionId(to as u32);
+        let rounds = &mut self.core.rounds;
+        let print = rounds.of_draft(draft);
+        rounds.note(to, print, self.rounds + 1, self.rule);
+    }
+
+    /// The source was answered by the message that was written last.
+    #[cold]
+    pub(super) fn note_answer(&mut self) {
+        let Some(last) = self.outbox.entries().len().checked_sub(1) else {
+            return;
+        };
+        let rounds = &mut self.core.rounds;
+        let print = rounds.of_body(self.outbox.msg_type(last), self.outbox.body(last));
+        rounds.note(SessionId(self.source as u32), print, 0, None);
+    }
+}
