@@ -204,7 +204,13 @@ proptest! {
             judge.look(step, &written);
             prop_assert_eq!(&written, &same.step(step));
             prop_assert_eq!(&written, &others.step(step));
-            prop_assert_eq!((rig.said(), rig.refusal), (same.said(), same.refusal));
+            // After a restart the owner hears again that most of the room is taken.
+            let heard = |rig: &Rig| {
+                let mut said = rig.said();
+                said.retain(|line| !line.starts_with("max_orders: "));
+                said
+            };
+            prop_assert_eq!((heard(&rig), rig.refusal), (heard(&same), same.refusal));
         }
         prop_assert_eq!(rig.state(), others.state());
     }
