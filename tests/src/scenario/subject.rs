@@ -193,9 +193,10 @@ pub(super) struct Running {
 impl Running {
     pub(super) fn start(config: EngineConfig, answers: &[Option<Refusal>]) -> Result<Self, String> {
         let (sender, told) = channel();
+        let answers = answers.to_vec();
         let recorder = Recorder {
             told: sender.clone(),
-            answers: answers.to_vec().into_iter(),
+            answers: answers.into_iter(),
         };
         let mut engine = Engine::new(config, recorder).map_err(text)?;
         engine.on_event(move |_, event| {

@@ -294,9 +294,7 @@ fn mass_requests_need_a_rule_that_names_them() {
                 "{when}"
             );
         }
-        let rule = format!(
-            "[[rule]]\nfrom = ['BERT']\nwhen = 'MsgType != \"D\" and not MsgType = \"8\"'\ndo = ['send VENUE']\n"
-        );
+        let rule = "[[rule]]\nfrom = ['BERT']\nwhen = 'MsgType != \"D\" and not MsgType = \"8\"'\ndo = ['send VENUE']\n";
         assert!(rig_of(&rule).hears("BERT", &text)[0].starts_with("BERT: 35=j|"));
     }
 }
