@@ -554,7 +554,7 @@ proptest! {
     #[test]
     fn no_fields_make_it_panic(
         fields in proptest::collection::vec(("(453|448|447|452|802|523|803|78|79|539|524|545|804|11|55|8|35|10|5000|711|457|0|x)", "[0-9A-Z ]{0,3}"), 0..60),
-        rules in proptest::collection::vec(any::<bool>(), 11),
+        rules in proptest::collection::vec(any::<bool>(), 12),
     ) {
         let mut text = String::from("35=D");
         fields.iter().for_each(|(tag, value)| text += &format!("|{tag}={value}"));
@@ -571,6 +571,7 @@ proptest! {
             duplicate_tags: rules[9],
             group_counts: rules[10],
             conditional_fields: true,
+            logon_credentials: rules[11],
             max_group_entries: 2,
         };
         thread_local!(static FIX44: Dictionary = Dictionary::built_in(Version::Fix44));

@@ -10,7 +10,7 @@ use fixwire::protocol::{Nanos, Now};
 
 use super::frames::{essence, stamp, whole};
 use super::net::Net;
-use crate::wire::{fields, frame_fault, message, number, show, value};
+use crate::wire::{frame_fault, message, number, show, value};
 
 /// Where the engine of a world listens.
 pub const ENGINE_PORT: u16 = 1000;

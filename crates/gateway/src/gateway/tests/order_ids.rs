@@ -295,6 +295,6 @@ fn mass_requests_need_a_rule_that_names_them() {
             );
         }
         let rule = "[[rule]]\nfrom = ['BERT']\nwhen = 'MsgType != \"D\" and not MsgType = \"8\"'\ndo = ['send VENUE']\n";
-        assert!(rig_of(&rule).hears("BERT", &text)[0].starts_with("BERT: 35=j|"));
+        assert!(rig_of(rule).hears("BERT", &text)[0].starts_with("BERT: 35=j|"));
     }
 }
