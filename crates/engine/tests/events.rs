@@ -14,7 +14,10 @@ use common::{
 };
 
 fn start(folder: &Path) -> Running {
-    Running::start(config(folder, acceptor_session("127.0.0.1:0")))
+    Running::start(config(
+        &folder.join("store"),
+        acceptor_session("127.0.0.1:0"),
+    ))
 }
 
 /// Everything that was said, a sentence an event.
@@ -44,7 +47,7 @@ fn rejects_both_ways_say_which_message_which_field_and_why() {
     let engine = start(folder.path());
     let mut peer = Peer::log_on(engine.address(), 1);
     peer.send("B", "148=x|33=1|58=y|");
-    peer.send("D", "115=X|11=1|55=LCOM1|");
+    peer.send("A", "98=0|108=30|");
     peer.send("3", "45=2|371=55|372=8|373=5|58=no \x1b[2J such symbol|");
     peer.send("j", "45=1|372=8|379=ID7|380=4|58=busy|");
     wait_said(
@@ -52,8 +55,7 @@ fn rejects_both_ways_say_which_message_which_field_and_why() {
         &[
             "sent BusinessMessageReject of MsgSeqNum 2: Unsupported Message Type \
              (BusinessRejectReason=3, RefMsgType=B)",
-            "sent Reject of MsgSeqNum 3: CompID problem \
-             (SessionRejectReason=9, RefTagID=115, RefMsgType=D)",
+            "sent Reject of MsgSeqNum 3: Logon received while logged on (RefMsgType=A)",
             "received Reject of MsgSeqNum 2: no \\x1b[2J such symbol \
              (SessionRejectReason=5, RefTagID=55, RefMsgType=8)",
             "received BusinessMessageReject of MsgSeqNum 1: busy \
@@ -177,7 +179,7 @@ fn a_refused_logon_says_why_on_both_sides() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let engine = Running::start(config(
-        folder.path(),
+        &folder.path().join("store"),
         initiator_session(listener.local_addr().unwrap()),
     ));
     let (mut socket, _) = listener.accept().unwrap();
@@ -241,7 +243,10 @@ fn an_unknown_session_is_named_in_one_line() {
 #[test]
 fn a_flood_of_strangers_is_counted_by_a_timer_and_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
-    let mut config = config(folder.path(), acceptor_session("127.0.0.1:0"));
+    let mut config = config(
+        &folder.path().join("store"),
+        acceptor_session("127.0.0.1:0"),
+    );
     config.limits.events_per_second = 2;
     let engine = Running::start(config);
     let suppressed = |event: &Event| matches!(event, Event::Suppressed { session: None, kind, .. } if kind.contains("not a FIX message"));
