@@ -76,7 +76,6 @@ impl Rig {
             app: Some("conformance"),
             settings: folder.join("engine.cfg"),
             port,
-            canary: None,
         };
         Self {
             role,
