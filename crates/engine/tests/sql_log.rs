@@ -176,8 +176,13 @@ fn a_locked_database_stops_nobody_and_gets_everything_later() {
     assert_same(&home.logged(), &messages(&home.journal()));
 }
 
+const THE_KILL: &str = "nothing_is_lost_or_doubled_when_the_engine_is_killed";
+
 #[test]
 fn nothing_is_lost_or_doubled_when_the_engine_is_killed() {
+    if let Some(folder) = std::env::var_os(CHILD) {
+        be_the_child(Path::new(&folder));
+    }
     let home = Home::new();
     let mut seq = 1;
     for death in 1..=12 {
@@ -205,11 +210,14 @@ fn nothing_is_lost_or_doubled_when_the_engine_is_killed() {
     assert!(wanted.len() > 3000, "{}", wanted.len());
 }
 
-/// This program again, as an engine that can be killed.
+/// Names the folder of an engine that is to be killed.
+const CHILD: &str = "SQL_LOG_CHILD";
+
+/// This program again, as an engine that can be killed: it runs the same test, which sees [`CHILD`].
 fn start_child(home: &Path) -> (Child, std::net::SocketAddr) {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "the_engine_of_a_child", "--nocapture"])
-        .env("SQL_LOG_CHILD", home)
+        .args(["--exact", THE_KILL, "--nocapture"])
+        .env(CHILD, home)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
@@ -222,13 +230,8 @@ fn start_child(home: &Path) -> (Child, std::net::SocketAddr) {
     panic!("the child ended: {:?}", child.wait());
 }
 
-/// Not a test of its own: what `start_child` starts.
-#[test]
-fn the_engine_of_a_child() {
-    let Some(folder) = std::env::var_os("SQL_LOG_CHILD") else {
-        return;
-    };
-    let folder = PathBuf::from(folder);
+/// What the started program does instead of that test.
+fn be_the_child(folder: &Path) -> ! {
     let log = SqlLog::new(format!("sqlite:{}", folder.join("log.db").display()));
     let engine = Running::start(EngineConfig {
         sql_log: Some(log),
@@ -237,6 +240,7 @@ fn the_engine_of_a_child() {
     println!("listens at {}", engine.address());
     std::io::stdout().flush().unwrap();
     std::thread::sleep(Duration::from_secs(120));
+    panic!("nobody killed it");
 }
 
 #[test]
