@@ -56,6 +56,13 @@ fn what_is_edited_gets_its_lengths_and_counts_anew() {
 }
 
 #[test]
+fn a_msg_type_that_is_no_text_is_kept() {
+    let bytes = message(b"35=\xff\xfe|34=2|");
+    let text = to_json(&bytes).expect("well-formed");
+    assert_eq!(json::read(&fix44(), &text), Ok(bytes));
+}
+
+#[test]
 fn bytes_that_are_no_text_are_kept() {
     let bytes = message(b"35=D|34=2|58=\xff\xfe|");
     let text = to_json(&bytes).expect("well-formed");

@@ -272,16 +272,17 @@ pub fn read(dictionary: &Dictionary, text: &str) -> Result<Vec<u8>, JsonError> {
         object.retain(|(name, _)| !made(name));
     }
     let [header, rest @ ..] = &objects;
-    let first = |at: usize, tag: Tag| match header.get(at) {
-        Some((name, Json::Text(value))) if tag_of(dictionary, name) == Some(tag) => {
-            Ok(value.clone())
-        }
-        _ => Err(JsonError::Header),
+    let first = |at: usize, tag: Tag| {
+        let field = header.get(at);
+        let (_, value) = field
+            .filter(|(name, _)| tag_of(dictionary, name) == Some(tag))
+            .ok_or(JsonError::Header)?;
+        value.plain().ok_or(JsonError::Header)
     };
     let (begin_string, msg_type) = (first(0, tag::BEGIN_STRING)?, first(1, tag::MSG_TYPE)?);
     let reader = Reader {
         dictionary,
-        definition: dictionary.message(msg_type.as_bytes()),
+        definition: dictionary.message(&msg_type),
     };
     let mut body = Vec::new();
     reader.object(&mut body, &header[1..], None)?;
@@ -289,12 +290,7 @@ pub fn read(dictionary: &Dictionary, text: &str) -> Result<Vec<u8>, JsonError> {
         reader.object(&mut body, object, None)?;
     }
     let mut bytes = Vec::new();
-    reader.field(
-        &mut bytes,
-        tag::BEGIN_STRING,
-        "BeginString",
-        begin_string.as_bytes(),
-    )?;
+    reader.field(&mut bytes, tag::BEGIN_STRING, "BeginString", &begin_string)?;
     bytes.extend_from_slice(format!("9={}\x01", body.len()).as_bytes());
     bytes.append(&mut body);
     let sum = check_sum(&bytes);
@@ -333,13 +329,9 @@ impl Reader<'_> {
                         self.object(out, fields, Some(group))?;
                     }
                 }
-                Json::Object(parts) => match &parts[..] {
-                    [(key, Json::Text(text))] if key == "base64" => {
-                        let bytes = STANDARD.decode(text).map_err(|_| wrong())?;
-                        self.field(out, tag, name, &bytes)?;
-                    }
-                    _ => return Err(wrong()),
-                },
+                Json::Object(_) => {
+                    self.field(out, tag, name, &value.plain().ok_or_else(wrong)?)?;
+                }
                 Json::Text(text) if is_data(self.dictionary, tag) => {
                     let bytes = STANDARD.decode(text).map_err(|_| wrong())?;
                     out.extend_from_slice(format!("{tag}=").as_bytes());
@@ -412,6 +404,20 @@ enum Json {
     Text(String),
     Array(Vec<Json>),
     Object(Vec<(String, Json)>),
+}
+
+impl Json {
+    /// The bytes of a value that is a text, or of one that is not.
+    fn plain(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Text(text) => Some(text.as_bytes().to_vec()),
+            Self::Object(parts) => match &parts[..] {
+                [(key, Self::Text(text))] if key == "base64" => STANDARD.decode(text).ok(),
+                _ => None,
+            },
+            Self::Array(_) => None,
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Json {
