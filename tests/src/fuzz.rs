@@ -5,25 +5,35 @@
 //! `tests/tests/corpus.rs` plays the committed inputs and random ones. `docs/fuzzing.md` says what each
 //! target promises.
 
+pub mod conversion;
 pub mod decode;
 pub mod dictionary;
 pub mod frame;
 pub mod input;
 pub mod journal;
+pub mod json;
+pub mod proxy;
+pub mod rules;
 pub mod session;
 pub mod settings;
+pub mod store;
 
 /// A target: its name, which is also its folder in `fuzz/corpus`, and its function.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 11] = [
     ("frame", frame::run),
     ("decode", decode::run),
     ("session", session::run),
     ("dictionary", dictionary::run),
     ("journal", journal::run),
     ("settings", settings::run),
+    ("rules", rules::run),
+    ("conversion", conversion::run),
+    ("store", store::run),
+    ("proxy", proxy::run),
+    ("json", json::run),
 ];
 
 /// An error when a condition does not hold.

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use fixwire_rigs::fuzz::TARGETS;
 use fixwire_rigs::packages::workspace;
@@ -62,6 +63,7 @@ fn random_inputs_hold() {
     let mut random = Random::new(seed);
     for (target, run) in TARGETS {
         let seeds = corpus(target);
+        let began = Instant::now();
         for number in 0..INPUTS {
             let bytes = match number % 4 {
                 0 => noise(&mut random),
@@ -73,6 +75,7 @@ fn random_inputs_hold() {
                 &format!("{target}, FIXWIRE_SEED={seed}, input {number}"),
             );
         }
+        println!("{target}: {INPUTS} inputs in {:.1?}", began.elapsed());
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use fixwire_protocol::{Nanos, Now};
 
-pub use os::{AnnounceFault, Os};
+pub use os::{AnnounceFault, Announced, Os, read_proxy_header};
 
 use crate::config::EngineConfig;
 use crate::journal::{Disk, JournalError};

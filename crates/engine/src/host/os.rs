@@ -24,7 +24,7 @@ use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 use socket2::{Domain, Protocol, SockRef, Type};
 
-pub use self::announce::AnnounceFault;
+pub use self::announce::{AnnounceFault, Announced, parse as read_proxy_header};
 use self::dial::Plan;
 use self::guarded::{Before, Guarded};
 use self::one_way::{OneWay, Waste};

@@ -63,7 +63,15 @@ impl From<AnnounceFault> for io::Error {
     }
 }
 
-/// Reads a header from the first bytes of a connection.
+/// Reads a PROXY header, version 1 or 2, from the first bytes of a connection.
+///
+/// # Errors
+///
+/// [`AnnounceFault`] as soon as the bytes cannot become a header any more.
+///
+/// # Source
+///
+/// The PROXY protocol, HAProxy, versions 1 and 2.
 pub fn parse(bytes: &[u8]) -> Result<Announced, AnnounceFault> {
     let begins = |with: &[u8]| bytes.iter().zip(with).all(|(byte, other)| byte == other);
     if begins(&SIGNATURE) {
