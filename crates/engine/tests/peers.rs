@@ -86,6 +86,8 @@ fn what_a_peer_asks_for_again_comes_from_the_journal_even_after_a_restart() {
     }
     let reports: Vec<String> = (1..=500).map(|_| peer.receive().unwrap()).collect();
     drop(peer);
+    // Otherwise the stop may be first, and its Logout takes a number.
+    engine.wait_event(|event| matches!(event, Event::Disconnected { .. }));
     engine.stop();
     let engine = Running::start(settings);
     let mut peer = Peer::log_on(engine.address(), 502);
