@@ -275,6 +275,10 @@ fn outbound(journal: &Path, session: &str) -> Result<BTreeMap<u64, Vec<u8>>, Str
     {
         let json: serde_json::Value =
             serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        // Resent messages and gap fills are marked: what was written first is what counts.
+        if json["mark"].is_string() {
+            continue;
+        }
         let (Some(seq), Some(text)) = (json["seq"].as_u64(), json["text"].as_str()) else {
             return Err(format!("a dumped message without number or text: {json}"));
         };

@@ -3,8 +3,8 @@
 mod common;
 mod peer;
 
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::fs;
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
@@ -401,25 +401,21 @@ fn the_command_reload_ends_without_an_answer_too() {
 #[test]
 fn sighup_while_it_starts_is_obeyed_afterwards() {
     let folder = tempfile::tempdir().unwrap();
-    // Whoever reads the table waits until it is written.
-    let path = folder.path().join("symbols.csv");
-    let made = Command::new("mkfifo").arg(&path).status().unwrap();
-    assert!(made.success());
-    let open = || {
-        let (tell, opened) = channel();
-        let path = path.clone();
-        thread::spawn(move || tell.send(File::options().write(true).open(path)));
-        opened.recv_timeout(SOON).unwrap().unwrap()
-    };
-    let rules = "[table.symbols]\nfile = 'symbols.csv'\n".to_owned() + RULES;
-    write(folder.path(), "", &rules);
+    write(folder.path(), "", RULES);
     let running = Running::start(folder.path());
-    let mut table = open();
+    // As early as it takes signals at all.
+    let status = format!("/proc/{}/status", running.child.id());
+    let deadline = Instant::now() + SOON;
+    let catches_hangup = || {
+        let status = fs::read_to_string(&status).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1)
+    };
+    while !catches_hangup() {
+        assert!(Instant::now() < deadline, "SIGHUP is not caught");
+        thread::sleep(Duration::from_micros(100));
+    }
     running.signal("HUP");
-    table.write_all(b"symbol,mic\nVOD,XLON\n").unwrap();
-    drop(table);
-    running.listens();
-    open().write_all(b"symbol,mic\nVOD,XLON\n").unwrap();
     running.says("gateway reloaded: 3 rules");
 }
 

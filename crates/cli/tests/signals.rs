@@ -185,8 +185,11 @@ fn terminal() -> (OwnedFd, File) {
 
 /// `fixwire`, started by these programs, as the first process at a terminal.
 fn at_terminal(slave: File, before: &[&str]) -> Command {
-    let mut command = Command::new("setsid");
-    command.arg("--ctty").args(before);
+    // Whoever runs the tests may ignore SIGHUP, and programs inherit that.
+    let mut command = Command::new("env");
+    command
+        .args(["--default-signal=HUP", "setsid", "--ctty"])
+        .args(before);
     command.arg(env!("CARGO_BIN_EXE_fixwire")).stdin(slave);
     command
 }

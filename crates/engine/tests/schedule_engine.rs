@@ -509,7 +509,8 @@ fn a_closed_session_takes_no_logon_and_no_message() {
             }
             _ => None,
         });
-    assert_eq!(closed.as_deref(), Some("closed until 2026-03-03T08:00:00Z"));
+    let until = "closed until 2026-03-03T08:00:00Z by the session schedule";
+    assert_eq!(closed.as_deref(), Some(until));
     advance(&net, &mut firms, 16 * 60 * MINUTE);
     assert_eq!(firms[1].open(), Some(true));
 }
