@@ -41,6 +41,7 @@ pub(super) fn load(
     let named = context.sessions.iter().zip(&parts.options.targets);
     let named = named.map(|(session, target)| (String::from(session.name), target.ids));
     let options = &parts.options;
+    let ids_pass = options.targets.iter().all(|target| !target.follows);
     let notes =
         Notes::new(options.orders, shares(&parts.rules, options), named).map_err(|error| {
             let hint = Some(format!("{error}"));
@@ -68,7 +69,7 @@ pub(super) fn load(
             own_id: Vec::with_capacity(256),
             raised: Raised::default(),
             recalled: Vec::new(),
-            rounds: Rounds::new(context.hash_key),
+            rounds: Rounds::new(context.hash_key, ids_pass),
             held_due: Mono(0),
             listener,
         },

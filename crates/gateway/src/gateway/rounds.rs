@@ -45,9 +45,10 @@ pub(super) struct Sent {
 
 /// The messages that were sent lately to sessions which may send them back.
 pub(super) struct Rounds {
-    /// None before the first one.
     slots: Vec<Option<Sent>>,
     hasher: SipHasher13,
+    /// Ids are sent as they came, so that they tell messages of one moment apart.
+    ids_pass: bool,
 }
 
 /// The fields of a message, whatever their order.
@@ -58,10 +59,11 @@ struct Print {
 }
 
 impl Rounds {
-    pub fn new(key: [u8; 16]) -> Self {
+    pub fn new(key: [u8; 16], ids_pass: bool) -> Self {
         Self {
-            slots: Vec::new(),
+            slots: alloc::vec![None; SLOTS],
             hasher: SipHasher13::new_with_key(&key),
+            ids_pass,
         }
     }
 
@@ -71,7 +73,7 @@ impl Rounds {
         for at in 0..draft.len() {
             self.add(&mut print, draft.tag(at), draft.value(at));
         }
-        print.end()
+        print.end(self.ids_pass)
     }
 
     /// A message that was sent, as it was written.
@@ -87,7 +89,7 @@ impl Rounds {
                 .and_then(|tag| tag.parse().ok());
             self.add(&mut print, tag.unwrap_or(0), value);
         }
-        print.end()
+        print.end(self.ids_pass)
     }
 
     /// A message that came.
@@ -98,7 +100,7 @@ impl Rounds {
                 self.add(&mut print, field.tag, message.value(*field));
             }
         }
-        print.end()
+        print.end(self.ids_pass)
     }
 
     fn begin(&self, msg_type: &[u8]) -> Print {
@@ -134,9 +136,6 @@ impl Rounds {
 
     /// A message was sent.
     pub fn note(&mut self, session: SessionId, print: u64, rounds: u16, rule: Option<usize>) {
-        if self.slots.is_empty() {
-            self.slots.resize(SLOTS, None);
-        }
         self.slots[slot(print)] = Some(Sent {
             session,
             print,
@@ -148,8 +147,8 @@ impl Rounds {
 
 impl Print {
     /// Ids tell apart what has no time of its own: a question is asked again in the same words.
-    fn end(self) -> u64 {
-        match self.is_dated {
+    fn end(self, ids_pass: bool) -> u64 {
+        match self.is_dated && !ids_pass {
             true => self.sum,
             false => self.sum.wrapping_add(self.ids),
         }

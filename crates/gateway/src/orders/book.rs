@@ -238,7 +238,8 @@ impl Book {
             heads: [heads.clone(), heads.clone(), heads],
             queues: [EMPTY; 3],
             hasher: SipHasher13::new_with_key(&seed),
-            kept: Vec::new(),
+            // More clients than that take memory once each.
+            kept: Vec::with_capacity(256),
             next_number: 1,
             next_opened: 1,
             live: 0,

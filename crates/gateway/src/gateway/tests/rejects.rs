@@ -332,9 +332,11 @@ fn without_room_for_the_answer_the_session_refuses() {
     let long = format!("35=D|11=A|58={}|", "x".repeat(400));
     assert_eq!(rig.hears("ANNA", &long), Vec::<String>::new());
     assert_eq!(rig.refusal, Err(Refusal::NotAvailable));
-    // A report that finds no room is an alarm.
+    // A report that finds no room is an alarm, and its venue may send it again.
     rig.outbox = Outbox::new(60, 64, 64);
-    rig.expect("VENUE", "35=8|37=V1|11=A|17=E1|150=0|39=0|55=VOD|", &[]);
+    let report = "35=8|37=V1|11=A|17=E1|150=0|39=0|55=VOD|";
+    assert_eq!(rig.hears("VENUE", report), Vec::<String>::new());
+    assert_eq!(rig.refusal, Err(Refusal::NotAvailable));
     assert_eq!(
         rig.said().last().unwrap(),
         "no rule: not written: the outbox is full"
