@@ -75,7 +75,9 @@ impl Hour {
         let file = format!(
             "[gateway]\nmax_held = '{max_held}'\nmax_id = 16\nmax_orders = {}\n\
              [target.VENUE]\ntime_to_live = '40m'\n\
+             [client.CLIENT]\nmax_held = '{max_held}'\nmax_orders = {}\n\
              [[rule]]\nfrom = ['CLIENT']\ndo = ['send VENUE']\n",
+            orders + 1,
             orders + 1
         );
         let mut hour = Self {
