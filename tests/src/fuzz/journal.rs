@@ -402,18 +402,12 @@ mod tests {
 
     #[test]
     fn a_recovery_that_begins_anew_is_found() {
-        let anew = |disk: SimDisk, config| match Journal::open(disk.clone(), config) {
-            Err(_) => {
-                for number in 1..=MOST_SEGMENTS {
-                    disk.write(number, None);
-                }
-                Journal::open(disk, config)
-            }
+        let anew = |disk: SimDisk, config| match Journal::open(disk, config) {
+            Err(_) => Journal::open(SimDisk::new(), config),
             opened => opened,
         };
-        // The file that names the newest segment stops the second try, which has changed the folder.
         let what = check(FLIPPED, anew).expect_err("it lost everything");
-        assert!(what.contains("refused and changed"), "{what}");
+        assert!(what.contains("lost"), "{what}");
     }
 
     #[test]
