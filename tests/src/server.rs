@@ -25,65 +25,40 @@ pub fn binary() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("FIXWIRE_BIN") {
         return Ok(PathBuf::from(path));
     }
-    build(&[]).map(|folder| folder.join("fixwire"))
-}
-
-/// The binary with the planted faults compiled in; `FIXWIRE_CANARY` chooses one at run time. It stands
-/// beside the one without, which is built again.
-pub fn canary_binary() -> Result<PathBuf, String> {
-    let folder = build(&["--features", "canary"])?;
-    let copy = folder.join("fixwire-canary");
-    let copied = fs::copy(folder.join("fixwire"), &copy);
-    copied.map_err(|error| format!("{}: {error}", copy.display()))?;
-    build(&[])?;
-    Ok(copy)
-}
-
-fn build(features: &[&str]) -> Result<PathBuf, String> {
     let _one = BUILD
         .lock()
         .map_err(|_| "an earlier build panicked".to_owned())?;
-    cargo("build", &[&["-p", "fixwire-cli"], features].concat())?;
-    profile_folder().map_err(|error| format!("where am I: {error}"))
+    cargo(&["build"])?;
+    let folder = profile_folder().map_err(|error| format!("where am I: {error}"))?;
+    Ok(folder.join("fixwire"))
 }
 
-/// The programs of the rigs with the planted faults compiled in, by their names.
-pub fn canary_rigs() -> Result<BTreeMap<String, PathBuf>, String> {
-    let built = cargo(
-        "test",
-        &[
-            "--no-run",
-            "-p",
-            "fixwire-rigs",
-            "--features",
-            "canary",
-            "--tests",
-            "--message-format",
-            "json",
-        ],
-    )?;
+/// The programs of the rigs, by their names.
+pub fn rigs() -> Result<BTreeMap<String, PathBuf>, String> {
+    let built = cargo(&["test", "--no-run", "--tests", "--message-format", "json"])?;
     let mut programs = BTreeMap::new();
     for line in built.lines() {
         let Ok(json) = serde_json::from_str::<serde_json::Value>(line) else {
             continue;
         };
         let (name, path) = (&json["target"]["name"], &json["executable"]);
-        if let (Some(name), Some(path)) = (name.as_str(), path.as_str()) {
+        let is_rig = json["manifest_path"] == env!("CARGO_MANIFEST_PATH");
+        if let (true, Some(name), Some(path)) = (is_rig, name.as_str(), path.as_str()) {
             programs.insert(name.to_owned(), PathBuf::from(path));
         }
     }
     Ok(programs)
 }
 
-/// Runs cargo in the profile of the running test and its target folder; what it prints.
-fn cargo(verb: &str, args: &[&str]) -> Result<String, String> {
+/// Runs cargo on what `./test` has built, in the profile of the running test; what it prints.
+fn cargo(command: &[&str]) -> Result<String, String> {
     let folder = profile_folder().map_err(|error| format!("where am I: {error}"))?;
     let profile = match folder.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",
         Some(name) => name,
     };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut child = Command::new(cargo);
     // What cargo tells this program about its package would make build scripts run again, now and in
     // the next build outside.
     for (name, _) in std::env::vars_os() {
@@ -97,20 +72,21 @@ fn cargo(verb: &str, args: &[&str]) -> Result<String, String> {
             .iter()
             .any(|start| name.as_encoded_bytes().starts_with(start.as_bytes()))
         {
-            command.env_remove(name);
+            child.env_remove(name);
         }
     }
-    let output = command
-        .args([verb, "--quiet", "--locked", "--profile", profile])
-        .args(args)
+    let output = child
+        .args(command)
+        .args(["--quiet", "--locked", "--workspace", "--profile", profile])
+        .args(["--features", "fixwire-rigs/canary,fixwire-cli/canary"])
         .arg("--target-dir")
         .arg(folder.parent().unwrap_or(&folder))
         .current_dir(workspace())
         .output()
-        .map_err(|error| format!("cargo {verb} did not start: {error}"))?;
+        .map_err(|error| format!("cargo did not start: {error}"))?;
     if !output.status.success() {
         return Err(format!(
-            "cargo {verb} failed:\n{}",
+            "cargo {command:?} failed:\n{}",
             String::from_utf8_lossy(&output.stderr)
         ));
     }

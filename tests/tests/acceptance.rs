@@ -2,6 +2,8 @@
 //!
 //! The scripts come with a package of the registry; when `FIXWIRE_DEFS` names a folder of further ones, these
 //! are played too. They are played twice: on a new journal, and on the journal that a SIGKILL left behind.
+//!
+//! `FIXWIRE_SCRIPTS=fix44/4b` plays those alone whose name has this in it.
 
 use fixwire_rigs::def::suite::{Exception, Lane, Stage, exceptions, lanes};
 use fixwire_rigs::packages::folder;
@@ -31,12 +33,14 @@ fn the_scripts_pass_and_pass_again_after_a_kill() -> Result<(), String> {
 /// Plays all lanes at once, twice, and compares what failed with the list.
 fn judge(name: &str, lanes: Vec<Lane>, listed: &[Exception]) -> Result<(), String> {
     let binary = binary()?;
-    let wanted = std::env::var("FIXWIRE_VERSIONS").unwrap_or_default();
+    let wanted = std::env::var("FIXWIRE_SCRIPTS").unwrap_or_default();
     let mut stages = Vec::new();
-    for lane in lanes
-        .into_iter()
-        .filter(|lane| lane.name.contains(wanted.as_str()))
-    {
+    for mut lane in lanes {
+        lane.scripts
+            .retain(|script| script.name.contains(wanted.as_str()));
+        if lane.scripts.is_empty() {
+            continue;
+        }
         let folder = scratch(&format!("acceptance-{name}-{}", lane.name));
         let folder = folder.map_err(|error| format!("{}: {error}", lane.name))?;
         stages.push(Stage::set_up(lane, &binary, &folder)?);

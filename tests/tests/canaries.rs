@@ -5,7 +5,7 @@
 //!
 //! `CANARIES=kill,flow` runs these suites alone.
 
-use fixwire_rigs::server::{canary_binary, canary_rigs};
+use fixwire_rigs::server::{binary, rigs};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -109,7 +109,7 @@ const TRIALS: [Trial; 13] = [
     Trial {
         suite: "acceptance",
         test: "the_scripts_pass_and_pass_again_after_a_kill",
-        variables: &[("FIXWIRE_VERSIONS", "44")],
+        variables: &[("FIXWIRE_SCRIPTS", "fix44/4b_")],
         fault: "skip-heartbeat",
         words: "4b_ReceivedTestRequest",
     },
@@ -117,8 +117,8 @@ const TRIALS: [Trial; 13] = [
 
 #[test]
 fn each_rig_finds_a_fault_of_the_product() -> Result<(), String> {
-    let binary = canary_binary()?;
-    let rigs = canary_rigs()?;
+    let binary = binary()?;
+    let rigs = rigs()?;
     let wanted = std::env::var("CANARIES").unwrap_or_default();
     let is_wanted =
         |trial: &&Trial| wanted.is_empty() || wanted.split(',').any(|one| one == trial.suite);
@@ -154,6 +154,7 @@ impl Trial {
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env("FIXWIRE_BIN", binary)
             .env("FIXWIRE_CANARY", self.fault)
+            .env("RUST_BACKTRACE", "0")
             .envs(self.variables.iter().copied())
             .output()
             .map_err(|error| error.to_string())?;

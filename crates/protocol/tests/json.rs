@@ -56,6 +56,17 @@ fn what_is_edited_gets_its_lengths_and_counts_anew() {
 }
 
 #[test]
+fn a_second_body_length_is_a_field_of_the_body() {
+    let bytes = message(b"35=D|34=2|11=A|9=1.10|9001=v|");
+    let text = to_json(&bytes).expect("well-formed");
+    assert!(
+        text.contains("\"Body\":{\"ClOrdID\":\"A\",\"BodyLength\":\"1.10\""),
+        "{text}"
+    );
+    assert_eq!(json::read(&fix44(), &text), Ok(bytes));
+}
+
+#[test]
 fn a_msg_type_that_is_no_text_is_kept() {
     let bytes = message(b"35=\xff\xfe|34=2|");
     let text = to_json(&bytes).expect("well-formed");

@@ -44,6 +44,15 @@ pub trait Net {
     fn reset(&self, conn: ConnId);
 }
 
+/// Whether a connection is open and both ends have read all that was written.
+pub fn nothing_travels(net: &SimNet, conn: Option<ConnId>) -> bool {
+    conn.is_some_and(|conn| {
+        [conn, ConnId(conn.0 ^ 1)]
+            .iter()
+            .all(|&end| net.is_settled(end))
+    })
+}
+
 impl Net for SimNet {
     fn now(&self) -> Now {
         Self::now(self)

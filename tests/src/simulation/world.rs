@@ -16,6 +16,7 @@ use super::answerer::{Answerer, SEGMENT, Speech, config, schedule, session};
 use super::check::{self, crosses, reports_wanted};
 use super::damage::damage;
 use super::image::{Image, image};
+use super::net;
 use super::peer::{ENGINE_PORT, Identity, Peer};
 use super::trouble::{self, MILLI};
 use crate::random::Random;
@@ -419,7 +420,7 @@ impl World {
         for _ in 0..PATIENCE {
             self.net.advance(Nanos(20 * MILLI));
             self.step(false)?;
-            // Numbers can be the same by chance while a reset waits for its answer.
+            // Numbers can be the same by chance while messages wait for their turn.
             steps = if self.agrees() { steps + 1 } else { 0 };
             if steps == SETTLED {
                 return Ok(());
@@ -450,6 +451,7 @@ impl World {
                 session.logged_on
                     && peer.logged_on
                     && peer.is_quiet()
+                    && net::nothing_travels(&self.net, peer.conn())
                     && session.next_in == peer.next_out
                     && session.next_out == peer.next_in
             })

@@ -234,8 +234,8 @@ fn tag_of(dictionary: &Dictionary, name: &str) -> Option<Tag> {
     }
 }
 
-/// Reads a message from JSON. BodyLength(9), CheckSum(10), the lengths of data fields and the counts of
-/// groups are made anew, whatever the text says.
+/// Reads a message from JSON. BodyLength(9) of the Header, CheckSum(10) of the Trailer, the lengths of
+/// data fields and the counts of groups are made anew, whatever the text says.
 ///
 /// # Errors
 ///
@@ -264,12 +264,8 @@ pub fn read(dictionary: &Dictionary, text: &str) -> Result<Vec<u8>, JsonError> {
         next = at + 1;
         objects[at] = inside;
     }
-    let made = |name: &str| {
-        let tag = tag_of(dictionary, name);
-        tag == Some(tag::BODY_LENGTH) || tag == Some(tag::CHECK_SUM)
-    };
-    for object in &mut objects {
-        object.retain(|(name, _)| !made(name));
+    for (at, made) in [(0, tag::BODY_LENGTH), (2, tag::CHECK_SUM)] {
+        objects[at].retain(|(name, _)| tag_of(dictionary, name) != Some(made));
     }
     let [header, rest @ ..] = &objects;
     let first = |at: usize, tag: Tag| {

@@ -20,6 +20,7 @@ use crate::simulation::Tally;
 use crate::simulation::answerer::{SEGMENT, Speech, config, session};
 use crate::simulation::check;
 use crate::simulation::image::image;
+use crate::simulation::net;
 use crate::simulation::peer::{ENGINE_PORT, Identity, Peer};
 use crate::simulation::trouble::{self, MILLI};
 
@@ -349,6 +350,7 @@ impl World {
             session.logged_on
                 && peer.logged_on
                 && peer.is_quiet()
+                && net::nothing_travels(&self.net, peer.conn())
                 && session.next_in == peer.next_out
                 && session.next_out == peer.next_in
         })
