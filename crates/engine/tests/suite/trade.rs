@@ -1,6 +1,6 @@
 //! Two engines trade over loopback, stop, start again and go on.
 
-mod common;
+use crate::common;
 
 use std::sync::atomic::Ordering;
 

@@ -1,6 +1,6 @@
 //! What somebody does to the journal's files while an engine runs, and a disk that fills, is reported.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::path::Path;

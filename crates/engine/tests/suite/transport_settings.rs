@@ -1,9 +1,8 @@
 //! Settings files in the words of four engines make transports that work together.
 #![cfg(feature = "tls")]
 
-#[path = "common/certificates.rs"]
-mod certificates;
-mod common;
+use crate::certificates;
+use crate::common;
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The application has a say in who logs on.
 
-mod common;
+use crate::common;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! However little a socket takes at a time, the peer gets the same bytes in the same order.
 
-mod common;
-#[path = "common/script.rs"]
-mod script;
+use crate::common;
+use crate::script;
 
 use std::sync::Arc;
 

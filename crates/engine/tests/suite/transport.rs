@@ -1,6 +1,6 @@
 //! The ways to a peer that are not one straight connection: proxies, load balancers, several hosts.
 
-mod common;
+use crate::common;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

@@ -1,7 +1,7 @@
 //! What an application keeps in the journal: it comes back, with the message that it belongs to or not
 //! at all, and nobody else sees it.
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -1,6 +1,6 @@
 //! NewPassword(925): a Logon that is accepted changes the password, in every version; no other does.
 
-mod common;
+use crate::common;
 
 use std::fs::Permissions;
 use std::net::SocketAddr;

@@ -1,6 +1,6 @@
 //! An application hears when the numbers of a session restart, in the record of that.
 
-mod common;
+use crate::common;
 
 use std::net::{Ipv4Addr, SocketAddr};
 

@@ -1,6 +1,6 @@
 //! What is left when a write fails, when the journal fails, and when lines break while others send.
 
-mod common;
+use crate::common;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Sessions between the same two firms: which of them a Logon is for, and that they share nothing.
 
-mod common;
+use crate::common;
 
 use std::net::{Ipv4Addr, SocketAddr};
 

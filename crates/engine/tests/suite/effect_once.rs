@@ -1,6 +1,6 @@
 //! What is handed to the application once, and what may be handed to it again after the end of the process.
 
-mod common;
+use crate::common;
 
 use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr};

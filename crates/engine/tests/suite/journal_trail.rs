@@ -1,6 +1,6 @@
 //! What is recorded although nothing changes by it: messages out of sequence, and what is resent.
 
-mod common;
+use crate::common;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,6 @@
 //! What the operator hears: events say what happened, and why.
 
-mod common;
+use crate::common;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

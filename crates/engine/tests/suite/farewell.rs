@@ -1,6 +1,6 @@
 //! How a session ends: what still leaves, who hears of it, and what is sent again later.
 
-mod common;
+use crate::common;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};

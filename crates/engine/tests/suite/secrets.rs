@@ -1,6 +1,6 @@
 //! Does a password ever reach a file, an event or a page?
 
-mod common;
+use crate::common;
 
 use std::fs;
 use std::io::Read;

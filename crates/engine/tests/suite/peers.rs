@@ -1,6 +1,6 @@
 //! What peers do to an acceptor: gaps, silence at the wrong time, garbage, a second connection.
 
-mod common;
+use crate::common;
 
 use std::fs::Permissions;
 use std::io::Write;

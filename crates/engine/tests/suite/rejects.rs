@@ -1,6 +1,6 @@
 //! The application hears of Rejects of both sides, and with which message.
 
-mod common;
+use crate::common;
 
 use std::net::{Ipv4Addr, SocketAddr};
 

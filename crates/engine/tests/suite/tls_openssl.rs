@@ -2,9 +2,8 @@
 //! twenty sessions that is nobody else's.
 #![cfg(feature = "tls")]
 
-#[path = "common/certificates.rs"]
-mod certificates;
-mod common;
+use crate::certificates;
+use crate::common;
 
 use std::fs;
 use std::io::{Read, Write};

@@ -1,6 +1,6 @@
 //! What is written, and in which order, when messages come in one read.
 
-mod common;
+use crate::common;
 
 use std::net::{Ipv4Addr, SocketAddr};
 

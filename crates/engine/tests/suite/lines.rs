@@ -1,6 +1,6 @@
 //! What becomes of a session's connection when something else happens at the same time.
 
-mod common;
+use crate::common;
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;

@@ -1,11 +1,9 @@
 //! TLS between engines: which certificates log on, as whom, and that trade over it loses nothing.
 #![cfg(feature = "tls")]
 
-#[path = "common/certificates.rs"]
-mod certificates;
-mod common;
-#[path = "common/relay.rs"]
-mod relay;
+use crate::certificates;
+use crate::common;
+use crate::relay;
 
 use std::path::Path;
 use std::sync::atomic::Ordering;

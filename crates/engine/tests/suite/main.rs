@@ -1,0 +1,48 @@
+//! The tests of the engine that need no process of their own: one program, built once.
+
+#[cfg(feature = "tls")]
+#[path = "../common/certificates.rs"]
+mod certificates;
+#[path = "../common/mod.rs"]
+mod common;
+#[cfg(feature = "tls")]
+#[path = "../common/relay.rs"]
+mod relay;
+#[path = "../common/script.rs"]
+mod script;
+
+mod broken_lines;
+mod effect_once;
+mod events;
+mod farewell;
+mod host_os;
+mod journal_crashes;
+mod journal_directory;
+mod journal_files;
+mod journal_format;
+mod journal_newest;
+mod journal_recovery;
+mod journal_replay;
+mod journal_retention;
+mod journal_salvage;
+mod journal_trail;
+mod lines;
+mod logon_requests;
+mod new_password;
+mod notes;
+mod peers;
+mod rejects;
+mod resend_order;
+mod resets;
+mod routes;
+mod schedule_engine;
+mod schedule_model;
+mod secrets;
+mod splits;
+mod tls;
+mod tls_openssl;
+mod trade;
+mod transport;
+mod transport_settings;
+mod typed;
+mod validation_settings;
