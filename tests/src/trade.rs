@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 /// How long either side may take for one step: `TRADE_PATIENCE` seconds.
-static PATIENCE: LazyLock<Duration> = LazyLock::new(|| {
+pub static PATIENCE: LazyLock<Duration> = LazyLock::new(|| {
     let text = std::env::var("TRADE_PATIENCE").ok();
     Duration::from_secs(text.and_then(|text| text.parse().ok()).unwrap_or(60))
 });

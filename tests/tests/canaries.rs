@@ -55,7 +55,7 @@ const TRIALS: [Trial; 13] = [
         test: "a_report_finds_its_client_after_a_kill",
         variables: &[],
         fault: "forget-notes",
-        words: "the gateway knows other orders",
+        words: "Note(UnknownSession)",
     },
     Trial {
         suite: "gateway_interop",
@@ -74,9 +74,9 @@ const TRIALS: [Trial; 13] = [
     Trial {
         suite: "gateway_hold",
         test: "the_binary_knows_after_a_kill_what_it_held",
-        variables: &[],
+        variables: &[("TRADE_PATIENCE", "15")],
         fault: "forget-notes",
-        words: "instead of ",
+        words: "nothing received within",
     },
     Trial {
         suite: "gateway_reload",
@@ -109,7 +109,7 @@ const TRIALS: [Trial; 13] = [
     Trial {
         suite: "acceptance",
         test: "the_scripts_pass_and_pass_again_after_a_kill",
-        variables: &[("FIXWIRE_SCRIPTS", "fix44/4b_")],
+        variables: &[("FIXWIRE_SCRIPTS", "fix44/4b_ReceivedTestRequest")],
         fault: "skip-heartbeat",
         words: "4b_ReceivedTestRequest",
     },

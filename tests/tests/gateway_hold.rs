@@ -16,6 +16,7 @@ use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Application, Decoder, Mono, Now, Outbox, Parting, SessionId, Timestamp};
 use fixwire_rigs::server::{Launch, free_port, scratch};
+use fixwire_rigs::trade::PATIENCE;
 use fixwire_rigs::wire::{Wire, checksum, log_on, message, number, show, timestamp, value};
 
 const CLIENT: SessionId = SessionId(0);
@@ -282,7 +283,6 @@ fn each_planted_fault_is_found() {
     assert!(hour.befalls(0, Fate::Delivered).is_err());
 }
 
-const PATIENCE: Duration = Duration::from_secs(60);
 /// The venues of the binary, with how long orders for them live: the first ones die while it is dead.
 const VENUES: [(&str, &str); 2] = [("SOON", "8s"), ("LATE", "1h")];
 /// Orders for each of them.
@@ -296,11 +296,11 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
     write_file(&folder, port).map_err(io)?;
     let launch = Launch::gateway(&folder, port)?;
     let gateway = launch.start()?;
-    let mut client = log_on(gateway.address, "FIX.4.2", "CLIENT", 1, PATIENCE)?;
+    let mut client = log_on(gateway.address, "FIX.4.2", "CLIENT", 1, *PATIENCE)?;
     send(&mut client, "SOON", 1..BATCH + 1)?;
     send(&mut client, "LATE", BATCH + 1..2 * BATCH + 1)?;
     let wanted = VENUES.map(|(venue, _)| format!("held for {venue}: {BATCH} messages"));
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + *PATIENCE;
     while !wanted.iter().all(|wanted| gateway.words().contains(wanted)) {
         if Instant::now() > deadline {
             return Err(format!("never {wanted:?}: {}", gateway.last_words()));
@@ -316,7 +316,7 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
         "FIX.4.2",
         "CLIENT",
         2 * BATCH + 2,
-        PATIENCE,
+        *PATIENCE,
     )?;
     for order in 1..=BATCH {
         let answer = next(&mut client)?;
@@ -328,7 +328,7 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
             ));
         }
     }
-    let mut venue = log_on(gateway.address, "FIX.4.2", "LATE", 1, PATIENCE)?;
+    let mut venue = log_on(gateway.address, "FIX.4.2", "LATE", 1, *PATIENCE)?;
     for order in BATCH + 1..=2 * BATCH {
         let found = next(&mut venue)?;
         let is_new = value(&found, "43").is_none() && value(&found, "35") == Some(b"D");
@@ -336,7 +336,7 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
             return Err(format!("instead of order {order}: {}", show(&found)));
         }
     }
-    gateway.terminate(PATIENCE)
+    gateway.terminate(*PATIENCE)
 }
 
 fn write_file(folder: &Path, port: u16) -> std::io::Result<()> {
@@ -375,7 +375,7 @@ fn send(client: &mut Wire, venue: &str, orders: std::ops::Range<u64>) -> Result<
 /// The next message that is no Heartbeat.
 fn next(wire: &mut Wire) -> Result<Vec<u8>, String> {
     loop {
-        let message = wire.receive(PATIENCE).map_err(|error| error.to_string())?;
+        let message = wire.receive(*PATIENCE).map_err(|error| error.to_string())?;
         if value(&message, "35") != Some(b"0") {
             return Ok(message);
         }

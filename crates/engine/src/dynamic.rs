@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use fixwire_protocol::session::{LogonIdentity, Party, Reason, Role};
+use fixwire_protocol::session::{LogonIdentity, Party, RESET_DUE, Reason, Role};
 use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 
 use crate::access::Target;
@@ -17,7 +17,7 @@ use crate::connection::Input;
 use crate::engine::{Engine, EngineError, check_panics};
 use crate::event::{Ending, Event, Refusal};
 use crate::host::Host;
-use crate::journal::{Disk, Journal, JournalError};
+use crate::journal::{Disk, Journal, JournalError, Kind};
 use crate::line::Line;
 use crate::lobby::Lobby;
 
@@ -91,7 +91,8 @@ fn name(party: &Party) -> String {
     texts.join("/")
 }
 
-/// A session as the journal left it.
+/// A session as the journal left it. Where that was in the middle of a reset, its numbers have restarted
+/// and [`Engine::record_restart`] has to follow.
 pub(crate) fn restore<D: Disk>(
     journal: &mut Journal<D>,
     now: Now,
@@ -101,16 +102,9 @@ pub(crate) fn restore<D: Disk>(
     trail: u32,
 ) -> Result<(Session, Line), JournalError> {
     let id = journal.register(now.wall, &config.name)?;
-    let counters = |journal: &Journal<_>| {
-        let counters = journal.counters(id);
-        counters.ok_or(JournalError::UnknownSession(id))
-    };
-    let mut stored = counters(journal)?;
-    if config.session.reset_on.disconnect && stored.next_in > 1 {
-        // Something has arrived since the last reset, so the process ended with the connection.
-        journal.reset(now.wall, id)?;
-        stored = counters(journal)?;
-    }
+    let stored = journal
+        .counters(id)
+        .ok_or(JournalError::UnknownSession(id))?;
     let mut session = config.session.clone();
     session.rules.logon_credentials |= compares_passwords(config);
     let mut state = Session::new(SessionId(index as u32), session);
@@ -120,6 +114,8 @@ pub(crate) fn restore<D: Disk>(
     };
     let next_in = match stored.next_in {
         0 if canary::is(Fault::ForgetReset) => 1,
+        // Something has arrived since the last reset, so the process ended with the connection.
+        number if config.session.reset_on.disconnect && number > 1 => RESET_DUE,
         number if number > 1 && canary::is(Fault::ForgetInbound) => number - 1,
         number => number,
     };
@@ -276,9 +272,17 @@ impl<A: Application, H: Host> Engine<A, H> {
             self.diallers[index] = dialler;
             self.configs[index] = Some(config);
         }
+        self.record_restart(now, index)?;
         self.core.due = Mono(0);
         self.core.raise(now, &event);
         Ok(Ok(index))
+    }
+
+    /// The restart of a session that was restored: the application hears of it, and it is committed before
+    /// any message with a new number can be.
+    pub(crate) fn record_restart(&mut self, now: Now, index: usize) -> Result<(), JournalError> {
+        self.core.tell_reset(now, index, &mut self.app);
+        self.core.commit(now, index, Kind::Reset, None)
     }
 
     pub(crate) fn remove(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {

@@ -58,6 +58,8 @@ pub struct Engine<A, H: Host = Os> {
     missing_dictionaries: Vec<MissingDictionary>,
     /// What was cut off the journal when it was opened, until somebody hears of it.
     cut: Option<Torn>,
+    /// The restarts of so many sessions, which were restored, are committed.
+    pub(crate) restored: usize,
     pub(crate) commands: Commands,
     /// Messages that could not be sent, as told so far.
     pub(crate) unsent: u64,
@@ -338,6 +340,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             owners: Vec::new(),
             lobby,
             cut,
+            restored: 0,
             unsent: 0,
             told: (0, 0),
             // The application may have begun something before it was killed.

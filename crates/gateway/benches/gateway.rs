@@ -22,7 +22,9 @@ const TIME: &[u8] = b"20260821-13:30:00.123";
 fn main() {
     for (ids, what) in [("pass", "ids pass"), ("collision", "orders followed")] {
         for (convert, how) in [("", "not converted"), ("'convert', ", "4.2 to 4.4")] {
-            let mut text = format!("[gateway]\nids = '{ids}'\nmax_orders = 100000\n");
+            let mut text = format!(
+                "[gateway]\nids = '{ids}'\nmax_orders = 100000\n[client.CLIENT]\nmax_orders = 100000\n"
+            );
             for rule in 0..999 {
                 let kind = ["8", "F", "G", "9"][rule % 4];
                 let _ = write!(

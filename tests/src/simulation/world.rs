@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use fixwire::config::{Durability, EngineConfig, SessionConfig};
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config as JournalConfig, Counters, JournalError, Retention};
+use fixwire::journal::{Config as JournalConfig, Counters, JournalError, Position, Retention};
 use fixwire::protocol::Nanos;
 use fixwire::{Engine, Handle, SessionStatus};
 
@@ -75,8 +75,8 @@ struct World {
     was_reset: bool,
     /// The operator stops the engine, to start it again.
     stopping: bool,
-    /// Records that the last start has found, and synced.
-    synced: usize,
+    /// Up to where the last start has found records, and synced them.
+    synced: Position,
     /// Power was lost without a sync: nobody can agree any more.
     is_over: bool,
     tally: Tally,
@@ -172,7 +172,7 @@ impl World {
             to_reset: None,
             was_reset: false,
             stopping: false,
-            synced: 0,
+            synced: Position::START,
             is_over: false,
             tally: Tally::default(),
             random,
@@ -206,8 +206,10 @@ impl World {
             ..Answerer::default()
         };
         let found = match self.config.durability {
-            Durability::Process if self.is_wide => self.image().map_or(0, |old| old.records.len()),
-            _ => 0,
+            Durability::Process if self.is_wide => {
+                self.image().map_or(Position::START, |old| old.end)
+            }
+            _ => Position::START,
         };
         let noted = check::noted(&self.disk, self.journal, self.peers.len()).unwrap_or_default();
         match Engine::with_host(self.config.clone(), app, host) {
@@ -353,9 +355,9 @@ impl World {
     fn lost_tail(&mut self, before: &Image) -> Result<(), String> {
         match self.image() {
             Ok(left) if before.records.starts_with(&left.records) => {
-                let (kept, synced) = (left.records.len(), self.synced);
+                let (kept, synced) = (left.end, self.synced);
                 if kept < synced {
-                    return Err(format!("A1: {synced} records were synced, {kept} are left"));
+                    return Err(format!("A1: synced up to {synced:?}, left up to {kept:?}"));
                 }
                 Ok(())
             }

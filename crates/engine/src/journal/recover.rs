@@ -184,7 +184,7 @@ impl<D: Disk> Journal<D> {
             journal.store_again(scan.synced);
         }
         journal.sync_all()?;
-        if newest.is_none() {
+        if newest.is_none_or(|newest| newest < last_number) {
             journal.disk.set_newest(last_number)?;
         }
         let last = journal.segments.back_mut().expect("a segment was read");

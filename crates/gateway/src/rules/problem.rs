@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
+use core::fmt::{self, Write};
 
 /// A mistake in the text of rules, and where it stands.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -184,13 +184,27 @@ pub enum Problem {
     },
 }
 
+/// One line, whatever the file has in its names.
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.line, self.column, self.problem)?;
+        let mut line = Escaped(f);
+        write!(line, "{}:{}: {}", self.line, self.column, self.problem)?;
         match &self.hint {
-            Some(hint) => write!(f, " ({hint})"),
+            Some(hint) => write!(line, " ({hint})"),
             None => Ok(()),
         }
+    }
+}
+
+/// Writes control characters as escapes.
+struct Escaped<'a, 'b>(&'a mut fmt::Formatter<'b>);
+
+impl fmt::Write for Escaped<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| match c.is_control() {
+            true => write!(self.0, "{}", c.escape_default()),
+            false => self.0.write_char(c),
+        })
     }
 }
 

@@ -64,8 +64,7 @@ impl World {
                 let sent = handle.send_fields(SessionId(at as u32), b"B", text.as_bytes());
                 self.tally.commands += u64::from(sent.is_ok());
             }
-            // With two, a message for the other may be stored before the record of its reset.
-            9..=10 if self.peers.len() == 1 => self.to_reset = Some(at),
+            9..=10 => self.to_reset = Some(at),
             11 if self.random.below(4) == 0 && !self.stopping && handle.stop().is_ok() => {
                 self.tally.commands += 1;
                 self.stopping = true;
