@@ -70,8 +70,7 @@ impl Rig {
     }
 
     /// Plants faults, one after the other: each must be found, and by a message that begins with one of
-    /// its words. Ten times the crash points of a run are played for each, for as long as fresh worlds
-    /// at most.
+    /// its words. Ten times the crash points of a run are played for each, for two minutes at most.
     ///
     /// # Errors
     ///
@@ -79,11 +78,12 @@ impl Rig {
     #[cfg(feature = "canary")]
     pub fn finds(&self, faults: &[(fixwire::canary::Fault, &[&str])]) -> Result<(), String> {
         use fixwire::canary::plant;
+        const PATIENCE: Duration = Duration::from_secs(120);
         let mut missed = Vec::new();
         for (fault, words) in faults {
             let (began, name) = (Instant::now(), fault.name());
             plant(Some(*fault));
-            let found = campaign(self.play, SEED, 10 * self.cases, Some(began + self.fresh));
+            let found = campaign(self.play, SEED, 10 * self.cases, Some(began + PATIENCE));
             plant(None);
             match found {
                 Ok((tally, _)) => missed.push(format!("{name} is not found by {tally}")),

@@ -102,11 +102,10 @@ impl Session {
         let Some(number) = sequence::parse(text) else {
             return self.refuse_session(now, "MsgSeqNum is not a number", outbox);
         };
-        let place = Place::of(number, self.next_in);
         let marks = self.read_marks(message, header);
         if let Some(objection) = self.find_stranger(now, message, &marks) {
             self.write_reject(message, objection, outbox);
-            if place == Place::Expected {
+            if number == self.next_in {
                 self.advance(number + 1, outbox);
             }
             return self.refuse_session(now, "", outbox);

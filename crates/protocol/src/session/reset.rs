@@ -91,6 +91,7 @@ impl Session {
 
     /// A message while our reset is open: the peer may confirm it by a Logon, or just by number 1 (QuickFIX/Go
     /// as an initiator writes no second Logon). `None`: the message is looked at as usual.
+    #[cold]
     pub(super) fn receive_unconfirmed(
         &mut self,
         now: Now,
