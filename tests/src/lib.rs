@@ -8,6 +8,7 @@ pub mod certificates;
 pub mod crowd;
 pub mod def;
 pub mod embedded;
+pub mod foreign;
 pub mod fuzz;
 pub mod house;
 pub mod order_flow;

@@ -133,23 +133,16 @@ impl Engine {
             Role::Initiator => "initiator",
             Role::Acceptor => "acceptor",
         };
-        let mut child = Command::new(&command[0])
+        let mut program = Command::new(&command[0]);
+        program
             .args(&command[1..])
             .args([role, &port.to_string(), sender, target])
             .arg(dictionary)
             .arg(&terms.certificates)
             .args(&terms.hours)
             .arg(terms.version)
-            .current_dir(store)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("{}: {error}", command[0]))?;
-        let (events, received) = channel();
-        let output = child.stdout.take().ok_or("no stdout")?;
-        std::thread::spawn(move || read_events(BufReader::new(output), &events));
-        let stdin = child.stdin.take();
-        Ok((Running { child, stdin }, received))
+            .current_dir(store);
+        Running::start(&mut program)
     }
 }
 
@@ -161,6 +154,20 @@ pub struct Running {
 }
 
 impl Running {
+    /// Starts a program that takes commands on stdin and reports events on stdout.
+    pub fn start(program: &mut Command) -> Result<(Self, Receiver<Event>), String> {
+        let mut child = program
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}", program.get_program().to_string_lossy()))?;
+        let (events, received) = channel();
+        let output = child.stdout.take().ok_or("no stdout")?;
+        std::thread::spawn(move || read_events(BufReader::new(output), &events));
+        let stdin = child.stdin.take();
+        Ok((Self { child, stdin }, received))
+    }
+
     /// Gives it a command.
     pub fn tell(&mut self, line: &str) -> Result<(), String> {
         let stdin = self.stdin.as_mut().ok_or("it has no stdin")?;
@@ -200,7 +207,7 @@ fn read_events(output: impl BufRead, events: &Sender<Event>) {
 
 fn build_cpp() -> Result<Vec<String>, String> {
     let source = workspace().join("tests/interop/quickfix-cpp/peer.cpp");
-    let program = output_folder()?.join("peer-cpp");
+    let program = output_folder("interop")?.join("peer-cpp");
     if is_older(&program, &[&source]) {
         let mut compiler = Command::new("g++");
         compiler
@@ -219,7 +226,7 @@ fn build_cpp() -> Result<Vec<String>, String> {
 fn build_java() -> Result<Vec<String>, String> {
     let sources = workspace().join("tests/interop/quickfixj");
     let (source, pom) = (sources.join("Peer.java"), sources.join("pom.xml"));
-    let output = output_folder()?;
+    let output = output_folder("interop")?;
     let (libraries, classes) = (output.join("java/lib"), output.join("java/classes"));
     let class_path = format!("{}/*:{}", text(&libraries), text(&classes));
     if is_older(&classes.join("Peer.class"), &[&source, &pom]) {
@@ -277,7 +284,7 @@ fn go_module() -> Result<PathBuf, String> {
 fn build_go() -> Result<Vec<String>, String> {
     let sources = workspace().join("tests/interop/quickfixgo");
     let needed = ["peer.go", "go.mod", "go.sum"].map(|name| sources.join(name));
-    let program = output_folder()?.join("peer-go");
+    let program = output_folder("interop")?.join("peer-go");
     if is_older(&program, &needed.each_ref().map(PathBuf::as_path)) {
         let mut compiler = Command::new("go");
         // An older Go fetches the one that go.mod names.
@@ -291,9 +298,10 @@ fn build_go() -> Result<Vec<String>, String> {
     Ok(vec![text(&program)])
 }
 
-fn output_folder() -> Result<PathBuf, String> {
+/// A folder of this name under the target folder.
+pub(crate) fn output_folder(name: &str) -> Result<PathBuf, String> {
     let folder = crate::server::profile_folder()
-        .map(|profile| profile.parent().unwrap_or(&profile).join("interop"))
+        .map(|profile| profile.parent().unwrap_or(&profile).join(name))
         .map_err(|error| format!("where am I: {error}"))?;
     let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -301,7 +309,7 @@ fn output_folder() -> Result<PathBuf, String> {
 }
 
 /// Whether the product is missing or not as new as its sources.
-fn is_older(product: &Path, sources: &[&Path]) -> bool {
+pub(crate) fn is_older(product: &Path, sources: &[&Path]) -> bool {
     let time = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
     let Some(built) = time(product) else {
         return true;
@@ -311,7 +319,8 @@ fn is_older(product: &Path, sources: &[&Path]) -> bool {
         .any(|source| time(source).is_none_or(|changed| changed >= built))
 }
 
-fn run(command: &mut Command, cure: &str) -> Result<(), String> {
+/// Runs a program that must succeed; `cure` says what to install when it does not.
+pub(crate) fn run(command: &mut Command, cure: &str) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command
         .output()
@@ -324,6 +333,6 @@ fn run(command: &mut Command, cure: &str) -> Result<(), String> {
     Err(format!("{name} failed; is this needed: {cure}?\n{said}"))
 }
 
-fn text(path: &Path) -> String {
+pub(crate) fn text(path: &Path) -> String {
     path.display().to_string()
 }

@@ -81,26 +81,43 @@ impl Side {
 
     /// Ends the engine, and waits until it has ended.
     pub fn quit(mut self) -> Result<(), String> {
-        self.tell("quit")?;
-        while self.events.recv_timeout(*PATIENCE).is_ok() {}
-        Ok(())
+        self.finish().map(drop)
     }
 
-    fn send(&mut self, count: usize) -> Result<(), String> {
+    /// Ends the engine, and waits until it has ended: all that it has seen.
+    pub fn finish(&mut self) -> Result<&[Event], String> {
+        self.tell("quit")?;
+        loop {
+            match self.events.recv_timeout(*PATIENCE) {
+                Ok(event) => self.seen.push(event),
+                Err(RecvTimeoutError::Disconnected) => return Ok(&self.seen),
+                Err(RecvTimeoutError::Timeout) => return Err(format!("{} never ended", self.name)),
+            }
+        }
+    }
+
+    /// Has it send so many orders more.
+    pub fn send(&mut self, count: usize) -> Result<(), String> {
         self.sent += count;
         self.tell(&format!("send {count}"))
+    }
+
+    /// What it had seen at the end of the last wait.
+    pub fn seen(&self) -> &[Event] {
+        &self.seen
     }
 
     fn drain(&mut self) {
         self.seen.extend(self.events.try_iter());
     }
 
-    fn count(&self, name: &str) -> usize {
+    /// How many events of this name it has seen.
+    pub fn count(&self, name: &str) -> usize {
         self.seen.iter().filter(|event| event.name == name).count()
     }
 
     /// Waits until what was seen is enough.
-    fn wait(&mut self, what: &str, enough: impl Fn(&Self) -> bool) -> Result<(), String> {
+    pub fn wait(&mut self, what: &str, enough: impl Fn(&Self) -> bool) -> Result<(), String> {
         let deadline = Instant::now() + *PATIENCE;
         loop {
             self.drain();
@@ -121,14 +138,14 @@ impl Side {
     }
 
     /// Waits until so many different orders, or reports, have come.
-    fn wait_for(&mut self, name: &str, different: usize) -> Result<(), String> {
+    pub fn wait_for(&mut self, name: &str, different: usize) -> Result<(), String> {
         self.wait(&format!("{different} x {name}"), |side| {
             side.count(name) >= different && first_times(&side.seen, name).len() >= different
         })
     }
 
     /// What was seen, in a few lines.
-    fn summary(&mut self) -> String {
+    pub fn summary(&mut self) -> String {
         self.drain();
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for event in &self.seen {
@@ -371,7 +388,7 @@ fn judge(side: &mut Side) -> Result<(), String> {
 
 /// No reject; one number, one message; each id once unless it is marked as coming again; orders and
 /// reports in the order in which they were sent, none left out.
-fn judge_events(seen: &[Event]) -> Result<(), String> {
+pub fn judge_events(seen: &[Event]) -> Result<(), String> {
     if let Some(rejected) = seen.iter().find(|event| event.name == "rejected") {
         return Err(format!("something was rejected: {}", rejected.text));
     }

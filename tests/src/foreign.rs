@@ -1,0 +1,120 @@
+//! FIX clients of others, in other languages, from their registries; `tests/foreign/README.md` has the commands.
+
+use crate::packages::workspace;
+use crate::peers::{Running, is_older, output_folder, run, text};
+use crate::trade::Side;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+/// Whose client.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Client {
+    /// asyncfix, Python.
+    Asyncfix,
+    /// jspurefix, JavaScript.
+    Jspurefix,
+}
+
+impl Client {
+    /// Starts it in this folder; it connects to the port when it is told to log on.
+    pub fn start(
+        self,
+        folder: &Path,
+        port: u16,
+        sender: &str,
+        target: &str,
+    ) -> Result<Side, String> {
+        let mut program = {
+            // One test at a time installs.
+            static INSTALLING: Mutex<()> = Mutex::new(());
+            let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
+            match self {
+                Self::Asyncfix => asyncfix()?,
+                Self::Jspurefix => jspurefix()?,
+            }
+        };
+        program
+            .args([&port.to_string(), sender, target])
+            .current_dir(folder);
+        let (mut running, events) = Running::start(&mut program)?;
+        Ok(Side::new(sender, move |line| running.tell(line), events))
+    }
+}
+
+fn sources(client: &str) -> PathBuf {
+    let folder = workspace().join("tests/foreign").join(client);
+    std::path::absolute(&folder).unwrap_or(folder)
+}
+
+/// Where a client's packages are, and whether they are still to be put there: they are installed once for each
+/// state of the files that name them.
+struct Installed {
+    folder: PathBuf,
+    stamp: PathBuf,
+    is_due: bool,
+}
+
+impl Installed {
+    fn of(client: &str, named_by: &[&Path]) -> Result<Self, String> {
+        let folder = output_folder("foreign")?.join(client);
+        let stamp = folder.join("installed");
+        let is_due = is_older(&stamp, named_by);
+        if is_due && folder.exists() {
+            fs::remove_dir_all(&folder).map_err(|error| format!("{folder:?}: {error}"))?;
+        }
+        fs::create_dir_all(&folder).map_err(|error| format!("{folder:?}: {error}"))?;
+        Ok(Self {
+            folder,
+            stamp,
+            is_due,
+        })
+    }
+
+    fn done(&self) -> Result<(), String> {
+        fs::write(&self.stamp, "").map_err(|error| format!("{:?}: {error}", self.stamp))
+    }
+}
+
+fn asyncfix() -> Result<Command, String> {
+    let sources = sources("asyncfix");
+    let requirements = sources.join("requirements.txt");
+    let installed = Installed::of("asyncfix", &[&requirements])?;
+    if installed.is_due {
+        let mut pip = Command::new("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--require-hashes"])
+            .args(["--target", &text(&installed.folder)])
+            .args(["--requirement", &text(&requirements)]);
+        run(&mut pip, "apt-get install python3-pip")?;
+        installed.done()?;
+    }
+    let mut python = Command::new("python3");
+    python
+        .arg("-B")
+        .arg(sources.join("client.py"))
+        .env("PYTHONPATH", &installed.folder);
+    Ok(python)
+}
+
+fn jspurefix() -> Result<Command, String> {
+    let sources = sources("jspurefix");
+    let named_by = ["package.json", "package-lock.json"].map(|name| sources.join(name));
+    let installed = Installed::of("jspurefix", &named_by.each_ref().map(PathBuf::as_path))?;
+    if installed.is_due {
+        for file in &named_by {
+            let name = file.file_name().unwrap_or_default();
+            fs::copy(file, installed.folder.join(name))
+                .map_err(|error| format!("{file:?}: {error}"))?;
+        }
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"])
+            .current_dir(&installed.folder);
+        run(&mut npm, "apt-get install npm")?;
+        installed.done()?;
+    }
+    let mut node = Command::new("node");
+    node.arg(sources.join("client.js"))
+        .env("NODE_PATH", installed.folder.join("node_modules"));
+    Ok(node)
+}
