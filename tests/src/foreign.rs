@@ -1,7 +1,7 @@
 //! FIX clients of others, in other languages, from their registries; `tests/foreign/README.md` has the commands.
 
 use crate::packages::workspace;
-use crate::peers::{Running, is_older, output_folder, run, text};
+use crate::peers::{Running, compile_java, copy_dependencies, is_older, output_folder, run, text};
 use crate::trade::Side;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,10 @@ pub enum Client {
     Asyncfix,
     /// jspurefix, JavaScript.
     Jspurefix,
+    /// fixio, Java.
+    Fixio,
+    /// simplefix, Python.
+    Simplefix,
 }
 
 impl Client {
@@ -31,8 +35,10 @@ impl Client {
             static INSTALLING: Mutex<()> = Mutex::new(());
             let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
             match self {
-                Self::Asyncfix => asyncfix()?,
+                Self::Asyncfix => python("asyncfix")?,
                 Self::Jspurefix => jspurefix()?,
+                Self::Fixio => fixio()?,
+                Self::Simplefix => python("simplefix")?,
             }
         };
         program
@@ -48,8 +54,7 @@ fn sources(client: &str) -> PathBuf {
     std::path::absolute(&folder).unwrap_or(folder)
 }
 
-/// Where a client's packages are, and whether they are still to be put there: they are installed once for each
-/// state of the files that name them.
+/// Where a client's packages are. They are installed once for each state of the files that name them.
 struct Installed {
     folder: PathBuf,
     stamp: PathBuf,
@@ -77,10 +82,10 @@ impl Installed {
     }
 }
 
-fn asyncfix() -> Result<Command, String> {
-    let sources = sources("asyncfix");
+fn python(client: &str) -> Result<Command, String> {
+    let sources = sources(client);
     let requirements = sources.join("requirements.txt");
-    let installed = Installed::of("asyncfix", &[&requirements])?;
+    let installed = Installed::of(client, &[&requirements])?;
     if installed.is_due {
         let mut pip = Command::new("python3");
         pip.args(["-m", "pip", "install", "--quiet", "--require-hashes"])
@@ -117,4 +122,21 @@ fn jspurefix() -> Result<Command, String> {
     node.arg(sources.join("client.js"))
         .env("NODE_PATH", installed.folder.join("node_modules"));
     Ok(node)
+}
+
+fn fixio() -> Result<Command, String> {
+    let sources = sources("fixio");
+    let (source, pom) = (sources.join("Client.java"), sources.join("pom.xml"));
+    let installed = Installed::of("fixio", &[&source, &pom])?;
+    let libraries = installed.folder.join("lib");
+    let class_path = format!("{}/*:{}", text(&libraries), text(&installed.folder));
+    if installed.is_due {
+        copy_dependencies(&pom, &libraries)?;
+        compile_java(&source, &class_path, &installed.folder)?;
+        installed.done()?;
+    }
+    let mut java = Command::new("java");
+    java.args(["-XX:+UseSerialGC", "-Xmx256m"])
+        .args(["-cp", &class_path, "Client"]);
+    Ok(java)
 }

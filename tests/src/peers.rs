@@ -230,21 +230,8 @@ fn build_java() -> Result<Vec<String>, String> {
     let (libraries, classes) = (output.join("java/lib"), output.join("java/classes"));
     let class_path = format!("{}/*:{}", text(&libraries), text(&classes));
     if is_older(&classes.join("Peer.class"), &[&source, &pom]) {
-        let mut maven = Command::new("mvn");
-        maven
-            .args(["-q", "-B", "dependency:copy-dependencies"])
-            .arg("-f")
-            .arg(&pom);
-        maven.arg(format!("-DoutputDirectory={}", text(&libraries)));
-        run(&mut maven, "apt-get install maven")?;
-        let mut compiler = Command::new("javac");
-        compiler
-            .arg("-d")
-            .arg(&classes)
-            .arg("-cp")
-            .arg(&class_path)
-            .arg(&source);
-        run(&mut compiler, "apt-get install openjdk-17-jdk-headless")?;
+        copy_dependencies(&pom, &libraries)?;
+        compile_java(&source, &class_path, &classes)?;
     }
     // One collector thread and little memory: the machine is shared with the engine under test.
     let options = [
@@ -256,6 +243,28 @@ fn build_java() -> Result<Vec<String>, String> {
         "Peer",
     ];
     Ok(options.map(str::to_owned).to_vec())
+}
+
+/// Fetches the packages that a `pom.xml` names into a folder.
+pub(crate) fn copy_dependencies(pom: &Path, folder: &Path) -> Result<(), String> {
+    let mut maven = Command::new("mvn");
+    maven
+        .args(["-q", "-B", "dependency:copy-dependencies"])
+        .arg("-f")
+        .arg(pom);
+    maven.arg(format!("-DoutputDirectory={}", text(folder)));
+    run(&mut maven, "apt-get install maven")
+}
+
+/// Compiles one file of Java into a folder.
+pub(crate) fn compile_java(source: &Path, class_path: &str, folder: &Path) -> Result<(), String> {
+    let mut compiler = Command::new("javac");
+    compiler
+        .arg("-d")
+        .arg(folder)
+        .args(["-cp", class_path])
+        .arg(source);
+    run(&mut compiler, "apt-get install openjdk-17-jdk-headless")
 }
 
 /// Where Go has put QuickFIX/Go.

@@ -52,6 +52,26 @@ fn jspurefix_trades_through_a_gateway() -> Result<(), String> {
     play(Client::Jspurefix, Target::Gateway)
 }
 
+#[test]
+fn fixio_trades_with_echo() -> Result<(), String> {
+    play(Client::Fixio, Target::Echo)
+}
+
+#[test]
+fn fixio_trades_through_a_gateway() -> Result<(), String> {
+    play(Client::Fixio, Target::Gateway)
+}
+
+#[test]
+fn simplefix_trades_with_echo() -> Result<(), String> {
+    play(Client::Simplefix, Target::Echo)
+}
+
+#[test]
+fn simplefix_trades_through_a_gateway() -> Result<(), String> {
+    play(Client::Simplefix, Target::Gateway)
+}
+
 /// What the client connects to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Target {
@@ -436,4 +456,35 @@ fn by_connection(messages: &[Passed]) -> Vec<Vec<Passed>> {
             .for_each(|last| last.push(message.clone()));
     }
     found
+}
+
+#[test]
+fn each_planted_fault_is_found() {
+    let message = |msg_type: &str, seq, dup| Passed {
+        msg_type: msg_type.into(),
+        seq,
+        dup,
+        id: format!("A-{seq}"),
+    };
+    // Three are lost; the last one before the kill is asked for again.
+    let first: Vec<_> = [message("A", 1, false)]
+        .into_iter()
+        .chain((2..9).map(|seq| message("8", seq, false)))
+        .collect();
+    let second = [message("A", 9, false), message("8", 8, true)];
+    let sent = [&first[..], &second].concat();
+    let without = |missing: &[u64]| -> Vec<_> {
+        let arrived = |one: &&Passed| one.dup || !missing.contains(&one.seq);
+        sent.iter().filter(arrived).cloned().collect()
+    };
+    let good = without(&[3, 4, 5, 8]);
+    let agree = |received: &[Passed]| agree(&sent, received, "reports", "8");
+    assert_eq!(agree(&good), Ok(()));
+    assert!(agree(&without(&[3, 4, 5, 6, 8])).is_err());
+    assert!(agree(&without(&[3, 4, 8])).is_err());
+    assert!(agree(&without(&[3, 4, 5, 8, 9])).is_err());
+    assert!(agree(&good[..good.len() - 1]).is_err());
+    assert!(agree(&[&good[..], &second[1..]].concat()).is_err());
+    let swapped: Vec<_> = good.iter().rev().cloned().collect();
+    assert!(agree(&swapped).is_err());
 }
