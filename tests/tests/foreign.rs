@@ -26,8 +26,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-/// Orders around the kill.
-const BURST: usize = 200;
+/// Orders around a kill.
+const BURST: usize = 1_000;
+/// A kill that comes when all of them are answered is followed by another one, so many times at most.
+const KILLS: usize = 5;
 /// Messages lost each way.
 const LOST: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -96,7 +98,7 @@ fn play(client: Client, target: Target) -> Result<(), String> {
     let seed = seed();
     let outcome = Game::begin(client, target).and_then(|mut game| {
         let played = game.play(&mut Random::new(seed));
-        played.map_err(|fault| {
+        let reported = played.map_err(|fault| {
             let said = game.engine.as_ref().map(Server::last_words);
             format!(
                 "{fault}\n{}\n{}",
@@ -104,11 +106,13 @@ fn play(client: Client, target: Target) -> Result<(), String> {
                 said.unwrap_or_default()
             )
         })?;
-        game.end()
+        Ok((reported, game.end()?))
     });
-    let again =
+    let (reported, again) =
         outcome.map_err(|fault| format!("FIXWIRE_SEED={seed}: {client:?}, {target:?}: {fault}"))?;
-    println!("{client:?}, {target:?}: {again} reports came again and said so; seed {seed}");
+    println!(
+        "{client:?}, {target:?}: killed after {reported} of {BURST} reports; {again} came again and said so; seed {seed}"
+    );
     Ok(())
 }
 
@@ -158,17 +162,19 @@ impl Game {
         })
     }
 
-    fn play(&mut self, random: &mut Random) -> Result<(), String> {
+    /// How many orders of the last burst were reported before the kill.
+    fn play(&mut self, random: &mut Random) -> Result<usize, String> {
         self.log_on(1)?;
         self.trade(20)?;
         self.gaps()?;
         self.resends()?;
-        self.kill(random)?;
+        let reported = self.kill(random)?;
         self.trade(20)?;
         let before = self.client.count("logout");
         self.client.tell("logout")?;
         self.client
-            .wait("logout", |client| client.count("logout") > before)
+            .wait("logout", |client| client.count("logout") > before)?;
+        Ok(reported)
     }
 
     fn log_on(&mut self, time: usize) -> Result<(), String> {
@@ -219,20 +225,27 @@ impl Game {
         judge(self.client.seen())
     }
 
-    /// SIGKILL among orders.
-    fn kill(&mut self, random: &mut Random) -> Result<(), String> {
-        let through = 1 + random.below(BURST as u64 / 2) as usize;
-        let before = self.sent;
-        self.send(BURST)?;
-        self.client.wait_for("report", before + through)?;
-        self.engine.take().ok_or("fixwire does not run")?.kill()?;
-        self.client.wait("the end of the connection", |client| {
-            client.count("logout") == 1
-        })?;
-        self.engine = Some(self.launch.start()?);
-        self.log_on(2)?;
-        self.client.wait_for("report", self.sent)?;
-        judge(self.client.seen())
+    /// SIGKILL among orders. How many of them were reported before.
+    fn kill(&mut self, random: &mut Random) -> Result<usize, String> {
+        for time in 1..=KILLS {
+            let through = 1 + random.below(BURST as u64 / 10) as usize;
+            let before = self.sent;
+            self.send(BURST)?;
+            self.client.wait_for("report", before + through)?;
+            self.engine.take().ok_or("fixwire does not run")?.kill()?;
+            self.client.wait("the end of the connection", |client| {
+                client.count("logout") == time
+            })?;
+            let reported = reports(self.client.seen()) - before;
+            self.engine = Some(self.launch.start()?);
+            self.log_on(time + 1)?;
+            self.client.wait_for("report", self.sent)?;
+            judge(self.client.seen())?;
+            if reported < BURST {
+                return Ok(reported);
+            }
+        }
+        Err(format!("{KILLS} kills, and none among the orders"))
     }
 
     /// Ends all of it, and compares what both say. How many reports came more than once.
@@ -278,6 +291,13 @@ fn judge(seen: &[Event]) -> Result<(), String> {
     let mut seen = seen.to_vec();
     seen.sort_by_key(|event| (event.seq, event.dup));
     judge_events(&seen)
+}
+
+/// Orders that are reported.
+fn reports(seen: &[Event]) -> usize {
+    let reports = seen.iter().filter(|event| event.name == "report");
+    let ids: BTreeSet<_> = reports.map(|report| &report.id).collect();
+    ids.len()
 }
 
 /// Reports that say that they may have come before.
@@ -406,12 +426,12 @@ fn dump(binary: &Path, folder: &Path, session: &str, way: &str) -> Result<Vec<Pa
     Ok(passed)
 }
 
-/// What one side received is what the other one sent, but for what the proxy lost, and the end of the first of two
-/// connections, in which fixwire was killed.
+/// What one side received is what the other one sent, but for what the proxy lost, and the end of each connection but
+/// the last: there fixwire was killed.
 fn agree(sent: &[Passed], received: &[Passed], what: &str, lost_type: &str) -> Result<(), String> {
     let (sent, received) = (by_connection(sent), by_connection(received));
-    if (sent.len(), received.len()) != (2, 2) {
-        let counts = (sent.len(), received.len());
+    let counts = (sent.len(), received.len());
+    if counts.0 != counts.1 || counts.0 < 2 {
         return Err(format!(
             "connections with {what}, sent and received: {counts:?}"
         ));
@@ -427,7 +447,7 @@ fn agree(sent: &[Passed], received: &[Passed], what: &str, lost_type: &str) -> R
                     continue;
                 }
                 // What was under way when fixwire was killed is not lost by the proxy.
-                if at == 1 || received.peek().is_some() {
+                if at + 1 == counts.0 || received.peek().is_some() {
                     lost.push(message.clone());
                 }
             }

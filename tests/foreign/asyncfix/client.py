@@ -55,7 +55,11 @@ class WholeMessages(Codec):
         return super().decode(rawmsg[:end], silent)
 
     def encode(self, msg, session, raw_seq_num=False):
-        # asyncfix writes the fields of the header that a resent message has behind the body.
+        # asyncfix leaves these out of gap fills, so one of a number that had come (of a Logon) is too low.
+        if msg.msg_type == FMsg.SEQUENCERESET:
+            msg[FTag.PossDupFlag] = "Y"
+            msg[FTag.OrigSendingTime] = self.current_datetime()
+        # It writes them, fields of the header, behind the body.
         for tag in reversed(RESENT):
             if tag in msg:
                 msg.tags.move_to_end(tag, last=False)
@@ -158,6 +162,8 @@ class Client(AsyncFIXClient):
                         self.orders.popleft()
                 if not self.orders:
                     event("sent", total=self.total)
+                # Reports are read between the orders.
+                await asyncio.sleep(0)
             self.wake.clear()
             await self.wake.wait()
 
@@ -196,5 +202,5 @@ class Client(AsyncFIXClient):
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.WARNING)
+    logging.basicConfig(level=logging.ERROR)
     asyncio.run(Client(int(sys.argv[1]), sys.argv[2], sys.argv[3]).obey())

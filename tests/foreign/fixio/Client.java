@@ -201,11 +201,14 @@ public final class Client implements MessageSequenceProvider {
         channel.writeAndFlush(message);
     }
 
+    /** One at a time: reports are read between the orders. */
     private void sendOrders() {
         if (isReady && !waiting.isEmpty()) {
-            waiting.forEach(this::send);
-            waiting.clear();
-            event("sent", "\"total\":%d", total);
+            send(waiting.remove());
+            if (waiting.isEmpty()) {
+                event("sent", "\"total\":%d", total);
+            }
+            group.execute(this::sendOrders);
         }
     }
 

@@ -5,6 +5,7 @@ import os
 import selectors
 import socket
 import sys
+from collections import deque
 
 from simplefix import FixMessage, FixParser
 
@@ -32,7 +33,7 @@ class Client:
         self.next_out = self.next_in = 1
         self.total = 0
         self.is_ready = False
-        self.waiting = []
+        self.waiting = deque()
         # Orders by their numbers, with the time at which they were sent.
         self.kept = {}
         # Numbers that came above a gap and were no reports; the highest that showed it.
@@ -71,17 +72,14 @@ class Client:
             id=text(message, 11),
         )
 
-    def send_orders(self):
-        if not self.is_ready or not self.waiting:
-            return
-        for cl_ord_id in self.waiting:
-            now = FixMessage()
-            now.append_utc_timestamp(60)
-            body = ((11, cl_ord_id), *ORDER, (60, now.get(60)))
-            order = self.send("D", body)
-            self.kept[int(order.get(34))] = (body, text(order, 52))
-        self.waiting.clear()
-        event("sent", total=self.total)
+    def send_order(self):
+        now = FixMessage()
+        now.append_utc_timestamp(60)
+        body = ((11, self.waiting.popleft()), *ORDER, (60, now.get(60)))
+        order = self.send("D", body)
+        self.kept[int(order.get(34))] = (body, text(order, 52))
+        if not self.waiting:
+            event("sent", total=self.total)
 
     def resend(self, begin, end):
         last = end or self.next_out - 1
@@ -125,7 +123,6 @@ class Client:
             self.next_in += 1
         if self.next_in > self.asked_below:
             self.asked_below = 0
-        self.send_orders()
 
     def read(self):
         try:
@@ -148,7 +145,6 @@ class Client:
             for _ in range(count):
                 self.total += 1
                 self.waiting.append(f"{self.sender}-{self.total}")
-            self.send_orders()
         elif command == "skip":
             self.next_out += count
         elif command == "back":
@@ -170,7 +166,11 @@ class Client:
         self.selector.register(sys.stdin, selectors.EVENT_READ)
         commands = b""
         while True:
-            for key, _ in self.selector.select():
+            sends = self.is_ready and self.waiting
+            # Reports are read between the orders.
+            if sends:
+                self.send_order()
+            for key, _ in self.selector.select(0 if sends else None):
                 if key.fileobj is self.socket:
                     self.read()
                 elif key.fileobj is sys.stdin:
