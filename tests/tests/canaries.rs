@@ -21,7 +21,7 @@ struct Trial {
     words: &'static str,
 }
 
-const TRIALS: [Trial; 13] = [
+const TRIALS: [Trial; 14] = [
     Trial {
         suite: "kill",
         test: "nothing_is_lost_when_an_acceptor_is_killed",
@@ -46,6 +46,13 @@ const TRIALS: [Trial; 13] = [
     Trial {
         suite: "interop",
         test: "we_connect_to_quickfix_cpp",
+        variables: &[("TRADE_PATIENCE", "15")],
+        fault: "lose-message",
+        words: "never saw",
+    },
+    Trial {
+        suite: "foreign",
+        test: "simplefix_trades_with_echo",
         variables: &[("TRADE_PATIENCE", "15")],
         fault: "lose-message",
         words: "never saw",
