@@ -149,9 +149,10 @@ impl Session {
         self.next_out = next_out.max(1);
         self.next_in = next_in.max(1);
         self.epoch = epoch;
-        if matches!(next_in, RESET_OPEN | RESET_DUE) {
+        self.reset_open = next_in == RESET_OPEN;
+        // Nothing has a number yet where nothing was sent since the reset.
+        if next_in == RESET_DUE || self.reset_open && self.next_out > 1 {
             self.reset_numbers();
-            self.reset_open = next_in == RESET_OPEN;
         }
     }
 
