@@ -159,7 +159,7 @@ pub enum Clue {
 /// The engine that keys speak for; `None` when they leave it open.
 ///
 /// A key that only fixwire has settles it. Otherwise a file is of the engine that has most of the foreign
-/// keys for itself, at least [`AT_LEAST`] different ones. What several engines have says nothing, and no
+/// keys for itself, two different ones at least. What several engines have says nothing, and no
 /// more does what fixwire's own documents name: a file of fixwire's own may have it. A file without
 /// ConnectionType can only be one of QuickFIX/Go: there each key that it alone has counts.
 pub fn guess<'a>(
