@@ -3,7 +3,7 @@
 //! Each [`Side`] takes commands and reports events, as `tests/interop/README.md` lists them.
 
 use crate::proxy::{Proxy, Way};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -407,15 +407,14 @@ pub fn judge_events(seen: &[Event]) -> Result<(), String> {
     }
     for name in ["order", "report"] {
         let ids = first_times(seen, name);
-        let fresh = messages
+        let mut fresh = BTreeSet::new();
+        let unmarked = |event: &&Event| event.name == name && !event.dup;
+        if let Some(twice) = messages
             .clone()
-            .filter(|event| event.name == name && !event.dup)
-            .count();
-        if fresh > ids.len() {
-            return Err(format!(
-                "{fresh} {name}s not marked as duplicates, but {} ids",
-                ids.len()
-            ));
+            .filter(unmarked)
+            .find(|event| !fresh.insert(&event.id))
+        {
+            return Err(format!("{name} {} came twice, unmarked", twice.id));
         }
         let numbers = ids
             .iter()
@@ -464,6 +463,16 @@ mod tests {
         assert!(judge_events(&swapped).is_err());
         let doubled = [order("A-1", 2, false), order("A-1", 3, false)];
         assert!(judge_events(&doubled).is_err());
+        // However many others came as duplicates only.
+        let beside = [
+            order("A-1", 2, true),
+            order("A-2", 3, false),
+            order("A-2", 4, false),
+        ];
+        assert_eq!(
+            judge_events(&beside),
+            Err("order A-2 came twice, unmarked".to_owned())
+        );
         let two_for_one = [order("A-1", 2, false), order("A-2", 2, false)];
         assert!(judge_events(&two_for_one).is_err());
         let rejected = [Event {

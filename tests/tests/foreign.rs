@@ -5,15 +5,15 @@
 //! out, both sides ask for messages again, and fixwire is ended by SIGKILL in the middle of the orders and started
 //! again on its journal. In the end:
 //!
-//! * every order has its report, as a new one exactly once, in the order in which they were sent;
+//! * every order has its report, as a new one at most once, in the order in which they were sent;
 //! * what came again says so, by PossDupFlag or PossResend;
 //! * nobody has rejected anything;
-//! * the venue behind the gateway got every order, as a new one exactly once;
+//! * the venue behind the gateway got every order, as a new one at most once;
 //! * `fixwire journal dump` has what the client says that it sent and got, message for message.
 //!
 //! `FIXWIRE_SEED` repeats the moments of the kills.
 
-use fixwire_rigs::foreign::Client;
+use fixwire_rigs::foreign::ForeignClient;
 use fixwire_rigs::proxy::{Proxy, Way};
 use fixwire_rigs::random::{Random, seed};
 use fixwire_rigs::server::{Launch, Server, binary, free_port, scratch};
@@ -36,42 +36,42 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
 fn asyncfix_trades_with_echo() -> Result<(), String> {
-    play(Client::Asyncfix, Target::Echo)
+    play(ForeignClient::Asyncfix, Target::Echo)
 }
 
 #[test]
 fn asyncfix_trades_through_a_gateway() -> Result<(), String> {
-    play(Client::Asyncfix, Target::Gateway)
+    play(ForeignClient::Asyncfix, Target::Gateway)
 }
 
 #[test]
 fn jspurefix_trades_with_echo() -> Result<(), String> {
-    play(Client::Jspurefix, Target::Echo)
+    play(ForeignClient::Jspurefix, Target::Echo)
 }
 
 #[test]
 fn jspurefix_trades_through_a_gateway() -> Result<(), String> {
-    play(Client::Jspurefix, Target::Gateway)
+    play(ForeignClient::Jspurefix, Target::Gateway)
 }
 
 #[test]
 fn fixio_trades_with_echo() -> Result<(), String> {
-    play(Client::Fixio, Target::Echo)
+    play(ForeignClient::Fixio, Target::Echo)
 }
 
 #[test]
 fn fixio_trades_through_a_gateway() -> Result<(), String> {
-    play(Client::Fixio, Target::Gateway)
+    play(ForeignClient::Fixio, Target::Gateway)
 }
 
 #[test]
 fn simplefix_trades_with_echo() -> Result<(), String> {
-    play(Client::Simplefix, Target::Echo)
+    play(ForeignClient::Simplefix, Target::Echo)
 }
 
 #[test]
 fn simplefix_trades_through_a_gateway() -> Result<(), String> {
-    play(Client::Simplefix, Target::Gateway)
+    play(ForeignClient::Simplefix, Target::Gateway)
 }
 
 /// What the client connects to.
@@ -94,7 +94,7 @@ struct Game {
     sent: usize,
 }
 
-fn play(client: Client, target: Target) -> Result<(), String> {
+fn play(client: ForeignClient, target: Target) -> Result<(), String> {
     let seed = seed();
     let outcome = Game::begin(client, target).and_then(|mut game| {
         let played = game.play(&mut Random::new(seed));
@@ -117,7 +117,7 @@ fn play(client: Client, target: Target) -> Result<(), String> {
 }
 
 impl Game {
-    fn begin(client: Client, target: Target) -> Result<Self, String> {
+    fn begin(client: ForeignClient, target: Target) -> Result<Self, String> {
         let io = |error: std::io::Error| error.to_string();
         let folder = scratch(&format!("foreign-{client:?}-{target:?}")).map_err(io)?;
         let port = free_port().map_err(io)?;
@@ -457,9 +457,10 @@ fn agree(sent: &[Passed], received: &[Passed], what: &str, lost_type: &str) -> R
         }
     }
     let as_told = lost.iter().all(|one| one.msg_type == lost_type && !one.dup);
-    match as_told && lost.len() == LOST {
-        true => Ok(()),
-        false => Err(format!("{what}: sent and not received: {lost:?}")),
+    if as_told && lost.len() == LOST {
+        Ok(())
+    } else {
+        Err(format!("{what}: sent and not received: {lost:?}"))
     }
 }
 

@@ -65,7 +65,7 @@ impl World {
             conversions: &[],
             hash_key: [7; 16],
         };
-        let gateway = Gateway::load(FILE, &context, Box::new(|event| panic!("{event:?}")));
+        let gateway = Gateway::load(FILE, &context, Box::new(|event| println!("{event:?}")));
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
         let configs = sessions.iter().map(|session| {
             let begin = match session.version {

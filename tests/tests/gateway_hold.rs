@@ -319,7 +319,8 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
         *PATIENCE,
     )?;
     for order in 1..=BATCH {
-        let answer = next(&mut client)?;
+        let answer =
+            next(&mut client).map_err(|error| format!("no answer to order {order}: {error}"))?;
         let text = value(&answer, "58").unwrap_or_default();
         if number(&answer, "11") != Some(order) || !text.ends_with(b"in time") {
             return Err(format!(
@@ -330,7 +331,7 @@ fn the_binary_knows_after_a_kill_what_it_held() -> Result<(), String> {
     }
     let mut venue = log_on(gateway.address, "FIX.4.2", "LATE", 1, *PATIENCE)?;
     for order in BATCH + 1..=2 * BATCH {
-        let found = next(&mut venue)?;
+        let found = next(&mut venue).map_err(|error| format!("no order {order}: {error}"))?;
         let is_new = value(&found, "43").is_none() && value(&found, "35") == Some(b"D");
         if number(&found, "11") != Some(order) || !is_new {
             return Err(format!("instead of order {order}: {}", show(&found)));

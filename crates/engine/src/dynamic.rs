@@ -278,8 +278,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         Ok(Ok(index))
     }
 
-    /// The restart of a session that was restored: the application hears of it, and it is committed before
-    /// any message with a new number can be.
+    /// Tells the application that a restored session has restarted its numbers, if it has, and commits it.
     pub(crate) fn record_restart(&mut self, now: Now, index: usize) -> Result<(), JournalError> {
         self.core.tell_reset(now, index, &mut self.app);
         self.core.commit(now, index, Kind::Reset, None)

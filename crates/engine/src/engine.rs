@@ -58,8 +58,8 @@ pub struct Engine<A, H: Host = Os> {
     missing_dictionaries: Vec<MissingDictionary>,
     /// What was cut off the journal when it was opened, until somebody hears of it.
     cut: Option<Torn>,
-    /// The restarts of so many sessions, which were restored, are committed.
-    pub(crate) restored: usize,
+    /// Of so many sessions, in order, the journal has the restart that [`dynamic::restore`] may have made.
+    pub(crate) restarts_recorded: usize,
     pub(crate) commands: Commands,
     /// Messages that could not be sent, as told so far.
     pub(crate) unsent: u64,
@@ -340,7 +340,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             owners: Vec::new(),
             lobby,
             cut,
-            restored: 0,
+            restarts_recorded: 0,
             unsent: 0,
             told: (0, 0),
             // The application may have begun something before it was killed.

@@ -77,8 +77,8 @@ impl Line {
         self.shut && self.conn.is_none()
     }
 
-    /// A session without a connection; `room` is the most bytes that one flush leaves for it.
-    /// that may take `trail` bytes of log an hour.
+    /// A session without a connection, which may take `trail` bytes of log an hour; `room` is the most bytes
+    /// that one flush leaves for it.
     pub(crate) fn new(config: &SessionConfig, journal: JournalId, room: usize, trail: u32) -> Self {
         Self {
             name: config.name.clone(),

@@ -57,9 +57,9 @@ impl<A: Application, H: Host> Engine<A, H> {
 
     fn work(&mut self, now: Now, ready: &[Ready]) -> Result<usize, EngineError> {
         self.core.clock = now.mono;
-        while self.restored < self.core.sessions.len() {
-            self.record_restart(now, self.restored)?;
-            self.restored += 1;
+        while self.restarts_recorded < self.core.sessions.len() {
+            self.record_restart(now, self.restarts_recorded)?;
+            self.restarts_recorded += 1;
         }
         let mut work = self.take_compared(now)?;
         for ready in ready {

@@ -30,7 +30,7 @@ impl Outbox {
         let msg_type = fields().find(|(tag, ..)| *tag == tag::MSG_TYPE);
         let msg_type = msg_type
             .map(|(_, value, _)| value)
-            .filter(|msg_type| !is_admin(msg_type))
+            .filter(|msg_type| !is_admin(msg_type) && *msg_type != b"BE")
             .ok_or(RepeatError::NotAMessage)?;
         let body_at = fields().last().map_or(end, |(.., end)| end);
         let mut body = self.begin(session, msg_type);

@@ -386,15 +386,11 @@ impl Session {
     }
 
     /// A number above the expected one has arrived: asks for what is missing, once, and again when
-    /// the gap stands still, until it has been asked often enough. Not while the peer is about to restart:
-    /// it would take old numbers for new ones.
+    /// the gap stands still, until it has been asked often enough.
     pub(super) fn ask_for_gap(&mut self, now: Now, number: u64, outbox: &mut Outbox) -> Verdict {
         let Phase::LoggedOn(up) = &mut self.phase else {
             return Verdict::Handled;
         };
-        if let Exchange::Reset { .. } = up.exchange {
-            return Verdict::Handled;
-        }
         let manner = self.config.manner();
         let (inbound, next) = up.inbound.too_high(now.mono, number, self.next_in, manner);
         up.inbound = inbound;
