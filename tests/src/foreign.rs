@@ -126,7 +126,7 @@ fn jspurefix() -> Result<Command, String> {
 
 fn fixio() -> Result<Command, String> {
     let sources = sources("fixio");
-    let (source, pom) = (sources.join("ForeignClient.java"), sources.join("pom.xml"));
+    let (source, pom) = (sources.join("Client.java"), sources.join("pom.xml"));
     let installed = Installed::of("fixio", &[&source, &pom])?;
     let libraries = installed.folder.join("lib");
     let class_path = format!("{}/*:{}", text(&libraries), text(&installed.folder));
@@ -137,6 +137,6 @@ fn fixio() -> Result<Command, String> {
     }
     let mut java = Command::new("java");
     java.args(["-XX:+UseSerialGC", "-Xmx256m"])
-        .args(["-cp", &class_path, "ForeignClient"]);
+        .args(["-cp", &class_path, "Client"]);
     Ok(java)
 }

@@ -48,7 +48,7 @@ const TRIALS: [Trial; 14] = [
         test: "we_connect_to_quickfix_cpp",
         variables: &[("TRADE_PATIENCE", "15")],
         fault: "lose-message",
-        words: " x report",
+        words: "never saw 10000 x ",
     },
     Trial {
         suite: "foreign",
