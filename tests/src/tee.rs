@@ -2,11 +2,15 @@
 
 use crate::proxy::Way;
 use crate::wire::frame_fault;
+use rustix::net::sockopt::set_socket_recv_buffer_size;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+
+/// Bytes that the system keeps of a way that is paused, at most: the writer soon has to wait.
+const KEPT: usize = 64 * 1024;
 
 /// A listener in front of an acceptor.
 #[derive(Debug)]
@@ -73,7 +77,7 @@ fn join(initiator: TcpStream, acceptor: TcpStream, shared: &Arc<Shared>) -> std:
         (acceptor, initiator, Way::ToInitiator),
     ] {
         from.set_nodelay(true)?;
-        to.set_nodelay(true)?;
+        set_socket_recv_buffer_size(&from, KEPT)?;
         let shared = Arc::clone(shared);
         std::thread::spawn(move || pump(from, to, &shared, connection, way));
     }
