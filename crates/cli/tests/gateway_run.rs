@@ -1,23 +1,17 @@
 //! `fixwire run` with rules: do messages go where they say, and does the operator hear of it?
 
-mod common;
 mod peer;
+mod running;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use peer::Peer;
-
-const SOON: Duration = Duration::from_secs(20);
+use running::{Running, fixwire, free_port};
 
 const RULES: &str = r#"
 [[rule]]
@@ -39,12 +33,12 @@ do = ['return']
 "#;
 
 /// A file with a client and a venue that both connect to us; the venue has these settings more.
-fn write(folder: &Path, venue: &str, rules: &str) {
-    let store = folder.join("store");
+/// The port where they connect.
+fn write(folder: &Path, venue: &str, rules: &str) -> u16 {
+    let (port, store) = (free_port(), folder.join("store"));
     let mut text = format!(
         "[default]\nConnectionType = 'acceptor'\nSocketAcceptAddress = '127.0.0.1'\n\
-         SocketAcceptPort = {}\nFileStorePath = '{}'\nJournalSegmentSize = '2M'\nNonStopSession = true\n",
-        free_port(),
+         SocketAcceptPort = {port}\nFileStorePath = '{}'\nJournalSegmentSize = '2M'\nNonStopSession = true\n",
         store.display()
     );
     for name in ["CLIENT", "VENUE"] {
@@ -54,97 +48,34 @@ fn write(folder: &Path, venue: &str, rules: &str) {
         );
     }
     fs::write(folder.join("gateway.toml"), text + venue + rules).unwrap();
+    port
 }
 
-/// A port that no connection gets by itself.
-fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    loop {
-        let port = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() as u16 % 10_000;
-        let port = 12_000 + port % 20_000;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
+/// Writes a file and starts a gateway with it, and waits until it listens.
+fn start(folder: &Path, venue: &str, rules: &str) -> Running {
+    let running = begin(folder, venue, rules);
+    running.listens();
+    running
 }
 
-struct Running {
-    child: Child,
-    said: Receiver<String>,
-}
-
-impl Running {
-    fn start(folder: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fixwire"))
-            .arg("run")
-            .arg(folder.join("gateway.toml"))
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let stderr = BufReader::new(child.stderr.take().unwrap());
-        let (tell, said) = channel();
-        thread::spawn(move || {
-            let mut lines = stderr.lines().map_while(Result::ok);
-            lines.try_for_each(|line| tell.send(line))
-        });
-        Self { child, said }
-    }
-
-    /// The port where it listens.
-    fn listens(&self) -> u16 {
-        let line = self.says("listening");
-        let port = line.rsplit(':').next().and_then(|port| port.parse().ok());
-        port.unwrap_or_else(|| panic!("no port: {line}"))
-    }
-
-    /// Waits for a line with this text.
-    fn says(&self, text: &str) -> String {
-        self.says_until(text).pop().unwrap()
-    }
-
-    /// The lines up to one with this text.
-    fn says_until(&self, text: &str) -> Vec<String> {
-        let deadline = Instant::now() + SOON;
-        let mut heard = Vec::new();
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.said.recv_timeout(left) {
-                Ok(line) => {
-                    heard.push(line);
-                    if heard.last().is_some_and(|line| line.contains(text)) {
-                        return heard;
-                    }
-                }
-                Err(error) => panic!("no line {text:?} ({error}) in {heard:#?}"),
-            }
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        common::signal(&self.child, name);
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Ends what a failed assertion left behind.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// The same without waiting.
+fn begin(folder: &Path, venue: &str, rules: &str) -> Running {
+    let port = write(folder, venue, rules);
+    let mut command = fixwire();
+    command.arg("run").arg(folder.join("gateway.toml"));
+    Running::spawn(command, port)
 }
 
 #[test]
 fn an_order_gets_to_its_venue_and_the_report_back() {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "", RULES);
-    let mut running = Running::start(folder.path());
-    let port = running.listens();
-    let mut client = Peer::connect(port, "CLIENT", "GATE");
+    let mut running = start(folder.path(), "", RULES);
+    let mut client = Peer::connect(running.port, "CLIENT", "GATE");
     client.log_on(30);
-    running.says("CLIENT logged on");
-    let mut venue = Peer::connect(port, "VENUE", "GATE");
+    running.hears("CLIENT logged on");
+    let mut venue = Peer::connect(running.port, "VENUE", "GATE");
     venue.log_on(30);
-    running.says("VENUE logged on");
+    running.hears("VENUE logged on");
 
     client.send("D", &peer::order("A1"));
     let order = venue.expect("D");
@@ -158,23 +89,23 @@ fn an_order_gets_to_its_venue_and_the_report_back() {
         "8",
         &report.replace("11=A1", "11=A9").replace("37=O1", "37=O9"),
     );
-    running.says("VENUE answers: ");
+    running.hears("VENUE answers: ");
 
     running.signal("USR1");
-    running.says("received 3, sent 1, copied 0, returned 1");
-    running.says("rule orders: 1");
-    running.says("counter orders: 1");
+    running.hears("received 3, sent 1, copied 0, returned 1");
+    running.hears("rule orders: 1");
+    running.hears("counter orders: 1");
 
     client.send("B", "148=bye|33=1|58=x");
-    running.says("gateway stop: news: bye");
-    running.says("CLIENT disconnect by stop");
+    running.hears("gateway stop: news: bye");
+    running.hears("CLIENT disconnect by stop");
     client.expect("5");
     client.send("5", "");
     client.closed();
     drop(venue);
     running.signal("TERM");
-    running.says("received 4, sent 1");
-    assert!(running.child.wait().unwrap().success());
+    running.hears("received 4, sent 1");
+    assert!(running.ends().success());
 }
 
 #[test]
@@ -199,27 +130,26 @@ from = ["CLIENT"]
 when = 'MsgType = News and Headline = "up"'
 do = ['connect VENUE', 'stop']
 "#;
-    write(folder.path(), &initiator, rules);
-    let running = Running::start(folder.path());
-    let mut client = Peer::connect(running.listens(), "CLIENT", "GATE");
+    let running = start(folder.path(), &initiator, rules);
+    let mut client = Peer::connect(running.port, "CLIENT", "GATE");
     client.log_on(30);
     let venue = |next_out| {
         let mut venue = Peer::on(listener.accept().unwrap().0, "VENUE", "GATE");
         venue.next_out = next_out;
         venue.expect("A");
         venue.send("A", "98=0|108=30");
-        running.says("VENUE logged on");
+        running.hears("VENUE logged on");
         venue
     };
     let mut first = venue(1);
     client.send("B", "148=down|33=1|58=x");
-    running.says("VENUE disconnect by down");
+    running.hears("VENUE disconnect by down");
     first.expect("5");
     first.send("5", "");
     first.closed();
-    running.says("VENUE disconnected");
+    running.hears("VENUE disconnected");
     client.send("B", "148=up|33=1|58=x");
-    running.says("VENUE connect by up");
+    running.hears("VENUE connect by up");
     venue(3);
 }
 
@@ -227,15 +157,13 @@ do = ['connect VENUE', 'stop']
 fn an_order_for_a_venue_out_of_its_hours_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let hour: u32 = peer::utc_now()[9..11].parse().unwrap();
-    let (start, end) = ((hour + 2) % 24, (hour + 3) % 24);
+    let (opens, closes) = ((hour + 2) % 24, (hour + 3) % 24);
     let closed = format!(
-        "NonStopSession = false\nStartTime = '{start:02}:00:00'\nEndTime = '{end:02}:00:00'\n"
+        "NonStopSession = false\nStartTime = '{opens:02}:00:00'\nEndTime = '{closes:02}:00:00'\n"
     );
-    write(folder.path(), &closed, RULES);
-    let running = Running::start(folder.path());
-    let port = running.listens();
-    running.says("VENUE closed until");
-    let mut client = Peer::connect(port, "CLIENT", "GATE");
+    let running = start(folder.path(), &closed, RULES);
+    running.hears("VENUE closed until");
+    let mut client = Peer::connect(running.port, "CLIENT", "GATE");
     client.log_on(30);
     client.send("D", &peer::order("A1"));
     let report = client.expect("8");
@@ -248,13 +176,11 @@ fn an_order_for_a_venue_out_of_its_hours_is_rejected() {
 #[test]
 fn other_rules_hold_from_one_message_to_the_next() {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "", RULES);
-    let running = Running::start(folder.path());
-    let port = running.listens();
+    let running = start(folder.path(), "", RULES);
     let [mut client, mut venue] = ["CLIENT", "VENUE"].map(|name| {
-        let mut peer = Peer::connect(port, name, "GATE");
+        let mut peer = Peer::connect(running.port, name, "GATE");
         peer.log_on(30);
-        running.says(&format!("{name} logged on"));
+        running.hears(&format!("{name} logged on"));
         peer
     });
     let mut arrives = |id: &str, text: &str| {
@@ -266,7 +192,7 @@ fn other_rules_hold_from_one_message_to_the_next() {
     let other = RULES.replace("'count orders'", "'count orders', 'set Text \"new\"'");
     write(folder.path(), "", &other);
     running.signal("HUP");
-    running.says("gateway reloaded: 3 rules");
+    running.hears("gateway reloaded: 3 rules");
     arrives("A2", "|58=new|");
 
     write(
@@ -277,22 +203,22 @@ fn other_rules_hold_from_one_message_to_the_next() {
             .replace("return", "returm"),
     );
     running.signal("HUP");
-    running.says("error: ");
-    running.says("gateway.toml:34:8");
-    running.says("the gateway is not reloaded: its rules stay");
+    running.hears("error: ");
+    running.hears("gateway.toml:34:8");
+    running.hears("the gateway is not reloaded: its rules stay");
     arrives("A3", "|58=new|");
     write(folder.path(), "", &(other + "[gateway]\nmax_orders = 7\n"));
     running.signal("HUP");
-    running.says("gateway not reloaded: ids, ");
+    running.hears("gateway not reloaded: ids, ");
     arrives("A4", "|58=new|");
     running.signal("USR1");
-    running.says("rule orders: 3");
-    running.says("counter orders: 4");
+    running.hears("rule orders: 3");
+    running.hears("counter orders: 4");
 }
 
 /// `fixwire gateway reload`: its exit code, and all that it says.
 fn reload(folder: &Path, args: &[&str]) -> (i32, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+    let output = fixwire()
         .args(["gateway", "reload"])
         .args(args)
         .current_dir(folder)
@@ -314,9 +240,7 @@ fn refused(folder: &Path, args: &[&str], why: &str) {
 fn the_command_reload_says_what_became_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    write(folder, "", RULES);
-    let running = Running::start(folder);
-    let port = running.listens();
+    let running = start(folder, "", RULES);
     let socket = fs::metadata(folder.join("store/reload")).unwrap();
     assert_eq!(socket.permissions().mode() & 0o777, 0o600);
 
@@ -328,17 +252,17 @@ fn the_command_reload_says_what_became_of_it() {
         (0, "gateway reloaded: 3 rules\n"),
         "{said}"
     );
-    running.says("gateway reloaded: 3 rules");
-    let mut client = Peer::connect(port, "CLIENT", "GATE");
+    running.hears("gateway reloaded: 3 rules");
+    let mut client = Peer::connect(running.port, "CLIENT", "GATE");
     client.log_on(30);
     client.send("D", &peer::order("A1"));
-    running.says("gateway orders: new rules");
+    running.hears("gateway orders: new rules");
 
     // A file with mistakes does not get to the gateway.
     write(folder, "", &other.replace("return", "returm"));
     refused(folder, &["gateway.toml"], "gateway.toml:34:8");
     running.signal("USR1");
-    let heard = running.says_until("rule orders: 1");
+    let heard = running.hears_until(&["rule orders: 1"]);
     assert!(
         !heard.iter().any(|line| line.contains("reloaded")),
         "{heard:#?}"
@@ -369,13 +293,12 @@ fn the_command_reload_ends_without_an_answer_too() {
     let nobody = "no gateway answers on the store ";
     refused(folder, &file, nobody);
     {
-        let running = Running::start(folder);
-        running.listens();
+        let running = start(folder, "", RULES);
         running.signal("STOP");
         let patience = ["--timeout", "1", "gateway.toml"];
         refused(folder, &patience, "no answer within 1 s");
         running.signal("CONT");
-        running.says("gateway reloaded: 3 rules");
+        running.hears("gateway reloaded: 3 rules");
     }
     // It was killed; its socket is still there.
     assert!(folder.join("store/reload").exists());
@@ -388,8 +311,7 @@ fn the_command_reload_ends_without_an_answer_too() {
     refused(folder, &file, "the gateway ended before it answered");
     ends.join().unwrap();
 
-    let running = Running::start(folder);
-    running.listens();
+    let _running = start(folder, "", RULES);
     assert_eq!(reload(folder, &file).0, 0);
 
     let text = fs::read_to_string(folder.join("gateway.toml")).unwrap();
@@ -401,29 +323,17 @@ fn the_command_reload_ends_without_an_answer_too() {
 #[test]
 fn sighup_while_it_starts_is_obeyed_afterwards() {
     let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "", RULES);
-    let running = Running::start(folder.path());
-    // As early as it takes signals at all.
-    let status = format!("/proc/{}/status", running.child.id());
-    let deadline = Instant::now() + SOON;
-    let catches_hangup = || {
-        let status = fs::read_to_string(&status).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1)
-    };
-    while !catches_hangup() {
-        assert!(Instant::now() < deadline, "SIGHUP is not caught");
-        thread::sleep(Duration::from_micros(100));
-    }
+    let running = begin(folder.path(), "", RULES);
+    running.catches_hangup();
     running.signal("HUP");
-    running.says("gateway reloaded: 3 rules");
+    running.hears("gateway reloaded: 3 rules");
 }
 
 #[test]
 fn what_no_gateway_can_have_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let said = |args: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+        let output = fixwire()
             .current_dir(folder.path())
             .args(args)
             .output()

@@ -1,130 +1,28 @@
 //! The binary on real sockets: a file, a port, a peer, a signal.
 
-mod common;
 mod peer;
+mod running;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::Read;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use peer::Peer;
+use running::{Running, SOON, fixwire, free_port};
 
-const SOON: Duration = Duration::from_secs(20);
-
-/// A running `fixwire run`.
-struct Running {
-    child: Child,
-    port: u16,
-    events: Receiver<String>,
-}
-
-impl Running {
-    /// Starts an acceptor of FIX.4.2:EXEC->BENCH; `extra` goes into `[DEFAULT]`.
-    fn start(folder: &Path, app: &str, extra: &str) -> Self {
-        let file = folder.join("acceptor.cfg");
-        let store = folder.join("store");
-        let port = free_port();
-        let text = format!(
-            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort={port}\n\
-             SocketAcceptAddress=127.0.0.1\nFileStorePath={}\nJournalSegmentSize=2M\n\
-             NonStopSession=Y\n{extra}\n\
-             [SESSION]\nBeginString=FIX.4.2\nSenderCompID=EXEC\nTargetCompID=BENCH\n",
-            store.display()
-        );
-        fs::write(&file, text).unwrap();
-        Self::begin(
-            Command::new(env!("CARGO_BIN_EXE_fixwire")),
-            app,
-            &file,
-            port,
-        )
-    }
-
-    /// The same with few descriptors, whatever this process may have.
-    fn start_with_few(folder: &Path, descriptors: u32, extra: &str) -> Self {
-        let (file, port) = (folder.join("acceptor.cfg"), free_port());
-        fs::write(&file, extra.replace("{port}", &port.to_string())).unwrap();
-        let mut shell = Command::new("sh");
-        let limited = format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"");
-        shell.args(["-c", &limited, env!("CARGO_BIN_EXE_fixwire")]);
-        Self::begin(shell, "echo", &file, port)
-    }
-
-    fn begin(mut program: Command, app: &str, file: &Path, port: u16) -> Self {
-        let mut child = program
-            .args(["run", "--app", app])
-            // Without it only root may look into the process.
-            .arg("--core-dumps")
-            .arg(file)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let stderr = BufReader::new(child.stderr.take().unwrap());
-        let (tell, events) = channel();
-        thread::spawn(move || {
-            stderr
-                .lines()
-                .map_while(Result::ok)
-                .try_for_each(|line| tell.send(line))
-        });
-        let running = Self {
-            child,
-            port,
-            events,
-        };
-        running.hears("listening");
-        running
-    }
-
-    /// Waits for an event line with this text.
-    fn hears(&self, text: &str) -> String {
-        let deadline = Instant::now() + SOON;
-        let mut heard = Vec::new();
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.events.recv_timeout(left) {
-                Ok(line) if line.contains(text) => return line,
-                Ok(line) => heard.push(line),
-                Err(error) => panic!("no event {text:?} ({error}) in {heard:#?}"),
-            }
-        }
-    }
-
-    fn signal(&self, name: &str) {
-        common::signal(&self.child, name);
-    }
-
-    fn ends(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + SOON;
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status;
-            }
-            assert!(Instant::now() < deadline, "the program does not end");
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Ends what a failed assertion left behind.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+/// An echo with these settings and few descriptors, whatever this process may have.
+fn start_with_few(folder: &Path, descriptors: u32, settings: &str) -> Running {
+    let (file, port) = (folder.join("acceptor.cfg"), free_port());
+    fs::write(&file, settings.replace("{port}", &port.to_string())).unwrap();
+    let mut shell = Command::new("sh");
+    let limited = format!("ulimit -n {descriptors}; exec \"$0\" \"$@\"");
+    shell.args(["-c", &limited, env!("CARGO_BIN_EXE_fixwire")]);
+    let running = Running::run(shell, "echo", &file, port);
+    running.listens();
+    running
 }
 
 #[test]
@@ -165,13 +63,13 @@ fn an_order_gets_its_report_and_sigterm_ends_cleanly() {
     assert_eq!(running.ends().code(), Some(0));
 
     let store = folder.path().join("store");
-    let verify = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+    let verify = fixwire()
         .args(["journal", "verify", "--json"])
         .arg(&store)
         .output()
         .unwrap();
     assert!(verify.status.success(), "{verify:?}");
-    let dump = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+    let dump = fixwire()
         .args(["journal", "dump", "--direction", "out"])
         .arg(&store)
         .output()
@@ -266,7 +164,7 @@ fn a_stranger_is_named_and_refused() {
 fn a_port_in_use_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(folder.path(), "echo", "");
-    let second = Command::new(env!("CARGO_BIN_EXE_fixwire"))
+    let second = fixwire()
         .args(["run", "--app", "echo"])
         .arg(folder.path().join("acceptor.cfg"))
         .output()
@@ -326,7 +224,7 @@ fn strangers_who_take_every_descriptor_stop_neither_the_engine_nor_a_configured_
          MaxPendingConnections=10\nMaxFailedLogons=10000\nMaxFailedLogonsPerAddress=10000\n\
          [SESSION]\nTargetCompID=BENCH\n[SESSION]\nTargetCompID=*\nAcceptorTemplate=Y\n"
     );
-    let mut running = Running::start_with_few(folder.path(), 96, &settings);
+    let mut running = start_with_few(folder.path(), 96, &settings);
     let told = running.hears("open files and sockets");
     assert!(told.contains("the limit is 96"), "{told}");
     let mut client = Peer::connect(running.port, "BENCH", "EXEC");

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use peer::Peer;
-use running::Running;
+use running::{Running, SOON, fixwire};
 
 const NAME: &str = "FIX.4.2:EXEC->BENCH";
 
@@ -61,31 +61,16 @@ fn usr1_prints_each_session_with_state_and_numbers_and_disturbs_none() {
 #[test]
 fn hup_and_usr1_while_it_starts_wait_until_it_runs() {
     let folder = tempfile::tempdir().unwrap();
-    let fixwire = || Command::new(env!("CARGO_BIN_EXE_fixwire"));
-    let running = Running::begin(folder.path(), "echo", "FileLogPath=log", || {
-        let mut fixwire = fixwire();
-        fixwire.current_dir(folder.path());
-        fixwire
-    });
-    // As early as it takes signals at all.
-    let status = Path::new("/proc").join(running.child.id().to_string());
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while !catches_hangup(&status.join("status")) {
-        assert!(Instant::now() < deadline, "SIGHUP is not caught");
-        thread::sleep(Duration::from_micros(100));
-    }
+    let mut command = fixwire();
+    command.current_dir(folder.path());
+    let running = Running::begin(folder.path(), "echo", "FileLogPath=log", command);
+    running.catches_hangup();
     running.signal("HUP");
     running.signal("USR1");
     // Before or after the first events.
     running.hears("status: 0 of 1 sessions logged on");
     let peer = log_on(&running);
     stop(running, peer);
-}
-
-fn catches_hangup(status: &Path) -> bool {
-    let status = fs::read_to_string(status).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1)
 }
 
 #[test]
@@ -160,7 +145,7 @@ fn hup_opens_log_files_anew_and_no_line_is_lost_or_there_twice() {
 }
 
 fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + SOON;
     while !path.exists() {
         assert!(Instant::now() < deadline, "{} is not made", path.display());
         thread::sleep(Duration::from_millis(1));
@@ -198,8 +183,8 @@ fn at_terminal(slave: File, before: &[&str]) -> Command {
 fn a_terminal_that_is_gone_logs_out_and_ends_it() {
     let folder = tempfile::tempdir().unwrap();
     let (master, slave) = terminal();
-    let mut running = Running::begin(folder.path(), "echo", "", || at_terminal(slave, &[]));
-    running.hears("listening");
+    let mut running = Running::begin(folder.path(), "echo", "", at_terminal(slave, &[]));
+    running.listens();
     let mut peer = log_on(&running);
     // A hangup by somebody's hand changes nothing while the terminal is there.
     running.signal("HUP");
@@ -218,8 +203,8 @@ fn a_terminal_that_is_gone_logs_out_and_ends_it() {
 fn what_was_started_to_outlive_its_terminal_does() {
     let folder = tempfile::tempdir().unwrap();
     let (master, slave) = terminal();
-    let running = Running::begin(folder.path(), "echo", "", || at_terminal(slave, &["nohup"]));
-    running.hears("listening");
+    let running = Running::begin(folder.path(), "echo", "", at_terminal(slave, &["nohup"]));
+    running.listens();
     let mut peer = log_on(&running);
     drop(master);
     running.signal("HUP");

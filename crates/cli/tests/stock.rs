@@ -1,14 +1,12 @@
 //! Files with the keys of those that QuickFIX (C++) and QuickFIX/J ship with their samples: each passes
 //! `check` and runs as it is, in a folder that has nothing but the file.
 
+mod running;
+
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
-use std::thread;
-use std::time::Duration;
+
+use running::{Running, fixwire, free_port};
 
 struct Stock {
     name: &'static str,
@@ -61,19 +59,15 @@ fn each_passes_check_and_runs_as_it_is() {
             dictionaries,
         } = stock;
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = free_port();
         let text = fs::read_to_string(all.join(format!("{name}.cfg"))).unwrap();
         let text = text.replace("@PORT@", &port.to_string());
         fs::write(folder.path().join("stock.cfg"), &text).unwrap();
-        let mut fixwire = Command::new(env!("CARGO_BIN_EXE_fixwire"));
-        fixwire
+        let mut check = fixwire();
+        check
             .current_dir(folder.path())
             .args(["check", "stock.cfg"]);
-        let checked = fixwire.output().unwrap();
+        let checked = check.output().unwrap();
         let table = String::from_utf8_lossy(&checked.stdout).into_owned();
         let said = String::from_utf8_lossy(&checked.stderr).into_owned();
         assert!(checked.status.success(), "{name}: {said}");
@@ -91,30 +85,14 @@ fn each_passes_check_and_runs_as_it_is() {
             "{name}: only the file"
         );
 
-        let mut running = Command::new(env!("CARGO_BIN_EXE_fixwire"))
-            .current_dir(folder.path())
-            .args(["run", "--app", "echo", "stock.cfg"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let stderr = BufReader::new(running.stderr.take().unwrap());
-        let (tell, lines) = channel();
-        thread::spawn(move || {
-            stderr
-                .lines()
-                .map_while(Result::ok)
-                .try_for_each(|line| tell.send(line))
-        });
+        // A failure shows which of them it was.
+        println!("{name}");
+        let mut run = fixwire();
+        run.current_dir(folder.path())
+            .args(["run", "--app", "echo", "stock.cfg"]);
+        let running = Running::spawn(run, port);
         // The first sign of life: it listens, or tries to connect.
-        let mut heard = Vec::new();
-        let lives =
-            |line: &str| line.contains("listening at") || line.contains("cannot connect to");
-        while !heard.last().is_some_and(|line: &String| lives(line)) {
-            let line = lines.recv_timeout(Duration::from_secs(30));
-            heard.push(line.unwrap_or_else(|error| panic!("{name}: {error} {heard:#?}")));
-        }
-        let _ = running.kill();
-        let _ = running.wait();
+        let heard = running.hears_until(&["listening at", "cannot connect to"]);
         let notes = heard.iter().filter(|line| line.starts_with("note: "));
         let notes: Vec<&String> = notes.collect();
         assert!(

@@ -3,35 +3,36 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-const SOON: Duration = Duration::from_secs(20);
+pub const SOON: Duration = Duration::from_secs(20);
 
 /// A running `fixwire run`.
 pub struct Running {
     pub child: Child,
     pub port: u16,
-    events: Receiver<String>,
+    lines: Receiver<String>,
 }
 
 impl Running {
     /// Starts an acceptor of FIX.4.2:EXEC->BENCH, and waits until it listens; `extra` goes into
     /// `[DEFAULT]`.
     pub fn start(folder: &Path, app: &str, extra: &str) -> Self {
-        let fixwire = || Command::new(env!("CARGO_BIN_EXE_fixwire"));
-        let running = Self::begin(folder, app, extra, fixwire);
-        running.hears("listening");
+        let running = Self::begin(folder, app, extra, fixwire());
+        running.listens();
         running
     }
 
     /// The same with this command for `fixwire`, and without waiting.
-    pub fn begin(folder: &Path, app: &str, extra: &str, command: impl FnOnce() -> Command) -> Self {
+    pub fn begin(folder: &Path, app: &str, extra: &str, command: Command) -> Self {
         let file = folder.join("acceptor.cfg");
         let store = folder.join("store");
         let port = free_port();
@@ -43,40 +44,58 @@ impl Running {
             store.display()
         );
         fs::write(&file, text).unwrap();
-        let mut command = command();
+        Self::run(command, app, &file, port)
+    }
+
+    /// Runs an application with the settings of a file, which say that it listens at this port.
+    pub fn run(mut command: Command, app: &str, file: &Path, port: u16) -> Self {
         command
             .args(["run", "--app", app])
             // Without it only root may look into the process.
             .arg("--core-dumps")
-            .arg(&file)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+            .arg(file)
+            .stdout(Stdio::piped());
+        Self::spawn(command, port)
+    }
+
+    /// Spawns a whole command, whose settings say that it listens at this port.
+    pub fn spawn(mut command: Command, port: u16) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
-        let (tell, events) = channel();
+        let (tell, lines) = channel();
         thread::spawn(move || {
             stderr
                 .lines()
                 .map_while(Result::ok)
                 .try_for_each(|line| tell.send(line))
         });
-        Self {
-            child,
-            port,
-            events,
-        }
+        Self { child, port, lines }
     }
 
-    /// Waits for an event line with this text.
+    /// Waits until it listens at its port.
+    pub fn listens(&self) {
+        let line = self.hears("listening");
+        assert!(line.ends_with(&format!(":{}", self.port)), "{line}");
+    }
+
+    /// Waits for a line with this text.
     pub fn hears(&self, text: &str) -> String {
+        self.hears_until(&[text]).pop().unwrap()
+    }
+
+    /// The lines up to the first that has one of these texts.
+    pub fn hears_until(&self, texts: &[&str]) -> Vec<String> {
         let deadline = Instant::now() + SOON;
-        let mut heard = Vec::new();
+        let mut heard: Vec<String> = Vec::new();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            match self.events.recv_timeout(left) {
-                Ok(line) if line.contains(text) => return line,
+            match self.lines.recv_timeout(left) {
                 Ok(line) => heard.push(line),
-                Err(error) => panic!("no event {text:?} ({error}) in {heard:#?}"),
+                Err(error) => panic!("no line with {texts:?} ({error}) in {heard:#?}"),
+            }
+            let last = &heard[heard.len() - 1];
+            if texts.iter().any(|text| last.contains(text)) {
+                return heard;
             }
         }
     }
@@ -84,13 +103,30 @@ impl Running {
     /// Sends a signal, by its name without SIG.
     pub fn signal(&self, name: &str) {
         let signal = match name {
+            "CONT" => Signal::CONT,
             "HUP" => Signal::HUP,
             "INT" => Signal::INT,
+            "STOP" => Signal::STOP,
             "TERM" => Signal::TERM,
             "USR1" => Signal::USR1,
             other => panic!("no signal {other} here"),
         };
         kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Waits until SIGHUP does not end it any more, which is as early as it takes signals at all.
+    pub fn catches_hangup(&self) {
+        let status = format!("/proc/{}/status", self.child.id());
+        let catches = || {
+            let status = fs::read_to_string(&status).unwrap_or_default();
+            let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1)
+        };
+        let deadline = Instant::now() + SOON;
+        while !catches() {
+            assert!(Instant::now() < deadline, "SIGHUP is not caught");
+            thread::sleep(Duration::from_micros(100));
+        }
     }
 
     pub fn ends(&mut self) -> ExitStatus {
@@ -113,10 +149,18 @@ impl Drop for Running {
     }
 }
 
+pub fn fixwire() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_fixwire"))
+}
+
+/// A port that no connection gets by itself.
 pub fn free_port() -> u16 {
-    std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let port = NEXT.fetch_add(1, Ordering::Relaxed) + std::process::id() as u16 % 10_000;
+        let port = 12_000 + port % 20_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
