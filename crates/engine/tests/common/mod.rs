@@ -1,6 +1,7 @@
 //! What the engine's tests share: an application that answers, and a peer made of a bare socket.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod journal;
 pub mod logged;
 pub mod wire;
 
@@ -19,7 +20,8 @@ use fixwire::protocol::{
     frame, tag,
 };
 use fixwire::{
-    Connection, Durability, Engine, EngineConfig, EngineError, Event, Handle, SessionConfig, Wait,
+    Connection, Durability, Engine, EngineConfig, EngineError, Event, Handle, Host, SessionConfig,
+    Wait,
 };
 
 /// Longest time a test waits for anything.
@@ -79,12 +81,23 @@ impl Application for Echo {
     }
 }
 
+/// What an engine has told.
+pub type Events = Arc<Mutex<Vec<Event>>>;
+
+/// Collects what this engine tells from now on.
+pub fn events<A: Application, H: Host>(engine: &mut Engine<A, H>) -> Events {
+    let events = Events::default();
+    let heard = Arc::clone(&events);
+    engine.on_event(move |_, event| heard.lock().unwrap().push(event.clone()));
+    events
+}
+
 /// An engine on a thread of its own.
 pub struct Running {
     pub address: Option<SocketAddr>,
     pub handle: Handle,
     pub seen: Arc<Seen>,
-    pub events: Arc<Mutex<Vec<Event>>>,
+    pub events: Events,
     ended: Receiver<Result<Vec<(u64, u64)>, EngineError>>,
     thread: JoinHandle<()>,
 }
@@ -92,10 +105,8 @@ pub struct Running {
 impl Running {
     pub fn start(config: EngineConfig) -> Self {
         let seen = Arc::new(Seen::default());
-        let events = Arc::new(Mutex::new(Vec::new()));
         let mut engine = Engine::new(config, Echo(Arc::clone(&seen))).expect("engine starts");
-        let heard = Arc::clone(&events);
-        engine.on_event(move |_, event| heard.lock().unwrap().push(event.clone()));
+        let events = events(&mut engine);
         let (address, handle) = (engine.addresses().next(), engine.handle());
         let (end, ended) = channel();
         let thread = std::thread::spawn(move || {

@@ -2,125 +2,132 @@
 
 use crate::common;
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
+use fixwire::config::{Durability, EngineConfig, SessionConfig};
 use fixwire::event::Ending;
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, SessionId, tag};
+use fixwire::protocol::{Nanos, SessionId};
 use fixwire::{Engine, Event, SendError};
 
-use common::wire::{self, calm};
+use common::wire::{self, Desk, PORT, calm, turns};
+use common::{Events, events};
 
 const MILLISECOND: Nanos = Nanos(1_000_000);
-/// Where the acceptors listen.
-const PORT: u16 = 1000;
 
-/// Keeps the ClOrdID of each order, and answers each with a report.
-#[derive(Clone, Default)]
-struct Desk(Rc<RefCell<Vec<String>>>);
-
-impl Application for Desk {
-    fn on_message(
-        &mut self,
-        _: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        if message.msg_type() != b"D" {
-            return Ok(());
-        }
-        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        let id = String::from_utf8_lossy(id).into_owned();
-        self.0.borrow_mut().push(id);
-        wire::answer(message, from, b"8", outbox)
+fn config(durability: Durability, session: SessionConfig) -> EngineConfig {
+    EngineConfig {
+        segment_bytes: 64 << 10,
+        limits: wire::outbox(4096, 16),
+        ..wire::config(durability, vec![session])
     }
 }
 
-type Events = Arc<Mutex<Vec<Event>>>;
+/// `ENGINE`, to which `PEER` connects.
+fn acceptor(durability: Durability) -> EngineConfig {
+    config(durability, wire::acceptor("PEER"))
+}
 
-fn config(durability: Durability, role: Role) -> EngineConfig {
-    let (own, peer): (&[u8], &[u8]) = match role {
-        Role::Acceptor => (b"ENGINE", b"PEER"),
-        Role::Initiator => (b"PEER", b"ENGINE"),
-    };
-    let mut fix = session::Config::new(BeginString::Fix42, role, own, peer);
-    fix.max_latency = None;
-    let connection = match role {
-        Role::Acceptor => Connection::Acceptor {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
-        },
-        Role::Initiator => Connection::Initiator {
-            hosts: vec![("127.0.0.1".to_owned(), PORT)],
-            reconnect: vec![Duration::from_millis(5)],
-            timeout: Duration::from_secs(1),
-        },
-    };
-    EngineConfig {
-        durability,
-        segment_bytes: 64 << 10,
-        max_message: 1024,
-        limits: Limits {
-            outbox_bytes: 4096,
-            outbox_messages: 16,
-            ..Limits::default()
-        },
-        sessions: vec![SessionConfig::new("S", fix, connection)],
-        ..EngineConfig::default()
-    }
+/// `PEER`, which connects to `ENGINE`.
+fn initiator() -> EngineConfig {
+    let (reconnect, timeout) = (Duration::from_millis(5), Duration::from_secs(1));
+    let session = wire::initiator("PEER", "ENGINE", reconnect, timeout);
+    config(Durability::Process, session)
 }
 
 fn start(config: EngineConfig, desk: &Desk, host: SimHost) -> (Engine<Desk, SimHost>, Events) {
     let mut engine = Engine::with_host(config, desk.clone(), host).expect("it starts");
-    let events = Events::default();
-    let heard = Arc::clone(&events);
-    engine.on_event(move |_, event| heard.lock().unwrap().push(event.clone()));
+    let events = events(&mut engine);
     (engine, events)
 }
 
-fn write(net: &SimNet, conn: ConnId, messages: &[(&str, u64, &str)]) {
-    for (kind, seq, body) in messages {
-        wire::write(net, conn, "PEER", kind, *seq, body);
+/// An acceptor, and a connection of its peer.
+struct World {
+    net: SimNet,
+    disk: SimDisk,
+    desk: Desk,
+    engine: Engine<Desk, SimHost>,
+    events: Events,
+    conn: ConnId,
+}
+
+impl World {
+    /// Logged on.
+    fn new(durability: Durability) -> Self {
+        let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+        let mut world = Self::on(net, disk, Desk::default(), durability);
+        assert_eq!(world.say(&[("A", 1, "98=0|108=30|")]), ["A 1"]);
+        world
     }
-}
 
-/// MsgType, MsgSeqNum, PossDupFlag and ClOrdID of what has arrived.
-fn read(net: &SimNet, conn: ConnId) -> Vec<String> {
-    wire::shown(&wire::read(net, conn), &["43", "11"])
-}
+    /// An engine on this disk, and a connection on which nothing was said.
+    fn on(net: SimNet, disk: SimDisk, desk: Desk, durability: Durability) -> Self {
+        let host = SimHost::new(1, &net, &disk);
+        let (engine, events) = start(acceptor(durability), &desk, host);
+        let conn = net.connect(0, PORT).unwrap();
+        Self {
+            net,
+            disk,
+            desk,
+            engine,
+            events,
+            conn,
+        }
+    }
 
-fn turns(engine: &mut Engine<Desk, SimHost>) {
-    for _ in 0..20 {
-        engine.turn().expect("it works");
+    fn write(&self, messages: &[(&str, u64, &str)]) {
+        for (kind, seq, body) in messages {
+            wire::write(&self.net, self.conn, "PEER", kind, *seq, body);
+        }
+    }
+
+    /// MsgType, MsgSeqNum, PossDupFlag and ClOrdID of what has arrived.
+    fn read(&self) -> Vec<String> {
+        wire::shown(&wire::read(&self.net, self.conn), &["43", "11"])
+    }
+
+    fn say(&mut self, messages: &[(&str, u64, &str)]) -> Vec<String> {
+        self.write(messages);
+        turns(&mut self.engine);
+        self.read()
+    }
+
+    /// Turns until the engine ends itself, because of its journal; it writes nothing in its last turn and
+    /// after it.
+    fn fails_without_another_byte(&mut self, mut feed: impl FnMut(&Self)) {
+        let failed = (0..10_000).any(|_| {
+            feed(self);
+            self.read();
+            self.engine.turn().is_err()
+        });
+        assert!(failed, "the engine goes on");
+        (0..10).for_each(|_| drop(self.engine.turn()));
+        let said = self.read();
+        assert!(said.is_empty(), "{said:?}");
+        let events = self.events.lock().unwrap();
+        let told = events
+            .iter()
+            .filter(|event| matches!(event, Event::JournalFailed { .. }));
+        assert_eq!(told.count(), 1, "{events:?}");
     }
 }
 
 #[test]
 fn a_broken_pipe_ends_the_connection_and_loses_nothing() {
     for durability in [Durability::Process, Durability::Disk] {
-        let (net, desk) = (SimNet::new(1, calm(1 << 20)), Desk::default());
-        let host = SimHost::new(1, &net, &SimDisk::new());
-        let (mut engine, events) = start(config(durability, Role::Acceptor), &desk, host);
-        let conn = net.connect(0, PORT).unwrap();
-        write(&net, conn, &[("A", 1, "98=0|108=30|")]);
-        turns(&mut engine);
-        assert_eq!(read(&net, conn), ["A 1"]);
+        let mut world = World::new(durability);
         // The order is read before the end of the stream, and its report finds nobody.
-        write(&net, conn, &[("D", 2, "11=A|")]);
-        net.close(conn);
-        turns(&mut engine);
-        let ended: Vec<Ending> = events
+        world.write(&[("D", 2, "11=A|")]);
+        world.net.close(world.conn);
+        turns(&mut world.engine);
+        let ended: Vec<Ending> = world
+            .events
             .lock()
             .unwrap()
             .iter()
@@ -134,112 +141,52 @@ fn a_broken_pipe_ends_the_connection_and_loses_nothing() {
             [Ending::Io(ErrorKind::BrokenPipe.into())],
             "{durability:?}"
         );
-        assert_eq!(*desk.0.borrow(), ["A"]);
-        let conn = net.connect(0, PORT).unwrap();
-        write(
-            &net,
-            conn,
-            &[("A", 3, "98=0|108=30|"), ("2", 4, "7=2|16=0|")],
-        );
-        turns(&mut engine);
-        let wanted = ["A 3", "8 2 Y A", "4 3 Y"];
-        assert_eq!(read(&net, conn), wanted, "{durability:?}");
-        write(&net, conn, &[("D", 5, "11=B|")]);
-        turns(&mut engine);
-        assert_eq!(read(&net, conn), ["8 4 B"]);
-        assert_eq!(*desk.0.borrow(), ["A", "B"]);
+        assert_eq!(*world.desk.0.borrow(), ["A"]);
+        world.conn = world.net.connect(0, PORT).unwrap();
+        let said = world.say(&[("A", 3, "98=0|108=30|"), ("2", 4, "7=2|16=0|")]);
+        assert_eq!(said, ["A 3", "8 2 Y A", "4 3 Y"], "{durability:?}");
+        assert_eq!(world.say(&[("D", 5, "11=B|")]), ["8 4 B"]);
+        assert_eq!(*world.desk.0.borrow(), ["A", "B"]);
     }
-}
-
-/// Turns until the engine ends itself; what it wrote in its last turn and after it.
-fn until_it_fails(
-    net: &SimNet,
-    conn: ConnId,
-    engine: &mut Engine<Desk, SimHost>,
-    mut feed: impl FnMut(),
-) -> Vec<String> {
-    for _ in 0..10_000 {
-        feed();
-        read(net, conn);
-        if engine.turn().is_err() {
-            (0..10).for_each(|_| drop(engine.turn()));
-            return read(net, conn);
-        }
-    }
-    panic!("the engine goes on");
-}
-
-fn has_failed(events: &Events) -> bool {
-    let events = events.lock().unwrap();
-    let told = events
-        .iter()
-        .filter(|event| matches!(event, Event::JournalFailed { .. }));
-    told.count() == 1
 }
 
 #[test]
 fn a_sync_that_fails_stops_the_engine_before_another_byte() {
-    let (net, disk, desk) = (
-        SimNet::new(1, calm(1 << 20)),
-        SimDisk::new(),
-        Desk::default(),
-    );
-    let host = SimHost::new(1, &net, &disk);
-    let settings = config(Durability::Disk, Role::Acceptor);
-    let (mut engine, events) = start(settings.clone(), &desk, host.clone());
-    let conn = net.connect(0, PORT).unwrap();
-    write(&net, conn, &[("A", 1, "98=0|108=30|")]);
-    turns(&mut engine);
-    assert_eq!(read(&net, conn), ["A 1"]);
-    disk.fail_sync(0);
-    write(&net, conn, &[("D", 2, "11=A|")]);
-    let said = until_it_fails(&net, conn, &mut engine, || {});
-    assert!(said.is_empty(), "{said:?}");
-    assert_eq!(net.bytes_after_failed_sync(), 0);
-    assert!(has_failed(&events), "{:?}", events.lock().unwrap());
+    let mut world = World::new(Durability::Disk);
+    world.disk.fail_sync(0);
+    world.write(&[("D", 2, "11=A|")]);
+    world.fails_without_another_byte(|_| {});
+    assert_eq!(world.net.bytes_after_failed_sync(), 0);
     // The order was not acknowledged: the next process has it, with its report, or asks for it.
+    let World {
+        net,
+        disk,
+        desk,
+        engine,
+        ..
+    } = world;
     drop(engine);
     disk.end_process();
     net.crash(1, false);
-    let (mut engine, _) = start(settings, &desk, host);
-    let conn = net.connect(0, PORT).unwrap();
-    write(
-        &net,
-        conn,
-        &[("A", 3, "98=0|108=30|"), ("2", 4, "7=2|16=0|")],
-    );
-    turns(&mut engine);
-    let said = read(&net, conn);
+    let mut world = World::on(net, disk, desk, Durability::Disk);
+    let said = world.say(&[("A", 3, "98=0|108=30|"), ("2", 4, "7=2|16=0|")]);
     assert!(
-        said == ["A 3", "8 2 Y A", "4 3 Y"] && *desk.0.borrow() == ["A"],
+        said == ["A 3", "8 2 Y A", "4 3 Y"] && *world.desk.0.borrow() == ["A"],
         "{said:?}"
     );
 }
 
 #[test]
 fn a_record_that_cannot_be_appended_stops_the_engine_before_another_byte() {
-    let (net, disk, desk) = (
-        SimNet::new(1, calm(1 << 20)),
-        SimDisk::new(),
-        Desk::default(),
-    );
-    let host = SimHost::new(1, &net, &disk);
-    let settings = config(Durability::Process, Role::Acceptor);
-    let (mut engine, events) = start(settings, &desk, host);
-    let conn = net.connect(0, PORT).unwrap();
-    write(&net, conn, &[("A", 1, "98=0|108=30|")]);
-    turns(&mut engine);
-    assert_eq!(read(&net, conn), ["A 1"]);
-    disk.set_room(Some(0));
+    let mut world = World::new(Durability::Process);
+    world.disk.set_room(Some(0));
     let mut seq = 1;
     let long = "x".repeat(500);
-    let said = until_it_fails(&net, conn, &mut engine, || {
+    world.fails_without_another_byte(|world| {
         seq += 1;
-        write(&net, conn, &[("D", seq, &format!("11={seq}|58={long}|"))]);
+        world.write(&[("D", seq, &format!("11={seq}|58={long}|"))]);
     });
-    assert!(said.is_empty(), "{said:?}");
     assert!(seq > 50, "it failed at once, at {seq}");
-    assert!(has_failed(&events), "{:?}", events.lock().unwrap());
 }
 
 /// Threads that send, and the orders of each.
@@ -254,10 +201,9 @@ fn threads_that_send_while_lines_break_send_each_message_once() {
         room: 1 << 10,
     };
     let (net, desk) = (SimNet::new(7, weather), Desk::default());
-    let settings = |role| config(Durability::Process, role);
     let host = |node| SimHost::new(node, &net, &SimDisk::new());
-    let (mut acceptor, _) = start(settings(Role::Acceptor), &desk, host(1));
-    let (mut initiator, events) = start(settings(Role::Initiator), &Desk::default(), host(2));
+    let (mut acceptor, _) = start(acceptor(Durability::Process), &desk, host(1));
+    let (mut initiator, events) = start(initiator(), &Desk::default(), host(2));
     let busy = Arc::new(AtomicUsize::new(THREADS));
     let threads: Vec<_> = (0..THREADS)
         .map(|thread| {

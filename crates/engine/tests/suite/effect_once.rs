@@ -2,42 +2,13 @@
 
 use crate::common;
 
-use std::cell::RefCell;
-use std::net::{Ipv4Addr, SocketAddr};
-use std::rc::Rc;
-
 use fixwire::Engine;
-use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
+use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::session::{BeginString, Config, Role};
-use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
 
-use common::wire::{self, calm};
-
-const PORT: u16 = 1000;
-
-/// Remembers the orders that it has seen, across engines, and answers those that ask for it.
-#[derive(Clone, Default)]
-struct Desk(Rc<RefCell<Vec<String>>>);
-
-impl Application for Desk {
-    fn on_message(
-        &mut self,
-        _: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        self.0.borrow_mut().push(String::from_utf8_lossy(id).into());
-        match id {
-            b"ANSWERED" => wire::answer(message, from, b"8", outbox),
-            _ => Ok(()),
-        }
-    }
-}
+use common::wire::{self, Desk, PORT, calm};
 
 struct World {
     net: SimNet,
@@ -62,9 +33,7 @@ impl World {
     }
 
     fn turns(&mut self) {
-        for _ in 0..20 {
-            self.engine.as_mut().unwrap().turn().unwrap();
-        }
+        wire::turns(self.engine.as_mut().unwrap());
     }
 
     fn say(&mut self, conn: ConnId, kind: &str, seq: u64, body: &str) {
@@ -96,24 +65,10 @@ fn start(
     desk: &Desk,
     durability: Durability,
 ) -> Engine<Desk, SimHost> {
-    let mut fix = Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
-    fix.max_latency = None;
-    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
     let config = EngineConfig {
-        durability,
         segment_bytes: 64 << 10,
-        max_message: 1024,
-        limits: Limits {
-            outbox_bytes: 8 << 10,
-            outbox_messages: 64,
-            ..Limits::default()
-        },
-        sessions: vec![SessionConfig::new(
-            "PEER",
-            fix,
-            Connection::Acceptor { listen },
-        )],
-        ..EngineConfig::default()
+        limits: wire::outbox(8 << 10, 64),
+        ..wire::config(durability, vec![wire::acceptor("PEER")])
     };
     Engine::with_host(config, desk.clone(), SimHost::new(1, net, disk)).expect("it starts")
 }

@@ -2,23 +2,21 @@
 
 use crate::common;
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
+use fixwire::config::{Durability, EngineConfig, SessionConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::session::{self, BeginString, Role};
+use fixwire::protocol::session::BeginString;
 use fixwire::protocol::{
     Application, Message, Nanos, Now, Outbox, Parting, Refusal, SessionId, tag,
 };
 use fixwire::{Engine, Event};
 
-use common::wire::{self, calm};
+use common::wire::{self, PORT, calm};
+use common::{Events, events};
 
-const PORT: u16 = 1000;
 /// Bytes that a connection holds unread.
 const ROOM: usize = 1500;
 
@@ -48,19 +46,14 @@ impl Application for Answerer {
 }
 
 fn session(place: usize) -> SessionConfig {
-    let peer = format!("P{place}");
-    let acceptor = Role::Acceptor;
-    let mut fix = session::Config::new(BeginString::Fix42, acceptor, b"ENGINE", peer.as_bytes());
-    fix.max_latency = None;
-    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
-    SessionConfig::new(peer, fix, Connection::Acceptor { listen })
+    wire::acceptor(&format!("P{place}"))
 }
 
 struct World {
     net: SimNet,
     disk: SimDisk,
     engine: Engine<Answerer, SimHost>,
-    events: Arc<Mutex<Vec<Event>>>,
+    events: Events,
 }
 
 impl World {
@@ -71,23 +64,14 @@ impl World {
     /// An engine with the journal of one that died.
     fn on(net: SimNet, disk: SimDisk, sessions: Vec<SessionConfig>) -> Self {
         let config = EngineConfig {
-            durability: Durability::Process,
             segment_bytes: 256 << 10,
-            max_message: 1024,
-            limits: Limits {
-                outbox_bytes: 8 << 10,
-                outbox_messages: 64,
-                ..Limits::default()
-            },
+            limits: wire::outbox(8 << 10, 64),
             stop_timeout: Duration::from_secs(1),
-            sessions,
-            ..EngineConfig::default()
+            ..wire::config(Durability::Process, sessions)
         };
         let host = SimHost::new(1, &net, &disk);
         let mut engine = Engine::with_host(config, Answerer, host).unwrap();
-        let events = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&events);
-        engine.on_event(move |_, event| heard.lock().unwrap().push(event.clone()));
+        let events = events(&mut engine);
         Self {
             net,
             disk,
@@ -97,9 +81,7 @@ impl World {
     }
 
     fn turns(&mut self) {
-        for _ in 0..20 {
-            self.engine.turn().unwrap();
-        }
+        wire::turns(&mut self.engine);
     }
 
     fn connect(&mut self) -> ConnId {
@@ -180,19 +162,15 @@ fn a_crash_between_the_logouts_and_the_reset_does_not_undo_it() {
     let World {
         net, disk, engine, ..
     } = world;
-    let numbers = |engine: &Engine<Answerer, SimHost>| {
-        let found = engine.sessions().map(|s| (s.next_in, s.next_out));
-        found.collect::<Vec<_>>()
-    };
     assert_eq!(
-        numbers(&engine),
+        wire::numbers(&engine),
         [(43, 43)],
         "the Logout still waits for the socket"
     );
     net.crash(1, false);
     drop(engine);
     let world = World::on(net, disk, resetting());
-    assert_eq!(numbers(&world.engine), [(1, 1)]);
+    assert_eq!(wire::numbers(&world.engine), [(1, 1)]);
 }
 
 #[test]
@@ -314,16 +292,10 @@ fn a_backlog_that_a_reset_at_the_disconnect_makes_void_is_counted() {
 
 #[test]
 fn the_logout_for_a_refused_logon_leaves_although_an_application_message_waits() {
-    let mut fix = session::Config::new(BeginString::Fix42, Role::Initiator, b"ENGINE", b"P0");
-    fix.max_latency = None;
-    let connection = Connection::Initiator {
-        hosts: vec![("127.0.0.1".to_owned(), PORT)],
-        reconnect: vec![Duration::from_secs(60)],
-        timeout: Duration::from_secs(1),
-    };
     let net = SimNet::new(1, calm(ROOM));
-    let listener = net.listen(0, SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)));
-    let sessions = vec![SessionConfig::new("P0", fix, connection)];
+    let listener = net.listen(0, wire::at(PORT));
+    let (reconnect, timeout) = (Duration::from_secs(60), Duration::from_secs(1));
+    let sessions = vec![wire::initiator("ENGINE", "P0", reconnect, timeout)];
     let mut world = World::on(net, SimDisk::new(), sessions);
     let mut handle = world.engine.handle();
     world.turns();

@@ -1,5 +1,7 @@
 //! The journal in a real directory: who may open it, what it prints and what verifying it finds.
 
+use crate::common::journal::SMALL;
+
 use fixwire::journal::{
     Cause, Config, Direction, Directory, Effect, Filter, Format, Journal, JournalError, JournalId,
     Kind, Recovered, dump, verify,
@@ -9,12 +11,6 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-const SMALL: Config = Config {
-    segment_bytes: 4096,
-    index_entries: 4,
-    synced_before_sent: false,
-    retention: None,
-};
 const WALL: Timestamp = Timestamp(1_787_319_000_123_456_789);
 const LOGON: &[u8] = b"8=FIX.4.2\x019=1\x0135=A\x0134=1\x01554=hunter2\x0110=000\x01";
 

@@ -1,20 +1,16 @@
 //! The newest segment is remembered: when it is missing, the journal does not open with older numbers.
 
+use crate::common::journal::SMALL;
+
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Cause, Config, Counters, Directory, Disk, Journal, JournalError, JournalId, Kind, verify,
+    Cause, Counters, Directory, Disk, Journal, JournalError, JournalId, Kind, verify,
 };
 use fixwire_protocol::time::Timestamp;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-const SMALL: Config = Config {
-    segment_bytes: 4096,
-    index_entries: 4,
-    synced_before_sent: false,
-    retention: None,
-};
 const WALL: Timestamp = Timestamp(1_000);
 
 /// Writes so many inbound messages of 500 bytes: seven fill a segment.

@@ -1,17 +1,13 @@
 //! Whatever happens to the files, a journal opens with what was written or says what is wrong.
 
+use crate::common::journal::{Random, SMALL};
+
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
     Cause, Config, Damage, Effect, Journal, JournalError, JournalId, Kind, Position,
 };
 use fixwire_protocol::time::Timestamp;
 
-const SMALL: Config = Config {
-    segment_bytes: 4096,
-    index_entries: 4,
-    synced_before_sent: false,
-    retention: None,
-};
 const WALL: Timestamp = Timestamp(1_000);
 
 /// An order and its answer, in one record.
@@ -359,18 +355,6 @@ fn states_grow_with_the_operations() {
         last = at;
     }
     assert_eq!(last, all.len() - 1);
-}
-
-/// A small generator, so that a failing seed can be named.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, choices: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % choices
-    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What was sent can be read again: by number, in ranges, over segments, resets and a ring.
 
+use crate::common::journal::SMALL;
+
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
     Cause, Config, Disk, Effect, Journal, JournalId, Kind, Memory, OsDisk, Position, Stored,
@@ -8,12 +10,6 @@ use fixwire_protocol::time::Timestamp;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-const SMALL: Config = Config {
-    segment_bytes: 4096,
-    index_entries: 4,
-    synced_before_sent: false,
-    retention: None,
-};
 const WALL: Timestamp = Timestamp(1_000);
 
 fn sent(session: JournalId, next_out: u64, epoch: u32) -> Cause<'static> {

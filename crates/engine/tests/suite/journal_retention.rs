@@ -17,6 +17,11 @@ const KEEP: Retention = Retention {
     resend: None,
     compress: false,
 };
+/// The same, and only messages of the last half minute are resent.
+const RESEND: Retention = Retention {
+    resend: Some(Nanos::from_secs(30)),
+    ..KEEP
+};
 
 fn config(retention: Retention) -> Config {
     Config {
@@ -258,13 +263,9 @@ fn retired_segments_are_compressed_and_read_as_before() {
 
 #[test]
 fn messages_older_than_they_can_be_resent_become_gaps() {
-    let limited = Retention {
-        resend: Some(Nanos::from_secs(30)),
-        ..KEEP
-    };
     let root = TempDir::new().unwrap();
     let path = root.path().join("journal");
-    let mut journal = open(&path, limited);
+    let mut journal = open(&path, RESEND);
     let a = journal.register(Timestamp(0), "A").unwrap();
     for second in 1..100 {
         send(&mut journal, a, second).unwrap();
@@ -280,7 +281,7 @@ fn messages_older_than_they_can_be_resent_become_gaps() {
         assert_eq!(stored, Some(Stored::Message { seq, bytes: &bytes }));
     }
     drop(journal);
-    let journal = open(&path, limited);
+    let journal = open(&path, RESEND);
     let mut replay = journal.replay(a, 1, 99);
     assert!(matches!(
         journal.next_of(&mut replay),
@@ -291,13 +292,9 @@ fn messages_older_than_they_can_be_resent_become_gaps() {
 
 #[test]
 fn notes_of_the_application_stay_for_ever() {
-    let limited = Retention {
-        resend: Some(Nanos::from_secs(30)),
-        ..KEEP
-    };
     let root = TempDir::new().unwrap();
     let path = root.path().join("journal");
-    let mut journal = open(&path, limited);
+    let mut journal = open(&path, RESEND);
     let a = journal.register(Timestamp(0), "A").unwrap();
     let notes = "notes of the application";
     let notes = journal.register(Timestamp(0), notes).unwrap();
@@ -306,7 +303,7 @@ fn notes_of_the_application_stay_for_ever() {
         send(&mut journal, id, second).unwrap();
     }
     drop(journal);
-    let journal = open(&path, limited);
+    let journal = open(&path, RESEND);
     serves_all(&journal, notes);
 }
 

@@ -1,5 +1,7 @@
 //! A journal that is damaged can be made to open again, and everybody hears what is lost by that.
 
+use crate::common::journal::{Random, SMALL};
+
 use fixwire::Durability;
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
@@ -12,12 +14,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-const SMALL: Config = Config {
-    segment_bytes: 4096,
-    index_entries: 4,
-    synced_before_sent: false,
-    retention: None,
-};
 const NOW: Timestamp = Timestamp(1_787_319_000_000_000_000);
 const NAMES: [&str; 2] = ["FIX.4.4:HOUSE->BROKER", "FIX.4.4:HOUSE->VENUE"];
 const NOTES: &str = "notes of the application";
@@ -460,16 +456,4 @@ fn a_salvage_that_was_broken_off_is_not_taken_for_a_journal() {
     assert!(matches!(error, JournalError::Salvaging { .. }), "{error}");
     fs::remove_file(path.join("salvage")).unwrap();
     open(&path).unwrap();
-}
-
-/// A small generator, so that a failing seed can be named.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, choices: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % choices
-    }
 }

@@ -2,38 +2,16 @@
 
 use crate::common;
 
-use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Mutex};
-
-use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
+use fixwire::config::{Durability, EngineConfig, Limits};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{self, Journal, Kind, Position};
-use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{
-    Application, Message, Nanos, Now, Outbox, Precision, Refusal, SessionId, Stamp, Timestamp,
-    frame,
-};
+use fixwire::protocol::{Nanos, Precision, Stamp, Timestamp, frame};
 use fixwire::{Engine, Event};
 
-use common::wire::{self, calm};
-
-/// Answers each order with one report.
-struct Answerer;
-
-impl Application for Answerer {
-    fn on_message(
-        &mut self,
-        _: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        wire::answer(message, from, b"8", outbox).expect("room for a report");
-        Ok(())
-    }
-}
+use common::wire::{self, Answerer, PORT, calm};
+use common::{Events, events};
 
 /// A connection to an engine, and all that it wrote on it, with `|` for SOH.
 struct Talk {
@@ -42,35 +20,23 @@ struct Talk {
     conn: ConnId,
     /// `None` when the process has ended: the disk has what it wrote.
     engine: Option<Engine<Answerer, SimHost>>,
-    events: Arc<Mutex<Vec<Event>>>,
+    events: Events,
     wrote: String,
 }
 
 impl Talk {
     fn new(durability: Durability, precision: Precision, limits: Limits) -> Self {
         let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
-        let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
-        fix.max_latency = None;
-        fix.precision = precision;
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1000));
+        let mut session = wire::acceptor("PEER");
+        session.session.precision = precision;
         let config = EngineConfig {
-            durability,
-            segment_bytes: 1 << 20,
-            max_message: 1024,
             limits,
-            sessions: vec![SessionConfig::new(
-                "S",
-                fix,
-                Connection::Acceptor { listen },
-            )],
-            ..EngineConfig::default()
+            ..wire::config(durability, vec![session])
         };
         let host = SimHost::new(1, &net, &disk);
         let mut engine = Engine::with_host(config, Answerer, host).unwrap();
-        let events = Arc::<Mutex<Vec<Event>>>::default();
-        let heard = Arc::clone(&events);
-        engine.on_event(move |_, event| heard.lock().unwrap().push(event.clone()));
-        let conn = net.connect(0, 1000).unwrap();
+        let events = events(&mut engine);
+        let conn = net.connect(0, PORT).unwrap();
         let mut talk = Self {
             net,
             disk,
@@ -175,8 +141,7 @@ fn in_memory_only_what_a_resend_needs_is_recorded() {
     talk.say("D", 2, DUPLICATE);
     talk.say("D", 3, "43=Y|122=20260302-08:00:01|11=B|");
     let engine = talk.engine.as_ref().expect("a process");
-    let before = engine.sessions().next().map(|s| (s.next_in, s.next_out));
-    assert_eq!(before, Some((5, 6)));
+    assert_eq!(wire::numbers(engine), [(5, 6)]);
     talk.say("2", 5, "7=1|16=0|");
     let resent = wire::shown(&talk.wrote, &["43"]);
     assert_eq!(resent.iter().filter(|text| text.ends_with(" Y")).count(), 5);
@@ -362,7 +327,7 @@ fn a_flood_is_logged_up_to_a_limit_and_the_rest_is_counted() {
     talk.turn();
     // The allowance comes back with time.
     talk.net.advance(Nanos(3_600_000_000_000));
-    talk.conn = talk.net.connect(0, 1000).unwrap();
+    talk.conn = talk.net.connect(0, PORT).unwrap();
     talk.say("A", 5, "98=0|108=30|");
     talk.say("D", 2, DUPLICATE);
     let told: u64 = told(&talk).iter().sum();

@@ -2,22 +2,20 @@
 
 use crate::common;
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use fixwire::Engine;
-use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
+use fixwire::config::{Durability, EngineConfig, Limits, SessionConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::session::{self, BeginString, Role};
+use fixwire::protocol::session::Role;
 use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, SessionId};
 
-use common::wire::{self, calm, write as say};
+use common::wire::{self, PORT, calm, turns, write as say};
 
 const ENGINE: u32 = 1;
 const OTHERS: u32 = 0;
-const PORT: u16 = 1000;
 
 /// Passes every order on to the next session.
 struct PassOn;
@@ -38,24 +36,16 @@ fn net() -> SimNet {
     SimNet::new(1, calm(1 << 20))
 }
 
-fn at() -> SocketAddr {
-    SocketAddr::from((Ipv4Addr::LOCALHOST, PORT))
-}
-
 /// A session with the peer `P0`, `P1`, … by its place in the list.
 fn session(place: usize, role: Role) -> SessionConfig {
     let peer = format!("P{place}");
-    let mut fix = session::Config::new(BeginString::Fix42, role, b"ENGINE", peer.as_bytes());
-    fix.max_latency = None;
-    let connection = match role {
-        Role::Acceptor => Connection::Acceptor { listen: at() },
-        Role::Initiator => Connection::Initiator {
-            hosts: vec![("127.0.0.1".to_owned(), PORT)],
-            reconnect: vec![Duration::from_secs(1)],
-            timeout: Duration::from_secs(5),
-        },
-    };
-    SessionConfig::new(peer, fix, connection)
+    match role {
+        Role::Acceptor => wire::acceptor(&peer),
+        Role::Initiator => {
+            let (reconnect, timeout) = (Duration::from_secs(1), Duration::from_secs(5));
+            wire::initiator("ENGINE", &peer, reconnect, timeout)
+        }
+    }
 }
 
 fn engine(
@@ -65,17 +55,12 @@ fn engine(
     sessions: Vec<SessionConfig>,
 ) -> Engine<PassOn, SimHost> {
     let config = EngineConfig {
-        durability,
         segment_bytes: 256 << 10,
-        max_message: 1024,
         limits: Limits {
-            outbox_bytes: 8 << 10,
-            outbox_messages: 16,
             pending_per_address: 64,
-            ..Limits::default()
+            ..wire::outbox(8 << 10, 16)
         },
-        sessions,
-        ..EngineConfig::default()
+        ..wire::config(durability, sessions)
     };
     Engine::with_host(config, PassOn, SimHost::new(ENGINE, net, disk)).unwrap()
 }
@@ -85,16 +70,10 @@ fn heard(net: &SimNet, conn: ConnId) -> Vec<String> {
     wire::shown(&wire::read(net, conn), &[])
 }
 
-fn turns(engine: &mut Engine<PassOn, SimHost>) {
-    for _ in 0..20 {
-        engine.turn().unwrap();
-    }
-}
-
 #[test]
 fn a_logout_that_is_taken_back_does_not_connect_twice() {
     let (net, disk) = (net(), SimDisk::new());
-    let listener = net.listen(OTHERS, at());
+    let listener = net.listen(OTHERS, wire::at(PORT));
     let sessions = vec![session(0, Role::Initiator)];
     let mut engine = engine(&net, &disk, Durability::Process, sessions);
     let mut handle = engine.handle();
@@ -120,7 +99,7 @@ fn a_logout_that_is_taken_back_does_not_connect_twice() {
 #[test]
 fn an_engine_that_stops_makes_no_connection() {
     let (net, disk) = (net(), SimDisk::new());
-    let listener = net.listen(OTHERS, at());
+    let listener = net.listen(OTHERS, wire::at(PORT));
     let sessions = vec![session(0, Role::Initiator), session(1, Role::Initiator)];
     let mut engine = engine(&net, &disk, Durability::Process, sessions);
     let mut handle = engine.handle();
@@ -200,8 +179,7 @@ fn a_crash_ends_a_connection_too() {
     net.crash(ENGINE, false);
     drop(before);
     let mut after = engine(&net, &disk, Durability::Process, resetting());
-    let numbers: Vec<_> = after.sessions().map(|s| (s.next_in, s.next_out)).collect();
-    assert_eq!(numbers, [(1, 1)]);
+    assert_eq!(wire::numbers(&after), [(1, 1)]);
     let conn = net.connect(OTHERS, PORT).unwrap();
     turns(&mut after);
     say(&net, conn, "P0", "A", 1, "98=0|108=30|");
@@ -218,6 +196,5 @@ fn what_was_sent_since_a_disconnect_outlives_a_crash() {
     turns(&mut before);
     drop(before);
     let after = engine(&net, &disk, Durability::Process, resetting());
-    let numbers: Vec<_> = after.sessions().map(|s| (s.next_in, s.next_out)).collect();
-    assert_eq!(numbers, [(1, 2)]);
+    assert_eq!(wire::numbers(&after), [(1, 2)]);
 }

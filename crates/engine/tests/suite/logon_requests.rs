@@ -2,18 +2,17 @@
 
 use crate::common;
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fixwire::Engine;
-use fixwire::config::{Connection, EngineConfig, SessionConfig};
+use fixwire::config::EngineConfig;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::session::{self, BeginString, Role};
+use fixwire::protocol::session::BeginString;
 use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
 
-use common::wire::{self, calm};
+use common::wire::{self, PORT, calm};
 
 /// Knows one user, and writes down whom it was asked about.
 #[derive(Default)]
@@ -52,15 +51,10 @@ impl Application for Door {
 #[test]
 fn the_application_may_refuse_a_logon_that_the_session_would_take() {
     let net = SimNet::new(1, calm(1 << 20));
-    let mut fix = session::Config::new(BeginString::Fix44, Role::Acceptor, b"ENGINE", b"PEER");
-    fix.max_latency = None;
-    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1000));
+    let mut session = wire::acceptor("PEER");
+    session.session.begin_string = BeginString::Fix44;
     let config = EngineConfig {
-        sessions: vec![SessionConfig::new(
-            "S",
-            fix,
-            Connection::Acceptor { listen },
-        )],
+        sessions: vec![session],
         ..EngineConfig::default()
     };
     let host = SimHost::new(1, &net, &SimDisk::new());
@@ -72,17 +66,13 @@ fn the_application_may_refuse_a_logon_that_the_session_would_take() {
         told.fetch_or(is_lock, Ordering::SeqCst);
     });
     let mut say = |seq: u64, body: &str| {
-        let conn = net.connect(0, 1000).unwrap();
+        let conn = net.connect(0, PORT).unwrap();
         let body = format!("35=A|34={seq}|49=PEER|52=20260302-08:00:01|56=ENGINE|{body}");
         net.write(conn, &common::whole("FIX.4.4", &body)).unwrap();
-        for _ in 0..20 {
-            engine.turn().unwrap();
-        }
+        wire::turns(&mut engine);
         let heard = wire::read(&net, conn);
         net.close(conn);
-        for _ in 0..20 {
-            engine.turn().unwrap();
-        }
+        wire::turns(&mut engine);
         (heard, std::mem::take(&mut engine.application_mut().0))
     };
     // What the session does not take, nobody is asked about.

@@ -4,22 +4,18 @@
 use crate::common;
 
 use std::fs;
-use std::net::{Ipv4Addr, SocketAddr};
 
 use fixwire::Engine;
-use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
+use fixwire::config::{Connection, Durability, EngineConfig};
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Filter, Format, dump};
 use fixwire::log::FileLog;
-use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{
     Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
 };
 
-use common::wire::{self, calm};
-
-const PORT: u16 = 1000;
+use common::wire::{self, PORT, calm, turns};
 
 /// Answers each order and notes its id; panics at BANG.
 #[derive(Default)]
@@ -62,24 +58,9 @@ impl Application for Desk {
 }
 
 fn config(durability: Durability) -> EngineConfig {
-    let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
-    fix.max_latency = None;
-    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
-    let mut session = SessionConfig::new("ENGINE->PEER", fix, Connection::Acceptor { listen });
+    let mut session = wire::acceptor("PEER");
     session.answer_panics = true;
-    EngineConfig {
-        durability,
-        segment_bytes: 1 << 20,
-        max_message: 1024,
-        sessions: vec![session],
-        ..EngineConfig::default()
-    }
-}
-
-fn turns<H: fixwire::Host>(engine: &mut Engine<Desk, H>) {
-    for _ in 0..20 {
-        engine.turn().expect("it works");
-    }
+    wire::config(durability, vec![session])
 }
 
 #[test]

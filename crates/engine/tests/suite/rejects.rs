@@ -2,17 +2,14 @@
 
 use crate::common;
 
-use std::net::{Ipv4Addr, SocketAddr};
-
 use fixwire::Engine;
-use fixwire::config::{Connection, EngineConfig, SessionConfig};
+use fixwire::config::EngineConfig;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::dictionary::{Dictionary, Version};
-use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, SessionId, tag};
 
-use common::wire::{self, calm};
+use common::wire::{self, PORT, calm};
 
 /// Answers each order, and writes down what is rejected.
 #[derive(Default)]
@@ -71,26 +68,18 @@ impl Application for Desk {
 #[test]
 fn the_application_hears_what_was_rejected() {
     let net = SimNet::new(1, calm(1 << 20));
-    let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
-    fix.max_latency = None;
-    fix.dictionary = Some(Dictionary::built_in(Version::Fix42).into());
-    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1000));
+    let mut session = wire::acceptor("PEER");
+    session.session.dictionary = Some(Dictionary::built_in(Version::Fix42).into());
     let config = EngineConfig {
-        sessions: vec![SessionConfig::new(
-            "S",
-            fix,
-            Connection::Acceptor { listen },
-        )],
+        sessions: vec![session],
         ..EngineConfig::default()
     };
     let host = SimHost::new(1, &net, &SimDisk::new());
     let mut engine = Engine::with_host(config, Desk::default(), host).unwrap();
-    let conn = net.connect(0, 1000).unwrap();
+    let conn = net.connect(0, PORT).unwrap();
     let mut say = |kind: &str, seq: u64, body: &str| {
         wire::write(&net, conn, "PEER", kind, seq, body);
-        for _ in 0..20 {
-            engine.turn().unwrap();
-        }
+        wire::turns(&mut engine);
         let said = std::mem::take(&mut engine.application_mut().0);
         (wire::shown(&wire::read(&net, conn), &["45"]), said)
     };

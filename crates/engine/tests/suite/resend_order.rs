@@ -2,38 +2,13 @@
 
 use crate::common;
 
-use std::net::{Ipv4Addr, SocketAddr};
-
 use fixwire::Engine;
-use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
+use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, SessionId, tag};
 
-use common::wire::{self, calm};
-
-/// Answers each order with one report; that of order KEEP is not sent again.
-struct Answerer;
-
-impl Application for Answerer {
-    fn on_message(
-        &mut self,
-        _: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        wire::answer(message, from, b"8", outbox).expect("room for a report");
-        Ok(())
-    }
-
-    fn on_resend(&mut self, _: Now, _: SessionId, stored: &[u8]) -> bool {
-        let mut decoder = Decoder::with_capacity(64);
-        decoder.decode(stored).get(tag::CL_ORD_ID) != Some(b"KEEP")
-    }
-}
+use common::wire::{self, Answerer, PORT, calm};
 
 /// A connection to an engine with a small outbox.
 struct Talk {
@@ -45,28 +20,14 @@ struct Talk {
 impl Talk {
     fn new(durability: Durability) -> Self {
         let net = SimNet::new(1, calm(1 << 20));
-        let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
-        fix.max_latency = None;
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1000));
         let config = EngineConfig {
-            durability,
             segment_bytes: 64 << 10,
-            max_message: 1024,
-            limits: Limits {
-                outbox_bytes: 4096,
-                outbox_messages: 16,
-                ..Limits::default()
-            },
-            sessions: vec![SessionConfig::new(
-                "S",
-                fix,
-                Connection::Acceptor { listen },
-            )],
-            ..EngineConfig::default()
+            limits: wire::outbox(4096, 16),
+            ..wire::config(durability, vec![wire::acceptor("PEER")])
         };
         let host = SimHost::new(1, &net, &SimDisk::new());
         let engine = Engine::with_host(config, Answerer, host).unwrap();
-        let conn = net.connect(0, 1000).unwrap();
+        let conn = net.connect(0, PORT).unwrap();
         Self { net, conn, engine }
     }
 
@@ -83,9 +44,7 @@ impl Talk {
     }
 
     fn hear(&mut self) -> Vec<String> {
-        for _ in 0..20 {
-            self.engine.turn().unwrap();
-        }
+        wire::turns(&mut self.engine);
         wire::shown(&wire::read(&self.net, self.conn), &["43"])
     }
 }

@@ -2,18 +2,13 @@
 
 use crate::common;
 
-use std::net::{Ipv4Addr, SocketAddr};
-
-use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
+use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, Timestamp};
 use fixwire::{ConfigError, Engine, EngineError};
 
-use common::wire::{self, calm};
-
-const PORT: u16 = 1000;
+use common::wire::{self, PORT, calm, turns};
 
 /// Notes what it hears.
 #[derive(Default)]
@@ -58,23 +53,7 @@ impl Application for Desk {
 }
 
 fn config() -> EngineConfig {
-    let mut fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"ENGINE", b"PEER");
-    fix.max_latency = None;
-    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
-    let session = SessionConfig::new("ENGINE->PEER", fix, Connection::Acceptor { listen });
-    EngineConfig {
-        durability: Durability::Process,
-        segment_bytes: 1 << 20,
-        max_message: 1024,
-        sessions: vec![session],
-        ..EngineConfig::default()
-    }
-}
-
-fn turns(engine: &mut Engine<Desk, SimHost>) {
-    for _ in 0..20 {
-        engine.turn().expect("it works");
-    }
+    wire::config(Durability::Process, vec![wire::acceptor("PEER")])
 }
 
 #[test]

@@ -2,10 +2,8 @@
 
 use crate::common;
 
-use std::net::{Ipv4Addr, SocketAddr};
-
 use fixwire::Engine;
-use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
+use fixwire::config::{Connection, Durability, SessionConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
@@ -14,9 +12,7 @@ use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, Sessi
 use fixwire::settings::{Settings, Source};
 
 use common::whole;
-use common::wire::{self, calm};
-
-const PORT: u16 = 1000;
+use common::wire::{self, PORT, calm, numbers};
 
 /// Takes whatever comes.
 struct Taker;
@@ -47,13 +43,7 @@ fn engine_on(
     net: &SimNet,
     sessions: Vec<SessionConfig>,
 ) -> Engine<Taker, SimHost> {
-    let config = EngineConfig {
-        durability: Durability::Process,
-        segment_bytes: 1 << 20,
-        max_message: 1024,
-        sessions,
-        ..EngineConfig::default()
-    };
+    let config = wire::config(Durability::Process, sessions);
     let host = SimHost::new(node, net, disk);
     Engine::with_host(config, Taker, host).expect("it starts")
 }
@@ -62,7 +52,7 @@ fn acceptor(name: &str, port: u16, change: impl FnOnce(&mut session::Config)) ->
     let mut fix = session::Config::new(BeginString::Fix44, Role::Acceptor, b"HOUSE", b"FIRM");
     fix.max_latency = None;
     change(&mut fix);
-    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let listen = wire::at(port);
     SessionConfig::new(name, fix, Connection::Acceptor { listen })
 }
 
@@ -78,9 +68,7 @@ fn log_on(net: &SimNet, engine: &mut Engine<Taker, SimHost>, field: &str) -> (Co
     let body = format!("35=A|34=1|49=FIRM|52=20260302-08:00:01|56=HOUSE|{field}98=0|108=30|");
     net.write(conn, &whole("FIX.4.4", &body))
         .expect("a connection");
-    for _ in 0..20 {
-        engine.turn().expect("it works");
-    }
+    wire::turns(engine);
     (conn, wire::read(net, conn))
 }
 
@@ -190,10 +178,4 @@ fn play(net: &SimNet, firm: &mut Engine<Taker, SimHost>, house: &mut Engine<Take
         firm.turn().expect("the firm works");
         house.turn().expect("the house works");
     }
-}
-
-/// MsgSeqNums of each session, the next in and the next out.
-fn numbers(engine: &Engine<Taker, SimHost>) -> Vec<(u64, u64)> {
-    let sessions = engine.sessions();
-    sessions.map(|it| (it.next_in, it.next_out)).collect()
 }

@@ -4,6 +4,7 @@ use crate::common;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -159,13 +160,7 @@ fn sessions_log_on_through_every_kind_of_proxy() {
             session.transport.proxy = proxy(kind, scripted.address, "ann", "sesame");
         });
         wait_until(
-            || {
-                initiator
-                    .seen
-                    .logons
-                    .load(std::sync::atomic::Ordering::SeqCst)
-                    > 0
-            },
+            || initiator.seen.logons.load(Ordering::SeqCst) > 0,
             || {
                 format!(
                     "{kind:?}: {:?} {:?}",

@@ -5,6 +5,7 @@ use crate::certificates;
 use crate::common;
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use certificates::*;
@@ -112,13 +113,7 @@ fn each_engines_words_for_tls_log_on_to_each_others() {
         config.segment_bytes = 16 << 20;
         let initiator = Running::start(config);
         wait_until(
-            || {
-                initiator
-                    .seen
-                    .logons
-                    .load(std::sync::atomic::Ordering::SeqCst)
-                    > 0
-            },
+            || initiator.seen.logons.load(Ordering::SeqCst) > 0,
             || {
                 format!(
                     "{theirs} to {ours}: {:?} {:?}",
