@@ -119,11 +119,10 @@ impl Application for Desk {
     ) -> Result<(), Refusal> {
         let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
         self.0.borrow_mut().push(String::from_utf8_lossy(id).into());
-        match (message.msg_type(), id) {
-            (b"D", b"QUIET") => Ok(()),
-            (b"D", _) => answer(message, from, b"8", outbox),
-            _ => Ok(()),
+        if message.msg_type() == b"D" && id != b"QUIET" {
+            answer(message, from, b"8", outbox)?;
         }
+        Ok(())
     }
 }
 
