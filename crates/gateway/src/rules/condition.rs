@@ -193,7 +193,14 @@ pub(super) fn entries<F: Fields>(
     let Some((at, def)) = view.group(level, count.tag) else {
         return false;
     };
-    let limit = level.map_or(view.fields.count(), |entry| entry.end);
+    // Of the entry that the group stands in, which may be one further out, or none.
+    let mut around = level;
+    while let Some(entry) = around
+        && !(entry.start..entry.end).contains(&at)
+    {
+        around = entry.outer;
+    }
+    let limit = around.map_or(view.fields.count(), |entry| entry.end);
     let mut start = at + 1;
     while let Some(end) = entry_end(view.fields, start, limit, def) {
         let entry = Level {

@@ -7,6 +7,7 @@ mod page;
 mod random;
 mod remember;
 mod script;
+mod slow;
 
 use std::string::String;
 use std::sync::{Arc, OnceLock};
@@ -216,6 +217,20 @@ fn what_was_matched_and_decided_is_told() {
     assert_eq!((evaluated.matched, evaluated.decided), (2, true));
     let (_, evaluated) = outcomes(&rules, &mut scratch, "ALPHA", "35=D|11=x|");
     assert_eq!((evaluated.matched, evaluated.decided), (1, false));
+}
+
+#[test]
+fn conditions_on_an_entry_see_the_other_groups_of_the_message_wherever_they_stand() {
+    let rules = loaded(
+        "[[rule]]\nfrom = ['GAMMA']\nwhen = 'any(NoPartyIDs, any(NoAllocs, AllocAccount = \"b\"))'\n\
+         do = ['count both']\n",
+    );
+    let (parties, allocs) = ("453=1|448=p|", "78=2|79=a|79=b|");
+    for order in [[parties, allocs], [allocs, parties]] {
+        let order = std::format!("35=D|{}", order.concat());
+        let (out, _) = outcomes(&rules, &mut Scratch::default(), "GAMMA", &order);
+        assert_eq!(out, ["count both"], "{order}");
+    }
 }
 
 #[test]

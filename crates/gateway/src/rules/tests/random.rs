@@ -1,205 +1,43 @@
 //! Random rules, held against the obvious way to do the same.
 
+use std::cell::Cell;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
+use fixwire_protocol::Decoder;
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{self, Dictionary, Version};
-use fixwire_protocol::{Decimal, Decoder, GroupEntry, Message};
+use fixwire_protocol::dictionary::{self, Version};
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
 
-use super::{SESSIONS, Scratch, dictionary, load, loaded, message, outcomes};
+use super::slow::{Part, Slow, Speaks, Tree, any_condition, any_message};
+use super::{Scratch, dictionary, load, loaded, message, outcomes};
 use crate::rules::Problem;
-use crate::rules::parse::condition;
-use crate::rules::syntax::{Condition, Form, How, Name, Op, Value};
-
-/// What the slow way looks at.
-struct Slow<'s> {
-    message: &'s Message<'s>,
-    dictionary: &'s Dictionary,
-    source: &'s str,
-}
-
-impl Slow<'_> {
-    fn value(&self, entry: Option<&GroupEntry<'_, '_>>, field: &Name) -> Option<Vec<u8>> {
-        let tag = field.text.parse().ok();
-        let tag = tag.or_else(|| self.dictionary.tag_of(&field.text)).unwrap();
-        // No field of these groups stands outside of them.
-        let inner = entry.and_then(|entry| entry.get(tag));
-        inner.or_else(|| self.message.get(tag)).map(<[u8]>::to_vec)
-    }
-
-    fn same(&self, field: &Name, value: &[u8], wanted: &Value, op: Op) -> bool {
-        let numbers = field.text.ends_with("Qty") || field.text == "AllocShares";
-        let text = wanted.name.text.as_bytes();
-        if numbers {
-            return match (Decimal::parse(value), Decimal::parse(text)) {
-                (Ok(value), Ok(wanted)) => ordered(op, &value, &wanted),
-                _ => op == Op::NotEqual,
-            };
-        }
-        let named = self.dictionary.message_named(&wanted.name.text);
-        let named = named.filter(|_| wanted.form == Form::Word);
-        ordered(
-            op,
-            &value,
-            &named.map_or(text, |one| one.msg_type().as_bytes()),
-        )
-    }
-
-    fn holds(&self, entry: Option<&GroupEntry<'_, '_>>, condition: &Condition) -> bool {
-        let value = |field: &Name| self.value(entry, field);
-        match condition {
-            Condition::And(all) => all.iter().all(|one| self.holds(entry, one)),
-            Condition::Or(any) => any.iter().any(|one| self.holds(entry, one)),
-            Condition::Not(inner) => !self.holds(entry, inner),
-            Condition::Compare(field, op, wanted) => {
-                value(field).is_some_and(|value| self.same(field, &value, wanted, *op))
-            }
-            Condition::In(field, values) => value(field).is_some_and(|value| {
-                let same = |wanted| self.same(field, &value, wanted, Op::Equal);
-                values.iter().any(same)
-            }),
-            Condition::Text(field, how, text) => value(field).is_some_and(|value| {
-                let value = String::from_utf8(value).unwrap();
-                match how {
-                    How::Begins => value.starts_with(&text.text),
-                    How::Contains => value.contains(&text.text),
-                    // `*a*` and `^a`, as they are made below.
-                    How::Like => value.contains(text.text.trim_matches('*')),
-                    How::Matches => value.starts_with(text.text.trim_matches('^')),
-                }
-            }),
-            Condition::Length(field, op, length) => {
-                value(field).is_some_and(|value| ordered(*op, &value.len(), &(*length as usize)))
-            }
-            Condition::Has(field) => value(field).is_some(),
-            Condition::AnyEntry(count, inner) => self
-                .entries(count)
-                .iter()
-                .any(|one| self.holds(Some(one), inner)),
-            Condition::AllEntries(count, inner) => self
-                .entries(count)
-                .iter()
-                .all(|one| self.holds(Some(one), inner)),
-            Condition::Source(names) => names.iter().any(|name| {
-                let begin = name.text.trim_end_matches('*');
-                self.source == name.text || (begin != name.text && self.source.starts_with(begin))
-            }),
-            Condition::Active(name) => name.text != "BETA2",
-            other => panic!("not made below: {other:?}"),
-        }
-    }
-
-    fn entries(&self, count: &Name) -> Vec<GroupEntry<'_, '_>> {
-        let tag = self.dictionary.tag_of(&count.text).unwrap();
-        let def = self.dictionary.group(self.message.msg_type(), tag);
-        let group = def.and_then(|def| self.message.group(def));
-        group.into_iter().flatten().collect()
-    }
-}
-
-fn ordered<T: Ord>(op: Op, one: &T, other: &T) -> bool {
-    match op {
-        Op::Equal => one == other,
-        Op::NotEqual => one != other,
-        Op::Less => one < other,
-        Op::AtMost => one <= other,
-        Op::Greater => one > other,
-        Op::AtLeast => one >= other,
-    }
-}
-
-fn any_op() -> impl Strategy<Value = &'static str> {
-    proptest::sample::select(&["=", "!=", "<", "<=", ">", ">="][..])
-}
-
-/// Conditions on fields of orders; `in_entry` those of an allocation too.
-fn simple(in_entry: bool) -> BoxedStrategy<String> {
-    let texts = proptest::sample::select(match in_entry {
-        true => &["Symbol", "AllocAccount"][..],
-        false => &["Symbol", "Text"][..],
-    });
-    let numbers = match in_entry {
-        true => "AllocShares",
-        false => "OrderQty",
-    };
-    let how = proptest::sample::select(
-        &[
-            "begins \"a\"",
-            "contains \"b\"",
-            "like \"*ab*\"",
-            "matches \"^b\"",
-        ][..],
-    );
-    prop_oneof![
-        (texts.clone(), any_op(), "[ab]{1,2}")
-            .prop_map(|(f, op, v)| std::format!("{f} {op} \"{v}\"")),
-        (any_op(), "[0-3]|1\\.0|\"2\"").prop_map(move |(op, v)| std::format!("{numbers} {op} {v}")),
-        (texts.clone(), "[ab]", "[ab]{2}")
-            .prop_map(|(f, a, b)| std::format!("{f} in (\"{a}\", \"{b}\")")),
-        (texts.clone(), how).prop_map(|(f, how)| std::format!("{f} {how}")),
-        (texts.clone(), any_op()).prop_map(|(f, op)| std::format!("length({f}) {op} 1")),
-        texts.prop_map(|f| std::format!("has({f})")),
-        "MsgType (= (D|F|NewOrderSingle)|in \\((D|8), (F|NewOrderSingle)\\))",
-        "source (= (ALPHA|\"BETA\\*\")|!= BETA1)|active\\((BETA2|VENUE)\\)",
-    ]
-    .boxed()
-}
-
-fn combined(simple: BoxedStrategy<String>) -> BoxedStrategy<String> {
-    let deeper = |inner: BoxedStrategy<String>| {
-        prop_oneof![
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| std::format!("({a} and {b})")),
-            (inner.clone(), inner.clone()).prop_map(|(a, b)| std::format!("({a} or {b})")),
-            inner.prop_map(|a| std::format!("not {a}")),
-        ]
-    };
-    simple.prop_recursive(3, 12, 2, deeper).boxed()
-}
-
-fn any_condition() -> BoxedStrategy<String> {
-    let inner = combined(simple(true));
-    let entries = (proptest::sample::select(&["any", "all"][..]), inner)
-        .prop_map(|(word, inner)| std::format!("{word}(NoAllocs, {inner})"));
-    combined(prop_oneof![3 => simple(false), 1 => entries].boxed())
-}
 
 /// A rule from these sessions, with this condition, that decides or counts.
-type AnyRule = (String, Option<String>, bool);
+type AnyRule = (&'static str, Option<Tree>, bool);
 
 fn any_rule() -> impl Strategy<Value = AnyRule> {
-    let condition = proptest::option::weighted(0.9, any_condition());
-    ("ALPHA|BETA\\*|\\*|BETA1", condition, any::<bool>())
+    let of = |speaks, from: &'static [&'static str]| {
+        let condition = proptest::option::weighted(0.9, any_condition(speaks));
+        (proptest::sample::select(from), condition, any::<bool>())
+    };
+    prop_oneof![
+        2 => of(Speaks::Fix42, &["ALPHA", "BETA*", "*", "BETA1"]),
+        1 => of(Speaks::Fix44, &["GAMMA", "*"]),
+    ]
 }
 
-fn any_order() -> impl Strategy<Value = String> {
-    let allocs = proptest::collection::vec(("[ab]{1,2}", "[0-3]"), 0..4);
-    let field = |tag: u32, value: Option<String>| match value {
-        Some(value) => std::format!("{tag}={value}|"),
-        None => String::new(),
+/// A message and its session.
+fn any_sent() -> impl Strategy<Value = (&'static str, Speaks, String)> {
+    let of = |speaks, sessions: &'static [&'static str]| {
+        let message = any_message(speaks);
+        (proptest::sample::select(sessions), Just(speaks), message)
     };
-    let text = || proptest::option::of("[ab]{1,2}");
-    (
-        "D|F|8",
-        text(),
-        text(),
-        proptest::option::of("[0-3]|2\\.0|x"),
-        allocs,
-    )
-        .prop_map(move |(kind, symbol, words, qty, allocs)| {
-            let mut order = std::format!("35={kind}|");
-            for field in [field(55, symbol), field(58, words), field(38, qty)] {
-                order += field.as_str();
-            }
-            if !allocs.is_empty() {
-                order += &std::format!("78={}|", allocs.len());
-            }
-            for (account, shares) in allocs {
-                order += &std::format!("79={account}|80={shares}|");
-            }
-            order
-        })
+    prop_oneof![
+        2 => of(Speaks::Fix42, &["ALPHA", "BETA1", "BETA2"]),
+        1 => of(Speaks::Fix44, &["GAMMA"]),
+    ]
 }
 
 fn text_of(rules: &[AnyRule], every: bool) -> String {
@@ -211,7 +49,7 @@ fn text_of(rules: &[AnyRule], every: bool) -> String {
     for (at, (from, when, sends)) in rules.iter().enumerate() {
         text += &std::format!("[[rule]]\nfrom = ['{from}']\n");
         if let Some(when) = when {
-            text += &std::format!("when = '''{when}'''\n");
+            text += &std::format!("when = '''{}'''\n", when.written());
         }
         let send = if *sends { ", 'return'" } else { "" };
         text += &std::format!("do = ['count r{at}'{send}]\n");
@@ -219,52 +57,81 @@ fn text_of(rules: &[AnyRule], every: bool) -> String {
     text
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+/// What the rules make of a message, worked out the slow way.
+fn wanted(
+    rules: &[AnyRule],
+    every: bool,
+    (source, speaks, order): &(&str, Speaks, String),
+) -> Vec<String> {
+    let message = Part::of_message(*speaks, &message(source, order));
+    let mut wanted = Vec::new();
+    for (at, (from, when, sends)) in rules.iter().enumerate() {
+        let begin = from.trim_end_matches('*');
+        let from = source == from || (begin != *from && source.starts_with(begin));
+        let mut slow = Slow {
+            speaks: *speaks,
+            source,
+            message: &message,
+            entries: Vec::new(),
+        };
+        if !from || !when.as_ref().is_none_or(|when| slow.holds(when)) {
+            continue;
+        }
+        wanted.push(std::format!("count r{at}"));
+        if *sends {
+            wanted.push(std::format!("return: {order}"));
+            if !every {
+                break;
+            }
+        }
+    }
+    wanted
+}
 
-    #[test]
-    fn rules_apply_as_their_text_says(
-        rules in proptest::collection::vec(any_rule(), 1..6),
-        every in any::<bool>(),
-        orders in proptest::collection::vec((0..3_usize, any_order()), 1..6),
-    ) {
-        let compiled = match load(&text_of(&rules, every)) {
+#[test]
+fn rules_apply_as_their_text_says() {
+    let mut runner = TestRunner::new(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(2000)
+    });
+    let rules = proptest::collection::vec(any_rule(), 1..6);
+    let sent = proptest::collection::vec(any_sent(), 1..6);
+    let (cases, loads) = (Cell::new(0), Cell::new(0));
+    let outcome = runner.run(&(rules, any::<bool>(), sent), |(rules, every, sent)| {
+        cases.set(cases.get() + 1);
+        let text = text_of(&rules, every);
+        let compiled = match load(&text) {
             Ok(compiled) => compiled,
             Err(errors) => {
                 for error in errors {
-                    let known = matches!(error.problem, Problem::Never { .. } | Problem::Unreachable { .. });
-                    prop_assert!(known, "{}", error);
+                    let problem = &error.problem;
+                    let known =
+                        matches!(problem, Problem::Never { .. } | Problem::Unreachable { .. });
+                    prop_assert!(known, "{error}\n{text}");
                 }
                 return Ok(());
             }
         };
+        loads.set(loads.get() + 1);
         let mut scratch = Scratch::default();
-        let dictionary = dictionary(Version::Fix42);
-        for (source, order) in &orders {
-            let source = SESSIONS[*source];
-            let bytes = message(source, order);
-            let mut decoder = Decoder::with_capacity(64);
-            let slow = Slow { message: &decoder.decode(&bytes), dictionary: &dictionary, source };
-            let mut wanted = Vec::new();
-            for (at, (from, when, sends)) in rules.iter().enumerate() {
-                let begin = from.trim_end_matches('*');
-                let from = source == from || (begin != from && source.starts_with(begin));
-                let when = when.as_ref().map(|when| condition(when).unwrap());
-                if !from || !when.is_none_or(|when| slow.holds(None, &when)) {
-                    continue;
-                }
-                wanted.push(std::format!("count r{at}"));
-                if *sends {
-                    wanted.push(std::format!("return: {}", order));
-                    if !every {
-                        break;
-                    }
-                }
-            }
-            let (found, _) = outcomes(&compiled, &mut scratch, source, order);
-            prop_assert_eq!(found, wanted, "{} {}", source, order);
+        for one in &sent {
+            let (found, _) = outcomes(&compiled, &mut scratch, one.0, &one.2);
+            prop_assert_eq!(
+                found,
+                wanted(&rules, every, one),
+                "{} {}\n{}",
+                one.0,
+                one.2,
+                text
+            );
         }
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
     }
+    let (cases, loads) = (cases.get(), loads.get());
+    assert!(loads * 2 > cases, "only {loads} of {cases} were loaded");
 }
 
 /// An order of FIX 4.4 with parties, their sub IDs and allocations.
