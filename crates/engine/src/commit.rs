@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use fixwire_protocol::session::Verdict;
+use fixwire_protocol::session::{Verdict, is_admin};
 use fixwire_protocol::{Application, Message, Mono, Nanos, Now, Number, Outbox, Session, tag};
 
 use crate::canary::{self, Fault};
@@ -222,19 +222,27 @@ impl<D: Disk> Core<D> {
         let (mut stored, mut reported) = (false, false);
         for index in new.clone() {
             let entry = outbox.entries()[index];
-            match sessions.get_mut(entry.session.0 as usize) {
+            let to = entry.session.0 as usize;
+            match sessions.get_mut(to) {
                 Some(_) if canary::withholds(entry.msg_type(), &lines[cause]) => {
                     outbox.discard(index);
                 }
-                Some(_) if lines[entry.session.0 as usize].is_out_of_hours() => {
-                    outbox.discard(index);
-                    self.astray += 1;
-                }
                 Some(session) => {
+                    let private = Redactor::concerns(outbox.msg_type(index));
+                    // A restart at the start of the engine may be recorded before that of the session it
+                    // writes to. What the journal has of a UserRequest could not be sent later.
+                    if lines[to].is_out_of_hours()
+                        || to != cause && has_restarted(session, &lines[to], journal)
+                        || private && !session.is_logged_on() && !is_admin(outbox.msg_type(index))
+                    {
+                        outbox.discard(index);
+                        self.astray += 1;
+                        continue;
+                    }
                     stored |= entry.number == Number::Next;
                     session.seal(now, outbox, index);
                     reported |= is_reported(outbox.msg_type(index));
-                    if Redactor::concerns(outbox.msg_type(index)) {
+                    if private {
                         redactor.copy(index, outbox.sealed(index), true);
                     }
                 }
@@ -571,10 +579,15 @@ fn tell_reset<D: Disk>(
     app: &mut impl Application,
     outbox: &mut Outbox,
 ) {
-    let known = journal.counters(line.journal);
-    if known.is_some_and(|known| known.epoch != session.epoch() as u32) {
+    if has_restarted(session, line, journal) {
         app.on_reset(now, session.id(), outbox);
     }
+}
+
+/// Whether the numbers of a session have restarted since its last record.
+fn has_restarted<D: Disk>(session: &Session, line: &Line, journal: &Journal<D>) -> bool {
+    let known = journal.counters(line.journal);
+    known.is_some_and(|known| known.epoch != session.epoch() as u32)
 }
 
 /// Whether a Reject has just been written.

@@ -236,6 +236,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             // It was removed, and its Logout is not answered yet.
             self.disconnect(now, index, Ending::Session(Reason::LoggedOut))?;
         }
+        self.record_restarts(now)?;
         // Nothing of what is written may wait for a header that has grown.
         self.core.commit_sent(now)?;
         self.release(now)?;
@@ -273,15 +274,29 @@ impl<A: Application, H: Host> Engine<A, H> {
             self.configs[index] = Some(config);
         }
         self.record_restart(now, index)?;
+        self.restarts_recorded = self.core.sessions.len();
         self.core.due = Mono(0);
         self.core.raise(now, &event);
         Ok(Ok(index))
     }
 
-    /// Tells the application that a restored session has restarted its numbers, if it has, and commits it.
-    pub(crate) fn record_restart(&mut self, now: Now, index: usize) -> Result<(), JournalError> {
+    /// Reports to the application each session whose sequence numbers [`restore`] has restarted, and commits
+    /// it: before anything else is done with any of them.
+    pub(crate) fn record_restarts(&mut self, now: Now) -> Result<(), EngineError> {
+        while self.restarts_recorded < self.core.sessions.len() {
+            self.record_restart(now, self.restarts_recorded)?;
+            self.restarts_recorded += 1;
+        }
+        Ok(())
+    }
+
+    fn record_restart(&mut self, now: Now, index: usize) -> Result<(), EngineError> {
         self.core.tell_reset(now, index, &mut self.app);
-        self.core.commit(now, index, Kind::Reset, None)
+        self.core.commit(now, index, Kind::Reset, None)?;
+        if self.core.is_full() {
+            self.release(now)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn remove(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
@@ -290,6 +305,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         if known.is_none_or(|line| line.removed) {
             return Ok(());
         }
+        self.record_restarts(now)?;
         self.lobby.unroute(index);
         self.core.lines[index].removed = true;
         self.log_out(now, session, "")?;

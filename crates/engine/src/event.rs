@@ -272,8 +272,9 @@ pub enum Event {
         /// What is wrong with them.
         why: Garbled,
     },
-    /// The application or a command wrote messages that could not be sent: too long for the outbox, or
-    /// for a session that does not exist, or for one that its schedule has closed.
+    /// The application or a command wrote messages that could not be sent: too long for the outbox, for a
+    /// session that does not exist, that its schedule has closed, or whose sequence numbers restart at the
+    /// start of the engine; or a UserRequest(BE) for a session that is not logged on.
     NotSent {
         /// How many.
         messages: u64,
@@ -285,7 +286,7 @@ pub enum Event {
         session: SessionId,
     },
     /// The sequence numbers went back to 1 while messages waited for a connection, or for the socket of a
-    /// slow peer: they are void. The journal has them.
+    /// slow peer: they are void. The journal has them. What waited when the process ended is not counted.
     Voided {
         /// How many.
         messages: u64,

@@ -57,10 +57,7 @@ impl<A: Application, H: Host> Engine<A, H> {
 
     fn work(&mut self, now: Now, ready: &[Ready]) -> Result<usize, EngineError> {
         self.core.clock = now.mono;
-        while self.restarts_recorded < self.core.sessions.len() {
-            self.record_restart(now, self.restarts_recorded)?;
-            self.restarts_recorded += 1;
-        }
+        self.record_restarts(now)?;
         let mut work = self.take_compared(now)?;
         for ready in ready {
             work += self.serve(now, *ready)?;

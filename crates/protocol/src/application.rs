@@ -111,7 +111,8 @@ pub trait Application {
     /// The numbers of a session restart at 1: what was written for it while it had no connection, and
     /// was never sent, is void. What this writes is in the record of the restart. Called before
     /// [`Application::on_logon`] when a Logon is the cause, and at the start where the process had ended in
-    /// the middle of a reset: what it then writes for another session that restarts too may be void.
+    /// the middle of a reset: what it then writes for a session that restarts after it is not sent, which an
+    /// event counts.
     fn on_reset(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}
 
     /// A period of a session's schedule has begun, or ended. Between two periods nothing is kept for the

@@ -120,7 +120,8 @@ impl fmt::Display for Event {
             Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why:?}"),
             Self::NotSent { messages } => write!(
                 f,
-                "{} dropped: too long, unknown session, or session closed by schedule",
+                "{} dropped: too long, a UserRequest before logon, or for a session that is unknown, closed by \
+                 schedule or restarts its sequence numbers",
                 Counted(*messages, "message")
             ),
             Self::NotReset { .. } => f.write_str(

@@ -1,4 +1,5 @@
-//! The tests of the engine that need no process of their own: one program, built once.
+//! The tests of the engine that need no process of their own and start none: one program, built once.
+//! A program that is being started holds the locks of all journals that are open here.
 
 #[cfg(feature = "tls")]
 #[path = "../common/certificates.rs"]
@@ -34,15 +35,14 @@ mod peers;
 mod rejects;
 mod resend_order;
 mod resets;
+mod restarts;
 mod routes;
 mod schedule_engine;
 mod schedule_model;
 mod secrets;
 mod splits;
 mod tls;
-mod tls_openssl;
 mod trade;
 mod transport;
-mod transport_settings;
 mod typed;
 mod validation_settings;

@@ -2,8 +2,9 @@
 //! twenty sessions that is nobody else's.
 #![cfg(feature = "tls")]
 
-use crate::certificates;
-use crate::common;
+#[path = "common/certificates.rs"]
+mod certificates;
+mod common;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use certificates::*;
 use common::*;
@@ -257,52 +258,53 @@ fn a_key_store_made_by_openssl_is_read() {
 /// them stays unread in QuickFIX/J until more comes.
 #[test]
 fn the_logon_waits_until_the_peer_has_ended_the_handshake() {
-    let folder = tempfile::tempdir().unwrap();
-    let ca = Ca::new(folder.path(), "ca");
-    let issued = ca.issue("fix.test", 1, |_| {});
-    let chain = CertificateDer::pem_file_iter(&issued.chain).unwrap();
-    let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
-    let key = PrivateKeyDer::from_pem_file(&issued.key).unwrap();
-    let server = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_protocol_versions(&[&TLS13])
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(chain, key)
-        .unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut session = initiator_session(listener.local_addr().unwrap());
-    session.transport.tls = Some(initiator_tls(None, &ca));
-    let engine = Running::start(config(&folder.path().join("store"), session));
-    let (mut stream, _) = listener.accept().unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let mut tls = ServerConnection::new(Arc::new(server)).unwrap();
-    // The ClientHello is read and answered, and the client's Finished arrives while we are busy.
-    tls.read_tls(&mut stream).unwrap();
-    tls.process_new_packets().unwrap();
-    while tls.wants_write() {
-        tls.write_tls(&mut stream).unwrap();
+    // A session ticket tells that it has; without one it gets its time.
+    for (tickets, time) in [(1, Duration::ZERO), (0, Duration::from_millis(200))] {
+        let folder = tempfile::tempdir().unwrap();
+        let ca = Ca::new(folder.path(), "ca");
+        let issued = ca.issue("fix.test", 1, |_| {});
+        let chain = CertificateDer::pem_file_iter(&issued.chain).unwrap();
+        let chain = chain.collect::<Result<Vec<_>, _>>().unwrap();
+        let key = PrivateKeyDer::from_pem_file(&issued.key).unwrap();
+        let mut server = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_protocol_versions(&[&TLS13])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .unwrap();
+        server.send_tls13_tickets = tickets;
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut session = initiator_session(listener.local_addr().unwrap());
+        session.transport.tls = Some(initiator_tls(None, &ca));
+        let engine = Running::start(config(&folder.path().join("store"), session));
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut tls = ServerConnection::new(Arc::new(server)).unwrap();
+        tls.read_tls(&mut stream).unwrap();
+        tls.process_new_packets().unwrap();
+        let answered = Instant::now();
+        while tls.wants_write() {
+            tls.write_tls(&mut stream).unwrap();
+        }
+        while tls.is_handshaking() {
+            assert_ne!(tls.read_tls(&mut stream).unwrap(), 0);
+            let state = tls.process_new_packets().unwrap();
+            assert_eq!(
+                state.plaintext_bytes_to_read(),
+                0,
+                "the Logon came too early"
+            );
+        }
+        // The session tickets leave with the next write; the Logon follows them.
+        let mut peer = StreamOwned::new(tls, stream);
+        let mut logon = [0; 512];
+        let count = peer.read(&mut logon).unwrap();
+        let logon = String::from_utf8_lossy(&logon[..count]);
+        assert!(logon.contains("\u{1}35=A\u{1}"), "{logon}");
+        let waited = answered.elapsed();
+        assert!(waited >= time, "the Logon came after {waited:?}");
+        engine.stop();
     }
-    std::thread::sleep(std::time::Duration::from_millis(30));
-    let mut arrived = [0; 4096];
-    let count = stream.read(&mut arrived).unwrap();
-    let mut rest = &arrived[..count];
-    while !rest.is_empty() {
-        tls.read_tls(&mut rest).unwrap();
-        let state = tls.process_new_packets().unwrap();
-        assert_eq!(
-            state.plaintext_bytes_to_read(),
-            0,
-            "the Logon came too early"
-        );
-    }
-    assert!(!tls.is_handshaking());
-    // Our session tickets leave with the next write; the Logon follows them.
-    let mut peer = StreamOwned::new(tls, stream);
-    let mut logon = [0; 512];
-    let count = peer.read(&mut logon).unwrap();
-    let logon = String::from_utf8_lossy(&logon[..count]);
-    assert!(logon.contains("\u{1}35=A\u{1}"), "{logon}");
-    engine.stop();
 }
 
 /// Answers an order with a report that is longer than the sockets of a test hold.

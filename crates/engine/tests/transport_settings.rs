@@ -1,8 +1,9 @@
 //! Settings files in the words of four engines make transports that work together.
 #![cfg(feature = "tls")]
 
-use crate::certificates;
-use crate::common;
+#[path = "common/certificates.rs"]
+mod certificates;
+mod common;
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
