@@ -77,6 +77,13 @@ pub fn is_admin(msg_type: &[u8]) -> bool {
     matches!(msg_type, [b'0'..=b'5' | b'A'])
 }
 
+/// Whether a message may be sent a second time: not those of the session itself, and not UserRequest(BE), in
+/// which the journal masks what nobody may read.
+#[must_use]
+pub fn is_resendable(msg_type: &[u8]) -> bool {
+    !is_admin(msg_type) && msg_type != b"BE"
+}
+
 /// One FIX session, across all its connections.
 #[derive(Debug)]
 pub struct Session {
@@ -484,7 +491,7 @@ impl Session {
         let Phase::LoggedOn(up) = &mut self.phase else {
             return;
         };
-        if up.inbound != Inbound::Steady {
+        if up.inbound != Inbound::Steady && !self.reset_open {
             let (inbound, next) = up.inbound.advanced(next_in, self.config.manner());
             up.inbound = inbound;
             if let Next::Ask(request) = next {

@@ -234,8 +234,8 @@ fn tag_of(dictionary: &Dictionary, name: &str) -> Option<Tag> {
     }
 }
 
-/// Reads a message from JSON. BodyLength(9) of the Header, CheckSum(10) of the Trailer, the lengths of
-/// data fields and the counts of groups are made anew, whatever the text says.
+/// Reads a message from JSON. BodyLength(9) of the Header, the last CheckSum(10), the
+/// lengths of data fields and the counts of groups are made anew, whatever the text says.
 ///
 /// # Errors
 ///
@@ -264,8 +264,15 @@ pub fn read(dictionary: &Dictionary, text: &str) -> Result<Vec<u8>, JsonError> {
         next = at + 1;
         objects[at] = inside;
     }
-    for (at, made) in [(0, tag::BODY_LENGTH), (2, tag::CHECK_SUM)] {
-        objects[at].retain(|(name, _)| tag_of(dictionary, name) != Some(made));
+    objects[0].retain(|(name, _)| tag_of(dictionary, name) != Some(tag::BODY_LENGTH));
+    // The last one, wherever the dictionary has put it; a further one in the Body is a field of the message.
+    let is_check_sum =
+        |(name, _): &(String, Json)| tag_of(dictionary, name) == Some(tag::CHECK_SUM);
+    if let Some(last) = objects
+        .iter_mut()
+        .rfind(|object| object.iter().any(is_check_sum))
+    {
+        last.retain(|field| !is_check_sum(field));
     }
     let [header, rest @ ..] = &objects;
     let first = |at: usize, tag: Tag| {

@@ -2,7 +2,7 @@
 
 use super::{BodyError, Outbox};
 use crate::repeat::{RepeatError, field_at, in_header};
-use crate::session::is_admin;
+use crate::session::is_resendable;
 use crate::{SessionId, Tag, tag};
 
 /// `10=ddd` and SOH.
@@ -15,7 +15,7 @@ impl Outbox {
     /// # Errors
     ///
     /// [`RepeatError::Full`] when there is no room now; [`RepeatError::NotAMessage`] when `stored` is
-    /// no application message.
+    /// no application message, or a UserRequest(BE), whose secrets the journal masks.
     ///
     /// # Source
     ///
@@ -30,7 +30,7 @@ impl Outbox {
         let msg_type = fields().find(|(tag, ..)| *tag == tag::MSG_TYPE);
         let msg_type = msg_type
             .map(|(_, value, _)| value)
-            .filter(|msg_type| !is_admin(msg_type) && *msg_type != b"BE")
+            .filter(|msg_type| is_resendable(msg_type))
             .ok_or(RepeatError::NotAMessage)?;
         let body_at = fields().last().map_or(end, |(.., end)| end);
         let mut body = self.begin(session, msg_type);

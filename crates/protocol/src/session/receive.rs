@@ -386,11 +386,15 @@ impl Session {
     }
 
     /// A number above the expected one has arrived: asks for what is missing, once, and again when
-    /// the gap stands still, until it has been asked often enough.
+    /// the gap stands still, until it has been asked often enough. Not while our reset is open: the peer
+    /// reads our Logon first, and would take old sequence numbers for new ones.
     pub(super) fn ask_for_gap(&mut self, now: Now, number: u64, outbox: &mut Outbox) -> Verdict {
         let Phase::LoggedOn(up) = &mut self.phase else {
             return Verdict::Handled;
         };
+        if self.reset_open {
+            return Verdict::Handled;
+        }
         let manner = self.config.manner();
         let (inbound, next) = up.inbound.too_high(now.mono, number, self.next_in, manner);
         up.inbound = inbound;

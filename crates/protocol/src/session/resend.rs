@@ -274,7 +274,7 @@ impl Session {
     /// FIX 4.4 Volume 2, message recovery, ResendRequest with a MsgSeqNum too high: the resend comes
     /// first, our own ResendRequest behind it.
     pub(super) fn ask_what_is_owed(&mut self, outbox: &mut Outbox) {
-        if self.resend.due().is_some() {
+        if self.resend.due().is_some() || self.reset_open {
             return;
         }
         let manner = self.config.manner();
@@ -312,8 +312,7 @@ impl Session {
         if super::is_admin(msg_type) {
             return msg_type == b"3" && self.config.resend_rejects;
         }
-        // The journal has stars for what a UserRequest says in secret.
-        if !self.config.resend_messages || msg_type == b"BE" {
+        if !self.config.resend_messages || !super::is_resendable(msg_type) {
             return false;
         }
         let Some(max_age) = self.config.max_order_age.filter(|_| is_order(msg_type)) else {
