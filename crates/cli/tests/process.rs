@@ -1,0 +1,72 @@
+//! What the running process says of a journal that is cut under it, and who may look into it.
+
+mod peer;
+mod running;
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use peer::{Peer, order};
+use running::{Running, free_port};
+use rustix::process::geteuid;
+
+#[test]
+fn a_segment_that_is_truncated_ends_the_process_with_a_word_about_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut running = Running::start(folder.path(), "echo", "");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.log_on(30);
+    let segment = folder.path().join("store/00000001.fwj");
+    OpenOptions::new()
+        .write(true)
+        .open(segment)
+        .unwrap()
+        .set_len(0)
+        .unwrap();
+    peer.send("D", &order("1"));
+    peer.closed();
+    let line = running.hears("SIGBUS");
+    assert!(line.contains("was truncated while it was in use"), "{line}");
+    assert_eq!(running.ends().code(), Some(1));
+}
+
+/// A user who is not root.
+const NOBODY: u32 = 65534;
+
+#[test]
+fn only_with_core_dumps_does_the_system_show_the_process_to_its_own_user() {
+    for shown in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        // Where others cannot enter the folder of the build, they can enter this one.
+        let binary = folder.path().join("fixwire");
+        fs::copy(env!("CARGO_BIN_EXE_fixwire"), &binary).unwrap();
+        let file = folder.path().join("a.cfg");
+        let port = free_port();
+        let text = format!(
+            "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort={port}\nFileStorePath={}/store\n\
+             NonStopSession=Y\n[SESSION]\nBeginString=FIX.4.2\nSenderCompID=A\nTargetCompID=B\n",
+            folder.path().display()
+        );
+        fs::write(&file, text).unwrap();
+        let (mut command, mut reader) = (Command::new(&binary), Command::new("cat"));
+        if geteuid().is_root() {
+            chown(folder.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+            for command in [&mut command, &mut reader] {
+                command.uid(NOBODY).gid(NOBODY);
+            }
+        }
+        command
+            .arg("run")
+            .args(shown.then_some("--core-dumps"))
+            .arg(&file);
+        let running = Running::spawn(command, port);
+        running.listens();
+        let read = reader
+            .arg(format!("/proc/{}/environ", running.child.id()))
+            .output()
+            .unwrap();
+        assert_eq!(read.status.success(), shown, "{read:?}");
+    }
+}
