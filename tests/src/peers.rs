@@ -309,9 +309,8 @@ fn build_go() -> Result<Vec<String>, String> {
 
 /// A folder of this name under the target folder.
 pub(crate) fn output_folder(name: &str) -> Result<PathBuf, String> {
-    let folder = crate::server::profile_folder()
-        .map(|profile| profile.parent().unwrap_or(&profile).join(name))
-        .map_err(|error| format!("where am I: {error}"))?;
+    let profile = crate::server::profile_folder()?;
+    let folder = profile.parent().unwrap_or(&profile).join(name);
     let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(folder)

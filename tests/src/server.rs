@@ -17,10 +17,14 @@ const START_PATIENCE: Duration = Duration::from_secs(20);
 /// One build at a time: two of the same profile would wait for each other anyway.
 static BUILD: Mutex<()> = Mutex::new(());
 
+/// What `./test` builds, faults that can be planted among it.
+const EVERYTHING: [&str; 2] = ["--workspace", "--all-features"];
+
 /// The binary under test, built when it is not fresh.
 ///
 /// `FIXWIRE_BIN` names another one. Otherwise cargo builds it in the profile of the running test, so
-/// that the two are never of different ages.
+/// that the two are never of different ages. It leaves in that profile's folder a `fixwire` that obeys
+/// `FIXWIRE_CANARY`.
 pub fn binary() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("FIXWIRE_BIN") {
         return Ok(PathBuf::from(path));
@@ -28,14 +32,26 @@ pub fn binary() -> Result<PathBuf, String> {
     let _one = BUILD
         .lock()
         .map_err(|_| "an earlier build panicked".to_owned())?;
-    cargo(&["build"])?;
-    let folder = profile_folder().map_err(|error| format!("where am I: {error}"))?;
+    let folder = profile_folder()?;
+    cargo("build", &EVERYTHING, &profile(&folder))?;
     Ok(folder.join("fixwire"))
+}
+
+/// The program that goes through stages of the hot path, as users build what is in it.
+pub fn hot_path() -> Result<PathBuf, String> {
+    let package = ["--package", "fixwire-lab", "--example", "hot_path"];
+    cargo("build", &package, "release")?;
+    Ok(profile_folder()?.with_file_name("release/examples/hot_path"))
 }
 
 /// The programs of the rigs, by their names.
 pub fn rigs() -> Result<BTreeMap<String, PathBuf>, String> {
-    let built = cargo(&["test", "--no-run", "--tests", "--message-format", "json"])?;
+    let programs = ["--no-run", "--tests", "--message-format", "json"];
+    let built = cargo(
+        "test",
+        &[&EVERYTHING[..], &programs].concat(),
+        &profile(&profile_folder()?),
+    )?;
     let mut programs = BTreeMap::new();
     for line in built.lines() {
         let Ok(json) = serde_json::from_str::<serde_json::Value>(line) else {
@@ -50,13 +66,17 @@ pub fn rigs() -> Result<BTreeMap<String, PathBuf>, String> {
     Ok(programs)
 }
 
-/// Runs cargo on what `./test` has built, in the profile of the running test; what it prints.
-fn cargo(command: &[&str]) -> Result<String, String> {
-    let folder = profile_folder().map_err(|error| format!("where am I: {error}"))?;
-    let profile = match folder.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(name) => name,
-    };
+/// The profile whose programs are in this folder.
+fn profile(folder: &Path) -> String {
+    match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev".into(),
+        Some(name) => name.into(),
+    }
+}
+
+/// Runs a command of cargo; what it prints.
+fn cargo(command: &str, arguments: &[&str], profile: &str) -> Result<String, String> {
+    let folder = profile_folder()?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut child = Command::new(cargo);
     // What cargo tells this program about its package would make build scripts run again, now and in
@@ -76,9 +96,9 @@ fn cargo(command: &[&str]) -> Result<String, String> {
         }
     }
     let output = child
-        .args(command)
-        .args(["--quiet", "--locked", "--workspace", "--profile", profile])
-        .args(["--features", "fixwire-rigs/canary,fixwire-cli/canary"])
+        .arg(command)
+        .args(arguments)
+        .args(["--quiet", "--locked", "--profile", profile])
         .arg("--target-dir")
         .arg(folder.parent().unwrap_or(&folder))
         .current_dir(workspace())
@@ -86,7 +106,7 @@ fn cargo(command: &[&str]) -> Result<String, String> {
         .map_err(|error| format!("cargo did not start: {error}"))?;
     if !output.status.success() {
         return Err(format!(
-            "cargo {command:?} failed:\n{}",
+            "cargo {command} {arguments:?} failed:\n{}",
             String::from_utf8_lossy(&output.stderr)
         ));
     }
@@ -94,8 +114,8 @@ fn cargo(command: &[&str]) -> Result<String, String> {
 }
 
 /// Where this program was built: target/PROFILE of target/PROFILE/deps/PROGRAM.
-pub(crate) fn profile_folder() -> std::io::Result<PathBuf> {
-    let program = std::env::current_exe()?;
+pub(crate) fn profile_folder() -> Result<PathBuf, String> {
+    let program = std::env::current_exe().map_err(|error| format!("where am I: {error}"))?;
     Ok(program
         .ancestors()
         .nth(2)
@@ -105,7 +125,8 @@ pub(crate) fn profile_folder() -> std::io::Result<PathBuf> {
 
 /// A folder under the target folder that is empty at first and stays afterwards, for a look into it.
 pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
-    let folder = profile_folder()?.join("rigs").join(name);
+    let folder = profile_folder().map_err(std::io::Error::other)?;
+    let folder = folder.join("rigs").join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }

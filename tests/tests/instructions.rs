@@ -1,14 +1,15 @@
 //! How many instructions does one order cost, stage by stage?
 //!
 //! Counted by valgrind, which repeats to the instruction on a busy machine where no clock does, and
-//! held against `instructions.txt`. `UPDATE=1` writes that file anew. It needs valgrind and a release
-//! build, which is what the counts are of; without them it fails.
+//! held against `instructions.txt`. `UPDATE=1` writes that file anew. The counts are of a release build,
+//! which it makes; without valgrind it fails.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
 use fixwire_lab::hot_path::Stage;
+use fixwire_rigs::server::hot_path;
 
 /// How far a count may be from the committed one, percent. A run repeats to the instruction; where a
 /// processor lacks vector instructions (AVX2), the C library takes other paths and counts are others.
@@ -19,12 +20,10 @@ const MANY: u64 = 11_000;
 
 #[test]
 fn an_order_costs_the_instructions_that_are_written_down() {
-    if cfg!(debug_assertions) {
-        panic!("a build with assertions has other counts: cargo test --release");
-    }
+    let program = hot_path().unwrap();
     let counts: Vec<(Stage, f64)> = Stage::ALL
         .into_iter()
-        .map(|stage| (stage, an_order(stage)))
+        .map(|stage| (stage, an_order(&program, stage)))
         .collect();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.txt");
     if std::env::var_os("UPDATE").is_some() {
@@ -43,20 +42,23 @@ fn an_order_costs_the_instructions_that_are_written_down() {
 }
 
 /// Instructions that one order takes in a stage.
-fn an_order(stage: Stage) -> f64 {
-    let (few, many) = (instructions(stage, FEW), instructions(stage, MANY));
+fn an_order(program: &Path, stage: Stage) -> f64 {
+    let (few, many) = (
+        instructions(program, stage, FEW),
+        instructions(program, stage, MANY),
+    );
     many.saturating_sub(few) as f64 / (MANY - FEW) as f64
 }
 
 /// Instructions of a whole run.
-fn instructions(stage: Stage, turns: u64) -> u64 {
+fn instructions(program: &Path, stage: Stage, turns: u64) -> u64 {
     let output = Command::new("valgrind")
         .args([
             "--tool=cachegrind",
             "--cache-sim=no",
             "--cachegrind-out-file=/dev/null",
         ])
-        .arg(env!("CARGO_BIN_EXE_hot_path"))
+        .arg(program)
         .args([stage.name(), &turns.to_string()])
         .output()
         .unwrap_or_else(|error| panic!("valgrind: {error}"));

@@ -87,12 +87,7 @@ impl SqlLog {
                 "messages and events need tables of their own".into(),
             ));
         }
-        match database {
-            Database::Sqlite(_) if cfg!(feature = "sqlite") => {}
-            Database::Sqlite(_) => return Err(not_built("SQLite", "sqlite")),
-            Database::Postgresql(_) if cfg!(feature = "postgresql") => {}
-            Database::Postgresql(_) => return Err(not_built("PostgreSQL", "postgresql")),
-        }
+        database.compiled_in(cfg!(feature = "sqlite"), cfg!(feature = "postgresql"))?;
         #[cfg(feature = "postgresql")]
         if let Database::Postgresql(address) = database {
             postgresql::config(address, self.password.as_ref())?;
@@ -144,10 +139,18 @@ impl SqlLog {
     }
 }
 
-fn not_built(database: &str, feature: &str) -> LogError {
-    LogError(format!(
-        "this build of fixwire has no logs in {database}: build it with --features {feature}"
-    ))
+impl Database<'_> {
+    /// Whether a build with or without these features has logs in it.
+    fn compiled_in(self, sqlite: bool, postgresql: bool) -> Result<(), LogError> {
+        let (name, feature) = match self {
+            Self::Sqlite(_) if !sqlite => ("SQLite", "sqlite"),
+            Self::Postgresql(_) if !postgresql => ("PostgreSQL", "postgresql"),
+            _ => return Ok(()),
+        };
+        Err(LogError(format!(
+            "this build of fixwire has no logs in {name}: build it with --features {feature}"
+        )))
+    }
 }
 
 /// Names are written into statements as they are, so that upper and lower case mean what they mean to the
@@ -211,21 +214,28 @@ mod tests {
         assert_eq!(check_table("fix.Messages_2", true), Ok(()));
     }
 
-    #[cfg(not(feature = "sqlite"))]
     #[test]
     fn what_is_not_compiled_in_is_said() {
-        let error = SqlLog::new("sqlite:a.db").check().unwrap_err().to_string();
-        assert!(error.contains("build it with --features sqlite"), "{error}");
-    }
-
-    #[cfg(not(feature = "postgresql"))]
-    #[test]
-    fn that_postgresql_is_not_compiled_in_is_said() {
-        let error = SqlLog::new("postgresql://me@db/fix").check().unwrap_err();
-        let error = error.to_string();
-        assert!(
-            error.contains("build it with --features postgresql"),
-            "{error}"
-        );
+        for (database, feature) in [
+            ("sqlite:a.db", "sqlite"),
+            ("postgresql://me@db/fix", "postgresql"),
+        ] {
+            let log = SqlLog::new(database);
+            let (sqlite, postgresql) = (feature != "sqlite", feature != "postgresql");
+            let database = log.database().unwrap();
+            let error = database
+                .compiled_in(sqlite, postgresql)
+                .unwrap_err()
+                .to_string();
+            assert!(
+                error.ends_with(&format!("build it with --features {feature}")),
+                "{error}"
+            );
+            assert_eq!(database.compiled_in(!sqlite, !postgresql), Ok(()));
+        }
+        let built = cfg!(feature = "sqlite");
+        assert_eq!(SqlLog::new("sqlite:a.db").check().is_ok(), built);
+        let built = cfg!(feature = "postgresql");
+        assert_eq!(SqlLog::new("postgresql://me@db/fix").check().is_ok(), built);
     }
 }
