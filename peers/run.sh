@@ -91,10 +91,10 @@ build_quickfix_cpp() {
 build_quickfix_cpp_16() {
   local version=1.16.0 folder=$out/quickfix-1.16.0 options=(-std=c++17 -O3 -w -D__cpp_noexcept_function_type)
   older "$out/quickfix-cpp-16" "$here/quickfix-cpp" || return 0
-  need g++ "apt-get install g++" && need pip "apt-get install python3-pip"
+  need g++ "apt-get install g++" && need python3 "apt-get install python3-pip"
   if [ ! -e "$folder/libquickfix.a" ]; then
     mkdir -p "$folder/objects" "$folder/include"
-    (cd "$folder" && pip download -q --no-deps --no-binary quickfix "quickfix==$version" -d . &&
+    (cd "$folder" && python3 -m pip download -q --no-deps --no-binary quickfix "quickfix==$version" -d . &&
       tar xzf "quickfix-$version.tar.gz" --strip-components 1) || return 1
     ln -sfn "$folder/C++" "$folder/include/quickfix"
     # QuickfixPython and QuickfixRuby are glue for those languages.

@@ -81,7 +81,9 @@ fn judge(name: &str, lanes: Vec<Lane>, listed: &[Exception]) -> Result<(), Strin
         "{} of {total} scripts pass, each twice",
         total - failed.len().min(total)
     );
-    if failed.is_empty() {
+    if total == 0 {
+        Err(format!("no script has {wanted:?} in its name"))
+    } else if failed.is_empty() {
         Ok(())
     } else {
         Err(format!("{} of {total} scripts fail", failed.len()))

@@ -55,7 +55,7 @@ const TRIALS: [Trial; 14] = [
         test: "simplefix_trades_with_echo",
         variables: &[("TRADE_PATIENCE", "15")],
         fault: "lose-message",
-        words: " x report",
+        words: "never saw 1034 x report",
     },
     Trial {
         suite: "gateway",

@@ -28,8 +28,9 @@ use std::time::Duration;
 
 /// Orders around a kill.
 const BURST: usize = 1_000;
-/// A kill that comes when all of them are answered is followed by another one, so many times at most.
-const KILLS: usize = 5;
+/// A kill that comes when all of them are answered is followed by another one among twice as many orders, so many
+/// times at most.
+const KILLS: u32 = 5;
 /// Messages lost each way.
 const LOST: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -164,7 +165,7 @@ impl Game {
 
     /// How many orders of the last burst were reported before the kill.
     fn play(&mut self, random: &mut Random) -> Result<usize, String> {
-        self.log_on(1)?;
+        self.log_on()?;
         self.trade(20)?;
         self.gaps()?;
         self.resends()?;
@@ -177,10 +178,11 @@ impl Game {
         Ok(reported)
     }
 
-    fn log_on(&mut self, time: usize) -> Result<(), String> {
+    fn log_on(&mut self) -> Result<(), String> {
+        let before = self.client.count("logon");
         self.client.tell("logon")?;
         self.client
-            .wait("logon", |client| client.count("logon") == time)
+            .wait("logon", |client| client.count("logon") > before)
     }
 
     fn send(&mut self, orders: usize) -> Result<(), String> {
@@ -227,21 +229,23 @@ impl Game {
 
     /// SIGKILL among orders. How many of them were reported before.
     fn kill(&mut self, random: &mut Random) -> Result<usize, String> {
-        for time in 1..=KILLS {
+        for time in 0..KILLS {
+            let burst = BURST << time;
+            let ended = self.client.count("logout");
             let through = 1 + random.below(BURST as u64 / 10) as usize;
             let before = self.sent;
-            self.send(BURST)?;
+            self.send(burst)?;
             self.client.wait_for("report", before + through)?;
             self.engine.take().ok_or("fixwire does not run")?.kill()?;
             self.client.wait("the end of the connection", |client| {
-                client.count("logout") == time
+                client.count("logout") > ended
             })?;
             let reported = reports(self.client.seen()) - before;
             self.engine = Some(self.launch.start()?);
-            self.log_on(time + 1)?;
+            self.log_on()?;
             self.client.wait_for("report", self.sent)?;
             judge(self.client.seen())?;
-            if reported < BURST {
+            if reported < burst {
                 return Ok(reported);
             }
         }

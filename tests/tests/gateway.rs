@@ -1,13 +1,14 @@
 //! Does a gateway in a running engine know its orders again after the process was killed?
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use fixwire::Engine;
 use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
+use fixwire_gateway::gateway::Event;
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::session::{BeginString, Config, Role};
@@ -37,6 +38,8 @@ struct World {
     net: SimNet,
     disk: SimDisk,
     life: u32,
+    /// What the gateways had to tell.
+    events: Arc<Mutex<Vec<String>>>,
 }
 
 /// A connection of a peer, and its next number.
@@ -65,7 +68,9 @@ impl World {
             conversions: &[],
             hash_key: [7; 16],
         };
-        let gateway = Gateway::load(FILE, &context, Box::new(|event| println!("{event:?}")));
+        let events = Arc::clone(&self.events);
+        let listener = move |event: Event<'_>| events.lock().unwrap().push(format!("{event:?}"));
+        let gateway = Gateway::load(FILE, &context, Box::new(listener));
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, PORT));
         let configs = sessions.iter().map(|session| {
             let begin = match session.version {
@@ -150,6 +155,7 @@ fn a_report_finds_its_client_after_a_kill() {
         net: SimNet::new(1, calm),
         disk: SimDisk::new(),
         life: 0,
+        events: Arc::default(),
     };
     let mut engine = world.start();
     let mut anna = world.log_on(&mut engine, 0, 1);
@@ -190,4 +196,5 @@ fn a_report_finds_its_client_after_a_kill() {
         assert_eq!(world.got(peer)[1..], [report]);
     }
     assert_eq!(engine.application_mut().orders().counters().live, 0);
+    assert_eq!(*world.events.lock().unwrap(), <Vec<String>>::new());
 }

@@ -37,15 +37,28 @@ fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
         (Fault::SkipResend, &["A3:"]),
         (
             Fault::SkipDirectorySync,
-            &["A1:", "recovery after a crash:"],
+            &[
+                "A1:",
+                "expected this segment, which the file `newest` names",
+            ],
         ),
-        (Fault::SkipBaseSync, &["recovery after a crash:"]),
-        (Fault::SkipStoreAgain, &["A1:", "recovery after a crash:"]),
+        (
+            Fault::SkipBaseSync,
+            &["expected this segment, found no such file"],
+        ),
+        (
+            Fault::SkipStoreAgain,
+            &["A1:", "expected zeros behind the last record"],
+        ),
         (Fault::SkipBacklogSync, &["A1:"]),
         (Fault::SkipFarewellSync, &["A1:"]),
+        // A record that names the place of the message that was left out finds another one there.
         (
             Fault::EffectWithoutCause,
-            &["A4:", "recovery after a crash:"],
+            &[
+                "A4:",
+                "expected the place of an earlier record, found another body",
+            ],
         ),
         (Fault::ForgetReset, &["A2:", "A3: a reset was not answered"]),
         (Fault::ForgetInbound, &["A3:", "A4: twice"]),

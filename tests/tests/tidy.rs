@@ -127,6 +127,17 @@ fn links_lead_somewhere() {
 }
 
 #[test]
+fn every_file_of_the_engines_suite_is_part_of_it() {
+    let folder = Path::new("crates/engine/tests/suite");
+    let main = text(&folder.join("main.rs"));
+    let left_out = rust().into_iter().filter(|path| {
+        let module = path.file_stem().unwrap_or_default().to_string_lossy();
+        path.starts_with(folder) && module != "main" && !main.contains(&format!("\nmod {module};"))
+    });
+    nothing(left_out.map(|path| format!("{}: no `mod` in main.rs", path.display())));
+}
+
+#[test]
 fn every_setting_is_documented() {
     let keys = fixwire::settings::keys::KEYS.iter().map(|key| key.name);
     let page = Path::new("docs/settings.md");

@@ -143,7 +143,7 @@ public final class Client implements MessageSequenceProvider {
                 }
             }
             if (type.equals("3") || type.equals("j")) {
-                event("rejected", "\"text\":\"%s\"", message.getString(58));
+                event("rejected", "\"text\":\"%s\"", escaped(message.getString(58)));
             } else if (type.equals("5")) {
                 ctx.close();
             }
@@ -250,6 +250,11 @@ public final class Client implements MessageSequenceProvider {
     /** A message on the wire. */
     private static void passed(String way, String type, int seq, boolean dup, String id) {
         event(way, "\"type\":\"%s\",\"seq\":%d,\"dup\":%b,\"id\":\"%s\"", type, seq, dup, id == null ? "" : id);
+    }
+
+    /** Fit for a text of JSON. */
+    private static String escaped(String text) {
+        return text == null ? "" : text.replaceAll("[\\\\\"\\p{Cntrl}]", "?");
     }
 
     private static void event(String name, String members, Object... values) {

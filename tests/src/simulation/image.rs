@@ -10,7 +10,7 @@ pub struct Image {
     pub records: Vec<u64>,
     /// Where the records stand, all of them.
     pub spans: Vec<Span>,
-    /// Behind the last record.
+    /// Behind the last record; a segment without one may be there or not.
     pub end: Position,
     /// The counters of all sessions.
     pub counters: Vec<Counters>,
@@ -50,8 +50,8 @@ pub fn image(disk: &SimDisk, config: Config) -> Result<Image, JournalError> {
     }
     Ok(Image {
         records,
+        end: spans.last().map_or(Position::START, |last| last.end),
         spans,
-        end: journal.end(),
         counters: journal.sessions().map(|known| known.2).collect(),
     })
 }
