@@ -32,6 +32,7 @@ use super::JournalId;
 use super::segment::{Position, long, word};
 use crate::canary;
 use fixwire_protocol::time::Timestamp;
+use std::ops::Range;
 
 /// Bytes before a record's body.
 pub const RECORD: usize = 64;
@@ -346,11 +347,77 @@ pub(super) fn shape_fault(bytes: &[u8], at: usize, head: &Head) -> Option<Fault>
     None
 }
 
+/// A record without its length, which ends at `end` at the latest: body and effects give it one, and the
+/// checksum proves it.
+pub(super) fn unpublished(bytes: &[u8], at: usize, end: usize, salt: u64) -> Option<Head> {
+    let is_there = at + RECORD <= end && word(bytes, at) == 0;
+    let mut head = is_there.then(|| Head::read(bytes, at))??;
+    let mut next = (at + RECORD).checked_add(padded(head.body as usize))?;
+    for _ in 0..head.effects {
+        if end.checked_sub(next)? < EFFECT {
+            return None;
+        }
+        let length = EffectHead::read(bytes, next).length as usize;
+        next = (next + EFFECT).checked_add(padded(length))?;
+    }
+    if next > end || crc(bytes, at, next - at, salt) != word(bytes, at + CRC_AT) {
+        return None;
+    }
+    head.length = (next - at) as u32;
+    Some(head)
+}
+
+/// Whether some of these bytes, which begin where a record must, was never written: the disk has an
+/// older version of its page. A flipped bit does not look like that; a power cut before the sync does.
+pub(super) fn never_written(bytes: &[u8], place: Range<usize>, salt: u64) -> bool {
+    /// Fewer zeros are found in whole records too.
+    const ENOUGH: usize = 32;
+    /// Fewer zeros at the border of a sector may be padding.
+    const AT_BORDER: usize = 8;
+    const SECTOR: usize = 512;
+    let Range { mut start, end } = place;
+    while let Some(head) = unpublished(bytes, start, end, salt) {
+        start += head.length as usize;
+    }
+    let record = &bytes[start..end];
+    // Neither checksum nor length: they are stored last, and one flipped bit does not clear both.
+    if record.len() >= RECORD && record[..CRC_AT + 4].iter().all(|&byte| byte == 0) {
+        return true;
+    }
+    let are_zeros = |from: usize, to: usize| {
+        from >= start && to <= end && bytes[from..to].iter().all(|&byte| byte == 0)
+    };
+    let borders = (start.next_multiple_of(SECTOR)..end).step_by(SECTOR);
+    let mut zeros = 0;
+    record.iter().any(|&byte| {
+        zeros = if byte == 0 { zeros + 1 } else { 0 };
+        zeros >= ENOUGH
+    }) || borders
+        .into_iter()
+        .any(|at| are_zeros(at, at + AT_BORDER) || at >= AT_BORDER && are_zeros(at - AT_BORDER, at))
+        && !one_bit_explains(bytes, start, salt)
+}
+
+/// Longer records are not searched for a flipped bit, which takes time in the square of the length.
+const SEARCHED: usize = 8192;
+
+/// Whether one flipped bit may explain what is wrong with a record.
+fn one_bit_explains(bytes: &[u8], at: usize, salt: u64) -> bool {
+    let (length, stored) = (word(bytes, at) as usize, word(bytes, at + CRC_AT));
+    let fits = |length: &usize| (RECORD..=bytes.len() - at).contains(length);
+    let mut others = (3..32).map(|bit| length ^ 1 << bit).filter(fits);
+    if others.any(|other| crc(bytes, at, other, salt) == stored) {
+        return true;
+    }
+    fits(&length)
+        && (length > SEARCHED
+            || (crc(bytes, at, length, salt) ^ stored).count_ones() <= 1
+            || checksum_fault(bytes, at, length, salt).at != at + CRC_AT)
+}
+
 /// Names the place of a wrong CRC: the very field or byte when one flipped bit explains it, else the
 /// record's CRC.
 fn checksum_fault(bytes: &[u8], at: usize, length: usize, salt: u64) -> Fault {
-    /// Longer records are not searched for the bit, which takes time in the square of the length.
-    const SEARCHED: usize = 8192;
     let (computed, stored) = (crc(bytes, at, length, salt), word(bytes, at + CRC_AT));
     for bit in 3..32 {
         let other = length ^ 1 << bit;

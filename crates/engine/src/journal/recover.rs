@@ -4,8 +4,8 @@ use super::checkpoint::Checkpoint;
 use super::error::Damage;
 use super::known::Known;
 use super::record::{
-    CRC_AT, EFFECT, EffectHead, Fault, Found, Head, Kind, RECORD, SYNCED_AT, crc, find, is_record,
-    padded, shape_fault,
+    EFFECT, EffectHead, Fault, Found, Head, Kind, RECORD, SYNCED_AT, find, is_record,
+    never_written, padded, unpublished,
 };
 use super::resent;
 use super::retire::Start;
@@ -397,7 +397,7 @@ impl Scan {
         let torn = !lost_all
             && match self.follower(bytes, Position::new(number, at as u32), salt) {
                 Follower::None => true,
-                Follower::Unsynced { at: next } => never_written(&bytes[at..next]),
+                Follower::Unsynced { at: next } => never_written(bytes, at..next, salt),
                 Follower::Synced => false,
             };
         let until = at
@@ -424,27 +424,28 @@ impl Scan {
     }
 
     /// Takes the record at `at` when all of it is there but its length: another page with a later
-    /// record was on the disk before the length was. The checksum proves it.
+    /// record was on the disk before the length was. The checksum proves it. Others behind it may lack
+    /// theirs too, up to that later record: then all of them are there.
     fn take_unpublished(&mut self, bytes: &[u8], number: u32, at: &mut usize, salt: u64) -> bool {
         let hole = Position::new(number, *at as u32);
         let Follower::Unsynced { at: next } = self.follower(bytes, hole, salt) else {
             return false;
         };
-        let length = next - *at;
-        if length < RECORD || crc(bytes, *at, length, salt) != word(bytes, *at + CRC_AT) {
-            return false;
-        }
-        let Some(mut head) = Head::read(bytes, *at) else {
+        let Some(head) = unpublished(bytes, *at, next, salt) else {
             return false;
         };
-        head.length = length as u32;
-        if shape_fault(bytes, *at, &head).is_some()
-            || self.apply(bytes, number, *at, &head).is_err()
-        {
+        let mut end = *at + head.length as usize;
+        while let Some(head) = unpublished(bytes, end, next, salt) {
+            end += head.length as usize;
+        }
+        if end < next {
             return false;
         }
-        self.unpublished.push((hole, length as u32));
-        *at = next;
+        if self.apply(bytes, number, *at, &head).is_err() {
+            return false;
+        }
+        self.unpublished.push((hole, head.length));
+        *at += head.length as usize;
         true
     }
 
@@ -570,21 +571,6 @@ enum Follower {
     Unsynced { at: usize },
     /// A record that was written when the place was on the disk, or may have been.
     Synced,
-}
-
-/// Whether some of these bytes, which begin where a record must, was never written: the disk has an
-/// older version of its page. A flipped bit does not look like that; a power cut before the sync does.
-fn never_written(bytes: &[u8]) -> bool {
-    /// Fewer zeros are found in whole records too.
-    const ENOUGH: usize = 32;
-    // Neither checksum nor length: they are stored last, and one flipped bit does not clear both.
-    let unfinished = bytes.len() >= RECORD && bytes[..CRC_AT + 4].iter().all(|&byte| byte == 0);
-    let mut zeros = 0;
-    unfinished
-        || bytes.iter().any(|&byte| {
-            zeros = if byte == 0 { zeros + 1 } else { 0 };
-            zeros >= ENOUGH
-        })
 }
 
 fn first_not_zero(bytes: &[u8]) -> Option<usize> {
