@@ -16,6 +16,15 @@ pub struct Image {
     pub counters: Vec<Counters>,
 }
 
+impl Image {
+    /// Whether the other one is a beginning of this, perhaps with segments that were retired here.
+    pub fn begins_with(&self, other: &Self) -> bool {
+        let first = self.spans.first().map_or(Position::START, |span| span.at);
+        let retired = other.spans.iter().take_while(|span| span.at < first);
+        self.spans.starts_with(&other.spans[retired.count()..])
+    }
+}
+
 /// One record.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Span {

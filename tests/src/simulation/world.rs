@@ -354,7 +354,7 @@ impl World {
     /// end, from a record on that no recovery had synced.
     fn lost_tail(&mut self, before: &Image) -> Result<(), String> {
         match self.image() {
-            Ok(left) if before.records.starts_with(&left.records) => {
+            Ok(left) if before.begins_with(&left) => {
                 let (kept, synced) = (left.end, self.synced);
                 if kept < synced {
                     return Err(format!("A1: synced up to {synced:?}, left up to {kept:?}"));
