@@ -159,8 +159,8 @@ fn with_us(peer: Engine, ours: Role) -> Result<(), String> {
 
 /// Trades with a peer, in both roles, until the hours of the session end, and again when the next begin.
 fn over_the_end(peer: Engine) -> Result<(), String> {
-    /// Until the end, for both to start and trade.
-    const OPEN: i64 = 10;
+    /// Until the end, for both to start and trade, on a busy machine too.
+    const OPEN: i64 = 20;
     /// Until the next beginning.
     const CLOSED: i64 = 4;
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
