@@ -59,6 +59,7 @@ fn no_message_makes_it_panic() {
             state: seed | 1,
             density,
             allowed: |_, _, _| true,
+            always: Vec::new(),
         };
         let fields = generator.message(&msg_type);
         let mut draft = drafted(&whole(*from, &msg_type, &fields));

@@ -20,6 +20,8 @@ pub struct Generator<'a> {
     /// How many of a hundred optional fields a message has.
     pub density: u64,
     pub allowed: Allowed,
+    /// Fields that a message has wherever it may.
+    pub always: Vec<Tag>,
 }
 
 impl Generator<'_> {
@@ -40,7 +42,10 @@ impl Generator<'_> {
         for member in members {
             let tag = member.tag;
             let field = self.dictionary.field(tag).unwrap();
-            let wanted = member.required || tag == delimiter || self.below(100) < self.density;
+            let wanted = member.required
+                || tag == delimiter
+                || self.always.contains(&tag)
+                || self.below(100) < self.density;
             if OF_THE_SESSION.contains(&tag) || field.kind.is_data() || !wanted {
                 continue;
             }

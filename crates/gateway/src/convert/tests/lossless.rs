@@ -170,6 +170,7 @@ fn come_back(old: Version, new: Version, types: &[&str], allowed: Allowed) {
             state: seed | 1,
             density,
             allowed,
+            always: Vec::new(),
         };
         let fields = generator.message(types[which]);
         let message = whole(old, types[which], &fields);

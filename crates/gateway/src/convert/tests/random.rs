@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 
-use super::generator::Generator;
+use fixwire_protocol::dictionary::Member;
+
+use super::generator::{Allowed, Generator};
 use super::*;
 
 /// The message types that the built-in tables speak of.
@@ -36,11 +38,31 @@ impl Way {
 
     /// Converts a random message; what is wrong with the result.
     pub fn try_one(&mut self, msg_type: &str, seed: u64, density: u64) -> Outcome {
+        self.try_with(msg_type, (seed, density), sensible, Vec::new())
+    }
+
+    /// Converts a random message that has all that the other version requires, in words of the oldest version.
+    pub fn try_plain(&mut self, msg_type: &str, seed: u64, density: u64) -> Outcome {
+        let mut always = Vec::new();
+        let message = self.to.message(msg_type.as_bytes());
+        let members = message.map_or(&[][..], |message| message.members());
+        required(members, &mut always);
+        self.try_with(msg_type, (seed, density), plain, always)
+    }
+
+    fn try_with(
+        &mut self,
+        msg_type: &str,
+        (seed, density): (u64, u64),
+        allowed: Allowed,
+        always: Vec<Tag>,
+    ) -> Outcome {
         let mut generator = Generator {
             dictionary: &self.from,
             state: seed | 1,
             density,
-            allowed: sensible,
+            allowed,
+            always,
         };
         let fields = generator.message(msg_type);
         let before = whole(self.versions.0, msg_type, &fields);
@@ -86,6 +108,28 @@ fn sensible(tag: Tag, value: Option<&[u8]>, _: &[u8]) -> bool {
         (394, Some(value)) => matches!(value, b"1" | b"2" | b"3"),
         (45, Some(value)) => !value.starts_with(b"-"),
         _ => true,
+    }
+}
+
+/// Whole shares, ids that are numbers, no derivatives: what FIX 4.0 has words for.
+fn plain(tag: Tag, value: Option<&[u8]>, before: &[u8]) -> bool {
+    let is_number = |value: &[u8]| value.iter().all(u8::is_ascii_digit);
+    match (tag, value) {
+        (110 | 111 | 125 | 200..=202 | 205 | 206, _) => false,
+        (6 | 14 | 17 | 23 | 31 | 32 | 38 | 53 | 70 | 80 | 132..=135 | 151, Some(value)) => {
+            is_number(value)
+        }
+        _ => sensible(tag, value, before),
+    }
+}
+
+/// Fields that these require, in groups too.
+fn required(members: &[Member], tags: &mut Vec<Tag>) {
+    for member in members.iter().filter(|member| member.required) {
+        tags.push(member.tag);
+        if let Some(group) = &member.group {
+            required(group.members(), tags);
+        }
     }
 }
 
