@@ -227,6 +227,23 @@ impl Doorman {
     pub(crate) fn logged_on(&mut self, address: IpAddr, session: usize) {
         let address = source(address);
         self.locks.remove(&(address, Target::Session(session)));
+        self.know(address, session);
+        self.everybody.give_back();
+        for table in [&mut self.addresses, &mut self.peers] {
+            if let Some(bucket) = table.get_mut(&address) {
+                bucket.give_back();
+            }
+        }
+    }
+
+    /// A session that is not there yet logged on from here when the engine ran before.
+    pub(crate) fn know_of(&mut self, address: IpAddr) {
+        *self.known_from.entry(source(address)).or_default() += 1;
+    }
+
+    /// A session logged on from here last.
+    pub(crate) fn know(&mut self, address: IpAddr, session: usize) {
+        let address = source(address);
         let before = self.known.insert(session, address);
         if before != Some(address) {
             *self.known_from.entry(address).or_default() += 1;
@@ -237,12 +254,6 @@ impl Doorman {
                 if *sessions == 0 {
                     self.known_from.remove(&before);
                 }
-            }
-        }
-        self.everybody.give_back();
-        for table in [&mut self.addresses, &mut self.peers] {
-            if let Some(bucket) = table.get_mut(&address) {
-                bucket.give_back();
             }
         }
     }
@@ -368,6 +379,9 @@ mod tests {
         assert!(doorman.knows(0, peer) && doorman.connects(now, peer, false));
         doorman.logged_on(ip("192.0.2.3"), 0);
         assert!(!doorman.knows(0, peer) && !doorman.connects(now, peer, false));
+        // Of a session that a template will make.
+        doorman.know_of(peer);
+        assert!(!doorman.knows(0, peer) && doorman.connects(now, peer, false));
     }
 
     /// T7: five failures lock an address out of one session, longer each time, at most 15 minutes.

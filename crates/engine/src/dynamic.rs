@@ -4,6 +4,7 @@
 //! it goes on where it was, and until then messages for it wait in the journal. A place is never given
 //! to another name, so that nobody's message reaches somebody else.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use fixwire_protocol::session::{LogonIdentity, Party, RESET_DUE, Reason, Role};
@@ -121,6 +122,20 @@ pub(crate) fn restore<D: Disk>(
     };
     state.restore(next_out, next_in, u64::from(stored.epoch));
     Ok((state, Line::new(config, id, room, trail)))
+}
+
+/// Tells the lobby from where the peers logged on when the engine ran before: of sessions that are there,
+/// and of those that a template makes when they log on.
+pub(crate) fn recall_peers<D: Disk>(journal: &Journal<D>, lines: &[Line], lobby: &mut Lobby) {
+    let sessions = lines.iter().enumerate();
+    let sessions: HashMap<_, _> = sessions.map(|(at, line)| (line.journal, at)).collect();
+    for (id, _, _) in journal.sessions() {
+        match (journal.peer(id), sessions.get(&id)) {
+            (Some(peer), Some(session)) => lobby.doorman.know(peer, *session),
+            (Some(peer), None) => lobby.doorman.know_of(peer),
+            (None, _) => {}
+        }
+    }
 }
 
 /// Whether its peer logs on with a password.
@@ -248,6 +263,9 @@ impl<A: Application, H: Host> Engine<A, H> {
         }
         let (room, trail) = (self.rest_room, self.core.trail_bytes);
         let (session, line) = restore(&mut self.core.journal, now, index, &config, room, trail)?;
+        if let Some(peer) = self.core.journal.peer(line.journal) {
+            self.lobby.doorman.know(peer, index);
+        }
         self.core.outbox.widen(session.header_room());
         if let Some(dictionary) = &config.session.dictionary {
             self.decoder.learn(dictionary);

@@ -277,6 +277,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             sessions.push(state);
             lines.push(line);
         }
+        dynamic::recall_peers(&journal, &lines, &mut lobby);
         let mut decoder = Decoder::with_capacity(config.max_fields);
         let templates = config.templates.iter().map(|template| &template.session);
         for session in config.sessions.iter().chain(templates) {

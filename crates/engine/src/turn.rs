@@ -279,7 +279,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 Verdict::Handled | Verdict::Deliver | Verdict::Duplicate | Verdict::Rejected => {}
             }
             if !self.core.lines[session].logged_on && self.core.sessions[session].is_logged_on() {
-                self.logged_on(now, session);
+                self.logged_on(now, session)?;
             }
             if self.core.is_full() {
                 self.release(now)?;
@@ -295,12 +295,14 @@ impl<A: Application, H: Host> Engine<A, H> {
     }
 
     #[cold]
-    fn logged_on(&mut self, now: Now, session: usize) {
+    fn logged_on(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         self.core.raise_gap_announced(now, session);
         let line = &mut self.core.lines[session];
         line.logged_on = true;
         line.waiting = 0;
         if let Some(peer) = line.peer {
+            let journal = line.journal;
+            self.core.journal.note_logon(now.wall, journal, peer)?;
             self.lobby.doorman.logged_on(peer, session);
         }
         if let Some(dialler) = &mut self.diallers[session] {
@@ -312,6 +314,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 session: SessionId(session as u32),
             },
         );
+        Ok(())
     }
 
     /// Writes what is committed, and closes the connections that fail while doing so.

@@ -1,13 +1,14 @@
 //! Writes records: body first, length last, one pass.
 
 use super::checkpoint::Checkpoint;
-use super::known::{Counters, Known};
+use super::known::{Counters, Known, LOGGED_ON_FROM};
 use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, Kind, RECORD, crc, padded};
 use super::retire::Start;
 use super::segment::{HEADER, Position, SegmentHeader, VERSION};
 use super::{Config, Disk, JournalError, JournalId, Segment};
 use fixwire_protocol::time::Timestamp;
 use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
 
 /// Bytes made writable at once: about five microseconds where the pages are in memory, as those of
 /// a new segment are.
@@ -253,6 +254,24 @@ impl<D: Disk> Journal<D> {
         self.append(wall, cause, std::iter::empty())
     }
 
+    /// Notes from where a session's peer has logged on, which [`Journal::peer`] tells after a restart.
+    ///
+    /// # Errors
+    ///
+    /// What [`Journal::append`] answers.
+    pub fn note_logon(
+        &mut self,
+        wall: Timestamp,
+        session: JournalId,
+        from: IpAddr,
+    ) -> Result<Position, JournalError> {
+        self.note(
+            wall,
+            session,
+            &format!("{LOGGED_ON_FROM}{}", from.to_canonical()),
+        )
+    }
+
     /// Waits until everything before `upto` is on the disk, and answers the place up to which it is.
     ///
     /// # Errors
@@ -392,6 +411,12 @@ impl<D: Disk> Journal<D> {
         self.sessions
             .get(session.0 as usize)
             .map(|known| known.began)
+    }
+
+    /// From where the peer of a session had logged on last when the journal was opened.
+    #[must_use]
+    pub fn peer(&self, session: JournalId) -> Option<IpAddr> {
+        self.sessions.get(session.0 as usize)?.peer
     }
 
     /// All registered sessions, by their ids.

@@ -4,6 +4,10 @@ use super::Config;
 use super::index::Index;
 use super::segment::Position;
 use fixwire_protocol::time::Timestamp;
+use std::net::IpAddr;
+
+/// How the note begins that says from where a peer has logged on; its address follows.
+pub(super) const LOGGED_ON_FROM: &str = "logged on from ";
 
 /// Where a session's numbers stand.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,6 +37,8 @@ pub(super) struct Known {
     /// When its numbers began: its registration, or its last reset.
     pub(super) began: Timestamp,
     pub(super) index: Index,
+    /// From where its peer logged on last, as far as the segments that are left tell.
+    pub(super) peer: Option<IpAddr>,
 }
 
 impl Known {
@@ -42,7 +48,15 @@ impl Known {
             counters: Counters::NEW,
             began,
             index: Index::new(config.index_entries),
+            peer: None,
         }
+    }
+
+    /// Takes what a note says: from where the peer has logged on.
+    pub(super) fn take_note(&mut self, text: &[u8]) {
+        let address = text.strip_prefix(LOGGED_ON_FROM.as_bytes());
+        let address = address.and_then(|text| str::from_utf8(text).ok()?.parse().ok());
+        self.peer = address.or(self.peer);
     }
 
     /// The position that the next effect links back to.

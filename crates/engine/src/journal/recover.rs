@@ -525,7 +525,7 @@ impl Scan {
             return unknown(at + 32, head.session);
         };
         let here = Position::new(number, at as u32);
-        if let Some(expected) = resent::fault(head.kind, &bytes[body], here) {
+        if let Some(expected) = resent::fault(head.kind, &bytes[body.clone()], here) {
             return fault(at + RECORD, expected.into(), "another body".into());
         }
         let counters = Counters {
@@ -534,6 +534,9 @@ impl Scan {
             epoch: head.epoch,
         };
         known.set(head.wall, counters);
+        if head.kind == Kind::Note {
+            known.take_note(&bytes[body]);
+        }
         let mut place = at + RECORD + padded(head.body as usize);
         for _ in 0..head.effects {
             let effect = EffectHead::read(bytes, place);

@@ -224,7 +224,10 @@ pub struct Peer {
 
 impl Peer {
     pub fn connect(to: SocketAddr) -> Self {
-        let stream = TcpStream::connect(to).expect("connect");
+        Self::over(TcpStream::connect(to).expect("connect"))
+    }
+
+    pub fn over(stream: TcpStream) -> Self {
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_nodelay(true).unwrap();
         Self {

@@ -104,6 +104,8 @@ fn each_message_is_recorded_once_with_what_became_of_it() {
     let kinds: Vec<_> = records.iter().map(|record| record.0).skip(1).collect();
     let expected = [
         Kind::Message,
+        // From where it logged on.
+        Kind::Note,
         Kind::Message,
         Kind::Queued,
         Kind::Queued,

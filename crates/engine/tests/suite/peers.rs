@@ -4,7 +4,7 @@ use crate::common;
 
 use std::fs::Permissions;
 use std::io::Write;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,6 +14,7 @@ use common::*;
 use fixwire::event::{Ending, Refusal};
 use fixwire::protocol::SessionId;
 use fixwire::{Durability, EngineConfig, Event, Users};
+use socket2::{Domain, Socket, Type};
 
 fn acceptor(change: impl FnOnce(&mut EngineConfig)) -> (Running, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -262,6 +263,48 @@ fn connections_that_say_nothing_are_few_and_do_not_stay() {
     refused(&engine, Refusal::Timeout);
     drop(silent);
     drop(Peer::log_on(engine.address(), 1));
+    engine.stop();
+}
+
+/// A connection from another address of this host.
+fn connect_from(own: &str, to: SocketAddr) -> Peer {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    let own: SocketAddr = format!("{own}:0").parse().unwrap();
+    socket.bind(&own.into()).unwrap();
+    socket.connect(&to.into()).unwrap();
+    Peer::over(socket.into())
+}
+
+/// A flood of failures from elsewhere right after a restart must not keep out who was on before.
+#[test]
+fn the_address_of_a_peer_is_known_after_a_restart_and_never_competes_with_strangers() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = config(
+        &folder.path().join("store"),
+        acceptor_session("127.0.0.1:0"),
+    );
+    settings.limits.logons.failures_per_minute = 2;
+    let engine = Running::start(settings.clone());
+    let mut peer = connect_from("127.0.0.2", engine.address());
+    peer.send("A", "98=0|108=30|");
+    assert!(peer.receive().unwrap().contains("|35=A|"));
+    drop(peer);
+    engine.wait_event(|event| matches!(event, Event::Disconnected { .. }));
+    engine.stop();
+
+    let engine = Running::start(settings);
+    for stranger in 3..5 {
+        let mut stranger = connect_from(&format!("127.0.0.{stranger}"), engine.address());
+        stranger.send_bytes(b"GET / HTTP/1.1\r\n\r\n");
+        assert_eq!(stranger.receive(), None);
+    }
+    let mut stranger = connect_from("127.0.0.5", engine.address());
+    assert_eq!(stranger.receive(), None);
+    refused(&engine, Refusal::TooManyFailures);
+    let mut peer = connect_from("127.0.0.2", engine.address());
+    peer.seq = 2;
+    peer.send("A", "98=0|108=30|");
+    assert!(peer.receive().unwrap().contains("|35=A|"));
     engine.stop();
 }
 
