@@ -11,7 +11,9 @@ use fixwire::settings::{Id, SessionSettings, Settings, Source};
 use fixwire::{Durability, Engine, EngineConfig, descriptors};
 use fixwire_lab::scenario::Echo;
 use rustix::fs::Mode;
-use rustix::process::{DumpableBehavior, geteuid, set_dumpable_behavior, umask};
+use rustix::process::{
+    DumpableBehavior, Resource, geteuid, getrlimit, set_dumpable_behavior, umask,
+};
 
 use crate::app::conformance::Conformance;
 use crate::app::echo::OrderEcho;
@@ -72,6 +74,14 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     guard(args.core_dumps)?;
     if let Err(error) = descriptors::raise_limit() {
         let text = format!("cannot raise the limit of open files: {error}");
+        tell("warning", &text);
+    }
+    if let Some(bytes) = getrlimit(Resource::As).current {
+        let text = format!(
+            "the address space is limited to {} MiB (ulimit -v, LimitAS): fixwire ends when it is used up, \
+             and the journal needs more as it grows",
+            bytes >> 20
+        );
         tell("warning", &text);
     }
     let signals = Caught::catch()?;

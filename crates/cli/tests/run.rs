@@ -174,6 +174,32 @@ fn a_port_in_use_is_an_error_that_names_it() {
     assert!(said.contains(&running.port.to_string()), "{said}");
 }
 
+#[test]
+fn too_little_address_space_is_named_and_what_to_raise() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("acceptor.cfg");
+    let text = format!(
+        "[DEFAULT]\nConnectionType=acceptor\nSocketAcceptPort={}\nFileStorePath={}\n\
+         JournalSegmentSize=64M\nNonStopSession=Y\n\
+         [SESSION]\nBeginString=FIX.4.2\nSenderCompID=EXEC\nTargetCompID=BENCH\n",
+        free_port(),
+        folder.path().join("store").display()
+    );
+    fs::write(&file, text).unwrap();
+    let limited = "ulimit -v 60000; exec \"$0\" run --app echo \"$1\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", limited, env!("CARGO_BIN_EXE_fixwire")]);
+    let output = shell.arg(&file).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    for text in [
+        "warning: the address space is limited to 58 MiB (ulimit -v, LimitAS)",
+        "the journal's segments need address space: raise the limit",
+    ] {
+        assert!(said.contains(text), "{text}: {said}");
+    }
+}
+
 /// T1, T19: what runs listens where its file says and nowhere else, and what it writes is its user's.
 #[test]
 fn it_listens_at_its_port_alone_and_writes_for_its_user_alone() {
