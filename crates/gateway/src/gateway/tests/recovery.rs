@@ -1,6 +1,7 @@
 //! A gateway that is given the notes of another one goes on as that one would.
 
 use proptest::prelude::*;
+use proptest::sample::Index;
 
 use super::*;
 use crate::rules::Way;
@@ -78,6 +79,23 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+#[derive(Clone, Debug)]
+enum Act {
+    Orders { client: usize, account: u8 },
+    Cancels { client: usize, order: Index },
+    Reports { order: Index, ended: bool },
+    Dies,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        6 => (0..2_usize, 1..3_u8).prop_map(|(client, account)| Act::Orders { client, account }),
+        2 => (0..2_usize, any::<Index>()).prop_map(|(client, order)| Act::Cancels { client, order }),
+        8 => (any::<Index>(), any::<bool>()).prop_map(|(order, ended)| Act::Reports { order, ended }),
+        1 => Just(Act::Dies),
+    ]
+}
+
 impl Rig {
     fn step(&mut self, step: &Step) -> Vec<String> {
         match step {
@@ -141,6 +159,55 @@ proptest! {
             prop_assert_eq!((heard(&rig), rig.refusal), (heard(&same), same.refusal));
         }
         prop_assert_eq!(rig.state(), others.state());
+    }
+
+    /// The Text(58) of an order names its client and ClOrdID; the venues write it into their reports. So
+    /// whose a report is can be read from it, whatever the gateway believes.
+    #[test]
+    fn each_report_is_its_clients_also_after_restarts(
+        acts in proptest::collection::vec(act(), 0..60),
+    ) {
+        let text = RULES.replace("max_orders = 12", "max_orders = 10000");
+        let mut rig = Rig::new(&text);
+        let mut asked = [0, 0];
+        let mut sent = Vec::new();
+        for act in acts {
+            let (client, heard) = match act {
+                Act::Orders { client, account } => (client, format!("35=D|1={account}|21=1|")),
+                // An order is named by its number, also when it is a cancel.
+                Act::Cancels { client, order } => {
+                    let order = order.index(asked[client] + 1);
+                    (client, format!("35=F|41={order}|"))
+                }
+                Act::Reports { order, ended } if !sent.is_empty() => {
+                    let at = order.index(sent.len());
+                    let (venue, id, token): &(String, String, String) = &sent[at];
+                    let (client, own) = token.split_once('-').unwrap();
+                    let status = if ended { "39=2|150=F" } else { "39=0|150=0" };
+                    let report = |id: &str| format!("35=8|37=O{at}|11={id}|{status}|58={token}|");
+                    let expected = format!("{client}: {}", report(own));
+                    prop_assert_eq!(rig.hears(venue, &report(id)), [expected]);
+                    continue;
+                }
+                Act::Reports { .. } => continue,
+                Act::Dies => {
+                    let mut other = rig.after(&text, &SESSIONS);
+                    other.notes = rig.notes;
+                    rig = other;
+                    continue;
+                }
+            };
+            asked[client] += 1;
+            let (name, number) = (["ANNA", "BERT"][client], asked[client]);
+            let rest = "55=VOD|54=1|60=20261120-10:00:00|38=9|40=1|";
+            let heard = format!("{heard}11={number}|{rest}58={name}-{number}|");
+            for line in rig.hears(name, &heard) {
+                let (venue, line) = line.split_once(": ").unwrap();
+                let value = |tag| line.split('|').find_map(|field| field.strip_prefix(tag));
+                let (id, token) = (value("11=").unwrap(), value("58=").unwrap());
+                sent.push((venue.to_string(), id.to_string(), token.to_string()));
+            }
+        }
     }
 
     #[test]
