@@ -253,6 +253,10 @@ impl Peer {
     /// A new period of the schedule begins, and with it the numbers.
     pub fn begin_period(&mut self, net: &impl Net) {
         self.end(net);
+        // What waits there was begun in the period before.
+        while let Some(conn) = self.listener.and_then(|listener| net.accept(listener)) {
+            net.close(conn);
+        }
         self.begin_anew();
         self.wants_reset = false;
     }
