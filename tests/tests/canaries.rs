@@ -55,6 +55,7 @@ const TRIALS: [Trial; 14] = [
         test: "simplefix_trades_with_echo",
         variables: &[("TRADE_PATIENCE", "15")],
         fault: "lose-message",
+        // The 34 orders before the kill and the 1,000 around it.
         words: "never saw 1034 x report",
     },
     Trial {

@@ -20,6 +20,7 @@ const MANY: u64 = 11_000;
 
 #[test]
 fn an_order_costs_the_instructions_that_are_written_down() {
+    println!("building the program that is counted, as a release");
     let program = hot_path().unwrap();
     let counts: Vec<(Stage, f64)> = Stage::ALL
         .into_iter()

@@ -387,15 +387,15 @@ pub(super) fn never_written(bytes: &[u8], place: Range<usize>, salt: u64) -> boo
     let are_zeros = |from: usize, to: usize| {
         from >= start && to <= end && bytes[from..to].iter().all(|&byte| byte == 0)
     };
-    let borders = (start.next_multiple_of(SECTOR)..end).step_by(SECTOR);
     let mut zeros = 0;
-    record.iter().any(|&byte| {
+    let has_hole = record.iter().any(|&byte| {
         zeros = if byte == 0 { zeros + 1 } else { 0 };
         zeros >= ENOUGH
-    }) || borders
-        .into_iter()
-        .any(|at| are_zeros(at, at + AT_BORDER) || at >= AT_BORDER && are_zeros(at - AT_BORDER, at))
-        && !one_bit_explains(bytes, start, salt)
+    });
+    let mut borders = (start.next_multiple_of(SECTOR)..end).step_by(SECTOR);
+    let ends_at_border =
+        borders.any(|at| are_zeros(at, at + AT_BORDER) || are_zeros(at - AT_BORDER, at));
+    has_hole || ends_at_border && !one_bit_explains(bytes, start, salt)
 }
 
 /// Longer records are not searched for a flipped bit, which takes time in the square of the length.
