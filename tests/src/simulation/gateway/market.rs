@@ -105,7 +105,7 @@ impl Market {
         Ok(market)
     }
 
-    /// Writes the file of the gateway.
+    /// Writes the file of the gateway, in one step: it may be starting.
     fn write(&self) -> Result<(), String> {
         let store = self.folder.join("store");
         let (port, venue_port) = (self.launch.port, self.venue_port);
@@ -132,7 +132,9 @@ impl Market {
             }
         }
         text += &super::rules(self.rules);
-        fs::write(self.folder.join("gateway.toml"), text).map_err(|error| error.to_string())
+        let (new, file) = (self.folder.join("new"), self.folder.join("gateway.toml"));
+        let written = fs::write(&new, text).and_then(|()| fs::rename(&new, file));
+        written.map_err(|error| error.to_string())
     }
 
     /// The gateway starts, works and dies.
