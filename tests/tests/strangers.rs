@@ -415,11 +415,20 @@ fn strangers_make_no_sessions() {
         let bytes = logon(&rig.crowd, name, PASSWORD);
         rig.say(STRANGER, &bytes);
     }
+    // The bar ends a field here.
+    let others = (2..=127_u8).filter(|byte| !byte.is_ascii_alphanumeric() && *byte != b'|');
+    let others = others.filter(|byte| !b"._-@+#&".contains(byte));
+    let mut refused = 9;
+    for byte in others {
+        let bytes = logon(&rig.crowd, &format!("a{}b", char::from(byte)), PASSWORD);
+        rig.say(STRANGER, &bytes);
+        refused += 1;
+    }
     assert_eq!(rig.refused(Refusal::Credentials), 100);
-    assert_eq!(rig.refused(Refusal::NoName), 9, "{:?}", rig.refusals);
+    assert_eq!(rig.refused(Refusal::NoName), refused, "{:?}", rig.refusals);
     assert_eq!(rig.engine.state_hash(), before);
     for number in 0..5 {
-        let bytes = logon(&rig.crowd, &format!("S{number}"), PASSWORD);
+        let bytes = logon(&rig.crowd, &format!("S{number}._-@+#&"), PASSWORD);
         rig.say(FRIEND, &bytes);
     }
     assert_eq!(rig.refused(Refusal::TooManySessions), 2);
@@ -432,9 +441,9 @@ fn strangers_make_no_sessions() {
     assert_eq!(
         names,
         [
-            "FIX.4.4:HOUSE->S0",
-            "FIX.4.4:HOUSE->S1",
-            "FIX.4.4:HOUSE->S2"
+            "FIX.4.4:HOUSE->S0._-@+#&",
+            "FIX.4.4:HOUSE->S1._-@+#&",
+            "FIX.4.4:HOUSE->S2._-@+#&"
         ]
     );
     assert!((4..7).all(|session| rig.is_on(session)));

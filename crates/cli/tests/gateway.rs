@@ -219,6 +219,25 @@ fn scripts_run_and_what_they_cannot_tell_is_shown() {
     assert_eq!(strict.status.code(), Some(1));
 }
 
+/// T16: a terminal obeys no byte of a log.
+#[test]
+fn what_a_log_says_is_printed_escaped() {
+    let folder = tempfile::tempdir().unwrap();
+    let sample = fs::read_to_string(samples().join("gateway.toml")).unwrap();
+    fs::write(folder.path().join("x.toml"), sample).unwrap();
+    let log = "8=FIX.4.2|9=1|35=D|34=2|49=CLIENT|52=20261120-10:00:00|56=GATE|11=A\x1b[2J|\
+               1=\x1b]0;x\x07|58=\u{9b}2J\x7f\r|10=000|\n\x1b[31mno message\n";
+    fs::write(folder.path().join("x.log"), log).unwrap();
+    for json in [&[][..], &["--json"]] {
+        let args = [&["gateway", "try"], json, &["x.toml", "x.log"]].concat();
+        let output = fixwire(folder.path(), &args);
+        for said in [output.stdout, output.stderr].map(|bytes| text(&bytes)) {
+            let control = said.chars().find(|one| one.is_control() && *one != '\n');
+            assert_eq!(control, None, "{said:?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_remembered_for_an_order_is_found_by_its_id() {
     let folder = tempfile::tempdir().unwrap();

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use peer::Peer;
 use running::{Running, SOON, fixwire, free_port};
+use rustix::process::geteuid;
 
 /// An echo with these settings and few descriptors, whatever this process may have.
 fn start_with_few(folder: &Path, descriptors: u32, settings: &str) -> Running {
@@ -198,6 +199,8 @@ fn too_little_address_space_is_named_and_what_to_raise() {
     ] {
         assert!(said.contains(text), "{text}: {said}");
     }
+    let warns = said.contains("warning: this runs as root");
+    assert_eq!(warns, geteuid().is_root(), "{said}");
 }
 
 /// T1, T19: what runs listens where its file says and nowhere else, and what it writes is its user's.

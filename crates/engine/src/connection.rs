@@ -100,3 +100,21 @@ impl Input {
         other.wipe();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// T15: what was read is not left in memory.
+    #[test]
+    fn what_is_wiped_or_blanked_is_overwritten() {
+        let mut input = Input::new(64);
+        let secret = b"554=tiger\x01";
+        input.bytes[..secret.len()].copy_from_slice(secret);
+        input.end = secret.len();
+        input.blank(4);
+        assert_eq!(&input.bytes[..secret.len()], b"\0\0\0\0tiger\x01");
+        input.wipe();
+        assert!(input.bytes.iter().all(|byte| *byte == 0));
+    }
+}

@@ -247,6 +247,7 @@ fn a_flood_of_strangers_is_counted_by_a_timer_and_at_the_end() {
         &folder.path().join("store"),
         acceptor_session("127.0.0.1:0"),
     );
+    assert_eq!(config.limits.events_per_second, 20);
     config.limits.events_per_second = 2;
     let engine = Running::start(config);
     let suppressed = |event: &Event| matches!(event, Event::Suppressed { session: None, kind, .. } if kind.contains("not a FIX message"));

@@ -147,6 +147,10 @@ fn strangers_in_the_directory_are_refused_or_ignored() {
         fs::write(path.join(format!("{next:08}.new")), unfinished).unwrap();
         open(&path).unwrap();
     }
+    for other in ["README", "x.txt", "00000001.fwj.bak", "fwj"] {
+        fs::write(path.join(other), b"\0").unwrap();
+    }
+    open(&path).unwrap();
     let first = path.join("00000001.fwj");
     let moved = path.join("elsewhere");
     fs::rename(&first, &moved).unwrap();

@@ -138,7 +138,8 @@ fn a_rejected_logon_changes_no_password_and_a_valid_one_does_in_every_version() 
             assert!(answers[0].contains("|35=3|"), "{what}: {answers:?}");
             assert!(answers[1].contains("|35=5|"), "{what}: {answers:?}");
             assert_eq!(std::fs::read(users).unwrap(), before, "{what}");
-            let answers = world.log_on(1, "554=tiger|925=lion|");
+            let fields = "554=tiger|925=lion|1400=0|1401=1|1402=x|1403=1|1404=y|";
+            let answers = world.log_on(1, fields);
             assert!(answers[0].contains("|35=A|"), "{what}: {answers:?}");
             assert_ne!(std::fs::read(users).unwrap(), before, "{what}");
             let answers = world.log_on(2, "554=tiger|");

@@ -243,6 +243,10 @@ fn strangers_get_no_answer_and_change_nothing() {
         &message("D", 1, "BENCH", "EXEC", "11=1|"),
         Refusal::NotALogon,
     );
+    // It may send one message.
+    let second = message("A", 2, "BENCH", "EXEC", "98=0|108=30|");
+    let heartbeat = message("0", 1, "BENCH", "EXEC", "");
+    expect(&[heartbeat, second].concat(), Refusal::NotALogon);
     expect(b"8=FIX.4.2\x019=999999\x0135=A\x01", Refusal::TooLarge);
     expect(b"8=FIX.4.2\x019=50\x0135=A\x01", Refusal::Timeout);
     assert_eq!(engine.stop(), [(1, 1)]);
