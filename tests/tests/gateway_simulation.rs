@@ -31,7 +31,10 @@ fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
     rig.finds(&[
         (Fault::SkipCommit, &["A2:", "G1:", "G2:"]),
         (Fault::SkipSync, &["A2:", "A3:", "G1:", "G2:"]),
-        (Fault::EffectWithoutCause, &["G1:", "G2:", "G3:"]),
+        (
+            Fault::EffectWithoutCause,
+            &["G1:", "G2: an answer twice", "G3:"],
+        ),
         (Fault::ForgetInbound, &["G1:", "G2:", "G3:"]),
         (Fault::ForgetNotes, &["G1:", "G2:", "G3:", "G4:"]),
     ])

@@ -254,7 +254,7 @@ impl<D: Disk> Journal<D> {
         self.append(wall, cause, std::iter::empty())
     }
 
-    /// Notes from where a session's peer has logged on, which [`Journal::peer`] tells after a restart.
+    /// Notes from where a session's peer has logged on, which [`Journal::peer`] tells from then on, also after a restart.
     ///
     /// # Errors
     ///
@@ -265,11 +265,12 @@ impl<D: Disk> Journal<D> {
         session: JournalId,
         from: IpAddr,
     ) -> Result<Position, JournalError> {
-        self.note(
-            wall,
-            session,
-            &format!("{LOGGED_ON_FROM}{}", from.to_canonical()),
-        )
+        let text = format!("{LOGGED_ON_FROM}{}", from.to_canonical());
+        let at = self.note(wall, session, &text)?;
+        if let Some(known) = self.sessions.get_mut(session.0 as usize) {
+            known.peer = Some(from);
+        }
+        Ok(at)
     }
 
     /// Waits until everything before `upto` is on the disk, and answers the place up to which it is.
@@ -413,7 +414,7 @@ impl<D: Disk> Journal<D> {
             .map(|known| known.began)
     }
 
-    /// From where the peer of a session had logged on last when the journal was opened.
+    /// From where the peer of a session has logged on last, as far as the segments tell that are left.
     #[must_use]
     pub fn peer(&self, session: JournalId) -> Option<IpAddr> {
         self.sessions.get(session.0 as usize)?.peer
