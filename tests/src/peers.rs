@@ -4,12 +4,11 @@ use crate::packages::{folder, workspace};
 use crate::server::scratch;
 use crate::trade::{Event, Side};
 use fixwire::schedule::{Days, Edge, Hours, Schedule, TimeZone, clock};
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 
 /// Whose engine.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -74,9 +73,10 @@ impl Terms {
 impl Engine {
     /// Builds the peer when its sources have changed; the command that runs it.
     fn build(self) -> Result<Vec<String>, String> {
-        // One test at a time: another's engine must not be loading what we replace.
-        static BUILDING: Mutex<()> = Mutex::new(());
-        let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+        // One test of one program at a time: another's engine must not be loading what we replace.
+        let path = output_folder("interop")?.join("lock");
+        let building = File::create(&path).and_then(|file| file.lock().map(|()| file));
+        let _building = building.map_err(|error| format!("{}: {error}", path.display()))?;
         match self {
             Self::QuickfixCpp => build_cpp(),
             Self::QuickfixJ => build_java(),

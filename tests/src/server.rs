@@ -124,9 +124,15 @@ pub(crate) fn profile_folder() -> Result<PathBuf, String> {
 }
 
 /// A folder under the target folder that is empty at first and stays afterwards, for a look into it.
+/// Each program has its own, one of the same name that runs with a planted fault another.
 pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let program = program.file_stem().unwrap_or_default().to_string_lossy();
+    // Without the hash of the build.
+    let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
+    let fault = std::env::var("FIXWIRE_CANARY").unwrap_or_default();
     let folder = profile_folder().map_err(std::io::Error::other)?;
-    let folder = folder.join("rigs").join(name);
+    let folder = folder.join("rigs").join(program).join(fault).join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
