@@ -265,8 +265,8 @@ impl<D: Disk> Journal<D> {
         session: JournalId,
         from: IpAddr,
     ) -> Result<Position, JournalError> {
-        let text = format!("{LOGGED_ON_FROM}{}", from.to_canonical());
-        let at = self.note(wall, session, &text)?;
+        let from = from.to_canonical();
+        let at = self.note(wall, session, &format!("{LOGGED_ON_FROM}{from}"))?;
         if let Some(known) = self.sessions.get_mut(session.0 as usize) {
             known.peer = Some(from);
         }

@@ -8,6 +8,7 @@ use fixwire::journal::{
 use fixwire_protocol::time::{Nanos, Timestamp};
 use std::fs;
 use std::iter;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -378,6 +379,24 @@ fn a_session_that_begins_a_segment_is_read_again() {
         serves_all(&again, second);
     }
     assert!(began > 0, "no registration began a segment");
+}
+
+#[test]
+fn a_session_knows_where_its_peer_logged_on_last_before_and_after_a_restart() {
+    let disk = SimDisk::new();
+    let (mut journal, _) = Journal::open(disk.clone(), config(KEEP)).unwrap();
+    let id = journal.register(Timestamp(0), "A").unwrap();
+    assert_eq!(journal.peer(id), None);
+    for from in ["192.0.2.1", "::ffff:192.0.2.2"] {
+        let from = from.parse().unwrap();
+        journal.note_logon(Timestamp(0), id, from).unwrap();
+    }
+    let newest = Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)));
+    assert_eq!(journal.peer(id), newest);
+    drop(journal);
+    disk.end_process();
+    let (again, _) = Journal::open(disk, config(KEEP)).unwrap();
+    assert_eq!(again.peer(id), newest);
 }
 
 #[test]
