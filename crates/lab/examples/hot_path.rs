@@ -1,27 +1,28 @@
-//! Goes through one stage of the hot path so many times, for an instruction counter.
+//! Does the work on so many messages, or a part of it, for an instruction counter.
 //!
 //! ```text
-//! valgrind --tool=none hot_path parse 1000
+//! valgrind --tool=none hot_path engine-order 1000
 //! ```
 
 use std::process::ExitCode;
 
 use fixwire::journal::{Config, Journal, Memory};
+use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::{HotPath, MOST_ORDERS, Stage};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let stage = arguments.next().and_then(|name| Stage::named(&name));
-    let turns = arguments.next().and_then(|text| text.parse().ok());
-    let (Some(stage), Some(turns @ 0..=MOST_ORDERS), None) = (stage, turns, arguments.next())
-    else {
-        eprintln!(
-            "usage: hot_path {} TURNS",
-            Stage::ALL.map(Stage::name).join("|")
-        );
-        return ExitCode::from(2);
+    let name = arguments.next().unwrap_or_default();
+    let messages = arguments.next().and_then(|text| text.parse().ok());
+    let (Some(messages @ 0..=MOST_ORDERS), None) = (messages, arguments.next()) else {
+        return usage();
     };
-    match go(stage, turns) {
+    let done = match (Stage::named(&name), Work::named(&name)) {
+        (Some(stage), _) => part(stage, messages),
+        (_, Some(work)) => whole(work, messages),
+        _ => return usage(),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("hot_path: {error}");
@@ -30,11 +31,26 @@ fn main() -> ExitCode {
     }
 }
 
-fn go(stage: Stage, turns: u64) -> Result<(), Box<dyn std::error::Error>> {
+fn usage() -> ExitCode {
+    let names = Stage::ALL.map(Stage::name).into_iter();
+    let names: Vec<_> = names.chain(Work::ALL.map(Work::name)).collect();
+    eprintln!("usage: hot_path {} MESSAGES", names.join("|"));
+    ExitCode::from(2)
+}
+
+fn part(stage: Stage, messages: u64) -> Result<(), Box<dyn std::error::Error>> {
     let (journal, _) = Journal::open(Memory::new(2), Config::default())?;
     let mut path = HotPath::new(journal)?;
-    for _ in 0..turns {
+    for _ in 0..messages {
         path.run(stage)?;
+    }
+    Ok(())
+}
+
+fn whole(work: Work, messages: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let mut once = work.start(None)?;
+    for _ in 0..messages / work.messages() as u64 {
+        once()?;
     }
     Ok(())
 }

@@ -228,17 +228,17 @@ fn broken(error: io::Error) -> Error {
 }
 
 /// Writes the messages of one session.
-struct Writer {
+pub(crate) struct Writer {
     header: HeaderTemplate,
     outbox: Outbox,
     orders: OrderWriter,
     stamp: Stamp,
     /// MsgSeqNum of the next message.
-    next_out: u64,
+    pub(crate) next_out: u64,
 }
 
 impl Writer {
-    fn new(header: HeaderTemplate) -> Self {
+    pub(crate) fn new(header: HeaderTemplate) -> Self {
         Self {
             outbox: Outbox::new(64 << 10, 4, header.room()),
             header,
@@ -256,7 +256,7 @@ impl Writer {
     }
 
     /// Any message but an order.
-    fn message(
+    pub(crate) fn message(
         &mut self,
         msg_type: &[u8],
         at: Timestamp,
@@ -267,16 +267,21 @@ impl Writer {
         fields(&mut body);
         body.finish().map_err(unwritten)?;
         self.seal(at);
-        Ok(self.outbox.sealed(0))
+        Ok(self.sealed())
     }
 
-    /// The order that leaves next.
-    fn order(&mut self, cl_ord_id: u64, at: Timestamp) -> Result<(), BodyError> {
+    /// The order that leaves next; [`sealed`](Self::sealed) has it.
+    pub(crate) fn order(&mut self, cl_ord_id: u64, at: Timestamp) -> Result<(), BodyError> {
         self.outbox.clear();
         self.orders
             .write(&mut self.outbox, SessionId(0), cl_ord_id, at)?;
         self.seal(at);
         Ok(())
+    }
+
+    /// What was written last.
+    pub(crate) fn sealed(&self) -> &[u8] {
+        self.outbox.sealed(0)
     }
 
     /// The order that was made ready does not leave.
@@ -288,7 +293,7 @@ impl Writer {
     }
 }
 
-fn unwritten(error: BodyError) -> Error {
+pub(crate) fn unwritten(error: BodyError) -> Error {
     Error::Session(format!("a message cannot be written: {error}"))
 }
 
@@ -444,7 +449,7 @@ impl Speech for Orders<'_> {
         if self.writer.outbox.is_empty() {
             self.prepare(intended);
         }
-        output.extend_from_slice(self.writer.outbox.sealed(0));
+        output.extend_from_slice(self.writer.sealed());
         self.writer.outbox.clear();
         self.intended.push(intended);
     }

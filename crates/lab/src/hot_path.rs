@@ -1,22 +1,21 @@
-//! What happens to one order between two sockets, stage by stage, without the sockets.
+//! Parts of the work on one order, each by itself; [`driven`](crate::driven) is the whole.
 //!
-//! `bench parse-log` times these stages, and the instruction counts of the project are counted on
-//! them. Input: the published order, hot in cache, so figures are a floor of what a running engine
-//! needs.
+//! `bench parse-log` times them, and the instruction counts of the project are counted on them too.
+//! Input: the published order, hot in cache, so figures are a floor of what a running engine needs.
 
 use std::sync::Arc;
 
-use fixwire::journal::{Cause, Disk, Effect, Journal, JournalId, Kind};
+use fixwire::journal::{Cause, Disk, Journal, JournalId, Kind};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::dictionary::validate::{self, Rules, Scratch};
-use fixwire_protocol::session::{BeginString, Config, Role, Verdict};
 use fixwire_protocol::{
-    Application, Decoder, Dictionary, Frame, HeaderTemplate, Message, Mono, Now, Outbox, Prepared,
-    SOH, Session, SessionId, Slot, Tag, Timestamp, frame, tag,
+    Decoder, Dictionary, Frame, HeaderTemplate, Message, Outbox, Prepared, SOH, SessionId, Slot,
+    Tag, Timestamp, frame, tag,
 };
 
 use crate::error::Error;
-use crate::scenario::{Echo, OrderWriter, write_report};
+use crate::numbered::Numbered;
+use crate::scenario::{OrderWriter, write_report};
 
 /// A part of the work on one order.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -25,28 +24,22 @@ pub enum Stage {
     Parse,
     /// [`Stage::Parse`], then every rule of the dictionary.
     Validate,
-    /// [`Stage::Parse`], then everything a session checks, the dictionary included.
-    Receive,
     /// [`Stage::Validate`], then one journal record of it.
     Log,
     /// Writes its report and seals it. No order is read.
     Report,
     /// [`Stage::Report`] from a prepared body, in which ClOrdID is changed.
     Prepared,
-    /// All an acceptor does: parse, session, application, report, seal, one journal record of both.
-    Whole,
 }
 
 impl Stage {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 5] = [
         Self::Parse,
         Self::Validate,
-        Self::Receive,
         Self::Log,
         Self::Report,
         Self::Prepared,
-        Self::Whole,
     ];
 
     /// Its name in files and on command lines.
@@ -54,11 +47,9 @@ impl Stage {
         match self {
             Self::Parse => "parse",
             Self::Validate => "parse+validate",
-            Self::Receive => "parse+receive",
             Self::Log => "parse+validate+log",
             Self::Report => "report",
             Self::Prepared => "report-prepared",
-            Self::Whole => "whole",
         }
     }
 
@@ -68,21 +59,20 @@ impl Stage {
     }
 }
 
-/// An acceptor of one session without its sockets, and the order that it gets again and again.
+/// What the stages need, and the order that they get again and again.
 pub struct HotPath<D: Disk> {
-    order: NumberedOrder,
+    order: Numbered,
     decoder: Decoder,
     dictionary: Arc<Dictionary>,
     rules: Rules,
     scratch: Scratch,
-    session: Session,
     header: HeaderTemplate,
     outbox: Outbox,
     prepared: Prepared,
     cl_ord_id: Slot,
     journal: Journal<D>,
     id: JournalId,
-    now: Now,
+    wall: Timestamp,
 }
 
 const SESSION: SessionId = SessionId(0);
@@ -92,82 +82,45 @@ const MAX_MESSAGE: usize = 64 << 10;
 const CL_ORD_ID: &[u8] = b"1795253164123456789";
 /// When everything here happens.
 const TIME: &[u8] = b"20260821-13:30:00.123";
-/// MsgSeqNum of the Logon: all have six digits.
+/// MsgSeqNum of the first order: all have six digits.
 const FIRST_SEQ: u64 = 100_000;
 /// Most orders of one [`HotPath`].
 pub const MOST_ORDERS: u64 = 899_000;
 
 impl<D: Disk> HotPath<D> {
-    /// Logs a session on and prepares the order.
+    /// Prepares the order.
     ///
     /// # Errors
     ///
     /// The journal cannot be written.
     pub fn new(mut journal: Journal<D>) -> Result<Self, Error> {
-        let journal_error =
-            |error: fixwire::journal::JournalError| Error::Engine(error.to_string());
         let wall = Timestamp::parse(TIME).map_err(|error| Error::Engine(error.to_string()))?;
-        let now = Now {
-            wall,
-            mono: Mono(1),
-        };
-        let dictionary = Arc::new(Dictionary::built_in(Version::Fix42));
-        let mut config = Config::new(BeginString::Fix42, Role::Acceptor, b"EXEC", b"BENCH");
-        config.dictionary = Some(dictionary.clone());
-        let rules = config.rules;
-        let mut session = Session::new(SESSION, config);
-        session.restore(1, FIRST_SEQ, 0);
-
         let peer = HeaderTemplate::new(b"FIX.4.2", b"BENCH", b"EXEC", &[]);
         let header = HeaderTemplate::new(b"FIX.4.2", b"EXEC", b"BENCH", &[]);
         let mut outbox = Outbox::new(64 << 10, 64, header.room());
-        let mut decoder = Decoder::with_capacity(256);
-
-        let mut logon = outbox.begin(SESSION, b"A");
-        logon
-            .uint(tag::ENCRYPT_METHOD, 0)
-            .uint(tag::HEART_BT_INT, 30);
-        logon
-            .finish()
-            .map_err(|_| Error::Engine("the outbox is too small".to_owned()))?;
-        outbox.seal(0, &peer, FIRST_SEQ, TIME);
-        let bytes = outbox.sealed(0).to_vec();
         OrderWriter::default()
             .write(&mut outbox, SESSION, wall.0 as u64, wall)
-            .map_err(|_| Error::Engine("the outbox is too small".to_owned()))?;
-        outbox.seal(1, &peer, FIRST_SEQ + 1, TIME);
-        let order = NumberedOrder::new(outbox.sealed(1).to_vec());
+            .map_err(|_| refused("outbox"))?;
+        outbox.seal(0, &peer, FIRST_SEQ, TIME);
+        let order = Numbered::new(outbox.sealed(0).to_vec(), &["34"]);
         outbox.clear();
-
-        let _ = session.connected(now, &mut outbox);
-        let _ = session.receive(now, &decoder.decode(&bytes), &mut outbox);
-        for index in outbox.unsealed() {
-            session.seal(now, &mut outbox, index);
-        }
-        outbox.clear();
-        if !session.is_logged_on() {
-            return Err(Error::Session(
-                "the session did not take its Logon".to_owned(),
-            ));
-        }
         let (prepared, cl_ord_id) = prepare(&mut outbox)?;
         let id = journal
             .register(wall, "FIX.4.2:EXEC->BENCH")
-            .map_err(journal_error)?;
+            .map_err(|error| Error::Engine(error.to_string()))?;
         Ok(Self {
             order,
-            decoder,
-            dictionary,
-            rules,
+            decoder: Decoder::with_capacity(256),
+            dictionary: Arc::new(Dictionary::built_in(Version::Fix42)),
+            rules: Rules::default(),
             scratch: Scratch::default(),
-            session,
             header,
             outbox,
             prepared,
             cl_ord_id,
             journal,
             id,
-            now,
+            wall,
         })
     }
 
@@ -183,7 +136,7 @@ impl<D: Disk> HotPath<D> {
             Stage::Prepared => return self.prepared_report(),
             _ => {}
         }
-        let bytes = self.order.next();
+        let bytes = self.order.take();
         let Frame::Whole { skip: 0, len } = frame::next(bytes, MAX_MESSAGE) else {
             return Err(refused("frame"));
         };
@@ -201,35 +154,10 @@ impl<D: Disk> HotPath<D> {
                     return Err(refused("dictionary"));
                 }
                 if stage == Stage::Log {
-                    let cause = cause(self.id, &self.session, &message);
+                    let cause = cause(self.id, &message);
                     self.journal
-                        .append(self.now.wall, cause, std::iter::empty())
+                        .append(self.wall, cause, std::iter::empty())
                         .map_err(|error| Error::Engine(error.to_string()))?;
-                }
-                Ok(())
-            }
-            Stage::Receive | Stage::Whole => {
-                let verdict = self.session.receive(self.now, &message, &mut self.outbox);
-                if verdict != Verdict::Deliver {
-                    return Err(refused("session"));
-                }
-                if stage == Stage::Whole {
-                    Echo.on_message(self.now, SESSION, &message, &mut self.outbox)
-                        .map_err(|_| refused("application"))?;
-                    self.session.seal(self.now, &mut self.outbox, 0);
-                    let effect = Effect {
-                        session: self.id,
-                        seq: self.outbox.entries()[0].seq,
-                        bytes: self.outbox.sealed(0),
-                    };
-                    self.journal
-                        .append(
-                            self.now.wall,
-                            cause(self.id, &self.session, &message),
-                            std::iter::once(effect),
-                        )
-                        .map_err(|error| Error::Engine(error.to_string()))?;
-                    self.outbox.clear();
                 }
                 Ok(())
             }
@@ -287,68 +215,20 @@ fn prepare(outbox: &mut Outbox) -> Result<(Prepared, Slot), Error> {
 }
 
 #[inline]
-fn cause<'a>(id: JournalId, session: &Session, message: &Message<'a>) -> Cause<'a> {
+fn cause<'a>(id: JournalId, message: &Message<'a>) -> Cause<'a> {
     Cause {
         session: id,
         kind: Kind::Message,
         inbound: Some(message.bytes()),
-        next_in: session.next_in(),
-        next_out: session.next_out(),
-        epoch: session.epoch() as u32,
+        next_in: FIRST_SEQ,
+        next_out: 1,
+        epoch: 0,
     }
 }
 
 #[cold]
 fn refused(by: &str) -> Error {
     Error::Engine(format!("the order was refused by: {by}"))
-}
-
-/// An order whose MsgSeqNum grows by one each time it is taken.
-#[derive(Debug)]
-struct NumberedOrder {
-    bytes: Vec<u8>,
-    /// The last digit of MsgSeqNum.
-    last_digit: usize,
-    sum: u8,
-    fresh: bool,
-}
-
-impl NumberedOrder {
-    fn new(bytes: Vec<u8>) -> Self {
-        let last_digit = bytes
-            .windows(4)
-            .position(|at| at == b"\x0134=")
-            .map_or(0, |at| at + 9);
-        let sum = frame::check_sum(&bytes[..bytes.len() - 7]);
-        Self {
-            bytes,
-            last_digit,
-            sum,
-            fresh: true,
-        }
-    }
-
-    /// The order with the next number.
-    #[inline]
-    fn next(&mut self) -> &[u8] {
-        if self.fresh {
-            self.fresh = false;
-            return &self.bytes;
-        }
-        let mut digit = self.last_digit;
-        while self.bytes[digit] == b'9' {
-            self.bytes[digit] = b'0';
-            self.sum = self.sum.wrapping_sub(9);
-            digit -= 1;
-        }
-        self.bytes[digit] += 1;
-        self.sum = self.sum.wrapping_add(1);
-        let trailer = self.bytes.len() - 4;
-        self.bytes[trailer] = b'0' + self.sum / 100;
-        self.bytes[trailer + 1] = b'0' + self.sum / 10 % 10;
-        self.bytes[trailer + 2] = b'0' + self.sum % 10;
-        &self.bytes
-    }
 }
 
 #[cfg(test)]
@@ -379,22 +259,12 @@ mod tests {
     }
 
     #[test]
-    fn a_session_refuses_the_same_number_twice() {
-        let mut path = in_memory();
-        path.run(Stage::Receive).unwrap();
-        path.order.fresh = true;
-        assert!(path.run(Stage::Receive).is_err());
-    }
-
-    #[test]
-    fn the_work_of_the_whole_path_is_in_the_journal() {
+    fn what_is_logged_is_in_the_journal() {
         let mut path = in_memory();
         let before = path.journal.records_written();
         for _ in 0..10 {
-            path.run(Stage::Whole).unwrap();
+            path.run(Stage::Log).unwrap();
         }
         assert_eq!(path.journal.records_written(), before + 10);
-        let report = path.journal.outbound(path.id, 2).expect("the first report");
-        assert!(report.windows(5).any(|at| at == b"\x01150="));
     }
 }

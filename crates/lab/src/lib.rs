@@ -10,7 +10,8 @@
 //! pair       two engines that trade with each other
 //! trader     the application that sends orders and times their reports
 //! scenario   the order and the report of the published benchmark
-//! hot_path   the work on one order, stage by stage, without sockets
+//! hot_path   parts of the work on one order, each by itself
+//! driven     the engine and the gateway over sockets that are memory, for counting
 //! stats      percentiles, variation
 //! machine    where the figures come from: cores, kernel, distance of the cores
 //! report/    table, JSON, CSV, SVG
@@ -22,12 +23,14 @@ pub mod bench;
 pub mod client;
 pub mod clock;
 pub mod distance;
+pub mod driven;
 pub mod error;
 pub mod fix_client;
 pub mod floor;
 pub mod hot_path;
 pub mod load;
 pub mod machine;
+pub mod numbered;
 pub mod pair;
 pub mod pipe;
 pub mod progress;

@@ -46,7 +46,8 @@ pub struct PairConfig {
 }
 
 impl PairConfig {
-    fn engine(&self, role: Role, connection: Connection) -> EngineConfig {
+    /// The settings of one end.
+    pub(crate) fn engine(&self, role: Role, connection: Connection) -> EngineConfig {
         let folder = match role {
             Role::Initiator => "initiator",
             Role::Acceptor => "acceptor",

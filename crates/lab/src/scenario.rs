@@ -5,7 +5,7 @@
 
 use fixwire_protocol::outbox::BodyError;
 use fixwire_protocol::{
-    Application, Message, Now, Outbox, Precision, Refusal, SessionId, Stamp, Timestamp, tag,
+    Application, Body, Message, Now, Outbox, Precision, Refusal, SessionId, Stamp, Timestamp, tag,
 };
 
 /// MsgType of the order.
@@ -71,6 +71,13 @@ pub fn write_report(
     cl_ord_id: &[u8],
 ) -> Result<(), BodyError> {
     let mut report = outbox.begin(session, EXECUTION_REPORT);
+    fill_report(&mut report, cl_ord_id);
+    report.finish()
+}
+
+/// Writes the fields of a report.
+#[inline]
+pub fn fill_report(report: &mut Body<'_>, cl_ord_id: &[u8]) {
     report
         .field(tag::AVG_PX, b"110.11")
         .field(tag::CL_ORD_ID, cl_ord_id)
@@ -84,7 +91,6 @@ pub fn write_report(
         .field(tag::CLIENT_ID, b"TEST")
         .char(tag::EXEC_TYPE, b'2')
         .uint(tag::LEAVES_QTY, 0);
-    report.finish()
 }
 
 /// Answers each NewOrderSingle with the report.

@@ -1,8 +1,9 @@
 //! Does an order cost an allocation, anywhere between two sockets?
 //!
-//! The allocator of this program counts. `bench parse-log` does the same work.
+//! The allocator of this program counts. The sockets are memory: a system call allocates nothing of ours.
 
 use fixwire::journal::{Config, Journal, Memory};
+use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::{HotPath, Stage};
 
 const ORDERS: u64 = 50_000;
@@ -25,6 +26,28 @@ fn no_stage_of_the_hot_path_allocates_after_warm_up() {
             "{stage:?} of {ORDERS} orders: {counted:?}"
         );
     }
+}
+
+#[test]
+fn the_engine_allocates_nothing_after_warm_up() {
+    for work in [Work::Order, Work::Batch, Work::Handle, Work::Resend] {
+        let mut once = work.start(None).unwrap();
+        let mut go = |messages| (0..messages / work.messages()).for_each(|_| once().unwrap());
+        // Once round the ring of the journal.
+        go(400_000);
+        let counted = allocation_counter::measure(|| go(100_000));
+        assert_eq!(counted.count_total, 0, "{work:?}: {counted:?}");
+    }
+}
+
+/// What it does not cover: making a segment.
+#[test]
+fn the_engine_allocates_nothing_with_a_journal_in_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut once = Work::Order.start(Some(folder.path())).unwrap();
+    (0..10_000).for_each(|_| once().unwrap());
+    let counted = allocation_counter::measure(|| (0..100_000).for_each(|_| once().unwrap()));
+    assert_eq!(counted.count_total, 0, "{counted:?}");
 }
 
 #[test]

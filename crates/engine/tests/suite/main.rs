@@ -9,8 +9,6 @@ mod common;
 #[cfg(feature = "tls")]
 #[path = "../common/relay.rs"]
 mod relay;
-#[path = "../common/script.rs"]
-mod script;
 
 mod broken_lines;
 mod effect_once;

@@ -1,49 +1,50 @@
 //! However little a socket takes at a time, the peer gets the same bytes in the same order.
 
-use crate::common;
-use crate::script;
+use crate::common::wire::{self, Answerer, PORT, acceptor, calm, config};
 
-use std::sync::Arc;
-
-use common::{Echo, Seen, acceptor_session, config};
+use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::journal::sim::SimDisk;
 use fixwire::{Durability, Engine};
-use script::Script;
 
 const ORDERS: u64 = 200;
+/// Bytes of all orders, and more.
+const MUCH: usize = 1 << 20;
 
-/// All that the peer gets when its socket takes `allowance` bytes a turn.
-fn output(allowance: usize, batch: usize) -> Vec<u8> {
-    let folder = tempfile::tempdir().unwrap();
-    let mut settings = config(
-        &folder.path().join("store"),
-        acceptor_session("127.0.0.1:9"),
-    );
-    settings.durability = Durability::Memory;
-    let mut host = Script::new(batch);
-    (host.left, host.allowance, host.output) = (ORDERS, allowance, Some(Vec::new()));
-    let mut engine = Engine::with_host(settings, Echo(Arc::new(Seen::default())), host).unwrap();
-    let mut silent = 0;
+/// All that the peer gets when its socket takes `allowance` bytes a turn, and `batch` orders come in each.
+fn output(allowance: usize, batch: u64) -> Vec<u8> {
+    let net = SimNet::new(1, calm(MUCH));
+    let host = SimHost::new(1, &net, &SimDisk::new());
+    let settings = config(Durability::Process, vec![acceptor("PEER")]);
+    let mut engine = Engine::with_host(settings, Answerer, host).unwrap();
+    let conn = net.connect(0, PORT).unwrap();
+    wire::write(&net, conn, "PEER", "A", 1, "98=0|108=30|");
+    let (mut output, mut buffer) = (Vec::new(), vec![0; MUCH]);
+    let (mut sent, mut silent) = (0, 0);
     while silent < 3 {
-        let before = engine.host_mut().bytes;
+        net.set_weather(calm(MUCH));
+        for _ in 0..batch.min(ORDERS - sent) {
+            sent += 1;
+            wire::write(&net, conn, "PEER", "D", 1 + sent, &format!("11={sent}|"));
+        }
+        net.set_weather(calm(allowance));
         engine.turn().unwrap();
-        let host = engine.host_mut();
-        silent = if host.bytes == before && host.left == 0 {
-            silent + 1
-        } else {
-            0
+        let count = net.read(conn, &mut buffer).unwrap_or(0);
+        assert!(count <= allowance);
+        output.extend_from_slice(&buffer[..count]);
+        silent = match count {
+            0 if sent == ORDERS => silent + 1,
+            _ => 0,
         };
     }
     assert_eq!(engine.sessions().next().unwrap().waiting_bytes, 0);
-    engine.host_mut().output.take().unwrap()
+    output
 }
 
 #[test]
 fn a_write_that_is_cut_at_any_byte_is_resumed_there() {
-    let whole = output(usize::MAX, 32);
-    assert_eq!(
-        whole.windows(5).filter(|at| *at == b"\x0135=8").count() as u64,
-        ORDERS
-    );
+    let whole = output(MUCH, 32);
+    let reports = whole.windows(5).filter(|at| *at == b"\x0135=8").count();
+    assert_eq!(reports as u64, ORDERS);
     let length = whole.len() / ORDERS as usize;
     for allowance in (1..40).chain(length - 3..length + 3).chain([1000, 5003]) {
         assert!(output(allowance, 32) == whole, "{allowance} bytes a turn");

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::args::{LoadArgs, OutputArgs, on_own_thread};
 use super::engine::EngineArgs;
-use super::{LoadArgs, OutputArgs, on_own_thread};
 use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};

@@ -10,8 +10,8 @@ use clap::Args;
 use fixwire_gateway::gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 
+use super::args::{LoadArgs, OutputArgs, on_own_thread};
 use super::engine::EngineArgs;
-use super::{LoadArgs, OutputArgs, on_own_thread};
 use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::fix_client::FixClient;
@@ -73,7 +73,7 @@ const NAMES: [&str; 2] = ["CLIENT", "VENUE"];
 
 /// A gateway with so many rules that the last of them sends orders on. One that `follows` them knows whose
 /// report it is that comes back, as gateways do by default.
-fn gateway(count: u32, versions: &[Version], follows: bool) -> Result<Gateway, Error> {
+pub(crate) fn gateway(count: u32, versions: &[Version], follows: bool) -> Result<Gateway, Error> {
     let target = NAMES[versions.len() - 1];
     let mut rules = match follows {
         true => "[[rule]]\nfrom = [\"VENUE\"]\ndo = ['convert', 'return']\n".to_owned(),

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use fixwire::journal::{self, Directory, Disk, Journal};
 
-use super::{LoadArgs, OutputArgs, on_own_thread};
+use super::args::{LoadArgs, OutputArgs, on_own_thread};
 use crate::arena::pin;
 use crate::clock::Clock;
 use crate::error::Error;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{LoadArgs, OutputArgs, on_own_thread};
+use super::args::{LoadArgs, OutputArgs, on_own_thread};
 use crate::arena::Arena;
 use crate::clock::Clock;
 use crate::error::Error;

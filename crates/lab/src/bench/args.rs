@@ -1,0 +1,381 @@
+//! Flags that measurements share: how much is measured, and where the figures go.
+
+use std::fs;
+use std::io::{Write, stdout};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::arena::pin;
+use crate::error::Error;
+use crate::load::Pace;
+use crate::machine;
+use crate::progress::Progress;
+use crate::report::{Report, Row, Run, csv, pace_text, svg, table};
+
+/// How much is measured, of whom and at which rates.
+#[derive(Args, Clone, Debug)]
+pub struct LoadArgs {
+    /// Orders a second, open loop; may be repeated or a list
+    #[arg(long, value_name = "N", value_delimiter = ',', default_value = "2000,10000,50000",
+          value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub rate: Vec<u32>,
+
+    /// Leave out the closed loop, which keeps one order outstanding
+    #[arg(long)]
+    pub no_ping_pong: bool,
+
+    /// Orders before the first timed run of each rate, at that rate but at least 20,000 a second
+    #[arg(long, value_name = "N", default_value_t = 20_000,
+          value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
+    pub warm_up: u32,
+
+    /// Orders of a run
+    #[arg(long, value_name = "N", default_value_t = NonZeroU32::new(10_000).expect("not zero"))]
+    pub iterations: NonZeroU32,
+
+    /// Runs of each rate
+    #[arg(long, value_name = "N", default_value_t = 3,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub runs: u32,
+
+    /// Cores of the acceptor and the initiator, for example 0,1; "none" pins neither
+    #[arg(long, value_name = "A,I", default_value = "auto")]
+    pub cores: String,
+}
+
+/// The slowest warm-up, orders a second.
+const WARM_UP_RATE: u32 = 20_000;
+/// Most orders of a run: each takes 24 bytes of the books.
+const MOST_ORDERS: u32 = 50_000_000;
+
+impl LoadArgs {
+    /// The paces, closed loop first.
+    pub(super) fn paces(&self) -> Vec<Pace> {
+        let mut paces = Vec::new();
+        if !self.no_ping_pong {
+            paces.push(Pace::PingPong);
+        }
+        for rate in &self.rate {
+            let pace = Pace::PerSecond(*rate);
+            if !paces.contains(&pace) {
+                paces.push(pace);
+            }
+        }
+        paces
+    }
+
+    /// How orders leave before a pace is timed.
+    pub(super) fn warm_up_pace(pace: Pace) -> Pace {
+        match pace {
+            Pace::PingPong => Pace::PingPong,
+            Pace::PerSecond(rate) => Pace::PerSecond(rate.max(WARM_UP_RATE)),
+        }
+    }
+
+    /// Orders of a run.
+    pub(super) fn orders(&self) -> Result<usize, Error> {
+        let orders = self.iterations.get();
+        if orders > MOST_ORDERS {
+            return Err(Error::Flag {
+                flag: "--iterations",
+                problem: format!("{orders} is more than {MOST_ORDERS}"),
+            });
+        }
+        Ok(orders as usize)
+    }
+
+    /// The acceptor's and the initiator's core; `None` to pin neither.
+    pub(super) fn two_cores(&self) -> Result<Option<(usize, usize)>, Error> {
+        match self.cores.as_str() {
+            "auto" => Ok(machine::two_cores()),
+            "none" => Ok(None),
+            text => {
+                let wrong = |problem: String| Error::Flag {
+                    flag: "--cores",
+                    problem,
+                };
+                let pair = text.split_once(',').and_then(|(acceptor, initiator)| {
+                    Some((
+                        acceptor.trim().parse().ok()?,
+                        initiator.trim().parse().ok()?,
+                    ))
+                });
+                match pair {
+                    Some((acceptor, initiator)) if acceptor == initiator => {
+                        Err(wrong(format!("both ends would share core {acceptor}")))
+                    }
+                    Some(pair) => Ok(Some(pair)),
+                    None => Err(wrong(format!(
+                        "\"{text}\" is not two cores such as 0,1, nor auto, nor none"
+                    ))),
+                }
+            }
+        }
+    }
+
+    /// Measures each subject by turns, at each pace, on this core.
+    pub(super) fn rows<S: Copy>(
+        &self,
+        core: Option<usize>,
+        orders: usize,
+        subjects: &[(&str, S)],
+        mut measure: impl FnMut(S, Pace, usize) -> Result<Run, Error>,
+    ) -> Result<Vec<Row>, Error> {
+        pin(core)?;
+        let mut progress = Progress::new(self.paces().len() * (self.runs as usize + 1));
+        let mut rows = Vec::new();
+        for pace in self.paces() {
+            let name = pace_text(pace);
+            progress.step(&format!("{name}: warm-up"));
+            for (_, subject) in subjects {
+                measure(*subject, Self::warm_up_pace(pace), self.warm_up as usize)?;
+            }
+            let mut runs = vec![Vec::new(); subjects.len()];
+            for run in 1..=self.runs {
+                progress.step(&format!("{name}: run {run} of {}", self.runs));
+                for (runs, (_, subject)) in runs.iter_mut().zip(subjects) {
+                    runs.push(measure(*subject, pace, orders)?);
+                }
+            }
+            rows.extend(subjects.iter().zip(runs).map(|((name, _), runs)| Row {
+                pace,
+                subject: (*name).to_owned(),
+                runs,
+            }));
+        }
+        Ok(rows)
+    }
+
+    /// The counts, as a table's first line says them.
+    pub(super) fn text(&self) -> String {
+        format!(
+            "warm-up {}, {} orders a run, {} runs",
+            self.warm_up, self.iterations, self.runs
+        )
+    }
+}
+
+/// Where the figures go beside the table.
+#[derive(Args, Clone, Debug, Default)]
+pub struct OutputArgs {
+    /// Write everything as JSON to a file, or with "-" to standard output instead of the table
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write one line a run as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Draw the percentile curves
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+impl OutputArgs {
+    /// Finds out before the measurement whether the files can be written.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        for path in [&self.json, &self.csv, &self.svg].into_iter().flatten() {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            if is_dash(path) || folder.is_none_or(Path::is_dir) {
+                continue;
+            }
+            return Err(Error::System {
+                doing: format!("write {}", path.display()),
+                source: std::io::ErrorKind::NotFound.into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Prints and writes a report; the exit code says whether every answer was right.
+    pub(super) fn deliver(&self, report: &Report) -> Result<ExitCode, Error> {
+        let json_out = self.json.as_deref().is_some_and(is_dash);
+        if !json_out {
+            let mut text = String::new();
+            table::write(report, &mut text).map_err(unwritable("the table"))?;
+            print(&text)?;
+        }
+        if let Some(path) = &self.json {
+            let mut text = serde_json::to_string_pretty(report).map_err(|error| Error::System {
+                doing: "write JSON".to_owned(),
+                source: error.into(),
+            })?;
+            text.push('\n');
+            if json_out {
+                print(&text)?
+            } else {
+                save(path, &text)?
+            }
+        }
+        if let Some(path) = &self.csv {
+            let mut text = String::new();
+            csv::write(report, &mut text).map_err(unwritable("CSV"))?;
+            if is_dash(path) {
+                print(&text)?
+            } else {
+                save(path, &text)?
+            }
+        }
+        if let Some(path) = &self.svg {
+            let mut text = String::new();
+            svg::write(report, &mut text).map_err(unwritable("SVG"))?;
+            save(path, &text)?;
+        }
+        Ok(if report.faults().total() == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+}
+
+fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn unwritable(what: &'static str) -> impl FnOnce(std::fmt::Error) -> Error {
+    move |error| Error::System {
+        doing: format!("write {what}"),
+        source: std::io::Error::other(error),
+    }
+}
+
+fn print(text: &str) -> Result<(), Error> {
+    let mut to = stdout().lock();
+    to.write_all(text.as_bytes())
+        .and_then(|()| to.flush())
+        .map_err(Error::system("write to standard output"))
+}
+
+fn save(path: &Path, text: &str) -> Result<(), Error> {
+    fs::write(path, text).map_err(Error::system(format!("write {}", path.display())))
+}
+
+/// Runs `measure` on a thread of its own: it will be pinned, and the caller must not be.
+pub(super) fn on_own_thread<R: Send>(
+    measure: impl FnOnce() -> Result<R, Error> + Send,
+) -> Result<R, Error> {
+    std::thread::scope(|scope| {
+        std::thread::Builder::new()
+            .name("near".to_owned())
+            .spawn_scoped(scope, measure)
+            .map_err(Error::system("start a thread"))?
+            .join()
+            .unwrap_or(Err(Error::Thread("initiator")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Command;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(subcommand)]
+        command: Command,
+    }
+
+    fn load(flags: &[&str]) -> Result<LoadArgs, String> {
+        let line = ["bench", "tcp"].iter().chain(flags);
+        match Line::try_parse_from(line)
+            .map_err(|error| error.to_string())?
+            .command
+        {
+            Command::Tcp(args) => Ok(args.load),
+            _ => Err("another command".to_owned()),
+        }
+    }
+
+    #[test]
+    fn the_default_is_the_published_scenario() {
+        let args = load(&[]).unwrap();
+        assert_eq!(
+            args.paces(),
+            [
+                Pace::PingPong,
+                Pace::PerSecond(2_000),
+                Pace::PerSecond(10_000),
+                Pace::PerSecond(50_000)
+            ]
+        );
+        assert_eq!(
+            (args.warm_up, args.orders().unwrap(), args.runs),
+            (20_000, 10_000, 3)
+        );
+    }
+
+    #[test]
+    fn rates_may_be_repeated_or_listed() {
+        let args = load(&[
+            "--rate",
+            "5,6",
+            "--rate",
+            "7",
+            "--rate",
+            "5",
+            "--no-ping-pong",
+        ])
+        .unwrap();
+        assert_eq!(args.paces(), [5, 6, 7].map(Pace::PerSecond));
+    }
+
+    #[test]
+    fn flags_that_cannot_work_are_refused() {
+        for flags in [
+            ["--rate", "0"],
+            ["--runs", "0"],
+            ["--iterations", "0"],
+            ["--rate", "x"],
+        ] {
+            assert!(load(&flags).is_err(), "{flags:?}");
+        }
+        assert!(
+            load(&["--iterations", "4000000000"])
+                .unwrap()
+                .orders()
+                .is_err()
+        );
+        for cores in ["1", "1,1", "a,b", ""] {
+            let error = load(&["--cores", cores]).unwrap().two_cores().unwrap_err();
+            assert!(error.to_string().starts_with("--cores: "), "{error}");
+        }
+        assert_eq!(
+            load(&["--cores", "3, 1"]).unwrap().two_cores().unwrap(),
+            Some((3, 1))
+        );
+        assert_eq!(
+            load(&["--cores", "none"]).unwrap().two_cores().unwrap(),
+            None
+        );
+    }
+
+    #[test]
+    fn an_output_folder_that_is_missing_is_told_before_the_run() {
+        let output = OutputArgs {
+            csv: Some("/no/such/folder/x.csv".into()),
+            ..OutputArgs::default()
+        };
+        assert!(
+            output
+                .check()
+                .unwrap_err()
+                .to_string()
+                .contains("/no/such/folder/x.csv")
+        );
+        assert!(
+            OutputArgs {
+                json: Some("-".into()),
+                ..OutputArgs::default()
+            }
+            .check()
+            .is_ok()
+        );
+    }
+}

@@ -1,0 +1,412 @@
+//! The real engine over sockets that are memory: what one order costs from `read` to `write`.
+//!
+//! Journal (in memory), session, dictionary, application and gateway are those that run; only sockets and
+//! clocks are a script. The project's instruction counts are counted here, and its allocations.
+
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+
+use fixwire::host::{ConnId, Dial, ListenerId, Ready, SocketOptions, WakeUp};
+use fixwire::journal::{Directory, JournalError, Memory, OsDisk};
+use fixwire::transport::Transport;
+use fixwire::{Connection, Durability, Engine, EngineConfig, Handle, Host};
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::session::Role;
+use fixwire_protocol::{
+    Application, Frame, HeaderTemplate, Mono, Nanos, Now, SessionId, Timestamp, frame, tag,
+};
+
+use crate::arena::PATIENCE;
+use crate::bench::gateway;
+use crate::error::Error;
+use crate::fix_client::{Writer, unwritten};
+use crate::numbered::Numbered;
+use crate::pair::PairConfig;
+use crate::scenario::{EXECUTION_REPORT, Echo, fill_report};
+
+/// What the engine does again and again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Work {
+    /// One order arrives and its report leaves, in a turn.
+    Order,
+    /// [`BATCH`] orders arrive at once and their reports leave at once, in a turn.
+    Batch,
+    /// A report that another thread sends through a [`Handle`].
+    Handle,
+    /// A ResendRequest for the last [`BATCH`] reports.
+    Resend,
+    /// One order goes through a gateway, from one session to another.
+    Route,
+    /// The same, and it becomes one of FIX 4.4.
+    Convert,
+}
+
+/// Messages of a [`Work::Batch`] or [`Work::Resend`].
+pub const BATCH: usize = 16;
+/// MsgSeqNum(34) of the first order: all have six digits.
+const FIRST_SEQ: u64 = 100_000;
+/// ClOrdID(11) of the first order and of each report of a handle.
+const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
+/// 2026-08-21T13:30:00.123Z, when everything here happens.
+const WALL: Timestamp = Timestamp(1_787_319_000_123_000_000);
+/// Turns after which an answer is missing.
+const MOST_TURNS: usize = 100;
+/// So long that no segment of a journal in a folder is made meanwhile.
+const SEGMENT_BYTES: usize = 256 << 20;
+/// Rules of the gateway, of which the last one applies.
+const RULES: u32 = 10;
+
+impl Work {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Order,
+        Self::Batch,
+        Self::Handle,
+        Self::Resend,
+        Self::Route,
+        Self::Convert,
+    ];
+
+    /// Its name in files and on command lines.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Order => "engine-order",
+            Self::Batch => "engine-batch",
+            Self::Handle => "engine-handle",
+            Self::Resend => "engine-resend",
+            Self::Route => "gateway-route",
+            Self::Convert => "gateway-convert",
+        }
+    }
+
+    /// The work of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|work| work.name() == name)
+    }
+
+    /// How many messages leave each time.
+    #[must_use]
+    pub fn messages(self) -> usize {
+        match self {
+            Self::Batch | Self::Resend => BATCH,
+            _ => 1,
+        }
+    }
+
+    /// Starts an engine whose peers have logged on, with its journal in this folder or in memory; a call
+    /// does the work once.
+    ///
+    /// # Errors
+    ///
+    /// The engine did not start. A call fails when the answer does not come.
+    pub fn start(self, journal: Option<&Path>) -> Result<Call, Error> {
+        let one = [Version::Fix42];
+        let two = match self {
+            Self::Convert => [Version::Fix42, Version::Fix44],
+            _ => [Version::Fix42; 2],
+        };
+        Ok(match self {
+            Self::Order | Self::Batch => {
+                let mut driven = Driven::new(&one, Echo, journal)?;
+                Box::new(move || driven.orders(self.messages()))
+            }
+            Self::Handle => {
+                let mut driven = Driven::new(&one, Echo, journal)?;
+                Box::new(move || driven.send())
+            }
+            Self::Resend => {
+                let mut driven = Driven::new(&one, Echo, journal)?;
+                driven.orders(BATCH)?;
+                Box::new(move || driven.resend())
+            }
+            Self::Route | Self::Convert => {
+                let app = gateway::gateway(RULES, &two, true)?;
+                let mut driven = Driven::new(&two, app, journal)?;
+                Box::new(move || driven.orders(1))
+            }
+        })
+    }
+}
+
+/// Does the work once.
+pub type Call = Box<dyn FnMut() -> Result<(), Error>>;
+
+/// An acceptor, its peers, and what the first of them sends. What answers it arrives at the last one.
+struct Driven<A: Application> {
+    engine: Engine<A, Wires>,
+    handle: Handle,
+    order: Numbered,
+    resend_request: Numbered,
+}
+
+impl<A: Application> Driven<A> {
+    fn new(sessions: &[Version], app: A, journal: Option<&Path>) -> Result<Self, Error> {
+        let config = PairConfig {
+            peer: None,
+            initiator: "BENCH".to_owned(),
+            acceptor: "EXEC".to_owned(),
+            sessions: sessions.to_vec(),
+            durability: match journal {
+                Some(_) => Durability::Process,
+                None => Durability::Memory,
+            },
+            checked: true,
+            nodelay: true,
+            heart_bt_int_seconds: 0,
+            patience: PATIENCE,
+            journals: journal.unwrap_or(Path::new("")).to_owned(),
+        };
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        let mut settings = config.engine(Role::Acceptor, Connection::Acceptor { listen });
+        if journal.is_some() {
+            settings.segment_bytes = SEGMENT_BYTES;
+        }
+        for session in &mut settings.sessions {
+            session.session.limits.same_resend_requests = u32::MAX;
+        }
+        let mut wires = Wires::default();
+        let mut first = None;
+        for number in 0..sessions.len() {
+            let (begin_string, sender, target) = config.names(number);
+            let mut writer = Writer::new(HeaderTemplate::new(
+                begin_string.as_str().as_bytes(),
+                sender.as_bytes(),
+                target.as_bytes(),
+                &[],
+            ));
+            let logon = writer.message(b"A", WALL, |body| {
+                body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
+            })?;
+            let mut wire = Wire::default();
+            wire.to_engine.extend_from_slice(logon);
+            let gap_fill = writer.message(b"4", WALL, |body| {
+                body.char(tag::GAP_FILL_FLAG, b'Y')
+                    .uint(tag::NEW_SEQ_NO, FIRST_SEQ);
+            })?;
+            wire.to_engine.extend_from_slice(gap_fill);
+            wires.0.push(wire);
+            writer.next_out = FIRST_SEQ;
+            first.get_or_insert(writer);
+        }
+        let mut writer = first.ok_or_else(|| Error::Session("no session".to_owned()))?;
+        writer.order(CL_ORD_ID, WALL).map_err(unwritten)?;
+        let order = writer.sealed().to_vec();
+        writer.next_out = FIRST_SEQ + BATCH as u64;
+        // The Logon was the first message; the reports follow.
+        let resend_request = writer.message(b"2", WALL, |body| {
+            body.uint(tag::BEGIN_SEQ_NO, 2)
+                .uint(tag::END_SEQ_NO, 1 + BATCH as u64);
+        })?;
+        let resend_request = resend_request.to_vec();
+        let engine = Engine::with_host(settings, app, wires).map_err(engine_error)?;
+        let mut driven = Self {
+            handle: engine.handle(),
+            engine,
+            order: Numbered::new(order, &["34", "11"]),
+            resend_request: Numbered::new(resend_request, &["34"]),
+        };
+        for number in 0..sessions.len() {
+            driven.await_messages(number, 1)?;
+        }
+        Ok(driven)
+    }
+
+    /// So many orders arrive at once.
+    fn orders(&mut self, count: usize) -> Result<(), Error> {
+        let wires = self.engine.host_mut();
+        for _ in 0..count {
+            wires.0[0].to_engine.extend_from_slice(self.order.take());
+        }
+        self.answered(count)
+    }
+
+    fn send(&mut self) -> Result<(), Error> {
+        self.handle
+            .send(SessionId(0), EXECUTION_REPORT, |body| {
+                fill_report(body, b"1795253164123456789");
+            })
+            .map_err(|error| Error::Engine(error.to_string()))?;
+        self.answered(1)
+    }
+
+    fn resend(&mut self) -> Result<(), Error> {
+        let wires = self.engine.host_mut();
+        wires.0[0]
+            .to_engine
+            .extend_from_slice(self.resend_request.take());
+        self.answered(BATCH)
+    }
+
+    fn answered(&mut self, count: usize) -> Result<(), Error> {
+        let last = self.engine.host_mut().0.len() - 1;
+        self.await_messages(last, count)
+    }
+
+    /// Turns until this peer has got so many messages since the last call.
+    fn await_messages(&mut self, number: usize, count: usize) -> Result<(), Error> {
+        for _ in 0..MOST_TURNS {
+            self.engine.turn().map_err(engine_error)?;
+            let wire = &mut self.engine.host_mut().0[number];
+            if wire.messages >= count {
+                wire.messages -= count;
+                return Ok(());
+            }
+        }
+        Err(Error::Session(format!(
+            "no {count} messages for peer {number}"
+        )))
+    }
+}
+
+fn engine_error(error: impl std::fmt::Display) -> Error {
+    Error::Engine(error.to_string())
+}
+
+/// One peer's connection.
+#[derive(Default)]
+struct Wire {
+    accepted: bool,
+    to_engine: Vec<u8>,
+    /// Whole messages that the engine wrote.
+    messages: usize,
+}
+
+/// The connections of the peers, in their order, and a clock that ticks when it is looked at.
+#[derive(Default)]
+struct Wires(Vec<Wire>, Mono);
+
+impl Host for Wires {
+    type Disk = OsDisk;
+
+    fn disk(&mut self, config: &EngineConfig) -> Result<OsDisk, JournalError> {
+        Ok(match config.durability {
+            Durability::Memory => OsDisk::Memory(Memory::new(2)),
+            _ => OsDisk::Directory(Directory::open(&config.journal_dir)?),
+        })
+    }
+
+    fn now(&mut self) -> Now {
+        self.1.0 += 1_000;
+        Now {
+            wall: WALL,
+            mono: self.1,
+        }
+    }
+
+    fn listen(&mut self, at: SocketAddr, _: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
+        Ok((ListenerId(0), at))
+    }
+
+    fn accept(&mut self, _: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
+        let Some(number) = self.0.iter().position(|wire| !wire.accepted) else {
+            return Ok(None);
+        };
+        self.0[number].accepted = true;
+        let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 2));
+        Ok(Some((ConnId(number as u32), peer)))
+    }
+
+    fn dial(&mut self, _: &Dial<'_>) -> io::Result<ConnId> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    fn dialled(&mut self, _: ConnId) -> io::Result<SocketAddr> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    fn tune(&mut self, _: ConnId, _: &SocketOptions) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        let arrived = &mut self.0[conn.0 as usize].to_engine;
+        if arrived.is_empty() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let len = arrived.len().min(into.len());
+        into[..len].copy_from_slice(&arrived[..len]);
+        arrived.drain(..len);
+        Ok(len)
+    }
+
+    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        let mut left = bytes;
+        while let Some(len) = length(left) {
+            self.0[conn.0 as usize].messages += 1;
+            left = &left[len..];
+        }
+        Ok(bytes.len())
+    }
+
+    fn close(&mut self, _: ConnId) {}
+
+    fn poll(&mut self, _: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        ready.clear();
+        for (number, wire) in self.0.iter().enumerate() {
+            if !wire.accepted {
+                ready.push(Ready::Accept(ListenerId(0)));
+            } else if !wire.to_engine.is_empty() {
+                ready.push(Ready::Read(ConnId(number as u32)));
+            }
+        }
+        Ok(())
+    }
+
+    fn wake_up(&self) -> WakeUp {
+        Arc::new(|| {})
+    }
+}
+
+/// The length of the message that these bytes begin with, by its BodyLength(9) alone: an engine writes whole
+/// messages, and a look at each byte would cost more than the engine does.
+fn length(bytes: &[u8]) -> Option<usize> {
+    const HEAD: usize = "8=FIX.4.2|9=".len();
+    const TRAILER: usize = "10=000|".len();
+    let digits = bytes.get(HEAD..)?;
+    let count = digits.iter().position(|byte| *byte == 1)?;
+    let body = digits[..count]
+        .iter()
+        .fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
+    let len = HEAD + count + 1 + body + TRAILER;
+    debug_assert!(
+        matches!(frame::next(bytes, 1 << 16), Frame::Whole { len: whole, .. } if whole == len)
+    );
+    Some(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_work_is_done_again_and_again() {
+        for work in Work::ALL {
+            let mut once = work.start(None).unwrap();
+            for time in 0..500 {
+                once().unwrap_or_else(|error| panic!("{work:?} {time}: {error}"));
+            }
+            assert_eq!(Work::named(work.name()), Some(work));
+        }
+    }
+
+    #[test]
+    fn a_resend_request_is_answered_with_the_reports() {
+        let mut driven = Driven::new(&[Version::Fix42], Echo, None).unwrap();
+        driven.orders(BATCH).unwrap();
+        driven.resend().unwrap();
+        let numbers = driven.engine.sessions().next().unwrap();
+        let (orders, reports) = (BATCH as u64, BATCH as u64);
+        assert_eq!(numbers.next_in, FIRST_SEQ + orders + 1);
+        assert_eq!(numbers.next_out, 2 + reports);
+    }
+
+    #[test]
+    fn an_answer_that_is_missing_is_an_error() {
+        let mut driven = Driven::new(&[Version::Fix42], Echo, None).unwrap();
+        assert!(driven.answered(1).is_err());
+    }
+}
