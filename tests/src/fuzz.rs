@@ -9,6 +9,7 @@ pub mod conversion;
 pub mod decode;
 pub mod dictionary;
 pub mod frame;
+mod hold;
 pub mod input;
 pub mod journal;
 pub mod json;
@@ -17,6 +18,8 @@ pub mod rules;
 pub mod session;
 pub mod settings;
 pub mod store;
+
+pub(crate) use hold::hold;
 
 /// A target: its name, which is also its folder in `fuzz/corpus`, and its function.
 pub type Target = (&'static str, fn(&[u8]));
@@ -35,13 +38,3 @@ pub const TARGETS: [Target; 11] = [
     ("proxy", proxy::run),
     ("json", json::run),
 ];
-
-/// An error when a condition does not hold.
-macro_rules! hold {
-    ($condition:expr, $($what:tt)+) => {
-        if !$condition {
-            return Err(format!($($what)+));
-        }
-    };
-}
-pub(crate) use hold;

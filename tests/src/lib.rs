@@ -11,6 +11,7 @@ pub mod embedded;
 pub mod foreign;
 pub mod fuzz;
 pub mod house;
+pub mod imports;
 pub mod order_flow;
 pub mod packages;
 pub mod peers;

@@ -12,17 +12,16 @@ pub const BYTES_MAX: u64 = 1 << 20;
 /// The most lines of code in the crate that holds the unsafe ones.
 pub const UNSAFE_CRATE_LINES_MAX: usize = 400;
 
-/// Our packages by row: a package uses lower rows only, and neighbours in a row never meet.
-const ROWS: [(&str, u8); 9] = [
+/// Our packages by row, as in ARCHITECTURE.md: a package uses lower rows only, and neighbours in a row never
+/// meet.
+const ROWS: [(&str, u8); 7] = [
     ("fixwire-protocol", 0),
     ("fixwire-sys", 0),
     ("fixwire", 1),
-    ("fixwire-oms", 1),
     ("fixwire-gateway", 1),
     ("fixwire-lab", 2),
-    ("fixwire-console", 3),
-    ("fixwire-cli", 4),
-    ("fixwire-rigs", 5),
+    ("fixwire-cli", 3),
+    ("fixwire-rigs", 4),
 ];
 
 /// The one arrow inside a row: scanning for SOH may live with the unsafe lines.
@@ -47,6 +46,36 @@ const MACHINE_PATHS: [(&str, &str); 4] = [
     ("/wo", "rk/"),
     ("/Us", "ers/"),
 ];
+
+/// Folders and rows of the crates in the table of ARCHITECTURE.md. What is never shipped has a dash there, and
+/// stands above everything.
+pub fn rows_of_page(page: &str) -> Vec<(String, u8)> {
+    let above = ROWS.iter().map(|(_, row)| *row).max().unwrap_or_default();
+    let row = |line: &str| {
+        let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
+        let (row, link) = (cells.next()?, cells.next()?);
+        let folder = link.strip_prefix("[`")?.split_once("](")?.1;
+        let row = if row == "–" {
+            above
+        } else {
+            row.parse().ok()?
+        };
+        Some((folder.split_once(')')?.0.to_owned(), row))
+    };
+    page.lines().filter_map(row).collect()
+}
+
+/// What the table of ARCHITECTURE.md says otherwise than the one that manifests are checked by; `packages` are
+/// those of the folders it names, with their rows there.
+pub fn other_rows(packages: &[(String, u8)]) -> Vec<String> {
+    let said: Vec<(&str, u8)> = packages.iter().map(|(name, row)| (&**name, *row)).collect();
+    let missing = ROWS.iter().filter(|row| !said.contains(row));
+    let missing = missing.map(|(name, row)| format!("{name} is not in row {row} of the table"));
+    let more = said.iter().filter(|row| !ROWS.contains(row));
+    missing
+        .chain(more.map(|(name, row)| format!("{name} stands in row {row} of the table")))
+        .collect()
+}
 
 /// Arrows between our crates that point up or sideways.
 pub fn arrows(manifest: &str) -> Vec<String> {
@@ -97,7 +126,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
 }
 
 /// The value of `name = "…"` in the section `[section]`.
-fn key(manifest: &str, section: &str, name: &str) -> Option<String> {
+pub fn key(manifest: &str, section: &str, name: &str) -> Option<String> {
     let mut inside = false;
     for line in manifest.lines().map(str::trim) {
         if line.starts_with('[') {
@@ -285,10 +314,7 @@ mod tests {
                 "[dependencies]\nfixwire-protocol = { path = \"x\" }",
             ),
             ("fixwire", "[build-dependencies]\nfixwire-lab = \"1\""),
-            (
-                "fixwire-oms",
-                "[dependencies.fixwire-gateway]\npath = \"x\"",
-            ),
+            ("fixwire", "[dependencies.fixwire-gateway]\npath = \"x\""),
             (
                 "fixwire",
                 "[target.'cfg(unix)'.dependencies]\nfixwire-cli = \"1\"",
@@ -302,6 +328,21 @@ mod tests {
                 "{package}: {planted}"
             );
         }
+    }
+
+    #[test]
+    fn rows_of_the_page_and_ours_are_compared() {
+        let page = "| row | crate |\n| --- | --- |\n| 0 | [`protocol`](crates/protocol) | x |\n\
+            | – | [`tests`](tests) (`fixwire-rigs`) | x |\n| a | [`a.rs`](a.rs) |\n";
+        assert_eq!(
+            rows_of_page(page),
+            [("crates/protocol".to_owned(), 0), ("tests".to_owned(), 4)]
+        );
+        let mut rows = ROWS.map(|(name, row)| (name.to_owned(), row));
+        assert!(other_rows(&rows).is_empty());
+        assert_eq!(other_rows(&rows[1..]).len(), 1);
+        rows[0].1 = 3;
+        assert_eq!(other_rows(&rows).len(), 2);
     }
 
     #[test]

@@ -5,8 +5,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
+use fixwire::Network;
 use fixwire::Users;
-use fixwire::access::Network;
 use fixwire::config::{Access, Durability, EngineConfig, Limits, Template};
 use fixwire::event::Refusal;
 use fixwire::host::ConnId;

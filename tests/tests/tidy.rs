@@ -1,7 +1,8 @@
 //! Is the house in order?
 
 use fixwire_rigs::packages::workspace;
-use fixwire_rigs::tidy;
+use fixwire_rigs::{imports, tidy};
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +16,94 @@ fn crates_use_only_what_lies_below_them() {
         .filter(|path| path.ends_with("Cargo.toml"));
     let members = manifests.filter(|path| path.starts_with("crates") || path.starts_with("tests"));
     nothing(members.flat_map(|path| name(&path, tidy::arrows(&text(&path)))));
+}
+
+#[test]
+fn the_rows_of_the_crates_are_those_of_the_page() {
+    let page = text(Path::new("ARCHITECTURE.md"));
+    let package = |folder: &str| {
+        let manifest = text(&Path::new(folder).join("Cargo.toml"));
+        tidy::key(&manifest, "package", "name").expect("a name")
+    };
+    let rows = tidy::rows_of_page(&page).into_iter();
+    let rows: Vec<_> = rows.map(|(folder, row)| (package(&folder), row)).collect();
+    nothing(tidy::other_rows(&rows));
+}
+
+/// Functions that are not cut yet.
+const LONG_FUNCTIONS: [(&str, &str); 11] = [
+    ("crates/engine/src/engine.rs", "with_host"),
+    ("crates/engine/src/event/sentence.rs", "fmt"),
+    ("crates/engine/src/journal/dump.rs", "print"),
+    ("crates/engine/src/settings/config.rs", "session_config"),
+    ("crates/gateway/src/rules/change.rs", "change"),
+    ("crates/gateway/src/rules/compile_action.rs", "change"),
+    ("crates/gateway/src/rules/evaluate.rs", "steps"),
+    ("crates/protocol/src/dictionary/delta/text.rs", "statement"),
+    ("crates/protocol/src/dictionary/problem.rs", "fmt"),
+    (
+        "crates/protocol/src/session/receive.rs",
+        "receive_in_session",
+    ),
+    ("tests/src/simulation/peer.rs", "take"),
+];
+
+#[test]
+fn files_do_not_use_each_other_in_circles() {
+    let mut found = String::new();
+    for folder in source_folders() {
+        let sources = product(&folder);
+        for circle in sources.circles() {
+            let _ = writeln!(found, "{} files of {}:", circle.len(), folder.display());
+            for (from, to) in sources.arrows(&circle) {
+                let _ = writeln!(found, "  {} > {}", from.display(), to.display());
+            }
+        }
+    }
+    assert!(found.is_empty(), "\n{found}");
+}
+
+#[test]
+fn functions_are_short() {
+    let mut found = Vec::new();
+    for folder in source_folders() {
+        for (path, name, lines) in product(&folder).long_functions() {
+            let path = folder.join(path);
+            found.push((path.to_string_lossy().into_owned(), name.to_owned(), lines));
+        }
+    }
+    let is_known = |path: &str, name: &str| LONG_FUNCTIONS.contains(&(path, name));
+    let long = found.iter().filter(|(path, name, _)| !is_known(path, name));
+    nothing(long.map(|(path, name, lines)| {
+        let most = imports::FUNCTION_LINES_MAX;
+        format!("{path}: {name} has {lines} lines; the most is {most}")
+    }));
+    let is_cut = |(path, name): &&(&str, &str)| {
+        let is_same = |(long, of, _): &(String, String, _)| long == path && of == name;
+        !found.iter().any(is_same)
+    };
+    let cut: Vec<_> = LONG_FUNCTIONS.iter().filter(is_cut).collect();
+    assert!(cut.is_empty(), "no longer long: {cut:?}");
+}
+
+/// Where crates have their sources.
+fn source_folders() -> Vec<PathBuf> {
+    let crates = fs::read_dir(workspace().join("crates")).expect("the crates");
+    let names = crates.flatten().map(|entry| entry.file_name());
+    let mut folders: Vec<_> = names
+        .map(|name| Path::new("crates").join(name).join("src"))
+        .collect();
+    folders.push(Path::new("tests/src").to_owned());
+    folders.sort();
+    assert!(folders.len() >= 7, "{folders:?}");
+    folders
+}
+
+fn product(folder: &Path) -> imports::Crate {
+    let files = rust().into_iter().filter(|path| path.starts_with(folder));
+    let inside = |path: &Path| path.strip_prefix(folder).expect("inside").to_owned();
+    let sources = files.map(|path| (inside(&path), text(&path)));
+    imports::Crate::read(sources).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
 }
 
 #[test]

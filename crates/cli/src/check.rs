@@ -1,7 +1,7 @@
 //! `fixwire check`: what a settings file means.
 
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,10 +10,9 @@ use fixwire::descriptors::{self, Need, Shortage};
 use fixwire::protocol::Timestamp;
 use fixwire::schedule::utc;
 use fixwire::settings::registry::Scope;
-use fixwire::settings::resolve::Custom;
+use fixwire::settings::resolved::Custom;
 use fixwire::settings::{
-    Dialect, LoadError, Options, Origin, Problem, Report, SessionSettings, Setting, Settings,
-    Source, Told,
+    Dialect, LoadError, Origin, Problem, Report, SessionSettings, Setting, Settings, Source, Told,
 };
 use fixwire::{EngineConfig, SessionConfig};
 use fixwire_gateway::rules::TableFile;
@@ -22,6 +21,7 @@ use serde_json::{Value, json};
 use crate::failure::{Failure, show, tell};
 use crate::gateway::{self, Loaded};
 use crate::readable::Escaped;
+use crate::reading::Reading;
 use crate::writable;
 
 /// What to check.
@@ -53,45 +53,6 @@ pub struct CheckArgs {
     /// Print JSON, errors included
     #[arg(long)]
     json: bool,
-}
-
-/// How a settings file is read.
-#[derive(Args, Clone, Debug, Default)]
-pub struct Reading {
-    /// The engine that the file was written for: quickfix, quickfixj, quickfixgo, quickfixn, antenna or
-    /// fixwire [default: its key Dialect, or a guess from its keys]
-    #[arg(long, value_name = "ENGINE", value_parser = dialect)]
-    dialect: Option<Dialect>,
-}
-
-impl Reading {
-    /// Reads and checks a file.
-    ///
-    /// # Errors
-    ///
-    /// As [`Settings::load`].
-    pub fn load(&self, file: &Path) -> Result<Settings, LoadError> {
-        self.of_file(&Source::read(file)?)
-    }
-
-    /// Checks a file that was read.
-    ///
-    /// # Errors
-    ///
-    /// As [`Settings::of_file`].
-    pub fn of_file(&self, source: &Source) -> Result<Settings, LoadError> {
-        let options = Options {
-            dialect: self.dialect,
-            ..Options::default()
-        };
-        Settings::of_file(source, &options)
-    }
-}
-
-fn dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::find(name).ok_or_else(|| {
-        "expected quickfix, quickfixj, quickfixgo, quickfixn, antenna or fixwire".to_owned()
-    })
 }
 
 /// Runs the command.

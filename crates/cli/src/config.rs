@@ -10,9 +10,10 @@ use fixwire::settings::Settings;
 use fixwire::settings::convert;
 use fixwire::settings::variables::OfTheProcess;
 
-use crate::check::{Reading, read_as};
+use crate::check::read_as;
 use crate::failure::{Failure, show, tell};
 use crate::readable::Escaped;
+use crate::reading::Reading;
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:

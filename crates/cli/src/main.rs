@@ -12,6 +12,7 @@ mod journal;
 mod password;
 mod print;
 mod readable;
+mod reading;
 mod run;
 mod salvage;
 mod signals;

@@ -19,12 +19,13 @@ use crate::app::conformance::Conformance;
 use crate::app::echo::OrderEcho;
 use crate::app::log::{Log, Named};
 use crate::app::{BuiltIn, Name};
-use crate::check::{Reading, guess};
+use crate::check::guess;
 use crate::failure::{Failure, show, tell};
 use crate::gateway;
 use crate::gateway::reload::Reloader;
 use crate::gateway::serve::{self, Remote, Serving};
 use crate::print::Printer;
+use crate::reading::Reading;
 use crate::signals::{Caught, Obey, Plain};
 use crate::teller::{start_line, tell_end, tell_events};
 

@@ -14,11 +14,13 @@ use std::net::{IpAddr, SocketAddr};
 use fixwire_protocol::session::identify;
 use fixwire_protocol::{Application, Frame, Mono, Now, frame};
 
-use crate::access::{Target, allows};
-use crate::engine::{Engine, EngineError, Owner};
+use crate::access::Target;
+use crate::engine::{Engine, Owner};
+use crate::error::EngineError;
 use crate::event::{Event, PeerText, Refusal};
 use crate::host::{ConnId, Host, ListenerId};
 use crate::lobby::{Guest, Listening, Lobby, Slot};
+use crate::network::allows;
 use crate::passwords::{Answer, Checker};
 use crate::raise::whose;
 use crate::route::{Password, find, has_certificate, has_password};

@@ -15,7 +15,6 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
-use std::str::FromStr;
 
 use fixwire_protocol::{Mono, Nanos};
 
@@ -34,71 +33,6 @@ const FREE_FAILURES: u32 = 5;
 const FIRST_LOCK: Nanos = Nanos(1_000_000_000);
 /// The longest lock.
 const LONGEST_LOCK: Nanos = Nanos(15 * 60 * 1_000_000_000);
-
-/// Addresses that begin with the same bits: `192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Network {
-    address: IpAddr,
-    bits: u8,
-}
-
-impl Network {
-    /// Whether an address belongs to it. An IPv4 address that came through an IPv6 socket is the
-    /// IPv4 address.
-    #[must_use]
-    pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address.to_canonical()) {
-            (IpAddr::V4(ours), IpAddr::V4(theirs)) => {
-                let differ = ours.to_bits() ^ theirs.to_bits();
-                differ.checked_shr(32 - u32::from(self.bits)).unwrap_or(0) == 0
-            }
-            (IpAddr::V6(ours), IpAddr::V6(theirs)) => {
-                let differ = ours.to_bits() ^ theirs.to_bits();
-                differ.checked_shr(128 - u32::from(self.bits)).unwrap_or(0) == 0
-            }
-            _ => false,
-        }
-    }
-}
-
-/// What is neither an address nor a network.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct NetworkError;
-
-impl std::fmt::Display for NetworkError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("not an IP address, nor one with a prefix length such as 192.0.2.0/24")
-    }
-}
-
-impl std::error::Error for NetworkError {}
-
-impl FromStr for Network {
-    type Err = NetworkError;
-
-    fn from_str(text: &str) -> Result<Self, NetworkError> {
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text, None),
-        };
-        let address: IpAddr = address.trim().parse().map_err(|_| NetworkError)?;
-        let address = address.to_canonical();
-        let most = if address.is_ipv4() { 32 } else { 128 };
-        let bits = match bits {
-            None => most,
-            Some(bits) => bits.trim().parse().map_err(|_| NetworkError)?,
-        };
-        match bits <= most {
-            true => Ok(Self { address, bits }),
-            false => Err(NetworkError),
-        }
-    }
-}
-
-/// Whether a list lets an address in; an empty list lets everybody in.
-pub(crate) fn allows(list: &[Network], address: IpAddr) -> bool {
-    list.is_empty() || list.iter().any(|network| network.contains(address))
-}
 
 /// The address that is counted: a host has one IPv4 address, but 2^64 of IPv6.
 pub(crate) fn source(address: IpAddr) -> IpAddr {
@@ -293,38 +227,6 @@ mod tests {
             failures_per_minute_and_address: 20,
             failures_per_minute_and_session: 50,
         })
-    }
-
-    #[test]
-    fn networks_are_read_and_hold_their_addresses() {
-        for (network, inside, outside) in [
-            ("192.0.2.7", "192.0.2.7", "192.0.2.8"),
-            ("192.0.2.0/24", "192.0.2.255", "192.0.3.0"),
-            ("192.0.2.99/24", "192.0.2.0", "192.0.1.255"),
-            ("2001:db8::/32", "2001:db8:ffff::1", "2001:db9::1"),
-            ("::ffff:10.0.0.1", "10.0.0.1", "10.0.0.2"),
-        ] {
-            let network: Network = network.parse().unwrap();
-            assert!(network.contains(ip(inside)), "{network:?} {inside}");
-            assert!(!network.contains(ip(outside)), "{network:?} {outside}");
-        }
-        let all: Network = "0.0.0.0/0".parse().unwrap();
-        assert!(all.contains(ip("255.1.2.3")) && !all.contains(ip("::1")));
-        assert!(
-            all.contains(ip("::ffff:1.2.3.4")),
-            "IPv4 through an IPv6 socket"
-        );
-        for wrong in [
-            "",
-            "host",
-            "1.2.3",
-            "1.2.3.4/33",
-            "::1/129",
-            "1.2.3.4/",
-            "1.2.3.4/x",
-        ] {
-            assert_eq!(wrong.parse::<Network>(), Err(NetworkError), "{wrong}");
-        }
     }
 
     /// T7: token buckets of an address and of everybody.

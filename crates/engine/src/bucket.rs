@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use fixwire_protocol::{Mono, Nanos};
 
-use crate::connect::nanos;
-
 /// How often something may happen.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rate {
@@ -45,7 +43,7 @@ impl Rate {
 
     /// The time that one token takes to come.
     fn interval(&self) -> Nanos {
-        Nanos(nanos(self.per).0 / u64::from(self.count.max(1)))
+        Nanos(Nanos::from(self.per).0 / u64::from(self.count.max(1)))
     }
 }
 

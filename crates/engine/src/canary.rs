@@ -3,12 +3,6 @@
 //! Without the feature `canary` nothing can be planted and `is` is a constant. With it, one fault
 //! is chosen for the whole process, by `plant` or by the variable `FIXWIRE_CANARY`.
 
-use fixwire_protocol::session::is_admin;
-
-use crate::commit::Core;
-use crate::journal::Disk;
-use crate::line::Line;
-
 /// A step that the engine leaves out, or does wrong.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(u8)]
@@ -102,23 +96,6 @@ impl Fault {
             Self::SkipThrottle => "skip-throttle",
         }
     }
-}
-
-/// Whether this message must not leave because of what happens to this session.
-#[inline(always)]
-pub(crate) fn withholds(msg_type: &[u8], line: &Line) -> bool {
-    is(Fault::SkipResend) && msg_type == b"2" && line.counters.connections > 1
-        || is(Fault::SkipHeartbeat) && msg_type == b"0"
-        || is(Fault::LoseMessage) && !is_admin(msg_type) && line.counters.delivered % 100 == 99
-}
-
-/// Whether what is about to be written is not synced before.
-#[inline(always)]
-pub(crate) fn leaves_out_sync<D: Disk>(core: &Core<D>) -> bool {
-    let mut lines = core.lines.iter();
-    is(Fault::SkipSync)
-        || is(Fault::SkipBacklogSync) && lines.any(|line| line.output.has_backlog())
-        || is(Fault::SkipFarewellSync) && lines.any(|line| line.ended_before == Some(core.flushes))
 }
 
 #[cfg(not(feature = "canary"))]

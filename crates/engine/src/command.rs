@@ -21,8 +21,8 @@ use rtrb::{Consumer, Producer, RingBuffer};
 
 use crate::config::SessionConfig;
 use crate::counters::SessionReport;
-use crate::dynamic::AddError;
-use crate::host::WakeUp;
+use crate::error::AddError;
+use crate::wake_up::WakeUp;
 
 const SEND: u8 = 1;
 const LOG_OUT: u8 = 2;

@@ -12,12 +12,12 @@ use crate::event::{Ending, Event, Events};
 use crate::host::Host;
 use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, Kind};
 use crate::journal::{Position, Stored, Wrote};
-use crate::line::{Line, gate};
+use crate::line::flow::Pacer;
+use crate::line::{Line, gate, leaves_out_sync};
 use crate::notes::Notes;
 use crate::raise::is_reported;
 use crate::redact::Redactor;
 use crate::release::Gate;
-use crate::throttle::Pacer;
 
 /// The inbound message among those that were copied without secrets.
 pub(crate) const INBOUND: usize = usize::MAX;
@@ -224,7 +224,7 @@ impl<D: Disk> Core<D> {
             let entry = outbox.entries()[index];
             let to = entry.session.0 as usize;
             match sessions.get_mut(to) {
-                Some(_) if canary::withholds(entry.msg_type(), &lines[cause]) => {
+                Some(_) if lines[cause].withholds(entry.msg_type()) => {
                     outbox.discard(index);
                 }
                 Some(session) => {
@@ -397,7 +397,7 @@ impl<D: Disk> Core<D> {
         if count == 0 {
             return Ok(());
         }
-        if self.sync_first && !canary::leaves_out_sync(self) {
+        if self.sync_first && !leaves_out_sync(&self.lines, self.flushes) {
             self.journal.sync(self.journal.end())?;
         }
         let mut start = 0;

@@ -13,13 +13,14 @@ use std::time::Duration;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
-use fixwire_protocol::{Tag, session};
+use fixwire_protocol::{Nanos, Tag, session};
 
-use crate::access::Network;
 use crate::bucket::Rate;
+pub use crate::journal::Durability;
 use crate::journal::Retention;
 use crate::journal::{RUN, record::EFFECT};
 use crate::log::{FileLog, SqlLog};
+use crate::network::Network;
 use crate::passwords::Users;
 use crate::schedule::Schedule;
 use crate::transport::Transport;
@@ -118,8 +119,56 @@ impl EngineConfig {
     ///
     /// The first thing found.
     pub fn check(&self) -> Result<(), ConfigError> {
+        for (what, value, least, most) in self.sizes() {
+            if !(least..=most).contains(&value) {
+                return Err(ConfigError::OutOfRange {
+                    what,
+                    value,
+                    least,
+                    most,
+                });
+            }
+        }
+        if self.sessions.is_empty() && self.templates.is_empty() {
+            return Err(ConfigError::NoSession);
+        }
+        for template in &self.templates {
+            template.session.check()?;
+            if !matches!(template.session.connection, Connection::Acceptor { .. }) {
+                return Err(ConfigError::Role(template.session.name.clone()));
+            }
+            let templates = self.templates.iter().map(|other| &other.session);
+            let mut others = self.sessions.iter().chain(templates);
+            if let Some(other) = others.find(|other| template.session.cannot_listen_with(other)) {
+                let names = (other.name.clone(), template.session.name.clone());
+                return Err(ConfigError::TransportDiffers(names.0, names.1));
+            }
+        }
+        if let Some(log) = &self.sql_log {
+            log.check().map_err(ConfigError::Log)?;
+        }
+        let logs = self.file_log.is_some() || self.sql_log.is_some();
+        if logs && self.durability == Durability::Memory {
+            return Err(ConfigError::LogWithoutJournal);
+        }
+        for (index, session) in self.sessions.iter().enumerate() {
+            session.check()?;
+            for other in &self.sessions[..index] {
+                session.check_beside(other)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of messages that wait to be written, at most.
+    pub(crate) fn outbox_bytes(&self) -> usize {
+        self.max_message + self.limits.outbox_bytes
+    }
+
+    /// Each size by its name, and its bounds.
+    fn sizes(&self) -> [(&'static str, u64, u64, u64); 18] {
         let limits = &self.limits;
-        let sizes = [
+        [
             ("max_message", self.max_message as u64, 256, 16 << 20),
             ("max_fields", self.max_fields as u64, 16, 1 << 20),
             (
@@ -174,7 +223,7 @@ impl EngineConfig {
             ("limits.lag_bytes", limits.lag_bytes, 1 << 10, 1 << 50),
             (
                 "limits.stall_time",
-                crate::connect::nanos(limits.stall_time).0,
+                Nanos::from(limits.stall_time).0,
                 1_000_000,
                 u64::MAX,
             ),
@@ -208,51 +257,7 @@ impl EngineConfig {
                 1,
                 1 << 20,
             ),
-        ];
-        for (what, value, least, most) in sizes {
-            if !(least..=most).contains(&value) {
-                return Err(ConfigError::OutOfRange {
-                    what,
-                    value,
-                    least,
-                    most,
-                });
-            }
-        }
-        if self.sessions.is_empty() && self.templates.is_empty() {
-            return Err(ConfigError::NoSession);
-        }
-        for template in &self.templates {
-            template.session.check()?;
-            if !matches!(template.session.connection, Connection::Acceptor { .. }) {
-                return Err(ConfigError::Role(template.session.name.clone()));
-            }
-            let templates = self.templates.iter().map(|other| &other.session);
-            let mut others = self.sessions.iter().chain(templates);
-            if let Some(other) = others.find(|other| template.session.cannot_listen_with(other)) {
-                let names = (other.name.clone(), template.session.name.clone());
-                return Err(ConfigError::TransportDiffers(names.0, names.1));
-            }
-        }
-        if let Some(log) = &self.sql_log {
-            log.check().map_err(ConfigError::Log)?;
-        }
-        let logs = self.file_log.is_some() || self.sql_log.is_some();
-        if logs && self.durability == Durability::Memory {
-            return Err(ConfigError::LogWithoutJournal);
-        }
-        for (index, session) in self.sessions.iter().enumerate() {
-            session.check()?;
-            for other in &self.sessions[..index] {
-                session.check_beside(other)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Bytes of messages that wait to be written, at most.
-    pub(crate) fn outbox_bytes(&self) -> usize {
-        self.max_message + self.limits.outbox_bytes
+        ]
     }
 
     /// Most bytes that a cause and all its effects can have in the journal.
@@ -270,21 +275,6 @@ impl EngineConfig {
 
 const fn longer(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
-}
-
-/// What has happened to a message before its first byte enters a socket.
-///
-/// Only [`Durability::Disk`] may be called durable.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Durability {
-    /// It stands in memory of the process: nothing survives the process. A ResendRequest is answered
-    /// from the newest messages, older ones are gap-filled.
-    Memory,
-    /// It stands in mapped memory of the journal: survives the end of the process, not of the host.
-    #[default]
-    Process,
-    /// `fdatasync` has returned for it: survives a loss of power. One sync serves a whole turn.
-    Disk,
 }
 
 /// What the engine's thread does in a turn that found no work.

@@ -1,174 +1,15 @@
-//! When and where an initiator connects: the hosts in turn, with growing pauses.
+//! Connections that initiators make: begun, given up, and what came of them.
 
 use std::io::ErrorKind;
-use std::time::Duration;
 
-use fixwire_protocol::{Application, Mono, Nanos, Now, SessionId};
+use fixwire_protocol::{Application, Mono, Now, SessionId};
 
-use crate::engine::{Engine, EngineError, NEVER, Owner};
+use crate::engine::{Engine, Owner};
+use crate::error::EngineError;
 use crate::event::{Event, wrong_certificate};
-use crate::host::{ConnId, Dial, Host, SocketOptions};
+use crate::host::{ConnId, Host};
+use crate::line::dialler::State;
 use crate::tls::{self, Spki};
-use crate::transport::{HostPolicy, Transport};
-
-/// The dialling of one initiator session.
-///
-/// ```text
-///            due                       connected
-///   Waiting ------> Dialling ---------------------> Up
-///      ^               | failed, or timed out         | ended
-///      +---------------+------------------------------+      the pause grows with each failure
-/// ```
-#[derive(Debug)]
-pub(crate) struct Dialler {
-    hosts: Vec<(String, u16)>,
-    pauses: Vec<Duration>,
-    timeout: Duration,
-    transport: Transport,
-    /// The host of the current or next attempt.
-    host: usize,
-    /// When the first host was last tried.
-    first_tried: Option<Mono>,
-    /// Attempts since the session was last logged on.
-    failures: usize,
-    state: State,
-    /// This is a time for the session.
-    is_open: bool,
-}
-
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum State {
-    /// The next attempt is at this time.
-    Waiting(Mono),
-    /// An attempt is under way until this time.
-    Dialling(ConnId, Mono),
-    /// There is a connection.
-    Up,
-    /// An operator logged the session out.
-    Off,
-}
-
-/// As many nanoseconds as there can be: five hundred years are for ever.
-pub(crate) fn nanos(time: Duration) -> Nanos {
-    Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
-}
-
-impl Dialler {
-    /// The first attempt is due at once.
-    pub(crate) fn new(
-        hosts: Vec<(String, u16)>,
-        pauses: Vec<Duration>,
-        timeout: Duration,
-        transport: Transport,
-    ) -> Self {
-        Self {
-            hosts,
-            pauses,
-            timeout,
-            transport,
-            host: 0,
-            first_tried: None,
-            failures: 0,
-            state: State::Waiting(Mono(0)),
-            is_open: true,
-        }
-    }
-
-    pub(crate) fn state(&self) -> State {
-        self.state
-    }
-
-    pub(crate) fn host(&self) -> (&str, u16) {
-        let (name, port) = &self.hosts[self.host];
-        (name, *port)
-    }
-
-    /// What the next attempt connects to. Under [`HostPolicy::Priority`] that is the first host when
-    /// it has been left alone long enough.
-    pub(crate) fn next<'a>(&'a mut self, now: Mono, options: &'a SocketOptions) -> Dial<'a> {
-        if let (HostPolicy::Priority { start_over }, Some(tried)) =
-            (self.transport.policy, self.first_tried)
-            && now >= tried + nanos(start_over)
-        {
-            self.host = 0;
-        }
-        if self.host == 0 {
-            self.first_tried = Some(now);
-        }
-        let (host, port) = &self.hosts[self.host];
-        Dial {
-            host,
-            port: *port,
-            local: self.transport.local(self.host),
-            transport: &self.transport,
-            options,
-        }
-    }
-
-    /// How the connection is made.
-    pub(crate) fn transport(&self) -> &Transport {
-        &self.transport
-    }
-
-    /// When something must happen though nothing arrives.
-    pub(crate) fn due(&self) -> Option<Mono> {
-        match self.state {
-            State::Waiting(at) => Some(at).filter(|_| self.is_open),
-            State::Dialling(_, at) => Some(at),
-            State::Up | State::Off => None,
-        }
-    }
-
-    pub(crate) fn dialling(&mut self, now: Mono, conn: ConnId) {
-        self.state = State::Dialling(conn, now + nanos(self.timeout));
-    }
-
-    pub(crate) fn connected(&mut self) {
-        self.state = State::Up;
-    }
-
-    /// The session is logged on: this host works, and the pauses begin anew when it ends.
-    pub(crate) fn logged_on(&mut self) {
-        self.failures = 0;
-    }
-
-    /// An attempt failed or the connection ended. Goes to the next host unless the session was
-    /// logged on at this one; says how long the pause is.
-    pub(crate) fn ended(&mut self, now: Mono, was_logged_on: bool) -> Nanos {
-        let pause = self.pauses.get(self.failures).or(self.pauses.last());
-        let pause = pause.map_or(Nanos(0), |pause| nanos(*pause));
-        self.failures = self.failures.saturating_add(1);
-        if !was_logged_on {
-            self.host = (self.host + 1) % self.hosts.len();
-        }
-        if self.state != State::Off {
-            self.state = State::Waiting(now + pause);
-        }
-        pause
-    }
-
-    /// The session's schedule lets it connect, or no longer: a new time begins with an attempt at
-    /// once and the first pause.
-    pub(crate) fn set_open(&mut self, now: Mono, open: bool) {
-        self.is_open = open;
-        if matches!(self.state, State::Waiting(_) | State::Dialling(..)) {
-            self.state = State::Waiting(now);
-            self.failures = 0;
-        }
-    }
-
-    /// No further attempt.
-    pub(crate) fn off(&mut self) {
-        self.state = State::Off;
-    }
-
-    /// The next attempt is due at once, after [`off`](Self::off) too.
-    pub(crate) fn on(&mut self, now: Mono) {
-        if matches!(self.state, State::Off | State::Waiting(_)) {
-            self.state = State::Waiting(now);
-        }
-    }
-}
 
 impl<A: Application, H: Host> Engine<A, H> {
     /// Connects when an attempt is due, and gives one up that takes too long.
@@ -196,7 +37,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         let due = self.diallers[session]
             .as_ref()
             .and_then(|dialler| dialler.due());
-        self.core.due = self.core.due.min(due.unwrap_or(NEVER));
+        self.core.due = self.core.due.min(due.unwrap_or(Mono::NEVER));
         Ok(())
     }
 
@@ -249,7 +90,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         let (host, port) = dialler.host();
         let host = host.to_owned();
         let again_in = dialler.ended(now.mono, false);
-        self.core.due = self.core.due.min(dialler.due().unwrap_or(NEVER));
+        self.core.due = self.core.due.min(dialler.due().unwrap_or(Mono::NEVER));
         let event = Event::DialFailed {
             session: SessionId(session as u32),
             host,
@@ -258,107 +99,5 @@ impl<A: Application, H: Host> Engine<A, H> {
             again_in,
         };
         self.core.raise(now, &event);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn dialler(names: &[&str], pauses: Vec<Duration>, policy: HostPolicy) -> Dialler {
-        let hosts = names.iter().enumerate();
-        let hosts = hosts.map(|(index, name)| ((*name).to_owned(), index as u16 + 1));
-        let transport = Transport {
-            policy,
-            ..Transport::default()
-        };
-        Dialler::new(hosts.collect(), pauses, Duration::from_secs(3), transport)
-    }
-
-    #[test]
-    fn a_pause_without_end_does_not_come_round() {
-        let mut dialler = dialler(&["a"], vec![Duration::MAX], HostPolicy::RoundRobin);
-        dialler.timeout = Duration::MAX;
-        dialler.dialling(Mono(10), ConnId(7));
-        assert_eq!(dialler.due(), Some(Mono(u64::MAX)));
-        dialler.ended(Mono(10), false);
-        assert_eq!(dialler.due(), Some(Mono(u64::MAX)));
-    }
-
-    #[test]
-    fn a_closed_session_is_not_dialled() {
-        let mut dialler = dialler(&["a"], vec![Duration::from_secs(1)], HostPolicy::RoundRobin);
-        dialler.timeout = Duration::MAX;
-        dialler.set_open(Mono(5), false);
-        assert_eq!(dialler.due(), None);
-        dialler.ended(Mono(6), true);
-        assert_eq!(dialler.due(), None);
-        dialler.set_open(Mono(7), true);
-        assert_eq!(dialler.due(), Some(Mono(7)));
-        dialler.off();
-        dialler.set_open(Mono(8), true);
-        assert_eq!(dialler.due(), None, "the operator's word stands");
-    }
-
-    #[test]
-    fn hosts_take_turns_and_pauses_grow_until_a_logon() {
-        let pauses = vec![Duration::from_secs(1), Duration::from_secs(5)];
-        let mut dialler = dialler(&["a", "b"], pauses, HostPolicy::RoundRobin);
-        assert_eq!(dialler.state(), State::Waiting(Mono(0)));
-        dialler.dialling(Mono(10), ConnId(7));
-        assert_eq!(dialler.due(), Some(Mono(3_000_000_010)));
-        assert_eq!(dialler.ended(Mono(0), false), Nanos(1_000_000_000));
-        assert_eq!(dialler.host(), ("b", 2));
-        assert_eq!(dialler.ended(Mono(0), false), Nanos(5_000_000_000));
-        assert_eq!(dialler.ended(Mono(0), false), Nanos(5_000_000_000));
-        assert_eq!(dialler.host(), ("b", 2));
-        dialler.connected();
-        dialler.logged_on();
-        assert_eq!(dialler.due(), None);
-        assert_eq!(dialler.ended(Mono(0), true), Nanos(1_000_000_000));
-        assert_eq!(
-            dialler.host(),
-            ("b", 2),
-            "a host that worked is tried again"
-        );
-        dialler.off();
-        dialler.ended(Mono(0), true);
-        assert_eq!(dialler.due(), None);
-    }
-
-    /// The hosts of attempts at these seconds; one marked `!` is logged on to before it ends.
-    fn tried(policy: HostPolicy, attempts: &[(u64, bool)]) -> String {
-        let mut dialler = dialler(&["a", "b", "c"], vec![Duration::ZERO], policy);
-        let options = SocketOptions::default();
-        let mut tried = String::new();
-        for (seconds, works) in attempts {
-            let now = Mono(seconds * 1_000_000_000);
-            tried.push_str(dialler.next(now, &options).host);
-            dialler.dialling(now, ConnId(1));
-            dialler.ended(now, *works);
-        }
-        tried
-    }
-
-    #[test]
-    fn round_robin_goes_on_and_priority_goes_back() {
-        let priority = HostPolicy::Priority {
-            start_over: Duration::from_secs(120),
-        };
-        let dead = [0, 1, 2, 3, 4, 119, 125].map(|seconds| (seconds, false));
-        assert_eq!(tried(HostPolicy::RoundRobin, &dead), "abcabca");
-        // At 4 s b is next, at 119 s c; the first was tried at 3 s, so 125 s begins anew.
-        assert_eq!(tried(priority, &dead), "abcabca");
-        // The second works until 60 s: again the second. From 120 s on the first comes first.
-        let ends = [
-            (0, false),
-            (1, true),
-            (60, true),
-            (121, true),
-            (122, false),
-            (123, true),
-        ];
-        assert_eq!(tried(HostPolicy::RoundRobin, &ends), "abbbbc");
-        assert_eq!(tried(priority, &ends), "abbaab");
     }
 }

@@ -5,49 +5,22 @@
 //! to another name, so that nobody's message reaches somebody else.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use fixwire_protocol::session::{LogonIdentity, Party, RESET_DUE, Reason, Role};
 use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 
 use crate::access::Target;
 use crate::canary::{self, Fault};
-use crate::config::{ConfigError, Connection, LONGEST_ID, SessionConfig, Template};
-use crate::connect::Dialler;
+use crate::config::{Connection, LONGEST_ID, SessionConfig, Template};
 use crate::connection::Input;
-use crate::engine::{Engine, EngineError, check_panics};
+use crate::engine::{Engine, check_panics};
+use crate::error::{AddError, EngineError};
 use crate::event::{Ending, Event, Refusal};
 use crate::host::Host;
 use crate::journal::{Disk, Journal, JournalError, Kind};
 use crate::line::Line;
+use crate::line::dialler::Dialler;
 use crate::lobby::Lobby;
-
-/// Why a session was not added.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum AddError {
-    /// Its configuration cannot work, by itself or beside that of another session.
-    Config(ConfigError),
-    /// As many as [`Limits::dynamic_sessions`](crate::Limits) were made already.
-    TooMany,
-    /// It cannot be listened for it.
-    Listen(EngineError),
-    /// The engine stops, or has failed.
-    Stopping,
-}
-
-impl fmt::Display for AddError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Config(error) => write!(f, "{error}"),
-            Self::TooMany => f.write_str("no further session can be made while the engine runs"),
-            Self::Listen(error) => write!(f, "{error}"),
-            Self::Stopping => f.write_str("the engine stops"),
-        }
-    }
-}
-
-impl std::error::Error for AddError {}
 
 impl Template {
     /// The session for a Logon; `None` when its ids make no name.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::io;
 use std::net::SocketAddr;
 
 use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, Session};
@@ -13,21 +12,20 @@ use crate::commit::{Core, FLUSH_BYTES};
 use crate::config::{
     ConfigError, Durability, EngineConfig, MissingDictionary, SessionConfig, Template, Wait,
 };
-use crate::connect::{Dialler, nanos};
 use crate::connection::Input;
 use crate::counters::SessionStatus;
 use crate::descriptors::{self, Need, Shortage};
 use crate::dynamic;
+use crate::error::EngineError;
 use crate::event::{Event, Events};
 use crate::host::{ConnId, Host, Os, Ready};
-use crate::journal::{self, Disk, Journal, JournalError, Recovered, Torn, Wrote};
+use crate::journal::{self, Disk, Journal, Recovered, Torn, Wrote};
+use crate::line::dialler::Dialler;
 use crate::lobby::Lobby;
-use crate::log::{self, Feed, LogError};
+use crate::log::{self, Feed};
 use crate::notes::Notes;
 use crate::redact::Redactor;
 
-/// Far enough in the future.
-pub(crate) const NEVER: Mono = Mono(u64::MAX);
 /// Longest sleep, so that a host's clock may be checked now and then.
 const LONGEST_SLEEP: Nanos = Nanos(3_600_000_000_000);
 
@@ -108,83 +106,6 @@ pub(crate) enum Stopping {
     /// Logouts are sent; those that are not answered by then are not waited for.
     Until(Mono),
     Done,
-}
-
-/// Why an engine did not start, or ended.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum EngineError {
-    /// The configuration cannot work.
-    Config(ConfigError),
-    /// The journal cannot be read or written. Nothing was sent that it does not hold.
-    Journal(JournalError),
-    /// A log that was asked for cannot be made.
-    Log(LogError),
-    /// An address cannot be listened at.
-    Listen {
-        /// The address.
-        at: SocketAddr,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The engine did not start, after the journal's unfinished end had been cut off.
-    AfterCut {
-        /// What was cut off.
-        cut: Box<Torn>,
-        /// Why it did not start.
-        error: Box<EngineError>,
-    },
-    /// The system refuses what no engine can do without.
-    Io {
-        /// What was wanted.
-        doing: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-impl fmt::Display for EngineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Config(error) => write!(f, "{error}"),
-            Self::Journal(error) => write!(f, "{error}"),
-            Self::Log(error) => write!(f, "message log: {error}"),
-            Self::Listen { at, source } => write!(f, "cannot listen at {at}: {source}"),
-            Self::AfterCut { cut, error } => write!(f, "{error}; before that, {cut}"),
-            Self::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
-        }
-    }
-}
-
-impl std::error::Error for EngineError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Config(error) => Some(error),
-            Self::Journal(error) => Some(error),
-            Self::Log(error) => Some(error),
-            Self::AfterCut { error, .. } => Some(error),
-            Self::Listen { source, .. } | Self::Io { source, .. } => Some(source),
-        }
-    }
-}
-
-impl EngineError {
-    /// This error, with what was cut off the journal before: nobody else will say so.
-    fn after(cut: Option<&Torn>, error: Self) -> Self {
-        match cut {
-            Some(cut) => Self::AfterCut {
-                cut: Box::new(cut.clone()),
-                error: Box::new(error),
-            },
-            None => error,
-        }
-    }
-}
-
-impl From<JournalError> for EngineError {
-    fn from(error: JournalError) -> Self {
-        Self::Journal(error)
-    }
 }
 
 impl<A: Application> Engine<A> {
@@ -327,7 +248,7 @@ impl<A: Application, H: Host> Engine<A, H> {
                 clock: now.mono,
                 events: Events::new(config.limits.events_per_second),
                 slow: Vec::new(),
-                stall_time: nanos(config.limits.stall_time),
+                stall_time: Nanos::from(config.limits.stall_time),
                 lag_bytes: config.limits.lag_bytes,
                 replay_per_turn: config.limits.replay_per_turn,
                 keeps_trail: config.durability != Durability::Memory,
@@ -347,7 +268,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             // The application may have begun something before it was killed.
             app_due: Mono(0),
             max_message: config.max_message,
-            stop_timeout: nanos(config.stop_timeout),
+            stop_timeout: Nanos::from(config.stop_timeout),
             stopping: Stopping::No,
             keeps: config.durability != Durability::Memory,
             feeds: Vec::new(),

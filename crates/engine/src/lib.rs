@@ -19,7 +19,7 @@
 #![forbid(unsafe_code)]
 
 mod accept;
-pub mod access;
+mod access;
 mod bucket;
 pub mod canary;
 mod command;
@@ -33,6 +33,7 @@ pub mod descriptors;
 pub mod dictionaries;
 mod dynamic;
 mod engine;
+mod error;
 pub mod event;
 pub mod host;
 mod hours;
@@ -41,6 +42,7 @@ mod line;
 mod lobby;
 pub mod log;
 pub mod messages;
+mod network;
 mod notes;
 mod obey;
 pub mod passwords;
@@ -59,13 +61,13 @@ pub mod tls;
 mod trail;
 pub mod transport;
 mod turn;
+mod wake_up;
 
 // Generated messages name the crates of this one as a user does.
 extern crate self as fixwire;
 
 pub use fixwire_protocol as protocol;
 
-pub use access::Network;
 pub use bucket::Rate;
 pub use command::{Handle, SendError};
 pub use config::{
@@ -73,8 +75,9 @@ pub use config::{
     MissingDictionary, SessionConfig, Template, Throttle, Wait,
 };
 pub use counters::{Counters, SessionReport, SessionState, SessionStatus};
-pub use dynamic::AddError;
-pub use engine::{Engine, EngineError};
+pub use engine::Engine;
+pub use error::{AddError, EngineError};
 pub use event::Event;
 pub use host::Host;
+pub use network::{Network, NetworkError};
 pub use passwords::{Users, UsersError};

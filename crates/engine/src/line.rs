@@ -1,23 +1,28 @@
 //! What the engine keeps of a session beside the session itself.
 
+pub(crate) mod dialler;
+pub(crate) mod flow;
+pub(crate) mod hours;
+pub(crate) mod resending;
+pub(crate) mod trail;
+
 use std::net::IpAddr;
 
-use fixwire_protocol::session::{Exchange, Phase};
+use fixwire_protocol::session::{Exchange, Phase, is_admin};
 use fixwire_protocol::{Mono, Session};
 
+use crate::canary::{self, Fault};
 use crate::config::SessionConfig;
-use crate::connect::{Dialler, State};
 use crate::counters::{Counters, SessionState};
-use crate::engine::NEVER;
 use crate::event::{Ending, PeerText};
 use crate::host::{ConnId, SocketOptions};
-use crate::hours::Hours;
 use crate::journal::JournalId;
 use crate::release::{Gate, Output};
-use crate::resending::Resending;
-use crate::resending::Resent;
-use crate::throttle::{Inbound, Pacer};
-use crate::trail::Trail;
+use dialler::{Dialler, State};
+use flow::{Inbound, Pacer};
+use hours::Hours;
+use resending::{Resending, Resent};
+use trail::Trail;
 
 /// One session's connection, and what waits for it.
 pub(crate) struct Line {
@@ -70,7 +75,26 @@ pub(crate) struct Line {
     pub(crate) resent: Option<Resent>,
 }
 
+/// A planted fault: whether what is about to be written before this flush is not synced.
+#[inline(always)]
+pub(crate) fn leaves_out_sync(lines: &[Line], flush: u64) -> bool {
+    let mut lines = lines.iter();
+    canary::is(Fault::SkipSync)
+        || canary::is(Fault::SkipBacklogSync) && lines.any(|line| line.output.has_backlog())
+        || canary::is(Fault::SkipFarewellSync) && lines.any(|line| line.ended_before == Some(flush))
+}
+
 impl Line {
+    /// A planted fault: whether this message must not leave because of what happens to this session.
+    #[inline(always)]
+    pub(crate) fn withholds(&self, msg_type: &[u8]) -> bool {
+        canary::is(Fault::SkipResend) && msg_type == b"2" && self.counters.connections > 1
+            || canary::is(Fault::SkipHeartbeat) && msg_type == b"0"
+            || canary::is(Fault::LoseMessage)
+                && !is_admin(msg_type)
+                && self.counters.delivered % 100 == 99
+    }
+
     /// Nobody is there, and nobody will be in this period.
     #[inline]
     pub(crate) fn is_out_of_hours(&self) -> bool {
@@ -114,7 +138,7 @@ impl Line {
             trail: Trail::new(trail),
             rejected: (0, 0),
             asked_ahead: None,
-            wake: NEVER,
+            wake: Mono::NEVER,
             is_slow: false,
             counters: Counters::default(),
             detail: PeerText::default(),

@@ -10,16 +10,17 @@ use std::net::{IpAddr, SocketAddr};
 
 use fixwire_protocol::{Mono, Nanos, Now};
 
-use crate::access::{Doorman, Target, allows, source};
+use crate::access::{Doorman, Target, source};
 use crate::config::{Limits, SessionConfig};
-use crate::connect::nanos;
 use crate::connection::Input;
-use crate::engine::{EngineError, NEVER};
+use crate::error::EngineError;
 use crate::event::Refusal;
-use crate::host::{ConnId, Host, ListenerId, WakeUp};
+use crate::host::{ConnId, Host, ListenerId};
+use crate::network::allows;
 use crate::passwords::{Answer, Checker, Question};
 use crate::route::Route;
 use crate::transport::Transport;
+use crate::wake_up::WakeUp;
 
 /// The pool of connections without a session.
 pub(crate) struct Lobby {
@@ -76,7 +77,7 @@ impl Lobby {
         Self {
             slots: (0..limits.pending).map(slot).collect(),
             per_address: limits.pending_per_address,
-            logon_time: nanos(limits.logon_time),
+            logon_time: Nanos::from(limits.logon_time),
             listeners: Vec::new(),
             routes: Vec::new(),
             doorman: Doorman::new(limits.logons),
@@ -168,7 +169,8 @@ impl Lobby {
         };
         self.tickets += 1;
         question.ticket = self.tickets;
-        (guest.asked, guest.enters, guest.deadline) = (Some(self.tickets), Some(session), NEVER);
+        (guest.asked, guest.enters, guest.deadline) =
+            (Some(self.tickets), Some(session), Mono::NEVER);
         checker.ask(question)
     }
 

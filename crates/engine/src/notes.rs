@@ -5,10 +5,7 @@ use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Now, Outbox, Timestamp};
 
 use crate::canary::{self, Fault};
-use crate::journal::{Disk, Effect, Journal, JournalError, JournalId, Stored};
-
-/// The name that the journal has for them. No session is called so: names of sessions have an arrow.
-pub(crate) const NAME: &str = "notes of the application";
+use crate::journal::{Disk, Effect, Journal, JournalError, JournalId, NOTES, Stored};
 
 /// The row, and the number of the next note.
 pub(crate) struct Notes {
@@ -20,7 +17,7 @@ pub(crate) struct Notes {
 impl Notes {
     /// Gives an application the notes that the journal has.
     pub(crate) fn recover<D: Disk>(journal: &Journal<D>, app: &mut impl Application) -> Self {
-        let id = journal.sessions().find(|known| known.1 == NAME);
+        let id = journal.sessions().find(|known| known.1 == NOTES);
         let mut notes = Self {
             id: id.map(|known| known.0),
             next: 1,
@@ -53,7 +50,7 @@ impl Notes {
         index: usize,
     ) -> Result<(), JournalError> {
         if self.id.is_none() {
-            self.id = Some(journal.register(now.wall, NAME)?);
+            self.id = Some(journal.register(now.wall, NOTES)?);
         }
         let time = self.stamp.format(now.wall, Precision::Nanos);
         outbox.seal_note(index, self.next, time);

@@ -4,12 +4,13 @@ use fixwire_protocol::session::Verdict;
 use fixwire_protocol::{Application, Mono, Now, SessionId};
 
 use crate::command::Command;
-use crate::connect::State;
 use crate::counters::SessionReport;
-use crate::engine::{Engine, EngineError, Owner, Stopping};
+use crate::engine::{Engine, Owner, Stopping};
+use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::host::Host;
 use crate::journal::Kind;
+use crate::line::dialler::State;
 use crate::log::Feed;
 
 /// Commands of other threads in one turn.

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use fixwire_protocol::session::{Reason, Verdict};
-use fixwire_protocol::{Decoder, Message, Now, Number, SessionId, tag};
+use fixwire_protocol::{Decoder, Message, Mono, Now, Number, SessionId, tag};
 
 use crate::commit::Core;
-use crate::engine::NEVER;
 use crate::event::{Event, PeerText, RejectDetails};
 use crate::journal::Disk;
 
@@ -27,7 +26,7 @@ impl<D: Disk> Core<D> {
     #[cold]
     pub(crate) fn raise(&mut self, now: Now, event: &Event) {
         self.events.raise(now, event);
-        self.due = self.due.min(self.events.due().unwrap_or(NEVER));
+        self.due = self.due.min(self.events.due().unwrap_or(Mono::NEVER));
     }
 
     /// Reports what a message says that was received and not delivered, or is a BusinessMessageReject.

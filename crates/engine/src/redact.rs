@@ -7,15 +7,8 @@
 
 use std::ops::Range;
 
-use fixwire_protocol::{Decoder, Message, SOH, Tag, frame, tag};
+use fixwire_protocol::{Decoder, Message, SECRETS, SOH, Tag, frame};
 
-/// Fields whose values nobody may read later.
-const SECRETS: [Tag; 4] = [
-    tag::PASSWORD,
-    tag::NEW_PASSWORD,
-    tag::ENCRYPTED_PASSWORD,
-    tag::ENCRYPTED_NEW_PASSWORD,
-];
 /// Fields of Logon and UserRequest whose values may stay: header and trailer but for Signature(89), and
 /// what the session agrees on.
 const HARMLESS: &[Tag] = &[

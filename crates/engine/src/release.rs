@@ -8,6 +8,7 @@
 use std::io::ErrorKind;
 use std::ops::Range;
 
+use fixwire_protocol::session::is_admin;
 use fixwire_protocol::{Mono, Nanos, Number, Outbox};
 
 use crate::event::Ending;
@@ -337,9 +338,4 @@ fn write(host: &mut impl Host, conn: ConnId, bytes: &[u8]) -> Result<usize, Endi
         Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(0),
         Err(error) => Err(Ending::of(&error)),
     }
-}
-
-/// Messages of the session layer: they may pass before the Logons are exchanged.
-fn is_admin(msg_type: &[u8]) -> bool {
-    matches!(msg_type, b"0" | b"1" | b"2" | b"3" | b"4" | b"5" | b"A")
 }

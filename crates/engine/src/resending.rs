@@ -1,58 +1,18 @@
 //! Stored messages that are sent again: read from the journal, a few a turn.
 
 use fixwire_protocol::session::sequence;
-use fixwire_protocol::{Application, Now, Number, Outbox, SOH, Session};
+use fixwire_protocol::{Application, Now, Number, SOH};
 
 use crate::commit::Core;
 use crate::event::Event;
-use crate::journal::{Disk, JournalError, Kind, Replay, Stored};
+use crate::journal::{Disk, JournalError, Kind, Stored};
 use crate::line::gate;
+use crate::line::resending::{Resending, Resent};
 
 /// Bytes of resent messages that are written at once.
 const REPLAY_BYTES: usize = 16 << 10;
 /// Numbers without a message that a resend passes in one turn.
 const SKIPS_PER_TURN: usize = 4096;
-
-/// Stored messages being read for a resend.
-pub(crate) struct Resending {
-    replay: Replay,
-    /// Up to here nothing is stored.
-    missing_to: u64,
-}
-
-/// What was sent for a ResendRequest so far.
-#[derive(Clone, Copy)]
-pub(crate) struct Resent {
-    pub(crate) first: u64,
-    pub(crate) last: u64,
-    /// The first number that was not resent yet.
-    pub(crate) next: u64,
-    messages: u64,
-    gap_fills: u64,
-}
-
-impl Resent {
-    fn begin(session: &Session, first: u64) -> Self {
-        Self {
-            first,
-            last: session.replay_end().unwrap_or(first),
-            next: first,
-            messages: 0,
-            gap_fills: 0,
-        }
-    }
-
-    /// Counts the entries of the outbox from this one on.
-    fn count(&mut self, outbox: &Outbox, from: usize) {
-        let resent = outbox.entries()[from..].iter();
-        for entry in resent.filter(|entry| matches!(entry.number, Number::Fixed(_))) {
-            match entry.msg_type() {
-                b"4" => self.gap_fills += 1,
-                _ => self.messages += 1,
-            }
-        }
-    }
-}
 
 /// How far a resend has come in this turn.
 #[derive(Default)]

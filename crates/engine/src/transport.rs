@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use fixwire_protocol::Secret;
 
-use crate::access::Network;
+use crate::network::Network;
 use crate::tls::{Pin, Tls};
 
 /// Everything about a session's connections that is not its peer's address.

@@ -15,12 +15,13 @@ use fixwire_protocol::session::{Reason, Verdict};
 use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, Parting, SessionId, frame};
 
 use crate::access::Target;
-use crate::engine::{Engine, EngineError, NEVER, Owner, Stopping};
+use crate::engine::{Engine, Owner, Stopping};
+use crate::error::EngineError;
 use crate::event::{Ending, Event, PeerText};
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::Kind;
 use crate::line::Leaving;
-use crate::throttle::Pass;
+use crate::line::flow::Pass;
 
 impl<A: Application, H: Host> Engine<A, H> {
     /// One turn that sleeps at most `wait` when nothing is ready.
@@ -74,7 +75,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             self.app_due = self
                 .app
                 .on_time(now, &mut self.core.outbox)
-                .unwrap_or(NEVER);
+                .unwrap_or(Mono::NEVER);
         }
         if !self.core.outbox.is_empty() {
             work += 1;
@@ -440,7 +441,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         line.output.reset();
         line.resending = None;
         line.peer = None;
-        line.wake = NEVER;
+        line.wake = Mono::NEVER;
         let not_logged = line.trail.take(now.mono);
         line.is_slow = false;
         if let Some(throttle) = &mut line.throttle {
@@ -482,7 +483,7 @@ impl<A: Application, H: Host> Engine<A, H> {
         self.core.raise(now, &event);
         if let Some(dialler) = &mut self.diallers[session] {
             dialler.ended(now.mono, was_logged_on);
-            self.core.due = self.core.due.min(dialler.due().unwrap_or(NEVER));
+            self.core.due = self.core.due.min(dialler.due().unwrap_or(Mono::NEVER));
         }
         if self.core.lines[session].hours.is_some() {
             // A new period may wait for the end of this connection.
@@ -496,7 +497,7 @@ impl<A: Application, H: Host> Engine<A, H> {
 
     /// Due timers: of sessions, of connections being made, of those that have not logged on.
     fn elapse(&mut self, now: Now) -> Result<(), EngineError> {
-        self.core.due = NEVER;
+        self.core.due = Mono::NEVER;
         if self.core.events.due().is_some_and(|due| due <= now.mono) {
             self.core.events.pass_counts(now);
         }
@@ -530,8 +531,11 @@ impl<A: Application, H: Host> Engine<A, H> {
         if let Stopping::Until(deadline) = self.stopping {
             self.core.due = self.core.due.min(deadline);
         }
-        self.core.due = self.core.due.min(self.lobby.due().unwrap_or(NEVER));
-        self.core.due = self.core.due.min(self.core.events.due().unwrap_or(NEVER));
+        self.core.due = self.core.due.min(self.lobby.due().unwrap_or(Mono::NEVER));
+        self.core.due = self
+            .core
+            .due
+            .min(self.core.events.due().unwrap_or(Mono::NEVER));
         Ok(())
     }
 

@@ -23,12 +23,14 @@ mod statement;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unconvertible;
 
 pub use built_in::BuiltIn;
 pub(crate) use built_in::is_way;
 pub use losses::Losses;
 pub use problem::{Problem, TableError};
 pub use rest::Policy;
+pub use unconvertible::Unconvertible;
 
 use level::Levels;
 use rest::{Policies, Rest};
@@ -179,27 +181,3 @@ fn run<'a>(link: &'a Link, tree: &'a mut Tree, lost: &'a mut Vec<Tag>) -> Run<'a
         lost,
     }
 }
-
-/// Why a message is not converted.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum Unconvertible {
-    /// One of the two versions has no such message.
-    MessageType,
-    /// The target has no place for this field or its value, and the table says to reject it.
-    Homeless(Tag),
-    /// The target requires this field, and neither the message nor the table gives it.
-    Missing(Tag),
-}
-
-impl core::fmt::Display for Unconvertible {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::MessageType => f.write_str("the other version has no such message"),
-            Self::Homeless(tag) => write!(f, "the other version has no place for field {tag}"),
-            Self::Missing(tag) => write!(f, "the other version requires field {tag}"),
-        }
-    }
-}
-
-impl core::error::Error for Unconvertible {}

@@ -17,7 +17,6 @@
 //!
 //! [`Outbox::note`]: fixwire_protocol::Outbox::note
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -33,6 +32,7 @@ use crate::orders::Orders;
 use crate::rules::{Happening, RuleError, Rules, Scratch};
 
 mod answer;
+mod context;
 mod conversion_files;
 mod conversions;
 mod event;
@@ -43,6 +43,7 @@ mod memory;
 mod notes;
 mod options;
 mod queues;
+mod raised;
 mod rejected;
 mod reload;
 mod remarks;
@@ -53,6 +54,7 @@ mod status;
 mod tests;
 mod work;
 
+pub use context::{GatewayContext, GatewaySession, Listener};
 pub use conversion_files::conversion_files;
 pub use event::{Counters, Event, NoteError, Trouble};
 pub use held::Waiting;
@@ -63,42 +65,9 @@ pub use remarks::Remark;
 use conversions::Conversions;
 use notes::Notes;
 use options::Away;
+use raised::Raised;
 use rounds::Rounds;
 use work::Work;
-use work::on::Raised;
-
-/// A session of a gateway. Its place among the others is its [`SessionId`] in the engine.
-#[derive(Clone, Debug)]
-pub struct GatewaySession<'c> {
-    /// Its name in the file.
-    pub name: &'c str,
-    /// What its messages are made of; for FIX 5.0 the application's over the transport's.
-    pub dictionary: Arc<Dictionary>,
-    /// The version of its application messages, for conversions.
-    pub version: Version,
-    /// The CompID of its peer; empty when it has none.
-    pub peer: &'c str,
-    /// Whether its numbers go back to 1 at a logon, logout or disconnect, so that nothing can wait for
-    /// it meanwhile.
-    pub resets: bool,
-}
-
-/// What a gateway is loaded with besides the text of its file.
-#[derive(Clone, Copy, Debug)]
-pub struct GatewayContext<'c> {
-    /// In the order of their [`SessionId`]s.
-    pub sessions: &'c [GatewaySession<'c>],
-    /// The names of tables with their CSV text; see [`table_files`](crate::rules::table_files).
-    pub tables: &'c [(&'c str, &'c str)],
-    /// The names of conversion tables, such as `FIX.4.2 to FIX.4.4`, with their text; see
-    /// [`conversion_files()`].
-    pub conversions: &'c [(&'c str, &'c str)],
-    /// A secret of this process; see [`OrdersConfig`](crate::orders::OrdersConfig).
-    pub hash_key: [u8; 16],
-}
-
-/// The function that hears of [`Event`]s.
-pub type Listener = Box<dyn FnMut(Event<'_>) + Send>;
 
 /// Routes, changes, converts and returns messages, as a file says.
 pub struct Gateway {

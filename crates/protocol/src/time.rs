@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::ops::{Add, Sub};
+use core::time::Duration;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const SECONDS_PER_DAY: i64 = 86_400;
@@ -280,6 +281,18 @@ impl Nanos {
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
+}
+
+impl From<Duration> for Nanos {
+    /// The longest span there is, more than five hundred years, when the time does not fit.
+    fn from(time: Duration) -> Self {
+        Self(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+impl Mono {
+    /// The moment of a timer that does not run.
+    pub const NEVER: Self = Self(u64::MAX);
 }
 
 impl Add<Nanos> for Mono {

@@ -26,10 +26,11 @@ use clap::{Args, value_parser};
 use fixwire::settings::{Id, Settings, Source};
 use fixwire_gateway::gateway::Reload;
 
+use super::load::reload;
 use super::serve::{Outcome, Remote};
-use crate::check::Reading;
 use crate::failure::{Failure, tell};
 use crate::readable::Escaped;
+use crate::reading::Reading;
 
 /// The socket's name in the folder of the journal.
 const SOCKET: &str = "reload";
@@ -127,7 +128,7 @@ fn read(file: &Path, reading: &Reading) -> Result<(Settings, Reload), Failure> {
     if settings.gateway.is_empty() {
         return Err(Failure::Text(format!("{} has no rules", file.display())));
     }
-    let new = super::reload(&source, &settings)?.gateway;
+    let new = reload(&source, &settings)?.gateway;
     Ok((settings, new))
 }
 

@@ -9,7 +9,7 @@ use fixwire_gateway::{Draft, Rules};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Message, SOH, Tag, tag};
 
-use super::Loaded;
+use super::load::Loaded;
 
 /// What became of one message.
 pub struct Told {

@@ -7,7 +7,7 @@ use fixwire_gateway::rules::RejectKind;
 use fixwire_protocol::{Dictionary, Message, Tag};
 use serde_json::{Value, json};
 
-use super::Loaded;
+use super::load::Loaded;
 use super::result::{Leaves, Step, Told, Way, What};
 use crate::readable::{self, Escaped, Fields};
 

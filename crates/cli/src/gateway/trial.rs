@@ -10,11 +10,11 @@ use fixwire_gateway::rules::Facts;
 use fixwire_protocol::{Decoder, Message, Mono, Now, Tag, Timestamp, tag};
 
 use super::input::{self, Item};
+use super::load::{Loaded, load, remark};
 use super::result::Trial;
 use super::show::{Shown, Summary};
-use super::{Loaded, load};
-use crate::check::Reading;
 use crate::failure::{self, Failure, tell};
+use crate::reading::Reading;
 
 /// What to try.
 #[derive(Args, Debug)]
@@ -65,7 +65,7 @@ pub fn run(args: &TryArgs) -> Result<ExitCode, Failure> {
         )));
     }
     let loaded = load(&source, &settings, Box::new(|_| {}))?;
-    super::remark(&loaded, &settings, false);
+    remark(&loaded, &settings, false);
     let mut trying = Trying::new(args, &loaded, &settings)?;
     for path in &args.messages {
         input::read(path, &mut |item| trying.item(item))?;

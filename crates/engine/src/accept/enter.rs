@@ -4,7 +4,8 @@ use fixwire_protocol::session::identify;
 use fixwire_protocol::{Application, Frame, Now, frame};
 
 use crate::access::Target;
-use crate::engine::{Engine, EngineError};
+use crate::engine::Engine;
+use crate::error::EngineError;
 use crate::event::Refusal;
 use crate::host::Host;
 use crate::lobby::Slot;

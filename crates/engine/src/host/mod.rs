@@ -8,11 +8,11 @@ pub mod sim;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use fixwire_protocol::{Nanos, Now};
 
+pub use crate::wake_up::WakeUp;
 pub use os::{AnnounceFault, Announced, Os, read_proxy_header};
 
 use crate::config::EngineConfig;
@@ -113,9 +113,6 @@ pub struct Peer<'a> {
     /// Its certificate, once TLS has verified it.
     pub certificate: Option<&'a PeerCertificate>,
 }
-
-/// Wakes an engine that sleeps in [`Host::poll`]; called from other threads.
-pub type WakeUp = Arc<dyn Fn() + Send + Sync>;
 
 /// The world of an engine.
 pub trait Host {

@@ -338,10 +338,10 @@ impl Host for Os {
     type Disk = OsDisk;
 
     fn disk(&mut self, config: &EngineConfig) -> Result<OsDisk, JournalError> {
-        Ok(match config.durability {
-            Durability::Memory => OsDisk::Memory(Memory::new(MEMORY_SEGMENTS)),
-            Durability::Process | Durability::Disk => OsDisk::Directory(Directory::of(config)?),
-        })
+        if config.durability == Durability::Memory {
+            return Ok(OsDisk::Memory(Memory::new(MEMORY_SEGMENTS)));
+        }
+        Directory::open_with(&config.journal_dir, config.new_journal).map(OsDisk::Directory)
     }
 
     fn now(&mut self) -> Now {

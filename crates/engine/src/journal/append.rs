@@ -1,9 +1,9 @@
 //! Writes records: body first, length last, one pass.
 
+use super::base::Start;
 use super::checkpoint::Checkpoint;
 use super::known::{Counters, Known, LOGGED_ON_FROM};
 use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, Kind, RECORD, crc, padded};
-use super::retire::Start;
 use super::segment::{HEADER, Position, SegmentHeader, VERSION};
 use super::{Config, Disk, JournalError, JournalId, Segment};
 use fixwire_protocol::time::Timestamp;

@@ -1,15 +1,14 @@
 //! Files of retired segments: the base, compression, removal.
 
+use super::base::{BASE, Base, Start};
 use super::checkpoint::Checkpoint;
-use super::directory::{list, names, open_checked, segment_path, sync_names};
+use super::files::{list, names, open_checked, remove, segment_path, sync_names, write_aside};
 use super::record::RECORD;
-use super::retire::{BASE, Base, Start};
 use super::segment::HEADER;
 use super::{Damage, JournalError};
-use crate::private::private;
 use fixwire_protocol::time::Timestamp;
 use lz4_flex::frame::{FrameDecoder, FrameEncoder, FrameInfo};
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -151,34 +150,4 @@ fn pack(from: &Path, to: &mut File) -> io::Result<()> {
     io::copy(&mut File::open(from)?, &mut encoder)?;
     encoder.finish().map_err(io::Error::other)?;
     Ok(())
-}
-
-/// Writes a file under another name, syncs it, and gives it its own, in place of one that is there.
-pub(super) fn write_aside(
-    directory: &Path,
-    path: &Path,
-    write: &mut dyn FnMut(&mut File) -> io::Result<()>,
-) -> Result<(), JournalError> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".new");
-    let aside = PathBuf::from(aside);
-    let name = aside.display().to_string();
-    let mut file = private()
-        .truncate(true)
-        .open(&aside)
-        .map_err(JournalError::io("create", &name))?;
-    write(&mut file).map_err(JournalError::io("write", &name))?;
-    file.sync_all().map_err(JournalError::io("sync", &name))?;
-    fs::rename(&aside, path).map_err(JournalError::io("rename", &name))?;
-    sync_names(directory)
-}
-
-pub(super) fn remove(path: &Path) -> Result<(), JournalError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(JournalError::io(
-            "remove",
-            path.display().to_string(),
-        )(error)),
-        _ => Ok(()),
-    }
 }

@@ -3,12 +3,12 @@
 //! It is one record of kind [`Carried`](Kind::Carried) for each session, in the order of their ids.
 //! Recovery may begin with it; where it does not, it is held against what the records before say.
 
+use super::base::Start;
 use super::index::Index;
 use super::known::Known;
 use super::record::Fault;
 use super::record::{Head, RECORD};
 use super::recover::Scan;
-use super::retire::Start;
 use super::segment::{HEADER, Position, long, word};
 use super::{Cause, Counters, Disk, Journal, JournalError, JournalId, Kind, Segment};
 use fixwire_protocol::time::Timestamp;

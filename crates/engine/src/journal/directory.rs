@@ -1,28 +1,26 @@
 //! The journal's disk on the operating system: a directory that only its owner can read.
 
+use super::files::{
+    SUFFIX, check_folder, list, names, open_checked, pending, pending_path, segment_path,
+    sync_names,
+};
 use super::lock::{LOCK, lock_file, lock_folder};
 use super::maker::{Job, Maker, make};
-use super::newest::NEWEST;
+use super::newest::{NEWEST, newest_of};
 use super::salvage::refuse_mark;
 use super::segment::HEADER;
 use super::watch::{SharedNews, Trouble};
 use super::{Base, Disk, JournalError, Start, archive, newest};
-use crate::config::EngineConfig;
-use crate::host::WakeUp;
 use crate::private::private;
+use crate::wake_up::WakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-
-/// How the file of a segment ends.
-const SUFFIX: &str = ".fwj";
-/// How a name ends that says: segments from this number on are no part of the journal yet.
-const PENDING: &str = ".import";
 
 /// A directory of segments `00000001.fwj`, `00000002.fwj` and so on, locked while this lives.
 #[derive(Debug)]
@@ -65,12 +63,8 @@ impl Directory {
         Self::open_with(&path.into(), true)
     }
 
-    /// Opens the directory of an engine, as it is told to.
-    pub(crate) fn of(config: &EngineConfig) -> Result<Self, JournalError> {
-        Self::open_with(&config.journal_dir, config.new_journal)
-    }
-
-    fn open_with(path: &Path, anew: bool) -> Result<Self, JournalError> {
+    /// Opens a directory, of a new journal or of one that is there.
+    pub(crate) fn open_with(path: &Path, anew: bool) -> Result<Self, JournalError> {
         let name = path.display().to_string();
         DirBuilder::new()
             .recursive(true)
@@ -270,24 +264,6 @@ impl Disk for Directory {
     }
 }
 
-/// Lists the numbers of the segments of a journal, ascending.
-pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
-    let mut numbers = names(path, SUFFIX)?;
-    if let Some(first) = pending(path)? {
-        numbers.retain(|&number| number < first);
-    }
-    Ok(numbers)
-}
-
-/// The newest segment that was made and is part of the journal; `None` when nothing says so.
-pub(super) fn newest_of(path: &Path) -> Result<Option<u32>, JournalError> {
-    let newest = newest::read(path)?;
-    Ok(match pending(path)? {
-        Some(first) => newest.map(|newest| newest.min(first.saturating_sub(1))),
-        None => newest,
-    })
-}
-
 /// Whether files of segments are there, retired ones included, or what says where they begin.
 fn has_segments(path: &Path) -> Result<bool, JournalError> {
     Ok(!archive::list_all(path, 0)?.is_empty() || archive::base_path(path).exists())
@@ -296,15 +272,6 @@ fn has_segments(path: &Path) -> Result<bool, JournalError> {
 /// Whether anything is there that only a journal has.
 fn has_journal(path: &Path) -> Result<bool, JournalError> {
     Ok(path.join(NEWEST).exists() || has_segments(path)? || pending(path)?.is_some())
-}
-
-/// The number from which on segments are no part of the journal.
-fn pending(path: &Path) -> Result<Option<u32>, JournalError> {
-    Ok(names(path, PENDING)?.first().copied())
-}
-
-fn pending_path(directory: &Path, first: u32) -> PathBuf {
-    directory.join(format!("{first:08}{PENDING}"))
 }
 
 /// Removes segments that never became part of the journal, the last first, and then what says so.
@@ -327,79 +294,4 @@ fn undo_pending(path: &Path) -> Result<(), JournalError> {
         }
     }
     Ok(())
-}
-
-/// Lists the numbers of the files that end so, ascending.
-pub(super) fn names(path: &Path, suffix: &str) -> Result<Vec<u32>, JournalError> {
-    let name = path.display().to_string();
-    let mut numbers = Vec::new();
-    for entry in fs::read_dir(path).map_err(JournalError::io("list", &name))? {
-        let entry = entry.map_err(JournalError::io("list", &name))?;
-        let file_name = entry.file_name();
-        let Some(stem) = file_name
-            .to_str()
-            .and_then(|text| text.strip_suffix(suffix))
-        else {
-            continue;
-        };
-        match stem.parse::<u32>() {
-            Ok(number) if number > 0 && format!("{number:08}") == stem => numbers.push(number),
-            _ => {
-                return Err(JournalError::Damaged(super::Damage {
-                    file: entry.path().display().to_string(),
-                    offset: 0,
-                    expected: format!("only files of the journal to end in {suffix}"),
-                    found: "a name that is not a segment's (eight digits)".into(),
-                }));
-            }
-        }
-    }
-    numbers.sort_unstable();
-    Ok(numbers)
-}
-
-/// The path of a segment.
-pub(super) fn segment_path(directory: &Path, number: u32) -> PathBuf {
-    directory.join(format!("{number:08}{SUFFIX}"))
-}
-
-/// Opens a file of ours, following no link.
-pub(super) fn open_checked(path: &Path, write: bool) -> Result<File, JournalError> {
-    let name = path.display().to_string();
-    let file = OpenOptions::new()
-        .read(true)
-        .write(write)
-        .custom_flags(libc::O_NOFOLLOW)
-        .open(path)
-        .map_err(JournalError::io("open", &name))?;
-    let facts = file
-        .metadata()
-        .map_err(JournalError::io("look at", &name))?;
-    check_owner(&facts, &name)?;
-    Ok(file)
-}
-
-/// That the folder is ours alone.
-pub(super) fn check_folder(path: &Path) -> Result<(), JournalError> {
-    let name = path.display().to_string();
-    let facts = fs::metadata(path).map_err(JournalError::io("look at", &name))?;
-    check_owner(&facts, &name)
-}
-
-fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
-    if facts.mode() & 0o077 != 0 || facts.uid() != fixwire_sys::effective_user() {
-        return Err(JournalError::Exposed {
-            file: name.to_owned(),
-            mode: facts.mode(),
-            owner: facts.uid(),
-        });
-    }
-    Ok(())
-}
-
-/// Waits until the names of a directory are on the disk.
-pub(super) fn sync_names(directory: &Path) -> Result<(), JournalError> {
-    File::open(directory)
-        .and_then(|directory| directory.sync_all())
-        .map_err(JournalError::io("sync", directory.display().to_string()))
 }

@@ -1,12 +1,12 @@
 //! Prints a journal for people, and for programs that read JSON lines.
 
+use super::NOTES;
 use super::originals::{Originals, Resent};
 use super::read::Record;
 use super::record::{Effect, Kind};
 use super::resent::Arrival;
 use super::verify::{Verified, walk};
 use super::{JournalError, JournalId};
-use crate::notes;
 use crate::redact::Redactor;
 use fixwire_protocol::Tag;
 use fixwire_protocol::time::Timestamp;
@@ -157,7 +157,7 @@ fn print(
         bytes,
     } in record.effects
     {
-        let is_note = names.get(session.0 as usize) == Some(&notes::NAME);
+        let is_note = names.get(session.0 as usize) == Some(&NOTES);
         let what = if is_note { "kept" } else { "out" };
         show(Shown::new(session, what, Some(seq), "", bytes))?;
     }

@@ -1,6 +1,6 @@
 //! Makes segments: one at a time, ahead of their use, by a thread of its own that also watches the files.
 
-use super::directory::{segment_path, sync_names};
+use super::files::{segment_path, sync_names};
 use super::segment::HEADER;
 use super::watch::{SharedNews, Trouble};
 use super::{JournalError, newest};

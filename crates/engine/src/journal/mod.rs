@@ -15,11 +15,14 @@
 
 mod append;
 mod archive;
+mod base;
 mod checkpoint;
 mod directory;
 mod disk;
 mod dump;
+mod durability;
 mod error;
+mod files;
 mod index;
 mod known;
 mod lock;
@@ -41,11 +44,14 @@ mod verify;
 mod watch;
 
 pub use append::{Cause, Journal};
+pub use base::{Base, Retention, Start};
 pub use directory::Directory;
 pub use disk::{Disk, Segment};
 pub use dump::{Direction, Filter, Format, dump};
+pub use durability::Durability;
 pub use error::{Damage, JournalError};
 pub use known::Counters;
+pub(crate) use known::NOTES;
 pub use memory::{Memory, OsDisk};
 pub use originals::{Originals, Resent};
 pub use read::{Effects, Record, Records};
@@ -53,7 +59,6 @@ pub use record::{Effect, Kind};
 pub use recover::{Recovered, Torn};
 pub use replay::{Replay, Stored};
 pub(crate) use resent::{Arrival, RUN, Wrote};
-pub use retire::{Base, Retention, Start};
 pub use salvage::{LostSession, Salvaged, salvage};
 pub use segment::Position;
 pub use tail::Tail;

@@ -12,8 +12,7 @@
 //! A segment is on the disk with its name before this file names it, and this file names it before a
 //! record is written to it. So a crash leaves at most a segment too many, never one too few.
 
-use super::archive::write_aside;
-use super::directory::open_checked;
+use super::files::{open_checked, pending, write_aside};
 use super::segment::word;
 use super::{Damage, JournalError};
 use std::io::{self, Read, Write};
@@ -51,6 +50,15 @@ pub(super) fn read(directory: &Path) -> Result<Option<u32>, JournalError> {
 pub(super) fn write(directory: &Path, number: u32) -> Result<(), JournalError> {
     write_aside(directory, &directory.join(NEWEST), &mut |file| {
         file.write_all(&to_bytes(number))
+    })
+}
+
+/// The newest segment that was made and is part of the journal; `None` when nothing says so.
+pub(super) fn newest_of(path: &Path) -> Result<Option<u32>, JournalError> {
+    let newest = read(path)?;
+    Ok(match pending(path)? {
+        Some(first) => newest.map(|newest| newest.min(first.saturating_sub(1))),
+        None => newest,
     })
 }
 

@@ -1,5 +1,6 @@
 //! Opens a journal: reads every record, and trusts none that its checksum does not prove.
 
+use super::base::Start;
 use super::checkpoint::Checkpoint;
 use super::error::Damage;
 use super::known::Known;
@@ -8,7 +9,6 @@ use super::record::{
     never_written, padded, unpublished,
 };
 use super::resent;
-use super::retire::Start;
 use super::segment::{HEADER, Position, SegmentHeader, VERSION, long, word};
 use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
 use std::collections::{HashMap, VecDeque};
@@ -88,45 +88,9 @@ impl<D: Disk> Journal<D> {
         {
             return Err(JournalError::Damaged(newest_is_missing(disk.name(newest))));
         }
-        let mut segments = VecDeque::with_capacity(numbers.len() + 64);
         let mut scan = Scan::new(config, base.map(|base| base.first));
-        let mut end: Option<End> = None;
-        let mut last = 0;
-        for (at, &number) in numbers.iter().enumerate() {
-            let expected = at as u32 + start.segment;
-            if number != expected {
-                return Err(JournalError::Damaged(Damage {
-                    file: disk.name(expected),
-                    offset: 0,
-                    expected: "this segment".into(),
-                    found: format!("no such file, although {} exists", disk.name(number)),
-                }));
-            }
-            let mut segment = disk.open(number)?;
-            let len = segment.bytes().len();
-            segment.read_ahead(0, len);
-            let found = scan.segment(segment.bytes(), number, &disk.name(number))?;
-            segments.push_back(segment);
-            let holds_something = found.at > HEADER || found.bad.is_some();
-            if let Some(End { bad: Some(bad), .. }) = &end
-                && holds_something
-            {
-                return Err(JournalError::Damaged(bad.damage.clone()));
-            }
-            if holds_something || end.is_none() {
-                last = at;
-                end = Some(found);
-            }
-        }
-        if let Some(End { bad: Some(bad), .. }) = &end
-            && !bad.torn
-        {
-            return Err(JournalError::Damaged(bad.damage.clone()));
-        }
+        let (segments, end) = Self::read_all(&mut disk, start.segment, &numbers, &mut scan)?;
         let last_number = numbers.last().copied().unwrap_or(0);
-        // Nothing was changed so far. Segments behind the last record were made ahead: they are made
-        // again when they are needed.
-        segments.truncate(last + 1);
         let mut recovered = Recovered {
             records: scan.records - start.record,
             bytes: scan.bytes,
@@ -191,6 +155,52 @@ impl<D: Disk> Journal<D> {
         last.appending(true);
         journal.idle_work();
         Ok((journal, recovered))
+    }
+
+    /// Opens and reads these segments, without a change to any: those up to the last that holds something, and
+    /// how that one ends. The ones behind it were made ahead: they are made again when they are needed.
+    fn read_all(
+        disk: &mut D,
+        first: u32,
+        numbers: &[u32],
+        scan: &mut Scan,
+    ) -> Result<(VecDeque<D::Segment>, Option<End>), JournalError> {
+        let mut segments = VecDeque::with_capacity(numbers.len() + 64);
+        let mut end: Option<End> = None;
+        let mut last = 0;
+        for (at, &number) in numbers.iter().enumerate() {
+            let expected = at as u32 + first;
+            if number != expected {
+                return Err(JournalError::Damaged(Damage {
+                    file: disk.name(expected),
+                    offset: 0,
+                    expected: "this segment".into(),
+                    found: format!("no such file, although {} exists", disk.name(number)),
+                }));
+            }
+            let mut segment = disk.open(number)?;
+            let len = segment.bytes().len();
+            segment.read_ahead(0, len);
+            let found = scan.segment(segment.bytes(), number, &disk.name(number))?;
+            segments.push_back(segment);
+            let holds_something = found.at > HEADER || found.bad.is_some();
+            if let Some(End { bad: Some(bad), .. }) = &end
+                && holds_something
+            {
+                return Err(JournalError::Damaged(bad.damage.clone()));
+            }
+            if holds_something || end.is_none() {
+                last = at;
+                end = Some(found);
+            }
+        }
+        if let Some(End { bad: Some(bad), .. }) = &end
+            && !bad.torn
+        {
+            return Err(JournalError::Damaged(bad.damage.clone()));
+        }
+        segments.truncate(last + 1);
+        Ok((segments, end))
     }
 
     /// Makes the first segment.

@@ -21,16 +21,18 @@ use std::path::{Path, PathBuf};
 use fixwire_protocol::time::{Precision, Stamp, Timestamp};
 
 use self::plan::{Plan, plan};
-use super::archive::{base_path, list_all, remove, write_aside};
-use super::directory::{check_folder, list, open_checked, segment_path, sync_names};
+use super::Durability;
+use super::NOTES;
+use super::archive::{base_path, list_all};
+use super::base::Base;
+use super::files::{
+    check_folder, list, open_checked, remove, segment_path, sync_names, write_aside,
+};
 use super::lock::{LOCK, lock_file, lock_folder};
-use super::retire::Base;
 use super::{
     Cause, Config, Counters, Damage, Directory, Journal, JournalError, JournalId, Kind, Position,
     Start, newest,
 };
-use crate::config::Durability;
-use crate::notes;
 
 /// The name of the file that is in a journal while it is being salvaged; it holds where the copy is.
 pub(super) const MARK: &str = "salvage";
@@ -331,7 +333,7 @@ impl Plan {
         for (&id, last) in &self.behind.sessions {
             let before = self.session(id);
             let kept = before.map_or(Counters::NEW, |before| before.counters);
-            if last.name.as_deref() == Some(notes::NAME) {
+            if last.name.as_deref() == Some(NOTES) {
                 salvaged.notes = last.counters.next_out.saturating_sub(kept.next_out);
             } else if before.is_none() || kept != last.counters {
                 salvaged.sessions.push(LostSession {
@@ -346,11 +348,7 @@ impl Plan {
         for (id, known) in (0..).map(JournalId).zip(sessions) {
             let changed = self.behind.sessions.get(&id);
             let same = changed.is_none_or(|last| last.counters == known.counters);
-            if let Some(name) = known
-                .name
-                .clone()
-                .filter(|name| same && name != notes::NAME)
-            {
+            if let Some(name) = known.name.clone().filter(|name| same && name != NOTES) {
                 salvaged.others.push((name, known.counters));
             }
         }

@@ -13,7 +13,7 @@ pub use segment::SimSegment;
 
 use super::archive::base_path;
 use super::checkpoint::Checkpoint;
-use super::directory::segment_path;
+use super::files::segment_path;
 use super::newest::{self, NEWEST};
 use super::segment::HEADER;
 use super::{Base, Disk, JournalError, Segment as _, Start};

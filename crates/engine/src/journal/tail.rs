@@ -6,8 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::archive::{list_all, read_any, read_base};
-use super::directory::{open_checked, segment_path};
 use super::error::Damage;
+use super::files::{open_checked, segment_path};
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
 use super::segment::{HEADER, Position, long, read_version, word};
 use super::{JournalError, read::Record};

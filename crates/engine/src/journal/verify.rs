@@ -1,8 +1,9 @@
 //! Reads a journal's files without changing them, and names the first byte that is wrong.
 
 use super::archive::{list_all, read_any, read_base};
-use super::directory::{newest_of, segment_path};
 use super::error::Damage;
+use super::files::segment_path;
+use super::newest::newest_of;
 use super::read::Record;
 use super::record::Head;
 use super::recover::{Scan, newest_is_missing};

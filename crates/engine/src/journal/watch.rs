@@ -1,6 +1,6 @@
 //! Notices files of the journal that somebody removes, replaces or truncates while it is in use.
 
-use crate::host::WakeUp;
+use crate::wake_up::WakeUp;
 use std::fmt;
 use std::fs;
 use std::io;

@@ -15,11 +15,11 @@ use fixwire_protocol::{SessionId, Tag, Timestamp};
 use super::files::Files;
 use super::{FileLog, LogError, SqlLog, Target};
 use crate::event::{Event, Sink};
-use crate::host::WakeUp;
+use crate::journal::NOTES;
 use crate::journal::{Originals, Position, Resent, Tail};
-use crate::notes;
 use crate::private::private;
 use crate::redact::Redactor;
+use crate::wake_up::WakeUp;
 
 /// Events that may wait; further ones are counted instead. The engine never waits.
 const WAITING: usize = 4096;
@@ -376,7 +376,7 @@ impl Worker {
         resent.map_err(|error| LogError(error.to_string()))?;
         for effect in record.effects {
             let name = name(effect.session.0 as usize);
-            if name != notes::NAME {
+            if name != NOTES {
                 log(name, false, effect.bytes);
             }
         }

@@ -4,6 +4,7 @@
 //! `fixwire_log_position`, says up to where the journal is written, and changes in the transaction that
 //! writes the rows. So each message is there once, whatever ends when.
 
+mod names;
 #[cfg(feature = "postgresql")]
 mod postgresql;
 #[cfg(any(feature = "postgresql", feature = "sqlite"))]
@@ -15,8 +16,10 @@ mod table;
 
 use std::path::Path;
 
+use fixwire_protocol::Secret;
+
 use super::{LogError, Target};
-use crate::transport::Password;
+use names::check_table;
 
 /// Logs in tables of a database, in the layout of QuickFIX. Needs a build with the feature `sqlite` or
 /// `postgresql`.
@@ -25,7 +28,7 @@ pub struct SqlLog {
     /// `sqlite:PATH` or `postgresql://USER@HOST:PORT/DATABASE`, without a password.
     pub database: String,
     /// The password for PostgreSQL.
-    pub password: Option<Password>,
+    pub password: Option<Secret<String>>,
     /// Table of the messages that came in: letters, digits and `_`; for PostgreSQL perhaps behind a
     /// schema and a dot.
     pub incoming_table: String,
@@ -44,11 +47,6 @@ enum Database<'a> {
     /// The whole address.
     Postgresql(&'a str),
 }
-
-/// The table that says up to where a journal is written.
-const POSITIONS: &str = "fixwire_log_position";
-/// Longest name of a table or schema: PostgreSQL cuts longer ones.
-const LONGEST_NAME: usize = 63;
 
 impl SqlLog {
     /// A log with heartbeats in the tables that QuickFIX has when nobody says others.
@@ -103,7 +101,11 @@ impl SqlLog {
     #[cfg(any(feature = "postgresql", feature = "sqlite"))]
     pub(super) fn target(self, journal: &Path) -> Result<Box<dyn Target>, LogError> {
         self.check()?;
-        let tables = table::Tables::new(&self);
+        let tables = table::Tables::new([
+            &self.incoming_table,
+            &self.outgoing_table,
+            &self.event_table,
+        ]);
         let backend: Box<dyn rows::Backend> = match self.database()? {
             #[cfg(feature = "sqlite")]
             Database::Sqlite(path) => Box::new(sqlite::Sqlite::new(path, tables.clone())?),
@@ -151,33 +153,6 @@ impl Database<'_> {
             "this build of fixwire has no logs in {name}: build it with --features {feature}"
         )))
     }
-}
-
-/// Names are written into statements as they are, so that upper and lower case mean what they mean to the
-/// database, as with QuickFIX. So they have nothing but letters, digits and `_`.
-fn check_table(name: &str, with_schema: bool) -> Result<(), LogError> {
-    let is_plain = |part: &str| {
-        let first = part.bytes().next();
-        part.len() <= LONGEST_NAME
-            && first.is_some_and(|c| c.is_ascii_alphabetic() || c == b'_')
-            && part.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
-    };
-    let (schema, table) = match name.split_once('.') {
-        Some((schema, table)) if with_schema => (Some(schema), table),
-        _ => (None, name),
-    };
-    if !schema.is_none_or(is_plain) || !is_plain(table) {
-        return Err(LogError(format!(
-            "{:?} is no name of a log's table: expected letters, digits and '_', at most {LONGEST_NAME}",
-            name
-        )));
-    }
-    if table.eq_ignore_ascii_case(POSITIONS) {
-        return Err(LogError(format!(
-            "{POSITIONS} is a table of the log itself"
-        )));
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use fixwire_protocol::dictionary::validate::Rules;
-use fixwire_protocol::session::{ApplVerId, BeginString, Config, OnReject, Party, ResetOn, Role};
+use fixwire_protocol::session::{BeginString, Config, OnReject, Party, ResetOn, Role};
 use fixwire_protocol::time::Precision;
 use fixwire_protocol::{Nanos, Secret, Tag};
 
-use super::dictionaries::{Shelf, appl_dictionaries, begin_string, dictionary, validates};
+use super::dictionaries::{
+    Shelf, appl_dictionaries, appl_ver_id, begin_string, dictionary, validates,
+};
 use super::logs;
 use super::problem::LoadError;
-use super::resolve::{SessionSettings, Settings};
+use super::resolved::{SessionSettings, Settings};
 use super::safety;
 use super::{Id, Value};
 use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
@@ -119,8 +121,8 @@ impl Settings {
 
 fn retention(from: &SessionSettings) -> Option<Retention> {
     let retention = Retention {
-        keep: from.time(Id::JournalKeep).map(nanos),
-        resend: from.time(Id::JournalResendKeep).map(nanos),
+        keep: from.time(Id::JournalKeep).map(Nanos::from),
+        resend: from.time(Id::JournalResendKeep).map(Nanos::from),
         compress: from.bool(Id::JournalCompress),
     };
     (retention != Retention::default()).then_some(retention)
@@ -174,15 +176,15 @@ fn session_config(
     session.allow_on_behalf_of = from.bool(Id::AllowOnBehalfOf);
     session.max_latency = from
         .bool(Id::CheckLatency)
-        .then(|| nanos(time(Id::MaxLatency)));
+        .then(|| Nanos::from(time(Id::MaxLatency)));
     session.require_orig_sending_time = from.bool(Id::RequiresOrigSendingTime);
     session.reset_on = ResetOn {
         logon: from.bool(Id::ResetOnLogon),
         logout: from.bool(Id::ResetOnLogout),
         disconnect: from.bool(Id::ResetOnDisconnect),
     };
-    session.logon_timeout = nanos(time(Id::LogonTimeout));
-    session.logout_timeout = nanos(time(Id::LogoutTimeout));
+    session.logon_timeout = Nanos::from(time(Id::LogonTimeout));
+    session.logout_timeout = Nanos::from(time(Id::LogoutTimeout));
     session.test_request_percent = percent(from, Id::TestRequestDelayMultiplier);
     session.give_up_percent = percent(from, Id::HeartBeatTimeoutMultiplier);
     if session.give_up_percent <= session.test_request_percent {
@@ -218,7 +220,7 @@ fn session_config(
     let limits = &mut session.limits;
     limits.resend_attempts = most(Id::MaxResendAttempts, limits.resend_attempts);
     limits.same_resend_requests = most(Id::MaxSimilarResendRequests, limits.same_resend_requests);
-    session.max_order_age = from.time(Id::MaxOrderAge).map(nanos);
+    session.max_order_age = from.time(Id::MaxOrderAge).map(Nanos::from);
     session.next_expected_msg_seq_num = from.bool(Id::SendNextExpectedMsgSeqNum);
     session.last_msg_seq_num_processed = from.bool(Id::EnableLastMsgSeqNumProcessed);
     session.appl_ver_id_in_business_reject = from.bool(Id::ApplVerIDInBusinessReject);
@@ -321,10 +323,6 @@ fn rules(from: &SessionSettings) -> Rules {
     }
 }
 
-fn nanos(time: Duration) -> Nanos {
-    Nanos(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
-}
-
 /// A multiplier of the silence beyond the first interval, as percent of the interval.
 fn percent(from: &SessionSettings, id: Id) -> u32 {
     let thousandths = from.int(id).unwrap_or_default();
@@ -351,26 +349,10 @@ fn logon_field(setting: &super::Setting) -> Option<(Tag, Secret)> {
     }
 }
 
-/// The number of an application version by the registry's word for it.
-pub(super) fn appl_ver_id(word: &str) -> Option<ApplVerId> {
-    let number: &[u8] = match word {
-        "FIX.4.0" => b"2",
-        "FIX.4.1" => b"3",
-        "FIX.4.2" => b"4",
-        "FIX.4.3" => b"5",
-        "FIX.4.4" => b"6",
-        "FIX.5.0" => b"7",
-        "FIX.5.0SP1" => b"8",
-        "FIX.5.0SP2" => b"9",
-        "FIX.Latest" => b"10",
-        _ => return None,
-    };
-    ApplVerId::parse(number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fixwire_protocol::session::ApplVerId;
     use std::sync::Arc;
 
     use crate::settings::Source;

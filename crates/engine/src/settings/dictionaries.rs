@@ -6,9 +6,8 @@ use std::sync::Arc;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::session::{ApplVerId, BeginString};
 
-use super::config::appl_ver_id;
 use super::problem::LoadError;
-use super::resolve::{SessionSettings, Setting, Settings};
+use super::resolved::{SessionSettings, Setting, Settings};
 use super::{Fault, Id, Problem, Value};
 use crate::config::MissingDictionary;
 use crate::dictionaries;
@@ -202,6 +201,23 @@ pub(super) fn appl_dictionaries(
 /// The shelf mark of a built-in dictionary: no path has a NUL.
 fn built_in(name: &str) -> String {
     format!("\0{name}")
+}
+
+/// The number of an application version by the registry's word for it.
+pub(super) fn appl_ver_id(word: &str) -> Option<ApplVerId> {
+    let number: &[u8] = match word {
+        "FIX.4.0" => b"2",
+        "FIX.4.1" => b"3",
+        "FIX.4.2" => b"4",
+        "FIX.4.3" => b"5",
+        "FIX.4.4" => b"6",
+        "FIX.5.0" => b"7",
+        "FIX.5.0SP1" => b"8",
+        "FIX.5.0SP2" => b"9",
+        "FIX.Latest" => b"10",
+        _ => return None,
+    };
+    ApplVerId::parse(number)
 }
 
 /// Dictionaries that were read, each once however many sessions use it.

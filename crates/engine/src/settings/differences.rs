@@ -4,12 +4,12 @@
 
 use std::borrow::Cow;
 
-use super::antenna;
+use super::antenna::properties;
 use super::dialect::Dialect;
 use super::family;
 use super::keys::Id;
 use super::registry::Key;
-use super::resolve::SessionSettings;
+use super::resolved::SessionSettings;
 use super::transport;
 use super::value::{Kind, Value};
 use crate::schedule::Time;
@@ -17,7 +17,7 @@ use crate::schedule::Time;
 /// The default that the engine has for a key of ours, whichever name it gives it.
 pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {
     if dialect == Dialect::Antenna {
-        return antenna::properties::default(key.id).map(Cow::Owned);
+        return properties::default(key.id).map(Cow::Owned);
     }
     let found = there(key, dialect)?;
     found.default(dialect).map(Cow::Borrowed)

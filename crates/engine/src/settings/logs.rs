@@ -4,7 +4,7 @@ use fixwire_protocol::Tag;
 
 use super::Id;
 use super::problem::LoadError;
-use super::resolve::{SessionSettings, Settings};
+use super::resolved::{SessionSettings, Settings};
 use super::value::Value;
 use crate::config::{Durability, EngineConfig};
 use crate::log::{FileLog, SqlLog};

@@ -28,6 +28,7 @@ mod logs;
 pub mod problem;
 pub mod registry;
 pub mod resolve;
+pub mod resolved;
 mod rules;
 mod safety;
 mod schedule;
@@ -41,7 +42,8 @@ pub use dialect::{Dialect, Told};
 pub use ini::{Source, Span};
 pub use keys::Id;
 pub use problem::{Fault, LoadError, Problem, Report};
-pub use resolve::{Options, Origin, SessionSettings, Setting, Settings};
+pub use resolve::Options;
+pub use resolved::{Origin, SessionSettings, Setting, Settings};
 pub use value::Value;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::ini::Span;
 use super::keys::{Id, KEYS};
 use super::problem::{Fault, Problem};
 use super::registry::Scope;
-use super::resolve::{Origin, SessionSettings, asks_to_sync};
+use super::resolved::{Origin, SessionSettings, asks_to_sync};
 use super::schedule;
 
 /// Checks one session. `given` says whether a key stands in the file, even with a wrong value.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::Id;
 use super::problem::LoadError;
-use super::resolve::{SessionSettings, Settings};
+use super::resolved::{SessionSettings, Settings};
 use crate::bucket::Rate;
 use crate::config::{Access, Excess, Flow, Limits, LogonLimits, SessionConfig, Template, Throttle};
 use crate::passwords::{Users, UsersError};

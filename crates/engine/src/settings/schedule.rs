@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fixwire_protocol::Timestamp;
 
 use super::Id;
-use super::resolve::SessionSettings;
+use super::resolved::SessionSettings;
 use super::value::Value;
 use crate::regular;
 use crate::schedule::{

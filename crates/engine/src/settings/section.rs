@@ -7,7 +7,7 @@ use super::ini::{Entry, Section, SectionKind, Span};
 use super::keys::Id;
 use super::problem::{Fault, Problem};
 use super::registry::{self, Key, Known};
-use super::resolve::{Custom, Origin, Setting};
+use super::resolved::{Custom, Origin, Setting};
 use super::variables::{self, Expanded, Form, Values};
 use super::{differences, elsewhere, family};
 

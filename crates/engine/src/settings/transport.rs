@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::problem::{Fault, LoadError, Problem};
-use super::resolve::{SessionSettings, Settings};
+use super::resolved::{SessionSettings, Settings};
 use super::{Id, Setting, Value};
-use crate::access::Network;
+use crate::network::Network;
 use crate::tls::{
     Authority, ClientCertificates, Identity, Pin, Suite, Tls, TlsError, TlsOptions, TlsPart,
 };

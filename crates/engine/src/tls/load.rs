@@ -52,7 +52,7 @@ pub(super) fn identity(from: &Identity) -> Result<(Chain, PrivateKeyDer<'static>
         }
     };
     let known = chain.iter().any(|certificate| {
-        super::peer_certificate(certificate)
+        super::pin::peer_certificate(certificate)
             .is_some_and(|certificate| KNOWN_KEYS.contains(&certificate.spki))
     });
     if known {
@@ -194,7 +194,7 @@ fn read(file: &Path, part: TlsPart) -> Result<Vec<u8>, TlsError> {
 
 /// Names a key store in Java's own format, and the sample one of QuickFIX/J.
 fn refuse_java(bytes: &[u8], file: &Path, part: TlsPart) -> Result<(), TlsError> {
-    if super::sha256(bytes) == KNOWN_STORE {
+    if super::pin::sha256(bytes) == KNOWN_STORE {
         return Err(TlsError::of_file(part, file, KNOWN));
     }
     let kind = match bytes.get(..4) {

@@ -101,22 +101,3 @@ impl fmt::Debug for Tls {
         self.options.fmt(f)
     }
 }
-
-#[cfg(feature = "tls")]
-fn sha256(bytes: &[u8]) -> [u8; 32] {
-    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
-    let mut sum = [0; 32];
-    sum.copy_from_slice(digest.as_ref());
-    sum
-}
-
-/// What a certificate says; `None` when it cannot be read.
-#[cfg(feature = "tls")]
-fn peer_certificate(der: &rustls::pki_types::CertificateDer<'_>) -> Option<PeerCertificate> {
-    let certificate = webpki::EndEntityCert::try_from(der).ok()?;
-    Some(PeerCertificate {
-        spki: sha256(certificate.subject_public_key_info().as_ref()),
-        dns: certificate.valid_dns_names().map(str::to_owned).collect(),
-        uris: certificate.valid_uri_names().map(str::to_owned).collect(),
-    })
-}

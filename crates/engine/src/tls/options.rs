@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use crate::transport::Password;
+use fixwire_protocol::Secret;
 
 /// What one side of TLS connections needs.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -68,7 +68,7 @@ pub enum Identity {
         /// The file.
         file: PathBuf,
         /// Its password.
-        password: Password,
+        password: Secret<String>,
     },
 }
 
@@ -82,7 +82,7 @@ pub enum Authority {
         /// The file.
         file: PathBuf,
         /// Its password.
-        password: Password,
+        password: Secret<String>,
     },
     /// Those that the system trusts.
     System,

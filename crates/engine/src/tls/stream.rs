@@ -130,7 +130,7 @@ impl Stream {
             }
             if !self.tls.is_handshaking() {
                 let shown = self.tls.peer_certificates().and_then(|all| all.first());
-                self.certificate = shown.and_then(super::peer_certificate);
+                self.certificate = shown.and_then(super::pin::peer_certificate);
             }
         }
         Ok(())

@@ -7,10 +7,10 @@ use fixwire_protocol::dictionary::{Dictionary, FIRST_USER_DEFINED, FieldDef};
 
 use fixwire_protocol::time::LastMinute;
 
-use super::Unconvertible;
 use super::level::Place;
 use super::run::Run;
 use super::tree::{ROOT, Word};
+use super::unconvertible::Unconvertible;
 
 /// What becomes of a field that has no home in the target's message, or whose value has none.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

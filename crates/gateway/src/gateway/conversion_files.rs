@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use fixwire_protocol::dictionary::Version;
 use toml::de::DeTable;
 
-use super::GatewayContext;
+use super::context::GatewayContext;
 use super::conversions::Conversions;
 use crate::convert;
 use crate::rules::file::{Errors, MAX_BYTES};

@@ -9,7 +9,7 @@ use fixwire_protocol::Nanos;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::GatewayContext;
+use super::context::GatewayContext;
 use super::notes::{MAX_ORDERS, MAX_SESSIONS};
 use crate::orders::{OrdersConfig, Rewriting, When};
 use crate::rules::Problem;

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::GatewayContext;
+use super::context::GatewayContext;
 use super::options::Options;
 use crate::orders::table::MASS_REQUESTS;
 use crate::rules::Rules;

@@ -4,6 +4,7 @@ use fixwire_protocol::{BodyError, Message, Now, Outbox, Refusal, SessionId, tag}
 
 use super::answer::{Answer, plain};
 use super::options::Away;
+use super::raised::Target;
 use super::status::Status;
 use super::{Core, Event, Trouble};
 use crate::Draft;
@@ -15,8 +16,6 @@ mod hold;
 pub(super) mod on;
 mod remember;
 mod round;
-
-use on::Target;
 
 /// Bytes of a peer's text that are passed on.
 const MAX_TEXT: usize = 200;

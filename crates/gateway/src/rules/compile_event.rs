@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::Rule;
 use super::change::Piece;
 use super::compile::Compiler;
 use super::compile_action::Step;
 use super::file::EventEntry;
 use super::problem::{Problem, nearest};
+use super::rule::Rule;
 use super::syntax::Action;
 
 /// What events are called.

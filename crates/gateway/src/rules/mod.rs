@@ -21,6 +21,7 @@ mod compile_action;
 mod compile_event;
 mod compile_script;
 mod condition;
+mod context;
 mod evaluate;
 mod fields;
 pub(crate) mod file;
@@ -33,6 +34,7 @@ pub(crate) mod problem;
 mod pseudonym;
 mod reach;
 mod reshape;
+mod rule;
 mod script;
 mod syntax;
 mod table;
@@ -44,6 +46,7 @@ mod ways;
 pub use change::{Failure, MAX_ADDED, MAX_REMEMBERED};
 pub use compile_event::Happening;
 pub use condition::Facts;
+pub use context::{Context, Session};
 pub use evaluate::{Evaluated, Outcome, Scratch};
 pub use load::{TableFile, table_files};
 pub use problem::{Problem, RuleError};
@@ -54,30 +57,12 @@ pub use syntax::{ACTIONS, CONDITIONS, RejectKind};
 pub use table::{Table, TableError};
 pub use ways::Way;
 
+use rule::Rule;
+
 /// NetworkCounterpartySystemStatusRequest
 pub(crate) const STATUS_REQUEST: &[u8] = b"BC";
 /// NetworkCounterpartySystemStatusResponse
 pub(crate) const STATUS_RESPONSE: &[u8] = b"BD";
-
-/// A session that rules may name.
-#[derive(Clone, Debug)]
-pub struct Session<'c> {
-    /// Its name in the file of settings.
-    pub name: &'c str,
-    /// What its messages are made of; for FIX 5.0 the application's over the transport's.
-    pub dictionary: Arc<Dictionary>,
-    /// The CompID of its peer, for `send by DeliverToCompID`; empty when it has none.
-    pub peer: &'c str,
-}
-
-/// What rules are loaded with.
-#[derive(Clone, Copy, Debug)]
-pub struct Context<'c> {
-    /// The sessions; rules and outcomes speak of them by their place here.
-    pub sessions: &'c [Session<'c>],
-    /// The names of tables with their CSV text; see [`table_files`].
-    pub tables: &'c [(&'c str, &'c str)],
-}
 
 /// All rules of a gateway with their tables: one value, so that a reload changes all at once.
 #[derive(Clone, Debug)]
@@ -99,23 +84,6 @@ pub struct Rules {
     recalls: bool,
     /// The most operations of a script, when there is one.
     operations: Option<u64>,
-}
-
-/// A rule, all names looked up.
-#[derive(Clone, Debug)]
-struct Rule {
-    name: String,
-    line: usize,
-    test: Option<condition::Test>,
-    steps: Vec<compile_action::Step>,
-    /// The last step that hands the fields out, and may hand out those that were changed themselves.
-    last: Option<usize>,
-}
-
-impl Rule {
-    fn recalls(&self) -> bool {
-        self.steps.iter().any(compile_action::Step::recalls)
-    }
 }
 
 /// What is known of the messages of one session.

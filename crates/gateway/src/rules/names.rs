@@ -10,8 +10,8 @@ use core::cell::RefCell;
 use fixwire_protocol::dictionary::{Dictionary, FieldDef, GroupDef, Kind, Member};
 use fixwire_protocol::{Decimal, Tag, tag};
 
-use super::Context;
 use super::condition::like;
+use super::context::Context;
 use super::fields::FieldRef;
 use super::file::{Errors, Group};
 use super::problem::{Problem, nearest};

@@ -2,12 +2,13 @@
 
 use alloc::vec::Vec;
 
-use super::{Dictionary, MessageDef, condition};
+use super::{Dictionary, MessageDef};
 use crate::message::{Field, Message};
 use crate::time::LastMinute;
 use crate::{Tag, tag};
 
 mod check;
+mod conditions;
 mod pass;
 
 pub(super) use check::Check;
@@ -247,7 +248,7 @@ fn conditional(
     definition: &MessageDef,
     message: &Message<'_>,
 ) -> Result<(), Fault> {
-    match condition::missing(dictionary, definition, message) {
+    match conditions::missing(dictionary, definition, message) {
         None => Ok(()),
         Some(tag) => Err(Fault {
             reason: RejectReason::RequiredTagMissing,

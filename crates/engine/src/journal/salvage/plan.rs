@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::super::archive::{LONGEST, read_base};
 use super::super::checkpoint::Checkpoint;
-use super::super::directory::{list, newest_of, open_checked, segment_path};
+use super::super::files::{list, open_checked, segment_path};
+use super::super::newest::newest_of;
 use super::super::record::{RECORD, is_record};
 use super::super::recover::{Bad, Scan, newest_is_missing};
 use super::super::segment::{
@@ -14,7 +15,7 @@ use super::super::segment::{
 };
 use super::super::{Config, Damage, JournalError, JournalId, Position, Start};
 use super::behind::{Behind, Last};
-use crate::notes;
+use crate::journal::NOTES;
 
 /// What is to be done with a journal that does not open.
 #[derive(Debug)]
@@ -124,7 +125,7 @@ fn split<T>(result: Result<T, JournalError>) -> Result<(Option<T>, Option<Damage
 impl Kept {
     fn has_notes(&self) -> bool {
         let mut names = self.sessions.iter().filter_map(|last| last.name.as_deref());
-        names.any(|name| name == notes::NAME)
+        names.any(|name| name == NOTES)
     }
 }
 

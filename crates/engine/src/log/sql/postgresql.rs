@@ -8,11 +8,12 @@ use postgres::types::ToSql;
 use postgres::{Client, Config, Error, NoTls};
 
 use super::super::LogError;
-use super::POSITIONS;
+use super::names::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
+use fixwire_protocol::Secret;
+
 use crate::journal::Position;
-use crate::transport::Password;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);
@@ -53,7 +54,7 @@ impl From<Error> for Fault {
 /// # Errors
 ///
 /// When the address is none, has a password, or asks for TLS.
-pub(super) fn config(address: &str, password: Option<&Password>) -> Result<Config, LogError> {
+pub(super) fn config(address: &str, password: Option<&Secret<String>>) -> Result<Config, LogError> {
     let refuse = |why: String| LogError(format!("the database of the log: {why}"));
     let mut config: Config = address
         .parse()

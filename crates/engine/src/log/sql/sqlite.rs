@@ -8,7 +8,7 @@ use fixwire_protocol::time::{Precision, Stamp};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
 use super::super::LogError;
-use super::POSITIONS;
+use super::names::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
 use crate::journal::Position;

@@ -1,7 +1,7 @@
 //! The tables of a log: what ours are like, and what others may be like.
 
 use super::super::LogError;
-use super::{POSITIONS, SqlLog};
+use super::names::POSITIONS;
 
 /// Columns that say whose row it is, in the order of [`Session::columns`](super::rows::Session). QuickFIX
 /// has four of them, QuickFIX/J all.
@@ -30,7 +30,8 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(log: &SqlLog) -> Self {
+    /// Those for messages in, messages out, and events.
+    pub(super) fn new([incoming, outgoing, events]: [&str; 3]) -> Self {
         let mut names: Vec<String> = Vec::new();
         let mut place = |name: &str| {
             let known = names.iter().position(|it| it.eq_ignore_ascii_case(name));
@@ -39,8 +40,8 @@ impl Tables {
                 names.len() - 1
             })
         };
-        let (incoming, outgoing) = (place(&log.incoming_table), place(&log.outgoing_table));
-        let events = place(&log.event_table);
+        let (incoming, outgoing) = (place(incoming), place(outgoing));
+        let events = place(events);
         Self {
             names,
             incoming,

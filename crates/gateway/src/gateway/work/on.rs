@@ -1,51 +1,10 @@
 //! What `[[on]]` says about a message that did not get where it should.
 
-use alloc::vec::Vec;
 use core::mem;
 
+use super::super::raised::{Raised, Target};
 use super::{Facts, Scratch, Trouble, Work};
 use crate::rules::Happening;
-
-/// What has happened to a message.
-#[derive(Default)]
-pub struct Raised {
-    undelivered: Missed,
-    failed: Missed,
-}
-
-/// Whether something has happened, and which sessions the message did not get to because of it.
-#[derive(Default)]
-struct Missed {
-    happened: bool,
-    sessions: Vec<usize>,
-}
-
-/// Where a message was to go.
-#[derive(Clone, Copy)]
-pub(super) enum Target {
-    Unknown,
-    Session(usize),
-    /// To the session that asked for it.
-    Back,
-    /// To those that the rule names behind this action.
-    Behind {
-        rule: usize,
-        action: usize,
-    },
-}
-
-impl Missed {
-    fn add(&mut self, session: usize) {
-        if !self.sessions.contains(&session) {
-            self.sessions.push(session);
-        }
-    }
-
-    fn clear(&mut self) {
-        self.happened = false;
-        self.sessions.clear();
-    }
-}
 
 impl Work<'_> {
     pub(super) fn raise(&mut self, trouble: Trouble, target: Target) {

@@ -1,10 +1,13 @@
 //! Statements written as lines, which reading them gives back.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::{self, Write as _};
 
 use super::{Change, How, Place, Root, Spot};
-use crate::dictionary::condition::Test;
+use crate::Tag;
+use crate::dictionary::Dictionary;
+use crate::dictionary::condition::{Condition, Test};
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -215,4 +218,28 @@ impl fmt::Display for Word<'_> {
 /// The words of a name as a statement has them, for sentences.
 pub(super) fn word(name: &str) -> String {
     Word(name).to_string()
+}
+
+impl Condition {
+    /// The statement of a delta that asks for it, for the message of this name.
+    pub fn show(&self, dictionary: &Dictionary, message: &str) -> String {
+        let name = |tag: Tag| match dictionary.field(tag) {
+            Some(field) => field.name.clone(),
+            None => format!("{tag}"),
+        };
+        let terms = self.terms.iter();
+        let change = Change::Condition {
+            how: How::Add,
+            places: [Place {
+                root: Root::Message(message.into()),
+                groups: self.path.iter().map(|&tag| name(tag)).collect(),
+            }]
+            .into(),
+            required: name(self.required),
+            terms: terms
+                .map(|term| (name(term.tag), term.test.clone()))
+                .collect(),
+        };
+        format!("{change}")
+    }
 }

@@ -1,0 +1,113 @@
+//! Why an engine did not start or ended, and why a session was not added.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+
+use crate::config::ConfigError;
+use crate::journal::{JournalError, Torn};
+use crate::log::LogError;
+
+/// Why an engine did not start, or ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// The configuration cannot work.
+    Config(ConfigError),
+    /// The journal cannot be read or written. Nothing was sent that it does not hold.
+    Journal(JournalError),
+    /// A log that was asked for cannot be made.
+    Log(LogError),
+    /// An address cannot be listened at.
+    Listen {
+        /// The address.
+        at: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The engine did not start, after the journal's unfinished end had been cut off.
+    AfterCut {
+        /// What was cut off.
+        cut: Box<Torn>,
+        /// Why it did not start.
+        error: Box<EngineError>,
+    },
+    /// The system refuses what no engine can do without.
+    Io {
+        /// What was wanted.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => write!(f, "{error}"),
+            Self::Journal(error) => write!(f, "{error}"),
+            Self::Log(error) => write!(f, "message log: {error}"),
+            Self::Listen { at, source } => write!(f, "cannot listen at {at}: {source}"),
+            Self::AfterCut { cut, error } => write!(f, "{error}; before that, {cut}"),
+            Self::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Config(error) => Some(error),
+            Self::Journal(error) => Some(error),
+            Self::Log(error) => Some(error),
+            Self::AfterCut { error, .. } => Some(error),
+            Self::Listen { source, .. } | Self::Io { source, .. } => Some(source),
+        }
+    }
+}
+
+impl EngineError {
+    /// This error, with what was cut off the journal before: nobody else will say so.
+    pub(crate) fn after(cut: Option<&Torn>, error: Self) -> Self {
+        match cut {
+            Some(cut) => Self::AfterCut {
+                cut: Box::new(cut.clone()),
+                error: Box::new(error),
+            },
+            None => error,
+        }
+    }
+}
+
+impl From<JournalError> for EngineError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+/// Why a session was not added.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum AddError {
+    /// Its configuration cannot work, by itself or beside that of another session.
+    Config(ConfigError),
+    /// As many as [`Limits::dynamic_sessions`](crate::Limits) were made already.
+    TooMany,
+    /// It cannot be listened for it.
+    Listen(EngineError),
+    /// The engine stops, or has failed.
+    Stopping,
+}
+
+impl fmt::Display for AddError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(error) => write!(f, "{error}"),
+            Self::TooMany => f.write_str("no further session can be made while the engine runs"),
+            Self::Listen(error) => write!(f, "{error}"),
+            Self::Stopping => f.write_str("the engine stops"),
+        }
+    }
+}
+
+impl std::error::Error for AddError {}

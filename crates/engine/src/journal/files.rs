@@ -1,0 +1,136 @@
+//! The files of a journal: their names, who may read them, how one is put in place of another.
+
+use super::{Damage, JournalError};
+use crate::private::private;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// How the file of a segment ends.
+pub(super) const SUFFIX: &str = ".fwj";
+/// How a name ends that says: segments from this number on are no part of the journal yet.
+const PENDING: &str = ".import";
+
+/// Lists the numbers of the segments of a journal, ascending.
+pub(super) fn list(path: &Path) -> Result<Vec<u32>, JournalError> {
+    let mut numbers = names(path, SUFFIX)?;
+    if let Some(first) = pending(path)? {
+        numbers.retain(|&number| number < first);
+    }
+    Ok(numbers)
+}
+
+/// The number from which on segments are no part of the journal.
+pub(super) fn pending(path: &Path) -> Result<Option<u32>, JournalError> {
+    Ok(names(path, PENDING)?.first().copied())
+}
+
+pub(super) fn pending_path(directory: &Path, first: u32) -> PathBuf {
+    directory.join(format!("{first:08}{PENDING}"))
+}
+
+/// Lists the numbers of the files that end so, ascending.
+pub(super) fn names(path: &Path, suffix: &str) -> Result<Vec<u32>, JournalError> {
+    let name = path.display().to_string();
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(path).map_err(JournalError::io("list", &name))? {
+        let entry = entry.map_err(JournalError::io("list", &name))?;
+        let file_name = entry.file_name();
+        let Some(stem) = file_name
+            .to_str()
+            .and_then(|text| text.strip_suffix(suffix))
+        else {
+            continue;
+        };
+        match stem.parse::<u32>() {
+            Ok(number) if number > 0 && format!("{number:08}") == stem => numbers.push(number),
+            _ => {
+                return Err(JournalError::Damaged(Damage {
+                    file: entry.path().display().to_string(),
+                    offset: 0,
+                    expected: format!("only files of the journal to end in {suffix}"),
+                    found: "a name that is not a segment's (eight digits)".into(),
+                }));
+            }
+        }
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// The path of a segment.
+pub(super) fn segment_path(directory: &Path, number: u32) -> PathBuf {
+    directory.join(format!("{number:08}{SUFFIX}"))
+}
+
+/// Opens a file of ours, following no link.
+pub(super) fn open_checked(path: &Path, write: bool) -> Result<File, JournalError> {
+    let name = path.display().to_string();
+    let file = OpenOptions::new()
+        .read(true)
+        .write(write)
+        .custom_flags(libc::O_NOFOLLOW)
+        .open(path)
+        .map_err(JournalError::io("open", &name))?;
+    let facts = file
+        .metadata()
+        .map_err(JournalError::io("look at", &name))?;
+    check_owner(&facts, &name)?;
+    Ok(file)
+}
+
+/// That the folder is ours alone.
+pub(super) fn check_folder(path: &Path) -> Result<(), JournalError> {
+    let name = path.display().to_string();
+    let facts = fs::metadata(path).map_err(JournalError::io("look at", &name))?;
+    check_owner(&facts, &name)
+}
+
+fn check_owner(facts: &fs::Metadata, name: &str) -> Result<(), JournalError> {
+    if facts.mode() & 0o077 != 0 || facts.uid() != fixwire_sys::effective_user() {
+        return Err(JournalError::Exposed {
+            file: name.to_owned(),
+            mode: facts.mode(),
+            owner: facts.uid(),
+        });
+    }
+    Ok(())
+}
+
+/// Waits until the names of a directory are on the disk.
+pub(super) fn sync_names(directory: &Path) -> Result<(), JournalError> {
+    File::open(directory)
+        .and_then(|directory| directory.sync_all())
+        .map_err(JournalError::io("sync", directory.display().to_string()))
+}
+
+/// Writes a file under another name, syncs it, and gives it its own, in place of one that is there.
+pub(super) fn write_aside(
+    directory: &Path,
+    path: &Path,
+    write: &mut dyn FnMut(&mut File) -> io::Result<()>,
+) -> Result<(), JournalError> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".new");
+    let aside = PathBuf::from(aside);
+    let name = aside.display().to_string();
+    let mut file = private()
+        .truncate(true)
+        .open(&aside)
+        .map_err(JournalError::io("create", &name))?;
+    write(&mut file).map_err(JournalError::io("write", &name))?;
+    file.sync_all().map_err(JournalError::io("sync", &name))?;
+    fs::rename(&aside, path).map_err(JournalError::io("rename", &name))?;
+    sync_names(directory)
+}
+
+pub(super) fn remove(path: &Path) -> Result<(), JournalError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(JournalError::io(
+            "remove",
+            path.display().to_string(),
+        )(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,46 @@
+//! How far the answer to a ResendRequest has come.
+
+use fixwire_protocol::{Number, Outbox, Session};
+
+use crate::journal::Replay;
+
+/// Stored messages being read for a resend.
+pub(crate) struct Resending {
+    pub(crate) replay: Replay,
+    /// Up to here nothing is stored.
+    pub(crate) missing_to: u64,
+}
+
+/// What was sent for a ResendRequest so far.
+#[derive(Clone, Copy)]
+pub(crate) struct Resent {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    /// The first number that was not resent yet.
+    pub(crate) next: u64,
+    pub(crate) messages: u64,
+    pub(crate) gap_fills: u64,
+}
+
+impl Resent {
+    pub(crate) fn begin(session: &Session, first: u64) -> Self {
+        Self {
+            first,
+            last: session.replay_end().unwrap_or(first),
+            next: first,
+            messages: 0,
+            gap_fills: 0,
+        }
+    }
+
+    /// Counts the entries of the outbox from this one on.
+    pub(crate) fn count(&mut self, outbox: &Outbox, from: usize) {
+        let resent = outbox.entries()[from..].iter();
+        for entry in resent.filter(|entry| matches!(entry.number, Number::Fixed(_))) {
+            match entry.msg_type() {
+                b"4" => self.gap_fills += 1,
+                _ => self.messages += 1,
+            }
+        }
+    }
+}

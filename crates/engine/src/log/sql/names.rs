@@ -1,0 +1,35 @@
+//! Names that tables of a log may have.
+
+use super::super::LogError;
+
+/// The table that says up to where a journal is written.
+pub(super) const POSITIONS: &str = "fixwire_log_position";
+/// Longest name of a table or schema: PostgreSQL cuts longer ones.
+const LONGEST_NAME: usize = 63;
+
+/// Names are written into statements as they are, so that upper and lower case mean what they mean to the
+/// database, as with QuickFIX. So they have nothing but letters, digits and `_`.
+pub(super) fn check_table(name: &str, with_schema: bool) -> Result<(), LogError> {
+    let is_plain = |part: &str| {
+        let first = part.bytes().next();
+        part.len() <= LONGEST_NAME
+            && first.is_some_and(|c| c.is_ascii_alphabetic() || c == b'_')
+            && part.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
+    };
+    let (schema, table) = match name.split_once('.') {
+        Some((schema, table)) if with_schema => (Some(schema), table),
+        _ => (None, name),
+    };
+    if !schema.is_none_or(is_plain) || !is_plain(table) {
+        return Err(LogError(format!(
+            "{:?} is no name of a log's table: expected letters, digits and '_', at most {LONGEST_NAME}",
+            name
+        )));
+    }
+    if table.eq_ignore_ascii_case(POSITIONS) {
+        return Err(LogError(format!(
+            "{POSITIONS} is a table of the log itself"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,224 @@
+//! What a settings file says, checked: the value of every key in each session, and where it comes from.
+
+use std::time::Duration;
+
+use super::dialect::{Dialect, Told};
+use super::ini::Span;
+use super::keys::Id;
+use super::problem::{Fault, LoadError, Problem, Report};
+use super::registry::Key;
+use super::value::Value;
+use super::variables::Form;
+
+/// A file's sessions, checked.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The file, with its secrets hidden, and the warnings about it.
+    pub report: Report,
+    /// The engine that it was written for.
+    pub dialect: Dialect,
+    /// How that became known.
+    pub told: Told,
+    /// Its sessions, in its order; at least one.
+    pub sessions: Vec<SessionSettings>,
+    /// The tables of a `.toml` file that a gateway reads: such as `gateway`, `rule` and
+    /// `table`. Nothing is known here of what they say.
+    pub gateway: Vec<&'static str>,
+    /// The variables that were replaced.
+    pub(super) form: Form,
+}
+
+/// The values of one session.
+#[derive(Clone, Debug)]
+pub struct SessionSettings {
+    /// Its `[SESSION]` line.
+    pub header: Span,
+    /// Every key that has a value, in the order of the registry.
+    pub settings: Vec<Setting>,
+    /// Keys of the application (`X-…`), as written.
+    pub custom: Vec<Custom>,
+}
+
+/// The value of a key in a session.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The key.
+    pub key: &'static Key,
+    /// The number behind the key's name.
+    pub number: Option<u16>,
+    /// The value, checked.
+    pub value: Value,
+    /// The value as it may be shown: a secret is `******`.
+    pub text: String,
+    /// The value as the file has it, secrets and variables as they stand there.
+    pub written: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What the engine that the file was written for does otherwise, as in "QuickFIX/J …".
+    pub differs: Option<String>,
+}
+
+/// A key that belongs to the application.
+#[derive(Clone, Debug)]
+pub struct Custom {
+    /// Its name, as written.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+    /// The value as it may be shown: a secret is `******`, a variable its name.
+    pub text: String,
+    /// The value as the file has it.
+    pub written: String,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Origin {
+    /// The registry's default.
+    BuiltIn,
+    /// The default of the engine that the file was written for, where it is another one.
+    Dialect(Dialect),
+    /// `[DEFAULT]`, at this value.
+    Default(Span),
+    /// The session's own section, at this value.
+    Session(Span),
+}
+
+impl Origin {
+    /// The value's place in the file.
+    pub fn span(self) -> Option<Span> {
+        match self {
+            Self::BuiltIn | Self::Dialect(_) => None,
+            Self::Default(span) | Self::Session(span) => Some(span),
+        }
+    }
+}
+
+impl Settings {
+    /// An error about the settings of several sessions, found after the file was read; `None` when there is
+    /// no problem.
+    pub(super) fn errors(&self, mut problems: Vec<Problem>) -> Option<LoadError> {
+        problems.sort_by_key(|problem| problem.span.start);
+        problems.dedup();
+        let source = self.report.source.clone();
+        let report = Report { source, problems };
+        (!report.problems.is_empty()).then(|| LoadError::Content(Box::new(report)))
+    }
+
+    /// An error about the value of a key, found after the file was read; a dictionary that cannot be
+    /// loaded, for example.
+    pub fn error(&self, session: &SessionSettings, id: Id, note: String) -> LoadError {
+        let span = session.find(id).and_then(|setting| setting.origin.span());
+        let problem = Problem {
+            span: span.unwrap_or(session.header),
+            fault: Fault::Conflict { note },
+        };
+        LoadError::Content(Box::new(Report {
+            source: self.report.source.clone(),
+            problems: vec![problem],
+        }))
+    }
+}
+
+impl Setting {
+    pub(super) fn by_default(key: &'static Key, value: Value, text: &str, origin: Origin) -> Self {
+        Self {
+            key,
+            number: None,
+            value,
+            text: text.into(),
+            written: text.into(),
+            origin,
+            differs: None,
+        }
+    }
+}
+
+impl SessionSettings {
+    /// A key's value.
+    pub fn find(&self, id: Id) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.key.id == id)
+    }
+
+    /// Whether a value of the key stands in the file.
+    pub(super) fn is_in_file(&self, id: Id) -> bool {
+        self.find(id)
+            .is_some_and(|setting| setting.origin.span().is_some())
+    }
+
+    /// All values of a key that may be numbered, the one without a number first.
+    pub fn all(&self, id: Id) -> impl Iterator<Item = &Setting> {
+        self.settings
+            .iter()
+            .filter(move |setting| setting.key.id == id)
+    }
+
+    /// A `Y` or `N`; the key has a default.
+    pub fn bool(&self, id: Id) -> bool {
+        matches!(
+            self.find(id).map(|setting| &setting.value),
+            Some(Value::Bool(true))
+        )
+    }
+
+    /// A number; `None` when it has no value.
+    pub fn int(&self, id: Id) -> Option<u64> {
+        match self.find(id)?.value {
+            Value::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A span of time; `None` when it has no value.
+    pub fn time(&self, id: Id) -> Option<Duration> {
+        match self.find(id)?.value {
+            Value::Time(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A text or word; `None` when it has no value.
+    pub fn text(&self, id: Id) -> Option<&str> {
+        match &self.find(id)?.value {
+            Value::Text(text) => Some(text),
+            Value::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+
+    /// What rules of a gateway call it: its `SessionName`, else its [`name`](Self::name).
+    pub fn called(&self) -> String {
+        match self.text(Id::SessionName) {
+            Some(name) => name.to_owned(),
+            None => self.name(),
+        }
+    }
+
+    /// The session's name: `FIX.4.4:SENDER/SUB/LOCATION->TARGET/SUB/LOCATION:QUALIFIER`, without the
+    /// parts that it does not have.
+    pub fn name(&self) -> String {
+        let part = |before: &str, id| match self.text(id) {
+            Some(text) => format!("{before}{text}"),
+            None => String::new(),
+        };
+        [
+            part("", Id::BeginString),
+            part(":", Id::SenderCompID),
+            part("/", Id::SenderSubID),
+            part("/", Id::SenderLocationID),
+            part("->", Id::TargetCompID),
+            part("/", Id::TargetSubID),
+            part("/", Id::TargetLocationID),
+            part(":", Id::SessionQualifier),
+        ]
+        .concat()
+    }
+}
+
+/// Where `FileStoreSync=Y` stands.
+pub(super) fn asks_to_sync(session: &SessionSettings) -> Option<Origin> {
+    let sync = session.find(Id::FileStoreSync)?;
+    (sync.value == Value::Bool(true)).then_some(sync.origin)
+}

@@ -1,0 +1,41 @@
+//! What a gateway is loaded with, and who hears of what happens in it.
+
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+
+use fixwire_protocol::dictionary::{Dictionary, Version};
+
+use super::event::Event;
+
+/// A session of a gateway. Its place among the others is its [`SessionId`](fixwire_protocol::SessionId) in the engine.
+#[derive(Clone, Debug)]
+pub struct GatewaySession<'c> {
+    /// Its name in the file.
+    pub name: &'c str,
+    /// What its messages are made of; for FIX 5.0 the application's over the transport's.
+    pub dictionary: Arc<Dictionary>,
+    /// The version of its application messages, for conversions.
+    pub version: Version,
+    /// The CompID of its peer; empty when it has none.
+    pub peer: &'c str,
+    /// Whether its numbers go back to 1 at a logon, logout or disconnect, so that nothing can wait for
+    /// it meanwhile.
+    pub resets: bool,
+}
+
+/// What a gateway is loaded with besides the text of its file.
+#[derive(Clone, Copy, Debug)]
+pub struct GatewayContext<'c> {
+    /// In the order of their [`SessionId`](fixwire_protocol::SessionId)s.
+    pub sessions: &'c [GatewaySession<'c>],
+    /// The names of tables with their CSV text; see [`table_files`](crate::rules::table_files).
+    pub tables: &'c [(&'c str, &'c str)],
+    /// The names of conversion tables, such as `FIX.4.2 to FIX.4.4`, with their text; see
+    /// [`conversion_files()`](super::conversion_files()).
+    pub conversions: &'c [(&'c str, &'c str)],
+    /// A secret of this process; see [`OrdersConfig`](crate::orders::OrdersConfig).
+    pub hash_key: [u8; 16],
+}
+
+/// The function that hears of [`Event`]s.
+pub type Listener = Box<dyn FnMut(Event<'_>) + Send>;

@@ -1,0 +1,24 @@
+//! A rule, all names looked up.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::compile_action::Step;
+use super::condition::Test;
+
+/// A rule, all names looked up.
+#[derive(Clone, Debug)]
+pub(super) struct Rule {
+    pub(super) name: String,
+    pub(super) line: usize,
+    pub(super) test: Option<Test>,
+    pub(super) steps: Vec<Step>,
+    /// The last step that hands the fields out, and may hand out those that were changed themselves.
+    pub(super) last: Option<usize>,
+}
+
+impl Rule {
+    pub(super) fn recalls(&self) -> bool {
+        self.steps.iter().any(Step::recalls)
+    }
+}

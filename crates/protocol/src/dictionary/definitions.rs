@@ -1,0 +1,423 @@
+//! The definitions of a version of FIX, as values: fields, messages, groups and components.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use super::condition::Condition;
+use super::kind::Kind;
+use super::validate::Check;
+use crate::Tag;
+use crate::time::LastMinute;
+
+/// Tags from this one up are user-defined.
+pub const FIRST_USER_DEFINED: Tag = 5000;
+
+/// The definitions of one version of FIX, or of one counterparty's dialect of it.
+///
+/// A session of FIX 5.0 and later has two: the transport's (FIXT.1.1), and the application's;
+/// [`over`](Self::over) makes one of them.
+///
+/// Two dictionaries are equal when they say the same of every message. Which components they were
+/// written with is no part of that.
+#[derive(Clone, Debug)]
+pub struct Dictionary {
+    pub(super) version: String,
+    /// In the order of tags; a *slot* is an index into it.
+    pub(super) fields: Vec<FieldDef>,
+    /// Slot by tag, for tags small enough; `NO_SLOT` where there is none.
+    pub(super) near: Vec<u16>,
+    /// Tag and slot of the others, in the order of tags.
+    pub(super) far: Vec<(Tag, u16)>,
+    /// Slots in the order of field names.
+    pub(super) by_name: Vec<u16>,
+    /// What validation needs to know of each slot.
+    pub(super) checks: Vec<Check>,
+    pub(super) header: MessageDef,
+    pub(super) trailer: MessageDef,
+    /// In the order of message types.
+    pub(super) messages: Vec<MessageDef>,
+    /// Index into `messages` by a message type of one character.
+    pub(super) short_types: [u16; 128],
+    /// Members of all levels of the deepest group, in words of 64; what `Scratch` needs room for.
+    pub(super) group_words: usize,
+    /// In the order of names; what deltas and generated code may speak of.
+    pub(super) components: Vec<ComponentDef>,
+}
+
+impl PartialEq for Dictionary {
+    fn eq(&self, other: &Self) -> bool {
+        // Everything else is made of these.
+        self.version == other.version
+            && self.fields == other.fields
+            && self.header == other.header
+            && self.trailer == other.trailer
+            && self.messages == other.messages
+            && self.by_name == other.by_name
+    }
+}
+
+impl Eq for Dictionary {}
+
+pub(super) const NO_SLOT: u16 = u16::MAX;
+
+impl Dictionary {
+    /// The version as its BeginString writes it, service packs added: `FIX.4.2`, `FIX.5.0SP2`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The fields, in the order of tags.
+    pub fn fields(&self) -> &[FieldDef] {
+        &self.fields
+    }
+
+    /// The field of this tag.
+    pub fn field(&self, tag: Tag) -> Option<&FieldDef> {
+        self.slot(tag).map(|slot| &self.fields[slot])
+    }
+
+    /// The field of this name, in the standard's spelling: `ClOrdID`.
+    pub fn field_named(&self, name: &str) -> Option<&FieldDef> {
+        let found = self
+            .by_name
+            .binary_search_by(|&slot| self.fields[usize::from(slot)].name.as_str().cmp(name));
+        found
+            .ok()
+            .map(|at| &self.fields[usize::from(self.by_name[at])])
+    }
+
+    /// The tag of a field name.
+    pub fn tag_of(&self, name: &str) -> Option<Tag> {
+        self.field_named(name).map(|field| field.tag)
+    }
+
+    /// The messages, in the order of message types.
+    pub fn messages(&self) -> &[MessageDef] {
+        &self.messages
+    }
+
+    /// The message of this MsgType(35).
+    #[inline]
+    pub fn message(&self, msg_type: &[u8]) -> Option<&MessageDef> {
+        if let [letter @ 0..128] = msg_type {
+            return self
+                .messages
+                .get(usize::from(self.short_types[usize::from(*letter)]));
+        }
+        let found = self
+            .messages
+            .binary_search_by(|message| message.msg_type.as_bytes().cmp(msg_type));
+        found.ok().map(|at| &self.messages[at])
+    }
+
+    /// The message of this name, in the standard's spelling: `NewOrderSingle`.
+    pub fn message_named(&self, name: &str) -> Option<&MessageDef> {
+        self.messages.iter().find(|message| message.name == name)
+    }
+
+    /// The group that `count` opens in messages of this type, their header and trailer included.
+    pub fn group(&self, msg_type: &[u8], count: Tag) -> Option<&GroupDef> {
+        let message = self.message(msg_type)?;
+        message
+            .group(count)
+            .or_else(|| self.header.group(count))
+            .or_else(|| self.trailer.group(count))
+    }
+
+    /// The components that it was written with, in the order of their names.
+    pub fn components(&self) -> &[ComponentDef] {
+        &self.components
+    }
+
+    /// The component of this name.
+    pub fn component(&self, name: &str) -> Option<&ComponentDef> {
+        let found = self
+            .components
+            .binary_search_by(|component| component.name.as_str().cmp(name));
+        found.ok().map(|at| &self.components[at])
+    }
+
+    /// The standard header; its message type is empty.
+    pub fn header(&self) -> &MessageDef {
+        &self.header
+    }
+
+    /// The standard trailer; its message type is empty.
+    pub fn trailer(&self) -> &MessageDef {
+        &self.trailer
+    }
+
+    /// The slot of a tag that has one in the near table; else a number that is no slot.
+    #[inline]
+    pub(super) fn near_slot(&self, tag: Tag) -> usize {
+        usize::from(self.near.get(tag as usize).copied().unwrap_or(NO_SLOT))
+    }
+
+    /// Whether this value of a field is good for sure: of the field's type, and listed when values are.
+    /// Some good ones take a longer look: several values, and listed ones of more than eight bytes.
+    #[inline]
+    pub fn surely_takes(&self, tag: Tag, value: &[u8], times: &mut LastMinute) -> bool {
+        let slot = self.slot(tag).filter(|_| !value.is_empty());
+        slot.is_some_and(|slot| self.checks[slot].takes(value, times))
+    }
+
+    /// Index into the fields and all bit sets.
+    #[inline]
+    pub(super) fn slot(&self, tag: Tag) -> Option<usize> {
+        if let Some(&slot) = self.near.get(tag as usize) {
+            return (slot != NO_SLOT).then_some(usize::from(slot));
+        }
+        self.far_slot(tag)
+    }
+
+    #[cold]
+    pub(super) fn far_slot(&self, tag: Tag) -> Option<usize> {
+        let found = self.far.binary_search_by_key(&tag, |&(tag, _)| tag);
+        found.ok().map(|at| usize::from(self.far[at].1))
+    }
+}
+
+/// A field: its tag, name, type and, when it has only certain values, those.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FieldDef {
+    /// The number before `=`.
+    pub tag: Tag,
+    /// The standard's name: `ClOrdID`.
+    pub name: String,
+    /// The data type.
+    pub kind: Kind,
+    /// The values it may have; empty when any value of its type will do.
+    pub values: Vec<ValueDef>,
+    /// Of a length field, the data field whose bytes it counts; of a data field, its length field.
+    pub partner: Option<Tag>,
+}
+
+/// One of the values that a field may have.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ValueDef {
+    /// As it stands in a message.
+    pub value: String,
+    /// What it means; the dictionary's word for it, such as `SELL_SHORT`.
+    pub name: String,
+}
+
+/// A field's place in a message or in the entry of a group.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Member {
+    /// The field.
+    pub tag: Tag,
+    /// Whether every message, or every entry, must have it.
+    pub required: bool,
+    /// The group that this field counts the entries of.
+    pub group: Option<Arc<GroupDef>>,
+}
+
+/// Fields and groups that several messages have, under one name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ComponentDef {
+    /// The standard's name: `Instrument`.
+    pub name: String,
+    /// Its members, components inside it expanded.
+    pub members: Arc<[Member]>,
+}
+
+/// A message type, or the header or trailer of all of them: its members, components expanded.
+#[derive(Clone, Debug)]
+pub struct MessageDef {
+    pub(super) msg_type: String,
+    pub(super) name: String,
+    pub(super) members: Vec<Member>,
+    /// The groups among them, in the order of their count tags.
+    pub(super) groups: Vec<Arc<GroupDef>>,
+    /// What some members are required by.
+    pub(super) conditions: Vec<Condition>,
+    /// The components that stand in its layout, not in one of its groups.
+    pub(super) components: Vec<String>,
+    /// Whether it came with the transport dictionary, whose messages know only its fields.
+    pub(super) of_transport: bool,
+    /// Slots of the members.
+    pub(super) allowed: Vec<u64>,
+    /// Slots of the members; of a message, those of header and trailer too.
+    pub(super) places: Vec<u64>,
+    /// Slots of the required members; of a message, those of header and trailer too.
+    pub(super) required: Vec<u64>,
+}
+
+impl PartialEq for MessageDef {
+    fn eq(&self, other: &Self) -> bool {
+        self.msg_type == other.msg_type
+            && self.name == other.name
+            && self.members == other.members
+            && self.conditions == other.conditions
+            && self.of_transport == other.of_transport
+            && (&self.allowed, &self.places, &self.required)
+                == (&other.allowed, &other.places, &other.required)
+    }
+}
+
+impl Eq for MessageDef {}
+
+impl MessageDef {
+    /// MsgType(35).
+    pub fn msg_type(&self) -> &str {
+        &self.msg_type
+    }
+
+    /// The standard's name: `NewOrderSingle`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The members in the order of the definition; those of groups stand in their [`GroupDef`].
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The member of this tag, outside groups.
+    pub fn member(&self, tag: Tag) -> Option<&Member> {
+        self.members.iter().find(|member| member.tag == tag)
+    }
+
+    /// What makes members required, besides those that always are.
+    pub fn conditions(&self) -> &[Condition] {
+        &self.conditions
+    }
+
+    /// The names of the components in its layout, those inside groups not counted.
+    pub fn components(&self) -> &[String] {
+        &self.components
+    }
+
+    /// The group whose entries this field counts.
+    pub fn group(&self, count: Tag) -> Option<&GroupDef> {
+        let found = self
+            .groups
+            .binary_search_by_key(&count, |group| group.count);
+        found.ok().map(|at| &*self.groups[at])
+    }
+}
+
+/// A repeating group: a count, then so many entries, each of which begins with the delimiter.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct GroupDef {
+    pub(super) count: Tag,
+    pub(super) members: Vec<Member>,
+    /// Tag and position of each member: a hash table with open addressing, tag 0 where free.
+    pub(super) positions: Vec<(Tag, u16)>,
+    /// Positions of the required members.
+    pub(super) required: Vec<u64>,
+    /// Words of 64 that the sets of one entry, and of the deepest entry inside it, need.
+    pub(super) words: usize,
+    /// How many groups stand inside each other here, this one counted.
+    pub(super) depth: usize,
+}
+
+impl GroupDef {
+    /// A group of these members, in the order in which an entry has them; the first is the
+    /// delimiter. A tag that repeats counts once. `None` when there is no member, or more than
+    /// 65,535.
+    pub fn new(count: Tag, members: Vec<Member>) -> Option<Self> {
+        let members = unique(members);
+        if members.is_empty() || members.len() > usize::from(u16::MAX) {
+            return None;
+        }
+        let mut positions = alloc::vec![(0, 0); (members.len() * 2).next_power_of_two()];
+        for (member, position) in members.iter().zip(0..) {
+            let at = place(&positions, member.tag);
+            positions[at] = (member.tag, position);
+        }
+        let mut required = alloc::vec![0; members.len().div_ceil(64)];
+        for (position, _) in members
+            .iter()
+            .enumerate()
+            .filter(|(_, member)| member.required)
+        {
+            set(&mut required, position);
+        }
+        let nested = || members.iter().filter_map(|member| member.group.as_deref());
+        let words = required.len() + nested().map(|group| group.words).max().unwrap_or(0);
+        let depth = 1 + nested().map(|group| group.depth).max().unwrap_or(0);
+        Some(Self {
+            count,
+            members,
+            positions,
+            required,
+            words,
+            depth,
+        })
+    }
+
+    /// The field that counts the entries.
+    pub fn count(&self) -> Tag {
+        self.count
+    }
+
+    /// The field that each entry begins with.
+    pub fn delimiter(&self) -> Tag {
+        self.members[0].tag
+    }
+
+    /// The members of an entry, in their order; a nested group has its count here.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Where in an entry this field stands; `None` for a field that ends the group.
+    #[inline]
+    pub fn position(&self, tag: Tag) -> Option<usize> {
+        let (known, position) = self.positions[place(&self.positions, tag)];
+        (known == tag && tag != 0).then_some(usize::from(position))
+    }
+
+    /// The member of this tag, nested groups not looked into.
+    pub fn member(&self, tag: Tag) -> Option<&Member> {
+        self.position(tag).map(|position| &self.members[position])
+    }
+
+    /// The nested group whose entries this field counts.
+    pub fn group(&self, count: Tag) -> Option<&Self> {
+        self.member(count)
+            .and_then(|member| member.group.as_deref())
+    }
+}
+
+/// Where the tag stands in a group's table, or the free place where it would. The table is never more
+/// than half full.
+#[inline]
+pub(super) fn place(positions: &[(Tag, u16)], tag: Tag) -> usize {
+    let mask = positions.len() - 1;
+    let mut at = (tag.wrapping_mul(0x9e37_79b1) >> 16) as usize & mask;
+    while positions[at].0 != 0 && positions[at].0 != tag {
+        at = (at + 1) & mask;
+    }
+    at
+}
+
+/// The members in their order, each tag once; it is required if one of its places says so.
+pub(super) fn unique(members: Vec<Member>) -> Vec<Member> {
+    let mut places: BTreeMap<Tag, usize> = BTreeMap::new();
+    let mut unique: Vec<Member> = Vec::with_capacity(members.len());
+    for member in members {
+        if let Some(&place) = places.get(&member.tag) {
+            unique[place].required |= member.required;
+        } else {
+            places.insert(member.tag, unique.len());
+            unique.push(member);
+        }
+    }
+    unique
+}
+
+#[inline]
+pub(super) fn set(words: &mut [u64], bit: usize) {
+    words[bit / 64] |= 1 << (bit % 64);
+}
+
+#[inline]
+pub(super) fn has(words: &[u64], bit: usize) -> bool {
+    words
+        .get(bit / 64)
+        .is_some_and(|word| word >> (bit % 64) & 1 == 1)
+}

@@ -1,0 +1,154 @@
+//! What is wrong with a delta, as a sentence with a remedy.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
+
+use super::change::{Position, Thing};
+use crate::dictionary::document::cut;
+use crate::dictionary::problem::Problem;
+
+/// Why a delta cannot be read or applied.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DeltaError {
+    /// The name that the delta was read under.
+    pub file: String,
+    /// Where in it.
+    pub at: Position,
+    /// What is wrong there.
+    pub problem: DeltaProblem,
+    /// The other place of a conflict.
+    pub other: Option<Box<Other>>,
+}
+
+/// The place that a statement contradicts.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Other {
+    /// In another delta, or further up in the same one.
+    Delta {
+        /// The name that it was read under.
+        file: String,
+        /// Where in it.
+        at: Position,
+    },
+    /// In the dictionary that is changed; [`place_of`](super::place_of) finds it there.
+    Base(Thing),
+}
+
+/// What is wrong with a statement.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum DeltaProblem {
+    /// The XML cannot be read.
+    Xml(Problem),
+    /// The words make no statement.
+    Syntax {
+        /// The word, empty at the end of the line.
+        found: String,
+        /// What may stand there.
+        expected: &'static str,
+    },
+    /// The delta is for another dictionary.
+    WrongBase {
+        /// What it says.
+        wanted: String,
+        /// The dictionary's version.
+        found: String,
+    },
+    /// Nothing has this name.
+    Unknown {
+        /// field, message, member, group, component or value.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// Two fields or messages have this name.
+    Ambiguous {
+        /// field or message.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// It is there already, as something else, or another delta has changed it.
+    Conflict(String),
+    /// The group would have no members left.
+    EmptyGroup(String),
+    /// No message has all fields of the condition.
+    NoSuchMessage,
+    /// More than a dictionary may have.
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl fmt::Display for DeltaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Position { line, column } = self.at;
+        let (file, problem) = (&self.file, &self.problem);
+        write!(f, "{file}, line {line}, column {column}: {problem}")?;
+        match self.other.as_deref() {
+            None => Ok(()),
+            Some(Other::Delta { file, at }) => {
+                let Position { line, column } = at;
+                write!(
+                    f,
+                    " (the other place: {file}, line {line}, column {column})"
+                )
+            }
+            Some(Other::Base(_)) => f.write_str(" (the other place: the dictionary it changes)"),
+        }
+    }
+}
+
+impl core::error::Error for DeltaError {}
+
+impl fmt::Display for DeltaProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Xml(problem) => problem.fmt(f),
+            Self::Syntax { found, expected } if found.is_empty() => {
+                write!(f, "the line ends too early; write {expected}")
+            }
+            Self::Syntax { found, expected } => {
+                write!(f, "'{}' does not belong here; write {expected}", cut(found))
+            }
+            Self::WrongBase { wanted, found } => write!(
+                f,
+                "this changes {}, and the dictionary is {}; name the right one",
+                cut(wanted),
+                cut(found)
+            ),
+            Self::Unknown { what, name } => {
+                let name = cut(name);
+                write!(
+                    f,
+                    "there is no {what} {name}; add it first or correct the name"
+                )
+            }
+            Self::Ambiguous { what, name } => write!(
+                f,
+                "there are two of the {what} {}; write its number or type",
+                cut(name)
+            ),
+            Self::Conflict(what) => {
+                write!(f, "{}; change it with 'change', or remove one", cut(what))
+            }
+            Self::EmptyGroup(name) => write!(
+                f,
+                "the group {} would have no fields left; remove the group",
+                cut(name)
+            ),
+            Self::NoSuchMessage => f.write_str(
+                "no message, or not that one, has all these fields side by side; correct a name or \
+                 say 'in MESSAGE:' before",
+            ),
+            Self::TooMany { what, limit } => write!(
+                f,
+                "more than {limit} {what}; remove those that you do not use"
+            ),
+        }
+    }
+}

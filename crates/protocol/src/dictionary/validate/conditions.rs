@@ -1,0 +1,125 @@
+//! Whether a message has what the conditions of its type require.
+
+use alloc::string::String;
+
+use crate::dictionary::condition::{Condition, MAX_TERMS, Term, Test};
+use crate::dictionary::{Dictionary, GroupDef, MessageDef};
+use crate::group::own_fields;
+use crate::message::Field;
+use crate::{Message, Tag};
+
+impl Term {
+    fn holds_for(&self, dictionary: &Dictionary, value: &[u8]) -> bool {
+        let field = dictionary.field(self.tag);
+        let several = field.is_some_and(|field| field.kind.is_multiple());
+        let listed = |values: &[String]| {
+            let is = |text: &[u8]| values.iter().any(|value| value.as_bytes() == text);
+            match several {
+                true => value.split(|&byte| byte == b' ').any(is),
+                false => is(value),
+            }
+        };
+        match &self.test {
+            Test::Present => true,
+            Test::Absent => false,
+            Test::In(values) => listed(values),
+            Test::NotIn(values) => !listed(values),
+        }
+    }
+}
+
+impl Condition {
+    /// Whether these fields have what is required; the groups among them are not looked into.
+    fn is_met<'a>(
+        &self,
+        dictionary: &Dictionary,
+        own: impl Iterator<Item = &'a Field>,
+        message: &Message<'_>,
+    ) -> bool {
+        let mut holding: u32 = 0;
+        for (bit, term) in self.terms.iter().enumerate().take(MAX_TERMS) {
+            holding |= u32::from(term.test == Test::Absent) << bit;
+        }
+        for field in own {
+            if field.tag == self.required {
+                return true;
+            }
+            for (bit, term) in self.terms.iter().enumerate().take(MAX_TERMS) {
+                if term.tag == field.tag {
+                    holding &= !(1 << bit);
+                    holding |= u32::from(term.holds_for(dictionary, message.value(*field))) << bit;
+                }
+            }
+        }
+        holding.count_ones() as usize != self.terms.len()
+    }
+}
+
+/// The first field that a condition requires and that is not there. Cost is linear in the fields of the
+/// message for each of its conditions; nothing is allocated.
+#[cold]
+pub(super) fn missing(
+    dictionary: &Dictionary,
+    definition: &MessageDef,
+    message: &Message<'_>,
+) -> Option<Tag> {
+    let group = |count| {
+        definition
+            .group(count)
+            .or_else(|| dictionary.header.group(count))
+            .or_else(|| dictionary.trailer.group(count))
+    };
+    let found = definition.conditions.iter().find(|condition| {
+        let Some((&count, path)) = condition.path.split_first() else {
+            return !condition.is_met(dictionary, own_fields(message.fields(), group), message);
+        };
+        let Some(def) = definition.group(count) else {
+            return false;
+        };
+        let at = message.fields().iter().position(|field| field.tag == count);
+        let behind = at.and_then(|at| message.fields().get(at + 1..));
+        !entries_meet(
+            dictionary,
+            condition,
+            behind.unwrap_or_default(),
+            def,
+            path,
+            message,
+        )
+    });
+    found.map(|condition| condition.required)
+}
+
+/// Whether all entries that these fields begin with meet the condition, `path` leading further inside.
+fn entries_meet(
+    dictionary: &Dictionary,
+    condition: &Condition,
+    fields: &[Field],
+    def: &GroupDef,
+    path: &[Tag],
+    message: &Message<'_>,
+) -> bool {
+    let mut rest = fields;
+    while let Some(len) = crate::group::entry_len(rest, def) {
+        let (entry, behind) = rest.split_at(len);
+        rest = behind;
+        let met = match path.split_first() {
+            None => {
+                let own = own_fields(entry, |count| def.group(count));
+                condition.is_met(dictionary, own, message)
+            }
+            Some((&count, path)) => match def.group(count) {
+                None => true,
+                Some(nested) => {
+                    let at = entry.iter().position(|field| field.tag == count);
+                    let inside = at.and_then(|at| entry.get(at + 1..)).unwrap_or_default();
+                    entries_meet(dictionary, condition, inside, nested, path, message)
+                }
+            },
+        };
+        if !met {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,422 @@
+//! Which file of a crate uses which, and which of them form a circle.
+//!
+//! A file uses another one when it names something that is defined there: in a `use`, or by a path. Who
+//! names a thing by a module that only exports it again uses the file that has it. Tests count for nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+use syn::{Attribute, ImplItem, Item, ItemUse, Signature, TraitItem, UseTree};
+
+/// The most files of a circle.
+pub const CIRCLE_MAX: usize = 3;
+/// The most lines of a function.
+pub const FUNCTION_LINES_MAX: usize = 100;
+
+/// A module by its path from the root of the crate.
+type Module = Vec<String>;
+
+/// The product code of one crate, by file.
+#[derive(Debug, Default)]
+pub struct Crate {
+    files: Vec<File>,
+}
+
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    module: Module,
+    /// Names that it has from elsewhere, and where.
+    imports: BTreeMap<String, Module>,
+    /// Paths that it names, as they are from the root of the crate.
+    named: BTreeSet<Module>,
+    functions: Vec<(String, usize)>,
+}
+
+impl Crate {
+    /// Reads files; the path of each is from the folder of the crate's root.
+    ///
+    /// # Errors
+    ///
+    /// Which file is not Rust.
+    pub fn read(sources: impl IntoIterator<Item = (PathBuf, String)>) -> Result<Self, String> {
+        let mut files = Vec::new();
+        for (path, text) in sources {
+            let parsed = syn::parse_file(&text);
+            let parsed = parsed.map_err(|error| format!("{}: {error}", path.display()))?;
+            let mut file = File {
+                module: module(&path),
+                path,
+                imports: BTreeMap::new(),
+                named: BTreeSet::new(),
+                functions: Vec::new(),
+            };
+            let mut reader = Reader {
+                module: file.module.clone(),
+                children: Vec::new(),
+                file: &mut file,
+            };
+            reader.visit_file(&parsed);
+            files.push(file);
+        }
+        Ok(Self { files })
+    }
+
+    /// Files that use each other, in circles longer than [`CIRCLE_MAX`].
+    #[must_use]
+    pub fn circles(&self) -> Vec<Vec<&Path>> {
+        let reached: Vec<BTreeSet<usize>> = self.reached();
+        let mut circles: Vec<Vec<&Path>> = Vec::new();
+        let mut seen = BTreeSet::new();
+        for (at, from_here) in reached.iter().enumerate() {
+            let circle = from_here.iter().filter(|to| reached[**to].contains(&at));
+            let circle: Vec<usize> = circle.copied().collect();
+            if circle.len() > CIRCLE_MAX && seen.insert(circle.clone()) {
+                circles.push(circle.iter().map(|at| &*self.files[*at].path).collect());
+            }
+        }
+        circles
+    }
+
+    /// Who uses whom among these files.
+    #[must_use]
+    pub fn arrows(&self, among: &[&Path]) -> Vec<(&Path, &Path)> {
+        let mut found = Vec::new();
+        for (at, file) in self.files.iter().enumerate() {
+            let used = self.used(at).into_iter();
+            let used = used.map(|to| &*self.files[to].path);
+            let inside = used.filter(|to| among.contains(to) && among.contains(&&*file.path));
+            found.extend(inside.map(|to| (&*file.path, to)));
+        }
+        found
+    }
+
+    /// Functions longer than [`FUNCTION_LINES_MAX`], with their file and lines.
+    pub fn long_functions(&self) -> impl Iterator<Item = (&Path, &str, usize)> {
+        self.files.iter().flat_map(|file| {
+            let long = file.functions.iter();
+            long.filter(|(_, lines)| *lines > FUNCTION_LINES_MAX)
+                .map(|(name, lines)| (&*file.path, name.as_str(), *lines))
+        })
+    }
+
+    /// For each file all those that it uses, whoever is between.
+    fn reached(&self) -> Vec<BTreeSet<usize>> {
+        let used: Vec<BTreeSet<usize>> = (0..self.files.len()).map(|at| self.used(at)).collect();
+        let all = |at: usize| {
+            let mut found = BTreeSet::new();
+            let mut open = vec![at];
+            while let Some(next) = open.pop() {
+                open.extend(used[next].iter().filter(|to| found.insert(**to)));
+            }
+            found
+        };
+        (0..self.files.len()).map(all).collect()
+    }
+
+    /// The files that one uses itself.
+    fn used(&self, at: usize) -> BTreeSet<usize> {
+        let named = self.files[at].named.iter();
+        let mut used: BTreeSet<usize> = named.filter_map(|path| self.home(path, 0)).collect();
+        used.remove(&at);
+        used
+    }
+
+    /// The file that has what this path names.
+    fn home(&self, path: &[String], depth: usize) -> Option<usize> {
+        let (at, rest) = (0..=path.len()).rev().find_map(|len| {
+            let at = self
+                .files
+                .iter()
+                .position(|file| file.module == path[..len])?;
+            Some((at, &path[len..]))
+        })?;
+        let Some((name, _)) = rest.split_first() else {
+            return Some(at);
+        };
+        match self.files[at].imports.get(name) {
+            Some(origin) if depth < 8 => self.home(origin, depth + 1),
+            _ => Some(at),
+        }
+    }
+}
+
+/// `host/os.rs` and `host/os/mod.rs` are the module host::os; `lib.rs` and `main.rs` are the root.
+fn module(path: &Path) -> Module {
+    let mut parts: Module = path
+        .with_extension("")
+        .iter()
+        .map(|part| part.to_string_lossy().into_owned())
+        .collect();
+    if matches!(
+        parts.last().map(String::as_str),
+        Some("mod" | "lib" | "main")
+    ) {
+        parts.pop();
+    }
+    parts
+}
+
+/// Collects what one file says.
+struct Reader<'a> {
+    /// Where we are: the module of the file, or one inside.
+    module: Module,
+    /// Modules that this one has.
+    children: Vec<String>,
+    file: &'a mut File,
+}
+
+impl Reader<'_> {
+    /// A path as it is from the root of the crate, when it is of this crate.
+    fn absolute(&self, path: &[String]) -> Option<Module> {
+        let (first, rest) = path.split_first()?;
+        let up = |levels: usize| {
+            let kept = self.module.len().checked_sub(levels)?;
+            Some(self.module[..kept].to_vec())
+        };
+        let (mut found, rest) = match first.as_str() {
+            "crate" => (Module::new(), rest),
+            "self" => (up(0)?, rest),
+            "super" => {
+                let levels = path.iter().take_while(|part| *part == "super").count();
+                (up(levels)?, &path[levels..])
+            }
+            child if self.children.iter().any(|name| name == child) => (up(0)?, path),
+            _ => return None,
+        };
+        found.extend_from_slice(rest);
+        Some(found)
+    }
+
+    fn name(&mut self, path: &[String]) {
+        if let Some(path) = self.absolute(path) {
+            self.file.named.insert(path);
+        }
+    }
+
+    fn import(&mut self, tree: &UseTree, before: &[String], is_public: bool) {
+        let joined = |name: String| [before, &[name]].concat();
+        match tree {
+            UseTree::Path(path) => {
+                self.import(&path.tree, &joined(path.ident.to_string()), is_public);
+            }
+            UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.import(tree, before, is_public);
+                }
+            }
+            UseTree::Glob(_) => self.name(before),
+            UseTree::Name(_) | UseTree::Rename(_) => {
+                let (there, here) = match tree {
+                    UseTree::Rename(rename) => (&rename.ident, &rename.rename),
+                    UseTree::Name(name) => (&name.ident, &name.ident),
+                    _ => return,
+                };
+                let path = match there.to_string().as_str() {
+                    "self" => before.to_vec(),
+                    name => joined(name.to_owned()),
+                };
+                let Some(origin) = self.absolute(&path) else {
+                    return;
+                };
+                if !is_public {
+                    self.file.named.insert(origin.clone());
+                }
+                self.file.imports.insert(here.to_string(), origin);
+            }
+        }
+    }
+
+    fn function(&mut self, signature: &Signature, body: Option<&syn::Block>) {
+        let Some(body) = body else { return };
+        let lines =
+            body.brace_token.span.close().end().line + 1 - signature.fn_token.span.start().line;
+        self.file
+            .functions
+            .push((signature.ident.to_string(), lines));
+    }
+}
+
+fn is_test(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("test")
+            || attribute.path().is_ident("cfg")
+                && attribute
+                    .parse_args::<syn::Ident>()
+                    .is_ok_and(|word| word == "test")
+    })
+}
+
+fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(it) => &it.attrs,
+        Item::Fn(it) => &it.attrs,
+        Item::Impl(it) => &it.attrs,
+        Item::Mod(it) => &it.attrs,
+        Item::Static(it) => &it.attrs,
+        Item::Struct(it) => &it.attrs,
+        Item::Use(it) => &it.attrs,
+        _ => &[],
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader<'_> {
+    fn visit_file(&mut self, file: &'ast syn::File) {
+        // A file that is for tests says so where its parent declares it, and by its name.
+        let name = self.module.last().map(String::as_str);
+        if matches!(name, Some("tests" | "model")) || self.module.iter().any(|part| part == "tests")
+        {
+            return;
+        }
+        self.children = children(&file.items);
+        visit::visit_file(self, file);
+    }
+
+    fn visit_item(&mut self, item: &'ast Item) {
+        if is_test(attributes(item)) {
+            return;
+        }
+        if let Item::Mod(inner) = item
+            && let Some((_, items)) = &inner.content
+        {
+            let outer = std::mem::replace(&mut self.children, children(items));
+            self.module.push(inner.ident.to_string());
+            visit::visit_item(self, item);
+            self.module.pop();
+            self.children = outer;
+        } else {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &'ast ItemUse) {
+        let is_public = !matches!(item.vis, syn::Visibility::Inherited);
+        self.import(&item.tree, &[], is_public);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let parts: Vec<String> = path
+            .segments
+            .iter()
+            .map(|part| part.ident.to_string())
+            .collect();
+        if parts.len() > 1 {
+            self.name(&parts);
+        }
+        visit::visit_path(self, path);
+    }
+
+    /// Who may see an item uses nothing.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
+    fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
+        self.function(&item.sig, Some(&item.block));
+        visit::visit_item_fn(self, item);
+    }
+
+    fn visit_impl_item(&mut self, item: &'ast ImplItem) {
+        if let ImplItem::Fn(function) = item {
+            if is_test(&function.attrs) {
+                return;
+            }
+            self.function(&function.sig, Some(&function.block));
+        }
+        visit::visit_impl_item(self, item);
+    }
+
+    fn visit_trait_item(&mut self, item: &'ast TraitItem) {
+        if let TraitItem::Fn(function) = item {
+            self.function(&function.sig, function.default.as_ref());
+        }
+        visit::visit_trait_item(self, item);
+    }
+}
+
+fn children(items: &[Item]) -> Vec<String> {
+    let modules = items.iter().filter_map(|item| match item {
+        Item::Mod(module) if !is_test(&module.attrs) => Some(module.ident.to_string()),
+        _ => None,
+    });
+    modules.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(files: &[(&str, &str)]) -> Crate {
+        let files = files.iter();
+        let files = files.map(|(path, text)| (PathBuf::from(path), (*text).to_owned()));
+        Crate::read(files).unwrap()
+    }
+
+    /// The circles as text.
+    fn circles(files: &[(&str, &str)]) -> Vec<String> {
+        let read = read(files);
+        let circles = read.circles();
+        let names = |circle: &Vec<&Path>| {
+            let names: Vec<_> = circle.iter().map(|path| path.to_string_lossy()).collect();
+            names.join(" ")
+        };
+        circles.iter().map(names).collect()
+    }
+
+    #[test]
+    fn a_circle_is_found_however_its_arrows_are_written() {
+        let circle = [
+            ("lib.rs", "mod a; mod b; mod c; mod d;\npub use d::Thing;"),
+            ("a.rs", "use crate::b::{self, X};"),
+            ("b.rs", "fn f() -> super::c::Y { y() }"),
+            // By what the root exports again.
+            ("c.rs", "use crate::Thing;"),
+            ("d/mod.rs", "mod e; fn f() { e::g(); crate::a::h(); }"),
+            ("d/e.rs", "mod inner { use super::super::f; }"),
+        ];
+        assert_eq!(circles(&circle), ["a.rs b.rs c.rs d/mod.rs d/e.rs"]);
+    }
+
+    #[test]
+    fn no_circle_comes_of_tests_exports_or_names_of_others() {
+        let files = [
+            ("lib.rs", "mod a; mod b; mod c; mod d;\npub use a::A;"),
+            ("a.rs", "use crate::b::B;"),
+            (
+                "b.rs",
+                "use std::c::a;\nuse crate::c::C;\npub(in crate::a) fn f() {}",
+            ),
+            ("c.rs", "use crate::d::D;"),
+            (
+                "d.rs",
+                "fn f() { a::g() }\n#[cfg(test)]\nmod tests { use crate::a::A; }\n#[cfg(test)]\nuse crate::a::A;",
+            ),
+            ("d/tests.rs", "use crate::a::A;"),
+        ];
+        assert_eq!(circles(&files), Vec::<String>::new());
+        // Three may know each other.
+        let three = [
+            ("lib.rs", ""),
+            ("a.rs", "use crate::b::B;"),
+            ("b.rs", "use crate::c::C;"),
+            ("c.rs", "use crate::a::A;"),
+        ];
+        assert_eq!(circles(&three), Vec::<String>::new());
+    }
+
+    #[test]
+    fn long_functions_are_found_wherever_they_are() {
+        let long = |lines: usize| format!("fn long() {{{}}}", "\n".repeat(lines - 1));
+        let (at_most, too_long) = (long(FUNCTION_LINES_MAX), long(FUNCTION_LINES_MAX + 1));
+        for (text, found) in [
+            (at_most.clone(), 0),
+            (too_long.clone(), 1),
+            (format!("impl X {{ {too_long} }}"), 1),
+            (format!("trait X {{ {too_long} }}"), 1),
+            (format!("mod x {{ {too_long} }}"), 1),
+            (format!("#[cfg(test)]\nmod x {{ {too_long} }}"), 0),
+        ] {
+            let read = read(&[("a.rs", &text)]);
+            assert_eq!(read.long_functions().count(), found, "{text}");
+        }
+    }
+}
