@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn numbers_grow_and_the_check_sum_with_them() {
-        let message = b"8=FIX.4.2\x019=20\x0135=0\x0134=098\x01112=A1\x0110=000\x01".to_vec();
+        let message = b"8=FIX.4.2\x019=19\x0135=0\x0134=098\x01112=A1\x0110=000\x01".to_vec();
         let sum = frame::check_sum(&message[..message.len() - 7]);
         let mut message = Numbered::new(message, &["34", "112", "11"]);
         message.take();

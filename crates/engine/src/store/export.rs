@@ -110,10 +110,7 @@ impl Files<'_> {
             RESET_OPEN | RESET_DUE => Counters::NEW,
             _ => counters,
         };
-        let most = match self.family {
-            Family::Quickfix | Family::QuickfixJ => i32::MAX as u64,
-            Family::QuickfixGo | Family::QuickfixN => i64::MAX as u64,
-        };
+        let most = self.family.highest();
         let highest = counters.next_in.max(counters.next_out);
         if highest > most {
             return Err(StoreError::TooHigh {

@@ -49,6 +49,14 @@ impl Family {
         Self::QuickfixN,
     ];
 
+    /// The highest MsgSeqNum that the engine can count to.
+    fn highest(self) -> u64 {
+        match self {
+            Self::Quickfix | Self::QuickfixJ => i32::MAX as u64,
+            Self::QuickfixGo | Self::QuickfixN => i64::MAX as u64,
+        }
+    }
+
     /// The endings of a store's files. The numbers stand first: they are the last that may be missing.
     fn endings(self) -> &'static [&'static str] {
         match self {

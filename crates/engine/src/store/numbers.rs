@@ -30,7 +30,7 @@ pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wron
     if family == Family::QuickfixN && bytes.is_empty() {
         return Ok((1, 1));
     }
-    let (sender, at) = digits(bytes, 0)?;
+    let (sender, at) = digits(family, bytes, 0)?;
     if bytes.get(at..at + 3) != Some(b" : ") {
         let differs = (0..3).find(|&n| bytes.get(at + n) != Some(&b" : "[n]));
         return wrong(
@@ -40,7 +40,7 @@ pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wron
         );
     }
     let width = at;
-    let (target, at) = digits(bytes, at + 3)?;
+    let (target, at) = digits(family, bytes, at + 3)?;
     // Both are written with leading zeros, 10 digits or 20: a shorter one was cut off.
     if width < 10 || at != 2 * width + 3 {
         return wrong(bytes, at, "two numbers of equally many digits, 10 or more");
@@ -52,7 +52,7 @@ pub(super) fn read_pair(family: Family, bytes: &[u8]) -> Result<(u64, u64), Wron
 /// The number of a `.senderseqnums` or `.targetseqnums`.
 pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
     if family == Family::QuickfixGo {
-        let (number, at) = digits(bytes, 0)?;
+        let (number, at) = digits(family, bytes, 0)?;
         if at < 19 {
             return wrong(bytes, at, "a number of 19 digits");
         }
@@ -64,7 +64,7 @@ pub(super) fn read_single(family: Family, bytes: &[u8]) -> Result<u64, Wrong> {
         return Ok(1);
     }
     let text = java_text(bytes)?;
-    let (number, at) = digits(text, 0).map_err(shifted)?;
+    let (number, at) = digits(family, text, 0).map_err(shifted)?;
     if at < text.len() {
         return wrong(bytes, at + 2, "only digits");
     }
@@ -97,16 +97,16 @@ fn shifted(wrong: Wrong) -> Wrong {
     }
 }
 
-/// A number above 0, and where it ends.
-fn digits(bytes: &[u8], from: usize) -> Result<(u64, usize), Wrong> {
+/// A number above 0 that this engine can have written, and where it ends.
+fn digits(family: Family, bytes: &[u8], from: usize) -> Result<(u64, usize), Wrong> {
     let mut number = 0_u64;
     let mut at = from;
     while let Some(digit) = bytes.get(at).filter(|byte| byte.is_ascii_digit()) {
         let next = number
             .checked_mul(10)
             .and_then(|number| number.checked_add(u64::from(digit - b'0')));
-        let Some(next) = next.filter(|next| *next < u64::MAX) else {
-            return wrong(bytes, at, "a number below 2^64 - 1");
+        let Some(next) = next.filter(|next| *next <= family.highest()) else {
+            return wrong(bytes, at, "a number that its engine can count to");
         };
         number = next;
         at += 1;
@@ -290,6 +290,11 @@ mod tests {
         assert_eq!(read_single(Family::QuickfixJ, b"\0\x02991"), Ok(99));
         assert_eq!(read_single(Family::QuickfixJ, b""), Ok(1));
         assert_eq!(read_pair(Family::QuickfixN, b""), Ok((1, 1)));
+        let high = b"0000000001 : 8000000007";
+        let wrong = read_pair(Family::Quickfix, high).unwrap_err();
+        assert_eq!((wrong.at, wrong.found.as_str()), (22, "byte 0x37"));
+        let high = b"00000000000000000001 : 00000000008000000007";
+        assert_eq!(read_pair(Family::QuickfixN, high), Ok((1, 8_000_000_007)));
         assert_eq!(
             read_single(Family::QuickfixGo, b"0000000000000000017\n"),
             Ok(17)
