@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(at(b"0000000017 : 000000012"), 22);
         assert_eq!(at(b"0000000017 : 00000000000000000012"), 33);
         assert_eq!(at(b"0000000000 : 0000000005"), 0);
-        assert_eq!(at(b"99999999999999999999 : 1"), 19);
+        assert_eq!(at(b"99999999999999999999 : 1"), 9);
         let at = |text: &[u8]| read_single(Family::QuickfixJ, text).unwrap_err().at;
         assert_eq!(at(b"\0"), 1);
         assert_eq!(at(b"\0\x05101"), 5);
