@@ -51,8 +51,7 @@ const LONG_FUNCTIONS: [(&str, &str); 11] = [
 #[test]
 fn files_do_not_use_each_other_in_circles() {
     let mut found = String::new();
-    for folder in source_folders() {
-        let sources = product(&folder);
+    for (folder, sources) in products() {
         for circle in sources.circles() {
             let _ = writeln!(found, "{} files of {}:", circle.len(), folder.display());
             for (from, to) in sources.arrows(&circle) {
@@ -66,8 +65,8 @@ fn files_do_not_use_each_other_in_circles() {
 #[test]
 fn functions_are_short() {
     let mut found = Vec::new();
-    for folder in source_folders() {
-        for (path, name, lines) in product(&folder).long_functions() {
+    for (folder, sources) in products() {
+        for (path, name, lines) in sources.long_functions() {
             let path = folder.join(path);
             found.push((path.to_string_lossy().into_owned(), name.to_owned(), lines));
         }
@@ -99,11 +98,17 @@ fn source_folders() -> Vec<PathBuf> {
     folders
 }
 
-fn product(folder: &Path) -> imports::Crate {
-    let files = rust().into_iter().filter(|path| path.starts_with(folder));
-    let inside = |path: &Path| path.strip_prefix(folder).expect("inside").to_owned();
-    let sources = files.map(|path| (inside(&path), text(&path)));
-    imports::Crate::read(sources).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+/// The product code of each crate, by the folder of its sources.
+fn products() -> Vec<(PathBuf, imports::Crate)> {
+    let all = rust();
+    let read = |folder: PathBuf| {
+        let files = all.iter().filter(|path| path.starts_with(&folder));
+        let inside = |path: &Path| path.strip_prefix(&folder).expect("inside").to_owned();
+        let read = imports::Crate::read(files.map(|path| (inside(path), text(path))));
+        let product = read.unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+        (folder, product)
+    };
+    source_folders().into_iter().map(read).collect()
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub enum Work {
     Order,
     /// [`BATCH`] orders arrive at once and their reports leave at once, in a turn.
     Batch,
-    /// A report that another thread sends through a [`Handle`].
+    /// A report that is sent through a [`Handle`], as other threads do.
     Handle,
     /// A ResendRequest for the last [`BATCH`] reports.
     Resend,
@@ -47,7 +47,7 @@ pub enum Work {
 pub const BATCH: usize = 16;
 /// MsgSeqNum(34) of the first order: all have six digits.
 const FIRST_SEQ: u64 = 100_000;
-/// ClOrdID(11) of the first order and of each report of a handle.
+/// ClOrdID(11) of the first order.
 const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
 /// 2026-08-21T13:30:00.123Z, when everything here happens.
 const WALL: Timestamp = Timestamp(1_787_319_000_123_000_000);
@@ -188,7 +188,7 @@ impl<A: Application> Driven<A> {
                     .uint(tag::NEW_SEQ_NO, FIRST_SEQ);
             })?;
             wire.to_engine.extend_from_slice(gap_fill);
-            wires.0.push(wire);
+            wires.peers.push(wire);
             writer.next_out = FIRST_SEQ;
             first.get_or_insert(writer);
         }
@@ -219,7 +219,9 @@ impl<A: Application> Driven<A> {
     fn orders(&mut self, count: usize) -> Result<(), Error> {
         let wires = self.engine.host_mut();
         for _ in 0..count {
-            wires.0[0].to_engine.extend_from_slice(self.order.take());
+            wires.peers[0]
+                .to_engine
+                .extend_from_slice(self.order.take());
         }
         self.answered(count)
     }
@@ -235,14 +237,14 @@ impl<A: Application> Driven<A> {
 
     fn resend(&mut self) -> Result<(), Error> {
         let wires = self.engine.host_mut();
-        wires.0[0]
+        wires.peers[0]
             .to_engine
             .extend_from_slice(self.resend_request.take());
         self.answered(BATCH)
     }
 
     fn answered(&mut self, count: usize) -> Result<(), Error> {
-        let last = self.engine.host_mut().0.len() - 1;
+        let last = self.engine.host_mut().peers.len() - 1;
         self.await_messages(last, count)
     }
 
@@ -250,7 +252,7 @@ impl<A: Application> Driven<A> {
     fn await_messages(&mut self, number: usize, count: usize) -> Result<(), Error> {
         for _ in 0..MOST_TURNS {
             self.engine.turn().map_err(engine_error)?;
-            let wire = &mut self.engine.host_mut().0[number];
+            let wire = &mut self.engine.host_mut().peers[number];
             if wire.messages >= count {
                 wire.messages -= count;
                 return Ok(());
@@ -277,7 +279,10 @@ struct Wire {
 
 /// The connections of the peers, in their order, and a clock that ticks when it is looked at.
 #[derive(Default)]
-struct Wires(Vec<Wire>, Mono);
+struct Wires {
+    peers: Vec<Wire>,
+    mono: Mono,
+}
 
 impl Host for Wires {
     type Disk = OsDisk;
@@ -290,10 +295,10 @@ impl Host for Wires {
     }
 
     fn now(&mut self) -> Now {
-        self.1.0 += 1_000;
+        self.mono.0 += 1_000;
         Now {
             wall: WALL,
-            mono: self.1,
+            mono: self.mono,
         }
     }
 
@@ -302,10 +307,10 @@ impl Host for Wires {
     }
 
     fn accept(&mut self, _: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
-        let Some(number) = self.0.iter().position(|wire| !wire.accepted) else {
+        let Some(number) = self.peers.iter().position(|wire| !wire.accepted) else {
             return Ok(None);
         };
-        self.0[number].accepted = true;
+        self.peers[number].accepted = true;
         let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 2));
         Ok(Some((ConnId(number as u32), peer)))
     }
@@ -323,7 +328,7 @@ impl Host for Wires {
     }
 
     fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
-        let arrived = &mut self.0[conn.0 as usize].to_engine;
+        let arrived = &mut self.peers[conn.0 as usize].to_engine;
         if arrived.is_empty() {
             return Err(ErrorKind::WouldBlock.into());
         }
@@ -336,7 +341,7 @@ impl Host for Wires {
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         let mut left = bytes;
         while let Some(len) = length(left) {
-            self.0[conn.0 as usize].messages += 1;
+            self.peers[conn.0 as usize].messages += 1;
             left = &left[len..];
         }
         Ok(bytes.len())
@@ -346,7 +351,7 @@ impl Host for Wires {
 
     fn poll(&mut self, _: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();
-        for (number, wire) in self.0.iter().enumerate() {
+        for (number, wire) in self.peers.iter().enumerate() {
             if !wire.accepted {
                 ready.push(Ready::Accept(ListenerId(0)));
             } else if !wire.to_engine.is_empty() {
