@@ -34,7 +34,7 @@ fn the_rows_of_the_crates_are_those_of_the_page() {
 const LONG_FUNCTIONS: [(&str, &str); 11] = [
     ("crates/engine/src/engine.rs", "with_host"),
     ("crates/engine/src/event/sentence.rs", "fmt"),
-    ("crates/engine/src/journal/dump.rs", "print"),
+    ("crates/journal/src/dump.rs", "print"),
     ("crates/engine/src/settings/config.rs", "session_config"),
     ("crates/gateway/src/rules/change.rs", "change"),
     ("crates/gateway/src/rules/compile_action.rs", "change"),

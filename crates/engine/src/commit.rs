@@ -16,8 +16,8 @@ use crate::line::flow::Pacer;
 use crate::line::{Line, gate, leaves_out_sync};
 use crate::notes::Notes;
 use crate::raise::is_reported;
-use crate::redact::Redactor;
 use crate::release::Gate;
+use fixwire_protocol::Redactor;
 
 /// The inbound message among those that were copied without secrets.
 pub(crate) const INBOUND: usize = usize::MAX;

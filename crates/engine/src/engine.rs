@@ -24,7 +24,7 @@ use crate::line::dialler::Dialler;
 use crate::lobby::Lobby;
 use crate::log::{self, Feed};
 use crate::notes::Notes;
-use crate::redact::Redactor;
+use fixwire_protocol::Redactor;
 
 /// Longest sleep, so that a host's clock may be checked now and then.
 const LONGEST_SLEEP: Nanos = Nanos(3_600_000_000_000);

@@ -21,7 +21,6 @@
 mod accept;
 mod access;
 mod bucket;
-pub mod canary;
 mod command;
 mod commit;
 pub mod config;
@@ -37,7 +36,6 @@ mod error;
 pub mod event;
 pub mod host;
 mod hours;
-pub mod journal;
 mod line;
 mod lobby;
 pub mod log;
@@ -46,9 +44,7 @@ mod network;
 mod notes;
 mod obey;
 pub mod passwords;
-mod private;
 mod raise;
-mod redact;
 pub mod regular;
 mod release;
 mod resending;
@@ -66,6 +62,8 @@ mod wake_up;
 // Generated messages name the crates of this one as a user does.
 extern crate self as fixwire;
 
+pub use fixwire_journal as journal;
+pub use fixwire_journal::canary;
 pub use fixwire_protocol as protocol;
 
 pub use bucket::Rate;

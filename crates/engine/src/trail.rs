@@ -10,7 +10,7 @@ use fixwire_protocol::{Message, Now};
 use crate::commit::{Core, INBOUND};
 use crate::journal::record::record_bytes;
 use crate::journal::{Arrival, Cause, Counters, Disk, JournalError, Kind, Position};
-use crate::redact::Redactor;
+use fixwire_protocol::Redactor;
 
 impl<D: Disk> Core<D> {
     /// Commits a message that was not given to the application, or one that was queued until now.

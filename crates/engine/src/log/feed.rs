@@ -17,9 +17,9 @@ use super::{FileLog, LogError, SqlLog, Target};
 use crate::event::{Event, Sink};
 use crate::journal::NOTES;
 use crate::journal::{Originals, Position, Resent, Tail};
-use crate::private::private;
-use crate::redact::Redactor;
 use crate::wake_up::WakeUp;
+use fixwire_protocol::Redactor;
+use fixwire_sys::private;
 
 /// Events that may wait; further ones are counted instead. The engine never waits.
 const WAITING: usize = 4096;

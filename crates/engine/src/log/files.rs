@@ -12,8 +12,8 @@ use super::line::Lines;
 use super::{FileLog, LogError, Target};
 use crate::descriptors::{Purpose, check_reserve};
 use crate::journal::Position;
-use crate::private::private;
 use crate::store::{Family, SessionName};
+use fixwire_sys::private;
 
 /// What belongs to no session is logged under this name.
 const ENGINE: &str = "GLOBAL";

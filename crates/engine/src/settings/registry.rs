@@ -5,7 +5,7 @@ use super::elsewhere;
 use super::keys::{Id, KEYS};
 use super::kinds::APPL_VERSIONS;
 use super::value::{Kind, Value};
-use crate::redact::is_harmless;
+use fixwire_protocol::redact::is_harmless;
 
 /// One setting, defined once: the reader, `check`, and `docs/settings.md` all come from it.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
 
 use super::{Family, SessionName, StoreError, numbers};
 use crate::journal::{Config, Counters, Directory, Journal, Recovered, Stored, Torn};
-use crate::private::private;
+use fixwire_sys::private;
 
 /// How a file ends until all files of the store are whole.
 const UNFINISHED: &str = "new";

@@ -12,7 +12,7 @@ use crate::canary::{self, Fault};
 use crate::journal::{
     Cause, Config, Counters, Directory, Effect, Journal, JournalId, Kind, Recovered, Torn,
 };
-use crate::redact::Redactor;
+use fixwire_protocol::Redactor;
 
 /// What happens to a session of this name that the journal has already.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

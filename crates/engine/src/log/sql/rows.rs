@@ -14,8 +14,8 @@ use super::super::line::write_safe;
 use super::super::{LogError, Target};
 use super::table::{SESSION, Tables};
 use crate::journal::Position;
-use crate::private::private;
 use crate::store::SessionName;
+use fixwire_sys::private;
 
 /// Bytes that are written at once, about.
 const FULL: usize = 1 << 20;

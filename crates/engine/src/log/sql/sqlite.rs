@@ -12,7 +12,7 @@ use super::names::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
 use crate::journal::Position;
-use crate::private::private;
+use fixwire_sys::private;
 
 /// How long a file may be locked by somebody else before that is told.
 const BUSY: Duration = Duration::from_secs(2);

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 
 /// The name under which the application's notes are kept. No session is called so: names of sessions have an
 /// arrow.
-pub(crate) const NOTES: &str = "notes of the application";
+pub const NOTES: &str = "notes of the application";
 /// How the note begins that says from where a peer has logged on; its address follows.
 pub(super) const LOGGED_ON_FROM: &str = "logged on from ";
 

@@ -5,9 +5,10 @@
 //! starred out wherever a peer put them by mistake; what we sent must stay as it was. Lengths stay, and
 //! CheckSum is made right again, so that the stored message still is one.
 
-use std::ops::Range;
+use alloc::vec::Vec;
+use core::ops::Range;
 
-use fixwire_protocol::{Decoder, Message, SECRETS, SOH, Tag, frame};
+use crate::{Decoder, Message, SECRETS, SOH, Tag, frame};
 
 /// Fields of Logon and UserRequest whose values may stay: header and trailer but for Signature(89), and
 /// what the session agrees on.
@@ -18,7 +19,7 @@ const HARMLESS: &[Tag] = &[
     1403, 1406, 1407, 1408, 1409, 1410,
 ];
 /// Whether the value of a field may be read by anybody even in a Logon.
-pub(crate) fn is_harmless(tag: Tag) -> bool {
+pub fn is_harmless(tag: Tag) -> bool {
     HARMLESS.contains(&tag)
 }
 
@@ -26,7 +27,8 @@ pub(crate) fn is_harmless(tag: Tag) -> bool {
 const TRAILER: usize = 7;
 
 /// Makes copies without secrets.
-pub(crate) struct Redactor {
+#[derive(Debug)]
+pub struct Redactor {
     decoder: Decoder,
     bytes: Vec<u8>,
     /// Which messages of the outbox have a copy, and where it stands.
@@ -37,9 +39,11 @@ pub(crate) struct Redactor {
 
 impl Redactor {
     /// Fields of a message, at most, where nothing else says so; more are found by their looks.
-    pub(crate) const FIELDS: usize = 4096;
+    pub const FIELDS: usize = 4096;
 
-    pub(crate) fn new(max_message: usize, max_fields: usize) -> Self {
+    /// One for messages of so many bytes and fields.
+    #[must_use]
+    pub fn new(max_message: usize, max_fields: usize) -> Self {
         Self {
             decoder: Decoder::with_capacity(max_fields),
             bytes: Vec::with_capacity(max_message),
@@ -49,7 +53,7 @@ impl Redactor {
     }
 
     /// One for what is shown of a journal: the values of `more` fields are starred out too.
-    pub(crate) fn for_showing(more: &[Tag]) -> Self {
+    pub fn for_showing(more: &[Tag]) -> Self {
         Self {
             more: more.to_vec(),
             ..Self::new(0, Self::FIELDS)
@@ -58,20 +62,20 @@ impl Redactor {
 
     /// Whether messages of this type may hold secrets.
     #[inline]
-    pub(crate) fn concerns(msg_type: &[u8]) -> bool {
+    pub fn concerns(msg_type: &[u8]) -> bool {
         matches!(msg_type, b"A" | b"BE")
     }
 
     /// Whether a message that came in may hold secrets. One that is malformed may hide them.
     #[inline]
-    pub(crate) fn concerns_message(message: &Message<'_>) -> bool {
+    pub fn concerns_message(message: &Message<'_>) -> bool {
         message.has_secret() || message.fault().is_some() || Self::concerns(message.msg_type())
     }
 
     /// Makes a copy of the message of this index, if it holds a secret. Of a `private` one, Logon or
     /// UserRequest, only what is harmless stays.
     #[cold]
-    pub(crate) fn copy(&mut self, index: usize, message: &[u8], private: bool) {
+    pub fn copy(&mut self, index: usize, message: &[u8], private: bool) {
         let more = &self.more;
         let is_secret = |tag: Tag| {
             more.contains(&tag)
@@ -120,14 +124,14 @@ impl Redactor {
     }
 
     /// The same for a message of any type.
-    pub(crate) fn copy_any(&mut self, index: usize, message: &[u8]) {
+    pub fn copy_any(&mut self, index: usize, message: &[u8]) {
         let private = Self::concerns(self.decoder.decode(message).msg_type());
         self.copy(index, message, private);
     }
 
     /// The copy of a message, or the message itself when it needed none.
     #[inline]
-    pub(crate) fn kept<'a>(&'a self, index: usize, message: &'a [u8]) -> &'a [u8] {
+    pub fn kept<'a>(&'a self, index: usize, message: &'a [u8]) -> &'a [u8] {
         if self.copies.is_empty() {
             return message;
         }
@@ -137,7 +141,7 @@ impl Redactor {
 
     /// Forgets all copies.
     #[inline]
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         if !self.copies.is_empty() {
             self.bytes.fill(0);
             self.bytes.clear();
@@ -148,7 +152,7 @@ impl Redactor {
 
 /// The tag that a text before `=` is, or that a person would take it for.
 fn seeming_tag(text: &[u8]) -> Option<Tag> {
-    let text = std::str::from_utf8(text).ok()?;
+    let text = core::str::from_utf8(text).ok()?;
     text.trim_matches(|c: char| c.is_whitespace() || c == '+')
         .parse()
         .ok()
@@ -157,7 +161,9 @@ fn seeming_tag(text: &[u8]) -> Option<Tag> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fixwire_protocol::Frame;
+    use crate::Frame;
+    use alloc::format;
+    use alloc::string::String;
 
     fn kept(private: bool, body: &str) -> String {
         let whole = format!("8=FIX.4.4\x019={}\x01{body}", body.len());

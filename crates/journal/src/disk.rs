@@ -2,9 +2,12 @@
 
 use super::segment::HEADER;
 use super::{Base, JournalError, Start, Trouble};
-use crate::wake_up::WakeUp;
 use fixwire_protocol::time::Timestamp;
 use std::io;
+use std::sync::Arc;
+
+/// Wakes whoever waits for the disk, such as an engine that sleeps; called from other threads.
+pub type WakeUp = Arc<dyn Fn() + Send + Sync>;
 
 /// Keeps numbered segments of fixed length.
 pub trait Disk {

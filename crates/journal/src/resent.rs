@@ -26,7 +26,7 @@ use fixwire_protocol::Precision;
 /// Bytes before the first run.
 const RUNS: usize = 8;
 /// Bytes of a run before its gap fill.
-pub(crate) const RUN: usize = 32;
+pub const RUN: usize = 32;
 /// Messages in one run, at most: far more than one turn of an engine resends.
 const LONGEST_RUN: u64 = 1 << 16;
 
@@ -98,7 +98,7 @@ impl<'a> Iterator for Runs<'a> {
 
 /// Writes the body of a record that says what was resent.
 #[derive(Debug, Default)]
-pub(crate) struct Wrote {
+pub struct Wrote {
     bytes: Vec<u8>,
     /// Where the run of messages begins that the next one may belong to.
     open: Option<usize>,
@@ -107,7 +107,7 @@ pub(crate) struct Wrote {
 
 impl Wrote {
     /// Begins anew.
-    pub(crate) fn clear(&mut self, precision: Precision) {
+    pub fn clear(&mut self, precision: Precision) {
         let digits: u64 = match precision {
             Precision::Seconds => 0,
             Precision::Millis => 3,
@@ -121,7 +121,7 @@ impl Wrote {
     }
 
     /// A stored message, the one whose effect stands at `at`, went out.
-    pub(crate) fn message(&mut self, seq: u64, at: Position) {
+    pub fn message(&mut self, seq: u64, at: Position) {
         self.messages += 1;
         if let Some(run) = self.open {
             let last = long(&self.bytes, run + 8);
@@ -137,7 +137,7 @@ impl Wrote {
     }
 
     /// A gap fill for the numbers from `first` up to `next`, exclusive, went out.
-    pub(crate) fn gap_fill(&mut self, first: u64, next: u64, bytes: &[u8]) {
+    pub fn gap_fill(&mut self, first: u64, next: u64, bytes: &[u8]) {
         self.messages += 1;
         self.open = None;
         let last = next.saturating_sub(1).max(first);
@@ -154,39 +154,43 @@ impl Wrote {
     }
 
     /// The body, to be given back to [`Wrote::put_back`].
-    pub(crate) fn take_body(&mut self) -> Vec<u8> {
+    pub fn take_body(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
 
     /// Takes the memory of a body back.
-    pub(crate) fn put_back(&mut self, body: Vec<u8>) {
+    pub fn put_back(&mut self, body: Vec<u8>) {
         self.bytes = body;
     }
 
     /// Messages and gap fills in it.
-    pub(crate) fn messages(&self) -> u64 {
+    pub fn messages(&self) -> u64 {
         self.messages
     }
 }
 
 /// Where a queued message came in: the body of a record that says that its turn has come.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Arrival {
+pub struct Arrival {
     /// Its MsgSeqNum.
-    pub(crate) number: u64,
+    pub number: u64,
     /// The record that has it.
-    pub(crate) at: Position,
+    pub at: Position,
 }
 
 impl Arrival {
-    pub(crate) fn to_bytes(self) -> [u8; 16] {
+    /// As a record has it: the number, then the place, 8 bytes each.
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.number.to_le_bytes());
         bytes[8..].copy_from_slice(&self.at.bits().to_le_bytes());
         bytes
     }
 
-    pub(crate) fn read(body: &[u8]) -> Option<Self> {
+    /// Reads what [`to_bytes`](Self::to_bytes) wrote.
+    #[must_use]
+    pub fn read(body: &[u8]) -> Option<Self> {
         (body.len() == 16).then(|| Self {
             number: long(body, 0),
             at: Position::from_bits(long(body, 8)),

@@ -7,7 +7,7 @@ use super::record::{Effect, Kind};
 use super::resent::Arrival;
 use super::verify::{Verified, walk};
 use super::{JournalError, JournalId};
-use crate::redact::Redactor;
+use fixwire_protocol::Redactor;
 use fixwire_protocol::Tag;
 use fixwire_protocol::time::Timestamp;
 use std::io::{self, Write};

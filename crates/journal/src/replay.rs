@@ -31,7 +31,7 @@ impl Replay {
     }
 
     /// Where the last message stands that was answered: its effect.
-    pub(crate) fn place(&self) -> Position {
+    pub fn place(&self) -> Position {
         self.found
     }
 

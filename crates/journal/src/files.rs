@@ -1,7 +1,7 @@
 //! The files of a journal: their names, who may read them, how one is put in place of another.
 
 use super::{Damage, JournalError};
-use crate::private::private;
+use fixwire_sys::private;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};

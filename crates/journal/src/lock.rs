@@ -1,7 +1,7 @@
 //! One process at a time has a journal: two locks that the system gives back when the process ends.
 
 use super::JournalError;
-use crate::private::private;
+use fixwire_sys::private;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;

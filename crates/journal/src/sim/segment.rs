@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{PAGE, SimDisk};
-use crate::journal::Segment;
+use crate::Segment;
 
 /// An open segment of a [`SimDisk`]. What it holds goes back to the disk when it is dropped.
 #[derive(Debug)]

@@ -11,10 +11,10 @@ use super::salvage::refuse_mark;
 use super::segment::HEADER;
 use super::watch::{SharedNews, Trouble};
 use super::{Base, Disk, JournalError, Start, archive, newest};
-use crate::private::private;
-use crate::wake_up::WakeUp;
+use crate::disk::WakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
+use fixwire_sys::private;
 use std::fs::{self, DirBuilder, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::unix::fs::DirBuilderExt;
@@ -64,7 +64,7 @@ impl Directory {
     }
 
     /// Opens a directory, of a new journal or of one that is there.
-    pub(crate) fn open_with(path: &Path, anew: bool) -> Result<Self, JournalError> {
+    pub fn open_with(path: &Path, anew: bool) -> Result<Self, JournalError> {
         let name = path.display().to_string();
         DirBuilder::new()
             .recursive(true)
@@ -110,13 +110,13 @@ impl Directory {
     }
 
     /// Whether it holds no segment.
-    pub(crate) fn is_empty(&self) -> Result<bool, JournalError> {
+    pub fn is_empty(&self) -> Result<bool, JournalError> {
         Ok(list(&self.path)?.is_empty())
     }
 
     /// Segments from this number on become part of the journal with [`Self::end_pending`], all at once.
     /// Opening the directory before that removes them.
-    pub(crate) fn begin_pending(&self, first: u32) -> Result<(), JournalError> {
+    pub fn begin_pending(&self, first: u32) -> Result<(), JournalError> {
         let path = pending_path(&self.path, first);
         private()
             .open(&path)
@@ -125,7 +125,7 @@ impl Directory {
     }
 
     /// Makes the pending segments, which are on the disk, part of the journal.
-    pub(crate) fn end_pending(&self) -> Result<(), JournalError> {
+    pub fn end_pending(&self) -> Result<(), JournalError> {
         if let Some(first) = pending(&self.path)? {
             let path = pending_path(&self.path, first);
             fs::remove_file(&path)

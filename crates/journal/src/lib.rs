@@ -13,9 +13,12 @@
 //! let mut replay = journal.replay(id, 1, 100);                   many: journal.next_of(&mut replay)
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod append;
 mod archive;
 mod base;
+pub mod canary;
 mod checkpoint;
 mod directory;
 mod disk;
@@ -46,19 +49,19 @@ mod watch;
 pub use append::{Cause, Journal};
 pub use base::{Base, Retention, Start};
 pub use directory::Directory;
-pub use disk::{Disk, Segment};
+pub use disk::{Disk, Segment, WakeUp};
 pub use dump::{Direction, Filter, Format, dump};
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
 pub use known::Counters;
-pub(crate) use known::NOTES;
+pub use known::NOTES;
 pub use memory::{Memory, OsDisk};
 pub use originals::{Originals, Resent};
 pub use read::{Effects, Record, Records};
 pub use record::{Effect, Kind};
 pub use recover::{Recovered, Torn};
 pub use replay::{Replay, Stored};
-pub(crate) use resent::{Arrival, RUN, Wrote};
+pub use resent::{Arrival, RUN, Wrote};
 pub use salvage::{LostSession, Salvaged, salvage};
 pub use segment::Position;
 pub use tail::Tail;

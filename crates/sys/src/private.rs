@@ -5,7 +5,8 @@ use std::os::unix::fs::OpenOptionsExt;
 
 /// Opens a file for writing and makes it when it is not there, for its owner alone. A link is not
 /// followed: somebody else may have put it there.
-pub(crate) fn private() -> OpenOptions {
+#[must_use]
+pub fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options
         .write(true)

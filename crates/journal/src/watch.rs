@@ -1,6 +1,6 @@
 //! Notices files of the journal that somebody removes, replaces or truncates while it is in use.
 
-use crate::wake_up::WakeUp;
+use crate::disk::WakeUp;
 use std::fmt;
 use std::fs;
 use std::io;

@@ -102,7 +102,7 @@ impl Fault {
 mod planted {
     /// Never.
     #[inline(always)]
-    pub(crate) const fn is(_: super::Fault) -> bool {
+    pub const fn is(_: super::Fault) -> bool {
         false
     }
 }
@@ -123,7 +123,7 @@ mod planted {
     }
 
     /// Whether this fault is planted.
-    pub(crate) fn is(fault: Fault) -> bool {
+    pub fn is(fault: Fault) -> bool {
         ASKED.get_or_init(|| {
             let name = std::env::var("FIXWIRE_CANARY").unwrap_or_default();
             if let Some(fault) = Fault::ALL.into_iter().find(|fault| fault.name() == name) {
@@ -134,6 +134,6 @@ mod planted {
     }
 }
 
-pub(crate) use planted::is;
+pub use planted::is;
 #[cfg(feature = "canary")]
 pub use planted::plant;

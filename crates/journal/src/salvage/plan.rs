@@ -15,7 +15,7 @@ use super::super::segment::{
 };
 use super::super::{Config, Damage, JournalError, JournalId, Position, Start};
 use super::behind::{Behind, Last};
-use crate::journal::NOTES;
+use crate::NOTES;
 
 /// What is to be done with a journal that does not open.
 #[derive(Debug)]

@@ -225,7 +225,7 @@ pub(super) const fn padded(len: usize) -> usize {
 }
 
 /// Bytes of a record without effects whose body has so many.
-pub(crate) const fn record_bytes(body: usize) -> u64 {
+pub const fn record_bytes(body: usize) -> u64 {
     (RECORD + padded(body)) as u64
 }
 

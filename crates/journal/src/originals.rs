@@ -263,7 +263,7 @@ fn effect(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{
+    use crate::{
         Cause, Config, Directory, Effect, JournalId, Retention, Stored, Tail, Wrote, verify,
     };
     use fixwire_protocol::Precision;

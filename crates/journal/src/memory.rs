@@ -2,7 +2,7 @@
 
 use super::segment::HEADER;
 use super::{Base, Directory, Disk, JournalError, Start, Trouble};
-use crate::wake_up::WakeUp;
+use crate::disk::WakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
 
