@@ -147,12 +147,6 @@ impl Crowd {
 }
 
 impl Host for Crowd {
-    type Disk = Memory;
-
-    fn disk(&mut self, _config: &EngineConfig) -> Result<Memory, JournalError> {
-        Ok(Memory::new(SEGMENTS))
-    }
-
     fn now(&mut self) -> Now {
         Self::now(self)
     }
@@ -268,4 +262,9 @@ impl Host for Crowd {
     fn wake_up(&self) -> WakeUp {
         Arc::new(|| {})
     }
+}
+
+/// A disk for the journal of an engine in a crowd.
+pub fn disk() -> Memory {
+    Memory::new(SEGMENTS)
 }

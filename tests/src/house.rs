@@ -14,7 +14,7 @@ use fixwire_protocol::{
     Application, Frame, Message, Nanos, Now, Outbox, Precision, SessionId, Stamp, frame,
 };
 
-use crate::crowd::Crowd;
+use crate::crowd::{self, Crowd};
 
 /// What the sessions of [`acceptor`] demand.
 pub const PASSWORD: &str = "Zx81-Qm27-Lw93";
@@ -88,7 +88,7 @@ pub struct Rig {
     /// The world.
     pub crowd: Crowd,
     /// The engine.
-    pub engine: Engine<Echo, Crowd>,
+    pub engine: Engine<Echo, Crowd, Memory>,
     /// Why connections were refused, and how often.
     pub refusals: Refusals,
     /// All that it told.
@@ -108,7 +108,13 @@ impl Rig {
         let crowd = Crowd::default();
         crowd.advance(SECOND);
         let mut engine =
-            Engine::with_host(config, Echo::default(), crowd.clone()).expect("an engine");
+            Engine::with_host(
+                config,
+                Echo::default(),
+                crowd.clone(),
+                |_| Ok(crowd::disk()),
+            )
+            .expect("an engine");
         let refusals = Refusals::default();
         let events: Arc<Mutex<Vec<Event>>> = Arc::default();
         let (seen, heard) = (Arc::clone(&refusals), Arc::clone(&events));

@@ -50,7 +50,7 @@ struct Peer {
     next: u64,
 }
 
-type Running = Engine<Gateway, SimHost>;
+type Running = Engine<Gateway, SimHost, SimDisk>;
 
 impl World {
     fn start(&mut self) -> Running {
@@ -90,7 +90,7 @@ impl World {
             ..EngineConfig::default()
         };
         let host = SimHost::new(self.life, &self.net, &self.disk);
-        Engine::with_host(config, gateway.expect("it is right"), host).expect("it starts")
+        Engine::simulated(config, gateway.expect("it is right"), host).expect("it starts")
     }
 
     fn log_on(&self, engine: &mut Running, place: usize, next: u64) -> Peer {

@@ -19,6 +19,7 @@ use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
 use crate::event::{Event, PeerText, Refusal};
 use crate::host::{ConnId, Host, ListenerId};
+use crate::journal::Disk;
 use crate::lobby::{Guest, Listening, Lobby, Slot};
 use crate::network::allows;
 use crate::passwords::{Answer, Checker};
@@ -34,7 +35,7 @@ const ACCEPT_PAUSE: u64 = 100_000_000;
 /// How a TLS connection begins: a handshake record.
 const TLS_HELLO: &[u8] = &[0x16, 0x03];
 
-impl<A: Application, H: Host> Engine<A, H> {
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Takes the connections that wait at a listener.
     pub(crate) fn accept(&mut self, now: Now, listener: ListenerId) {
         let Some(listening) = self.lobby.listening(listener) else {

@@ -8,10 +8,11 @@ use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
 use crate::event::{Event, wrong_certificate};
 use crate::host::{ConnId, Host};
+use crate::journal::Disk;
 use crate::line::dialler::State;
 use crate::tls::{self, Spki};
 
-impl<A: Application, H: Host> Engine<A, H> {
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Connects when an attempt is due, and gives one up that takes too long.
     pub(crate) fn elapse_dialler(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         let Some(dialler) = &mut self.diallers[session] else {

@@ -148,7 +148,7 @@ pub(crate) fn open(
     }
 }
 
-impl<A: Application, H: Host> Engine<A, H> {
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Adds a session, or brings back one that was removed, under the same name and with the numbers it
     /// had. A [`Handle`](crate::Handle) does so from other threads.
     ///

@@ -18,14 +18,20 @@ use crate::descriptors::{self, Need, Shortage};
 use crate::dynamic;
 use crate::error::EngineError;
 use crate::event::{Event, Events};
+use crate::host::sim::SimHost;
 use crate::host::{ConnId, Host, Os, Ready};
-use crate::journal::{self, Disk, Journal, Recovered, Torn, Wrote};
+use crate::journal::sim::SimDisk;
+use crate::journal::{
+    self, Directory, Disk, Journal, JournalError, Memory, OsDisk, Recovered, Torn, Wrote,
+};
 use crate::line::dialler::Dialler;
 use crate::lobby::Lobby;
 use crate::log::{self, Feed};
 use crate::notes::Notes;
 use fixwire_protocol::Redactor;
 
+/// Segments of a journal in memory.
+const MEMORY_SEGMENTS: usize = 4;
 /// Longest sleep, so that a host's clock may be checked now and then.
 const LONGEST_SLEEP: Nanos = Nanos(3_600_000_000_000);
 
@@ -38,10 +44,10 @@ const LONGEST_SLEEP: Nanos = Nanos(3_600_000_000_000);
 /// let handle = engine.handle();          // for other threads: send, log out, stop
 /// engine.run()?;                         // until somebody stops it
 /// ```
-pub struct Engine<A, H: Host = Os> {
+pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) host: H,
     pub(crate) app: A,
-    pub(crate) core: Core<H::Disk>,
+    pub(crate) core: Core<D>,
     /// The receive buffer of each session.
     pub(crate) inputs: Vec<Input>,
     /// Those sessions that connect to their peer.
@@ -125,7 +131,7 @@ impl<A: Application> Engine<A> {
         let (folder, masked) = (config.journal_dir.clone(), config.masked_in_logs.clone());
         let shortage = Need::of(&config).shortage(descriptors::limit());
         let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
-        let mut engine = Self::with_host(config, app, host)?;
+        let mut engine = Self::with_host(config, app, host, os_disk)?;
         if let Some(shortage) = shortage {
             // Whoever is configured finds a descriptor, however many strangers there are.
             let fit = usize::try_from(shortage.dynamic).unwrap_or(usize::MAX);
@@ -154,13 +160,38 @@ impl<A: Application> Engine<A> {
     }
 }
 
-impl<A: Application, H: Host> Engine<A, H> {
-    /// An engine in a world of its own.
+impl<A: Application> Engine<A, SimHost, SimDisk> {
+    /// An engine in a simulated world, with the disk of its host.
     ///
     /// # Errors
     ///
     /// As [`Engine::new`].
-    pub fn with_host(config: EngineConfig, mut app: A, mut host: H) -> Result<Self, EngineError> {
+    pub fn simulated(config: EngineConfig, app: A, host: SimHost) -> Result<Self, EngineError> {
+        let disk = host.disk();
+        Self::with_host(config, app, host, |_| Ok(disk))
+    }
+}
+
+/// The folder that a configuration names, or memory.
+fn os_disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
+    if config.durability == Durability::Memory {
+        return Ok(OsDisk::Memory(Memory::new(MEMORY_SEGMENTS)));
+    }
+    Directory::open_with(&config.journal_dir, config.new_journal).map(OsDisk::Directory)
+}
+
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
+    /// An engine in a world of its own, whose journal lives on the disk that `disk` opens.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::new`].
+    pub fn with_host(
+        config: EngineConfig,
+        mut app: A,
+        mut host: H,
+        disk: impl FnOnce(&EngineConfig) -> Result<D, JournalError>,
+    ) -> Result<Self, EngineError> {
         config.check().map_err(EngineError::Config)?;
         let templates = config.templates.iter().map(|template| &template.session);
         for session in config.sessions.iter().chain(templates) {
@@ -177,7 +208,7 @@ impl<A: Application, H: Host> Engine<A, H> {
             let target = Target::Template(index);
             dynamic::open(&mut lobby, &mut host, target, &template.session)?;
         }
-        let mut disk = host.disk(&config)?;
+        let mut disk = disk(&config)?;
         disk.wake_with(host.wake_up());
         let sizes = journal::Config {
             segment_bytes: segment_bytes(&config),
@@ -422,7 +453,7 @@ impl<A: Application, H: Host> Engine<A, H> {
     }
 }
 
-impl<A, H: Host> fmt::Debug for Engine<A, H> {
+impl<A, H: Host, D: Disk> fmt::Debug for Engine<A, H, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
             .field("sessions", &self.inputs.len())

@@ -17,14 +17,14 @@ use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::host::Host;
-use crate::journal::Kind;
+use crate::journal::{Disk, Kind};
 use crate::line::dialler::State;
 use crate::schedule::Standing;
 
 /// The Text(58) of the Logout at the end.
 const CLOSING: &str = "The session time is over";
 
-impl<A: Application, H: Host> Engine<A, H> {
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Carries out what the schedule of a session says now. Called when a connection is about to
     /// become the session's, and about every second.
     pub(crate) fn keep_hours(&mut self, now: Now, session: usize) -> Result<(), EngineError> {

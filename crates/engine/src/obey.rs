@@ -9,14 +9,14 @@ use crate::engine::{Engine, Owner, Stopping};
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::host::Host;
-use crate::journal::Kind;
+use crate::journal::{Disk, Kind};
 use crate::line::dialler::State;
 use crate::log::Feed;
 
 /// Commands of other threads in one turn.
 const COMMANDS_PER_TURN: usize = 64;
 
-impl<A: Application, H: Host> Engine<A, H> {
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Commands of other threads.
     #[inline]
     pub(crate) fn obey(&mut self, now: Now) -> Result<usize, EngineError> {

@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host};
-use crate::journal::Kind;
+use crate::journal::{Disk, Kind};
 use crate::line::Line;
 use crate::release::Gate;
 
@@ -72,7 +72,7 @@ impl Line {
     }
 }
 
-impl<A: Application, H: Host> Engine<A, H> {
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// A session's connection is not read before `until`.
     #[cold]
     pub(crate) fn pause(&mut self, session: usize, until: Mono) {

@@ -19,11 +19,11 @@ use crate::engine::{Engine, Owner, Stopping};
 use crate::error::EngineError;
 use crate::event::{Ending, Event, PeerText};
 use crate::host::{ConnId, Host, Ready};
-use crate::journal::Kind;
+use crate::journal::{Disk, Kind};
 use crate::line::Leaving;
 use crate::line::flow::Pass;
 
-impl<A: Application, H: Host> Engine<A, H> {
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// One turn that sleeps at most `wait` when nothing is ready.
     pub(crate) fn turn_within(&mut self, wait: Nanos) -> Result<usize, EngineError> {
         if self.stopping == Stopping::Done {

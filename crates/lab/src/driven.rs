@@ -202,7 +202,7 @@ impl<A: Application> Driven<A> {
                 .uint(tag::END_SEQ_NO, 1 + BATCH as u64);
         })?;
         let resend_request = resend_request.to_vec();
-        let engine = Engine::with_host(settings, app, wires).map_err(engine_error)?;
+        let engine = Engine::with_host(settings, app, wires, disk).map_err(engine_error)?;
         let mut driven = Self {
             handle: engine.handle(),
             engine,
@@ -268,6 +268,14 @@ fn engine_error(error: impl std::fmt::Display) -> Error {
     Error::Engine(error.to_string())
 }
 
+/// In memory, or in the folder that the settings name.
+fn disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
+    Ok(match config.durability {
+        Durability::Memory => OsDisk::Memory(Memory::new(2)),
+        _ => OsDisk::Directory(Directory::open(&config.journal_dir)?),
+    })
+}
+
 /// One peer's connection.
 #[derive(Default)]
 struct Wire {
@@ -285,15 +293,6 @@ struct Wires {
 }
 
 impl Host for Wires {
-    type Disk = OsDisk;
-
-    fn disk(&mut self, config: &EngineConfig) -> Result<OsDisk, JournalError> {
-        Ok(match config.durability {
-            Durability::Memory => OsDisk::Memory(Memory::new(2)),
-            _ => OsDisk::Directory(Directory::open(&config.journal_dir)?),
-        })
-    }
-
     fn now(&mut self) -> Now {
         self.mono.0 += 1_000;
         Now {

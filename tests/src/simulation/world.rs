@@ -55,7 +55,7 @@ struct World {
     config: EngineConfig,
     journal: JournalConfig,
     peers: Vec<Peer>,
-    engine: Option<Engine<Answerer, SimHost>>,
+    engine: Option<Engine<Answerer, SimHost, SimDisk>>,
     /// Two ways to command it.
     handles: Vec<Handle>,
     /// The machine's number; a new one after each restart.
@@ -212,7 +212,7 @@ impl World {
             _ => Position::START,
         };
         let noted = check::noted(&self.disk, self.journal, self.peers.len()).unwrap_or_default();
-        match Engine::with_host(self.config.clone(), app, host) {
+        match Engine::simulated(self.config.clone(), app, host) {
             Ok(mut engine) => {
                 if self.net.connections(self.node) > 0 {
                     return Err("A14: recovery opened a connection".into());
@@ -381,7 +381,7 @@ impl World {
             self.disk.stop_after(self.random.below(12));
             self.node += 1;
             let host = SimHost::new(self.node, &self.net, &self.disk);
-            let started = Engine::with_host(self.config.clone(), Answerer::default(), host);
+            let started = Engine::simulated(self.config.clone(), Answerer::default(), host);
             if self.disk.has_stopped() {
                 self.tally.nested += 1;
             } else if let Err(error) = started {

@@ -8,10 +8,11 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::event::Refusal;
 use crate::host::Host;
+use crate::journal::Disk;
 use crate::lobby::Slot;
 use crate::passwords::Question;
 
-impl<A: Application, H: Host> Engine<A, H> {
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// The Logon in a place has passed every check but the last: nobody else may be on. When that holds,
     /// its new password is stored first, and it comes here again.
     pub(super) fn enter(

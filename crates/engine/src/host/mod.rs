@@ -1,4 +1,4 @@
-//! The world below the engine: clocks, sockets and a disk.
+//! The world below the engine: clocks and sockets.
 //!
 //! The engine is generic over its [`Host`]: [`Os`] is the operating system, a simulator is another.
 //! Everything is non-blocking but [`Host::poll`], which may sleep.
@@ -15,8 +15,6 @@ use fixwire_protocol::{Nanos, Now};
 pub use crate::wake_up::WakeUp;
 pub use os::{AnnounceFault, Announced, Os, read_proxy_header};
 
-use crate::config::EngineConfig;
-use crate::journal::{Disk, JournalError};
 use crate::tls::PeerCertificate;
 use crate::transport::Transport;
 
@@ -116,16 +114,6 @@ pub struct Peer<'a> {
 
 /// The world of an engine.
 pub trait Host {
-    /// Where the journal lives.
-    type Disk: Disk;
-
-    /// The disk that a configuration names, or memory when its durability is that.
-    ///
-    /// # Errors
-    ///
-    /// What the disk answers, for example that another process has the folder.
-    fn disk(&mut self, config: &EngineConfig) -> Result<Self::Disk, JournalError>;
-
     /// The two clocks.
     fn now(&mut self) -> Now;
 

@@ -30,9 +30,8 @@ use self::guarded::{Before, Guarded};
 use self::one_way::{OneWay, Waste};
 use self::resolve::Resolver;
 use super::{ConnId, Dial, Host, ListenerId, Peer, Ready, SocketOptions, WakeUp};
-use crate::config::{Durability, EngineConfig, Wait};
+use crate::config::Wait;
 use crate::descriptors::{Purpose, check_reserve};
-use crate::journal::{Directory, JournalError, Memory, OsDisk};
 use crate::tls::Tls;
 use crate::transport::Transport;
 
@@ -42,9 +41,6 @@ const DIRECT_CONNECTIONS: usize = 8;
 const DIRECT_TURNS: u32 = 128;
 /// Bytes of a closing connection that are thrown away, so that closing does not reset it.
 const DRAIN: usize = 64 << 10;
-
-/// Segments of a journal in memory.
-const MEMORY_SEGMENTS: usize = 4;
 
 /// Nanoseconds for which one reading of the wall clock serves: a clock that is set is noticed after
 /// this, and a turn that spins reads one clock instead of two.
@@ -335,15 +331,6 @@ fn register(poll: &Poll, conn: ConnId, stream: &mut TcpStream) -> io::Result<()>
 }
 
 impl Host for Os {
-    type Disk = OsDisk;
-
-    fn disk(&mut self, config: &EngineConfig) -> Result<OsDisk, JournalError> {
-        if config.durability == Durability::Memory {
-            return Ok(OsDisk::Memory(Memory::new(MEMORY_SEGMENTS)));
-        }
-        Directory::open_with(&config.journal_dir, config.new_journal).map(OsDisk::Directory)
-    }
-
     fn now(&mut self) -> Now {
         let mono = self.start.elapsed().as_nanos() as u64;
         let since = mono - self.synced.mono.0;

@@ -16,8 +16,6 @@ use std::sync::Arc;
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
 
 use super::{ConnId, Dial, Host, ListenerId, Ready, SocketOptions, WakeUp};
-use crate::config::EngineConfig;
-use crate::journal::JournalError;
 use crate::journal::sim::SimDisk;
 use crate::transport::Transport;
 
@@ -389,6 +387,12 @@ pub struct SimHost {
 }
 
 impl SimHost {
+    /// Its disk.
+    #[must_use]
+    pub fn disk(&self) -> SimDisk {
+        self.disk.clone()
+    }
+
     /// A machine with its disk; `node` is its number in the network.
     #[must_use]
     pub fn new(node: u32, net: &SimNet, disk: &SimDisk) -> Self {
@@ -413,12 +417,6 @@ impl SimHost {
 const ADDRESS: Ipv4Addr = Ipv4Addr::LOCALHOST;
 
 impl Host for SimHost {
-    type Disk = SimDisk;
-
-    fn disk(&mut self, _config: &EngineConfig) -> Result<SimDisk, JournalError> {
-        Ok(self.disk.clone())
-    }
-
     fn now(&mut self) -> Now {
         self.net.now()
     }

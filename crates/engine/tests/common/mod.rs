@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use fixwire::journal::Disk;
 use fixwire::protocol::session::{BeginString, Config, Role};
 use fixwire::protocol::{
     Application, Frame, Message, Now, Outbox, Precision, Refusal, SessionId, Stamp, Timestamp,
@@ -85,7 +86,7 @@ impl Application for Echo {
 pub type Events = Arc<Mutex<Vec<Event>>>;
 
 /// Collects what this engine tells from now on.
-pub fn events<A: Application, H: Host>(engine: &mut Engine<A, H>) -> Events {
+pub fn events<A: Application, H: Host, D: Disk>(engine: &mut Engine<A, H, D>) -> Events {
     let events = Events::default();
     let heard = Arc::clone(&events);
     engine.on_event(move |_, event| heard.lock().unwrap().push(event.clone()));

@@ -8,6 +8,8 @@ use std::time::Duration;
 use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::journal::Disk;
+use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::{self, BeginString, Role};
 use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, SessionId, tag};
 use fixwire::{Engine, Host};
@@ -72,14 +74,14 @@ pub fn outbox(outbox_bytes: usize, outbox_messages: usize) -> Limits {
 
 /// Enough turns for all that can be done without time.
 #[track_caller]
-pub fn turns<A: Application, H: Host>(engine: &mut Engine<A, H>) {
+pub fn turns<A: Application, H: Host, D: Disk>(engine: &mut Engine<A, H, D>) {
     for _ in 0..20 {
         engine.turn().expect("it works");
     }
 }
 
 /// The next MsgSeqNum of each session, in and out.
-pub fn numbers<A: Application>(engine: &Engine<A, SimHost>) -> Vec<(u64, u64)> {
+pub fn numbers<A: Application>(engine: &Engine<A, SimHost, SimDisk>) -> Vec<(u64, u64)> {
     let sessions = engine.sessions();
     sessions.map(|it| (it.next_in, it.next_out)).collect()
 }

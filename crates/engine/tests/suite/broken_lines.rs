@@ -41,8 +41,12 @@ fn initiator() -> EngineConfig {
     config(Durability::Process, session)
 }
 
-fn start(config: EngineConfig, desk: &Desk, host: SimHost) -> (Engine<Desk, SimHost>, Events) {
-    let mut engine = Engine::with_host(config, desk.clone(), host).expect("it starts");
+fn start(
+    config: EngineConfig,
+    desk: &Desk,
+    host: SimHost,
+) -> (Engine<Desk, SimHost, SimDisk>, Events) {
+    let mut engine = Engine::simulated(config, desk.clone(), host).expect("it starts");
     let events = events(&mut engine);
     (engine, events)
 }
@@ -52,7 +56,7 @@ struct World {
     net: SimNet,
     disk: SimDisk,
     desk: Desk,
-    engine: Engine<Desk, SimHost>,
+    engine: Engine<Desk, SimHost, SimDisk>,
     events: Events,
     conn: ConnId,
 }
@@ -222,7 +226,7 @@ fn threads_that_send_while_lines_break_send_each_message_once() {
         })
         .collect();
     let (begin, mut round, mut resets) = (Instant::now(), 0_u64, 0);
-    let quiet = |engine: &Engine<Desk, SimHost>| {
+    let quiet = |engine: &Engine<Desk, SimHost, SimDisk>| {
         engine
             .sessions()
             .all(|it| it.logged_on && it.waiting_bytes == 0)

@@ -15,7 +15,7 @@ struct World {
     disk: SimDisk,
     desk: Desk,
     durability: Durability,
-    engine: Option<Engine<Desk, SimHost>>,
+    engine: Option<Engine<Desk, SimHost, SimDisk>>,
 }
 
 impl World {
@@ -64,13 +64,13 @@ fn start(
     disk: &SimDisk,
     desk: &Desk,
     durability: Durability,
-) -> Engine<Desk, SimHost> {
+) -> Engine<Desk, SimHost, SimDisk> {
     let config = EngineConfig {
         segment_bytes: 64 << 10,
         limits: wire::outbox(8 << 10, 64),
         ..wire::config(durability, vec![wire::acceptor("PEER")])
     };
-    Engine::with_host(config, desk.clone(), SimHost::new(1, net, disk)).expect("it starts")
+    Engine::simulated(config, desk.clone(), SimHost::new(1, net, disk)).expect("it starts")
 }
 
 /// Two orders, the end of the process, and a peer that resends what it is asked for: what the

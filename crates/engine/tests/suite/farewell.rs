@@ -52,7 +52,7 @@ fn session(place: usize) -> SessionConfig {
 struct World {
     net: SimNet,
     disk: SimDisk,
-    engine: Engine<Answerer, SimHost>,
+    engine: Engine<Answerer, SimHost, SimDisk>,
     events: Events,
 }
 
@@ -70,7 +70,7 @@ impl World {
             ..wire::config(Durability::Process, sessions)
         };
         let host = SimHost::new(1, &net, &disk);
-        let mut engine = Engine::with_host(config, Answerer, host).unwrap();
+        let mut engine = Engine::simulated(config, Answerer, host).unwrap();
         let events = events(&mut engine);
         Self {
             net,

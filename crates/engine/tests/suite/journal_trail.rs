@@ -19,7 +19,7 @@ struct Talk {
     disk: SimDisk,
     conn: ConnId,
     /// `None` when the process has ended: the disk has what it wrote.
-    engine: Option<Engine<Answerer, SimHost>>,
+    engine: Option<Engine<Answerer, SimHost, SimDisk>>,
     events: Events,
     wrote: String,
 }
@@ -34,7 +34,7 @@ impl Talk {
             ..wire::config(durability, vec![session])
         };
         let host = SimHost::new(1, &net, &disk);
-        let mut engine = Engine::with_host(config, Answerer, host).unwrap();
+        let mut engine = Engine::simulated(config, Answerer, host).unwrap();
         let events = events(&mut engine);
         let conn = net.connect(0, PORT).unwrap();
         let mut talk = Self {

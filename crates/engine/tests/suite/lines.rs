@@ -53,7 +53,7 @@ fn engine(
     disk: &SimDisk,
     durability: Durability,
     sessions: Vec<SessionConfig>,
-) -> Engine<PassOn, SimHost> {
+) -> Engine<PassOn, SimHost, SimDisk> {
     let config = EngineConfig {
         segment_bytes: 256 << 10,
         limits: Limits {
@@ -62,7 +62,7 @@ fn engine(
         },
         ..wire::config(durability, sessions)
     };
-    Engine::with_host(config, PassOn, SimHost::new(ENGINE, net, disk)).unwrap()
+    Engine::simulated(config, PassOn, SimHost::new(ENGINE, net, disk)).unwrap()
 }
 
 /// MsgType and MsgSeqNum of all that has arrived.

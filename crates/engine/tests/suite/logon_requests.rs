@@ -58,7 +58,7 @@ fn the_application_may_refuse_a_logon_that_the_session_would_take() {
         ..EngineConfig::default()
     };
     let host = SimHost::new(1, &net, &SimDisk::new());
-    let mut engine = Engine::with_host(config, Door::default(), host).unwrap();
+    let mut engine = Engine::simulated(config, Door::default(), host).unwrap();
     let locked = Arc::new(AtomicBool::new(false));
     let told = locked.clone();
     engine.on_event(move |_, event| {

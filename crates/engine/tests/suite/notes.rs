@@ -71,7 +71,7 @@ fn notes_come_back_after_a_crash_in_their_order() {
         for life in 0..3 {
             let host = SimHost::new(life + 1, &net, &disk);
             let mut engine =
-                Engine::with_host(config(durability), Desk::default(), host).expect("it starts");
+                Engine::simulated(config(durability), Desk::default(), host).expect("it starts");
             assert_eq!(engine.application_mut().noted, wanted, "{durability:?}");
             let conn = net.connect(0, PORT).expect("it listens");
             let seq = u64::from(life) * 3 + 1;
@@ -131,7 +131,7 @@ fn a_note_without_room_is_told_and_leaves_nothing() {
     for life in 1..3 {
         let host = SimHost::new(life, &net, &disk);
         let mut engine =
-            Engine::with_host(config(Durability::Process), Big, host).expect("it starts");
+            Engine::simulated(config(Durability::Process), Big, host).expect("it starts");
         let conn = net.connect(0, PORT).expect("it listens");
         wire::write(
             &net,

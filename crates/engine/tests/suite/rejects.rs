@@ -75,7 +75,7 @@ fn the_application_hears_what_was_rejected() {
         ..EngineConfig::default()
     };
     let host = SimHost::new(1, &net, &SimDisk::new());
-    let mut engine = Engine::with_host(config, Desk::default(), host).unwrap();
+    let mut engine = Engine::simulated(config, Desk::default(), host).unwrap();
     let conn = net.connect(0, PORT).unwrap();
     let mut say = |kind: &str, seq: u64, body: &str| {
         wire::write(&net, conn, "PEER", kind, seq, body);

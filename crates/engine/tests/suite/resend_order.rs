@@ -14,7 +14,7 @@ use common::wire::{self, Answerer, PORT, calm};
 struct Talk {
     net: SimNet,
     conn: ConnId,
-    engine: Engine<Answerer, SimHost>,
+    engine: Engine<Answerer, SimHost, SimDisk>,
 }
 
 impl Talk {
@@ -26,7 +26,7 @@ impl Talk {
             ..wire::config(durability, vec![wire::acceptor("PEER")])
         };
         let host = SimHost::new(1, &net, &SimDisk::new());
-        let engine = Engine::with_host(config, Answerer, host).unwrap();
+        let engine = Engine::simulated(config, Answerer, host).unwrap();
         let conn = net.connect(0, PORT).unwrap();
         Self { net, conn, engine }
     }

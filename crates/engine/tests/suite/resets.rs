@@ -60,7 +60,7 @@ fn config() -> EngineConfig {
 fn a_reset_is_heard_of_before_the_logon_that_causes_it() {
     let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
     let start =
-        |life| Engine::with_host(config(), Desk::default(), SimHost::new(life, &net, &disk));
+        |life| Engine::simulated(config(), Desk::default(), SimHost::new(life, &net, &disk));
     let mut engine = start(1).unwrap();
     let conn = net.connect(0, PORT).unwrap();
     wire::write(&net, conn, "PEER", "A", 1, "98=0|108=30|");
@@ -105,7 +105,7 @@ fn an_application_that_survives_no_panic_is_not_made_to() {
     let mut config = config();
     config.sessions[0].answer_panics = true;
     let host = SimHost::new(1, &net, &disk);
-    let error = Engine::with_host(config, Desk::default(), host).err();
+    let error = Engine::simulated(config, Desk::default(), host).err();
     assert!(
         matches!(&error, Some(EngineError::Config(ConfigError::Panics(name))) if name == "ENGINE->PEER"),
         "{error:?}"

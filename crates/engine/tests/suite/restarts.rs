@@ -60,7 +60,7 @@ impl World {
     }
 
     /// An engine of two sessions that restart with each connection, after the one before has been killed.
-    fn start(&mut self) -> Engine<Desk, SimHost> {
+    fn start(&mut self) -> Engine<Desk, SimHost, SimDisk> {
         if self.life > 0 {
             self.net.crash(self.life, false);
             self.disk.end_process();
@@ -74,13 +74,13 @@ impl World {
         let sessions = ["P0", "P1"].map(restarting).to_vec();
         let host = SimHost::new(self.life, &self.net, &self.disk);
         let config = config(Durability::Process, sessions);
-        let mut engine = Engine::with_host(config, Desk::default(), host).unwrap();
+        let mut engine = Engine::simulated(config, Desk::default(), host).unwrap();
         let heard = Arc::clone(&self.events);
         engine.on_event(move |_, event| heard.lock().unwrap().push(event.clone()));
         engine
     }
 
-    fn log_on(&self, engine: &mut Engine<Desk, SimHost>, peer: &str) -> ConnId {
+    fn log_on(&self, engine: &mut Engine<Desk, SimHost, SimDisk>, peer: &str) -> ConnId {
         let conn = self.net.connect(0, PORT).unwrap();
         wire::write(&self.net, conn, peer, "A", 1, "98=0|108=30|");
         turns(engine);

@@ -33,7 +33,7 @@ fn net() -> SimNet {
     SimNet::new(1, calm(1 << 20))
 }
 
-fn engine(net: &SimNet, sessions: Vec<SessionConfig>) -> Engine<Taker, SimHost> {
+fn engine(net: &SimNet, sessions: Vec<SessionConfig>) -> Engine<Taker, SimHost, SimDisk> {
     engine_on(&SimDisk::new(), 1, net, sessions)
 }
 
@@ -42,10 +42,10 @@ fn engine_on(
     node: u32,
     net: &SimNet,
     sessions: Vec<SessionConfig>,
-) -> Engine<Taker, SimHost> {
+) -> Engine<Taker, SimHost, SimDisk> {
     let config = wire::config(Durability::Process, sessions);
     let host = SimHost::new(node, net, disk);
-    Engine::with_host(config, Taker, host).expect("it starts")
+    Engine::simulated(config, Taker, host).expect("it starts")
 }
 
 fn acceptor(name: &str, port: u16, change: impl FnOnce(&mut session::Config)) -> SessionConfig {
@@ -57,13 +57,17 @@ fn acceptor(name: &str, port: u16, change: impl FnOnce(&mut session::Config)) ->
 }
 
 /// The names of the sessions that are logged on.
-fn on(engine: &Engine<Taker, SimHost>) -> Vec<&str> {
+fn on(engine: &Engine<Taker, SimHost, SimDisk>) -> Vec<&str> {
     let on = engine.sessions().filter(|session| session.logged_on);
     on.map(|session| session.name).collect()
 }
 
 /// Logs on with one more field; what the engine answers, with `|` for SOH.
-fn log_on(net: &SimNet, engine: &mut Engine<Taker, SimHost>, field: &str) -> (ConnId, String) {
+fn log_on(
+    net: &SimNet,
+    engine: &mut Engine<Taker, SimHost, SimDisk>,
+    field: &str,
+) -> (ConnId, String) {
     let conn = net.connect(0, PORT).expect("somebody listens");
     let body = format!("35=A|34=1|49=FIRM|52=20260302-08:00:01|56=HOUSE|{field}98=0|108=30|");
     net.write(conn, &whole("FIX.4.4", &body))
@@ -172,7 +176,11 @@ fn initiators_that_differ_in_the_qualifier_alone_share_nothing() {
 }
 
 /// Half a second for both.
-fn play(net: &SimNet, firm: &mut Engine<Taker, SimHost>, house: &mut Engine<Taker, SimHost>) {
+fn play(
+    net: &SimNet,
+    firm: &mut Engine<Taker, SimHost, SimDisk>,
+    house: &mut Engine<Taker, SimHost, SimDisk>,
+) {
     for _ in 0..50 {
         net.advance(Nanos(10_000_000));
         firm.turn().expect("the firm works");

@@ -62,7 +62,7 @@ struct Firm {
     role: Role,
     schedule: Schedule,
     node: u32,
-    engine: Option<Engine<Desk, SimHost>>,
+    engine: Option<Engine<Desk, SimHost, SimDisk>>,
     heard: Arc<Mutex<Vec<(Timestamp, Event)>>>,
     taken: Arc<Mutex<u64>>,
 }
@@ -116,7 +116,7 @@ impl Firm {
             taken: Arc::clone(&self.taken),
             ..Desk::default()
         };
-        let mut engine = Engine::with_host(config, desk, host).unwrap();
+        let mut engine = Engine::simulated(config, desk, host).unwrap();
         let heard = Arc::clone(&self.heard);
         engine.on_event(move |now, event| heard.lock().unwrap().push((now.wall, event.clone())));
         self.engine = Some(engine);

@@ -15,7 +15,7 @@ fn output(allowance: usize, batch: u64) -> Vec<u8> {
     let net = SimNet::new(1, calm(MUCH));
     let host = SimHost::new(1, &net, &SimDisk::new());
     let settings = config(Durability::Process, vec![acceptor("PEER")]);
-    let mut engine = Engine::with_host(settings, Answerer, host).unwrap();
+    let mut engine = Engine::simulated(settings, Answerer, host).unwrap();
     let conn = net.connect(0, PORT).unwrap();
     wire::write(&net, conn, "PEER", "A", 1, "98=0|108=30|");
     let (mut output, mut buffer) = (Vec::new(), vec![0; MUCH]);

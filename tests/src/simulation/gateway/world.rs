@@ -62,7 +62,7 @@ struct World {
     journal: JournalConfig,
     clients: Vec<Client>,
     venues: Vec<Venue>,
-    engine: Option<Engine<Gateway, SimHost>>,
+    engine: Option<Engine<Gateway, SimHost, SimDisk>>,
     node: u32,
     deaths: u64,
     requests: u64,
@@ -181,7 +181,7 @@ impl World {
     fn start(&mut self) -> Result<(), String> {
         self.node += 1;
         let host = SimHost::new(self.node, &self.net, &self.disk);
-        match Engine::with_host(self.config.clone(), self.gateway(), host) {
+        match Engine::simulated(self.config.clone(), self.gateway(), host) {
             Ok(engine) => {
                 self.engine = Some(engine);
                 Ok(())
@@ -301,7 +301,7 @@ impl World {
             self.disk.stop_after(self.random.below(12));
             self.node += 1;
             let host = SimHost::new(self.node, &self.net, &self.disk);
-            let started = Engine::with_host(self.config.clone(), self.gateway(), host);
+            let started = Engine::simulated(self.config.clone(), self.gateway(), host);
             self.tally.nested += u64::from(self.disk.has_stopped());
             drop(started);
             self.net.crash(self.node, false);
