@@ -9,9 +9,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use fixwire::config::EngineConfig;
 use fixwire::host::{ConnId, Dial, Host, ListenerId, Ready, SocketOptions, WakeUp};
-use fixwire::journal::{JournalError, Memory};
+use fixwire::journal::Memory;
 use fixwire::transport::Transport;
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use fixwire::config::{Connection, EngineConfig, Limits, LogonLimits, SessionConfig};
 use fixwire::event::Refusal;
 use fixwire::host::ConnId;
+use fixwire::journal::Memory;
 use fixwire::{Engine, Event};
 use fixwire_protocol::session::{self, BeginString, Role};
 use fixwire_protocol::{

@@ -21,11 +21,11 @@ use crate::event::{Event, PeerText, Refusal};
 use crate::host::{ConnId, Host, ListenerId};
 use crate::journal::Disk;
 use crate::lobby::{Guest, Listening, Lobby, Slot};
-use crate::network::allows;
 use crate::passwords::{Answer, Checker};
 use crate::raise::whose;
 use crate::route::{Password, find, has_certificate, has_password};
 use crate::tls::Spki;
+use fixwire_net::network::allows;
 
 /// Connections taken from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;

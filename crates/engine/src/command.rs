@@ -22,7 +22,7 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use crate::config::SessionConfig;
 use crate::counters::SessionReport;
 use crate::error::AddError;
-use crate::wake_up::WakeUp;
+use crate::host::WakeUp;
 
 const SEND: u8 = 1;
 const LOG_OUT: u8 = 2;

@@ -20,10 +20,11 @@ pub use crate::journal::Durability;
 use crate::journal::Retention;
 use crate::journal::{RUN, record::EFFECT};
 use crate::log::{FileLog, SqlLog};
-use crate::network::Network;
 use crate::passwords::Users;
 use crate::schedule::Schedule;
 use crate::transport::Transport;
+pub use fixwire_net::Wait;
+use fixwire_net::network::Network;
 
 pub use error::ConfigError;
 
@@ -275,18 +276,6 @@ impl EngineConfig {
 
 const fn longer(a: usize, b: usize) -> usize {
     if a > b { a } else { b }
-}
-
-/// What the engine's thread does in a turn that found no work.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Wait {
-    /// Looks again at once: the shortest response, and one core kept busy.
-    Spin,
-    /// Offers the core to other threads, then looks again.
-    Yield,
-    /// Sleeps until a socket is ready, a timer is due or a command arrives.
-    #[default]
-    Block,
 }
 
 /// Bounds of what peers can make the engine hold. None of them can be switched off.

@@ -40,12 +40,10 @@ mod line;
 mod lobby;
 pub mod log;
 pub mod messages;
-mod network;
 mod notes;
 mod obey;
 pub mod passwords;
 mod raise;
-pub mod regular;
 mod release;
 mod resending;
 mod route;
@@ -53,17 +51,16 @@ pub mod schedule;
 pub mod settings;
 pub mod store;
 mod throttle;
-pub mod tls;
 mod trail;
-pub mod transport;
 mod turn;
-mod wake_up;
 
 // Generated messages name the crates of this one as a user does.
 extern crate self as fixwire;
 
 pub use fixwire_journal as journal;
 pub use fixwire_journal::canary;
+pub use fixwire_net::network::{Network, NetworkError};
+pub use fixwire_net::{regular, tls, transport};
 pub use fixwire_protocol as protocol;
 
 pub use bucket::Rate;
@@ -77,5 +74,4 @@ pub use engine::Engine;
 pub use error::{AddError, EngineError};
 pub use event::Event;
 pub use host::Host;
-pub use network::{Network, NetworkError};
 pub use passwords::{Users, UsersError};

@@ -15,12 +15,12 @@ use crate::config::{Limits, SessionConfig};
 use crate::connection::Input;
 use crate::error::EngineError;
 use crate::event::Refusal;
+use crate::host::WakeUp;
 use crate::host::{ConnId, Host, ListenerId};
-use crate::network::allows;
 use crate::passwords::{Answer, Checker, Question};
 use crate::route::Route;
 use crate::transport::Transport;
-use crate::wake_up::WakeUp;
+use fixwire_net::network::allows;
 
 /// The pool of connections without a session.
 pub(crate) struct Lobby {

@@ -23,8 +23,8 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Argon2, Params};
 use fixwire_protocol::Secret;
 
+use crate::host::WakeUp;
 use crate::regular;
-use crate::wake_up::WakeUp;
 
 /// Least memory of a hash, KiB. OWASP Password Storage Cheat Sheet, argon2id.
 const LEAST_MEMORY: u32 = 19_456;

@@ -15,9 +15,9 @@ use fixwire_protocol::{SessionId, Tag, Timestamp};
 use super::files::Files;
 use super::{FileLog, LogError, SqlLog, Target};
 use crate::event::{Event, Sink};
+use crate::host::WakeUp;
 use crate::journal::NOTES;
 use crate::journal::{Originals, Position, Resent, Tail};
-use crate::wake_up::WakeUp;
 use fixwire_protocol::Redactor;
 use fixwire_sys::private;
 

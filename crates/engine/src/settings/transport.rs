@@ -9,11 +9,11 @@ use std::time::Duration;
 use super::problem::{Fault, LoadError, Problem};
 use super::resolved::{SessionSettings, Settings};
 use super::{Id, Setting, Value};
-use crate::network::Network;
 use crate::tls::{
     Authority, ClientCertificates, Identity, Pin, Suite, Tls, TlsError, TlsOptions, TlsPart,
 };
 use crate::transport::{HostPolicy, Password, Proxy, ProxyKind, Transport};
+use fixwire_net::network::Network;
 
 /// TLS that was made for a session of the file; true for an acceptor's.
 pub type Made = Vec<(bool, Tls)>;

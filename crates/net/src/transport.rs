@@ -61,14 +61,14 @@ impl Default for Transport {
 
 impl Transport {
     /// Whether a listener can serve both: what happens before the Logon is the same.
-    pub(crate) fn shares_listener(&self, other: &Self) -> bool {
+    pub fn shares_listener(&self, other: &Self) -> bool {
         self.tls == other.tls
             && self.balancers == other.balancers
             && self.reuse_address == other.reuse_address
     }
 
     /// The local address for an initiator's host.
-    pub(crate) fn local(&self, host: usize) -> Option<SocketAddr> {
+    pub fn local(&self, host: usize) -> Option<SocketAddr> {
         self.local
             .get(host)
             .or(self.local.last())

@@ -3,8 +3,15 @@
 //! The engine is generic over its [`Host`]: [`Os`] is the operating system, a simulator is another.
 //! Everything is non-blocking but [`Host::poll`], which may sleep.
 
+#![forbid(unsafe_code)]
+
+pub mod descriptors;
+pub mod network;
 mod os;
-pub mod sim;
+pub mod regular;
+pub mod tls;
+pub mod transport;
+mod wake_up;
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,8 +19,8 @@ use std::time::Duration;
 
 use fixwire_protocol::{Nanos, Now};
 
-pub use crate::wake_up::WakeUp;
 pub use os::{AnnounceFault, Announced, Os, read_proxy_header};
+pub use wake_up::WakeUp;
 
 use crate::tls::PeerCertificate;
 use crate::transport::Transport;
@@ -25,6 +32,18 @@ pub struct ConnId(pub u32);
 /// A listening address of the host.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct ListenerId(pub u32);
+
+/// What the engine's thread does in a turn that found no work.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Wait {
+    /// Looks again at once: the shortest response, and one core kept busy.
+    Spin,
+    /// Offers the core to other threads, then looks again.
+    Yield,
+    /// Sleeps until a socket is ready, a timer is due or a command arrives.
+    #[default]
+    Block,
+}
 
 /// What [`Host::poll`] found.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -82,7 +82,7 @@ impl Pin {
 
 /// Whether a peer may be a session's: it has shown one of the session's certificates, if the session
 /// names any.
-pub(crate) fn allowed(pins: &[Pin], shown: Option<&PeerCertificate>) -> bool {
+pub fn allowed(pins: &[Pin], shown: Option<&PeerCertificate>) -> bool {
     pins.is_empty() || shown.is_some_and(|shown| pins.iter().any(|pin| pin.fits(shown)))
 }
 

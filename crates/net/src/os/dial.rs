@@ -20,8 +20,8 @@ use super::guarded::{Before, Guarded};
 use super::tunnel::Tunnel;
 use super::{Link, Os, register};
 use crate::descriptors::{Purpose, check_reserve};
-use crate::host::{ConnId, Dial, Host, SocketOptions};
 use crate::tls::Stream;
+use crate::{ConnId, Dial, Host, SocketOptions};
 
 /// How long a peer may take to end a handshake of TLS 1.3 before our first message follows. A message that
 /// arrives in one piece with our last words of the handshake stays unread in QuickFIX/J until more comes.

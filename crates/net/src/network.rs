@@ -65,7 +65,7 @@ impl FromStr for Network {
 }
 
 /// Whether a list lets an address in; an empty list lets everybody in.
-pub(crate) fn allows(list: &[Network], address: IpAddr) -> bool {
+pub fn allows(list: &[Network], address: IpAddr) -> bool {
     list.is_empty() || list.iter().any(|network| network.contains(address))
 }
 

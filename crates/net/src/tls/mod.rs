@@ -28,17 +28,17 @@ use std::sync::Arc;
 
 pub use failure::TlsFailure;
 pub use options::{Authority, ClientCertificates, Identity, Suite, TlsError, TlsOptions, TlsPart};
-pub(crate) use pin::allowed;
+pub use pin::allowed;
 pub use pin::{PeerCertificate, Pin, Spki};
 
 #[cfg(not(feature = "tls"))]
 use absent::Context;
 #[cfg(not(feature = "tls"))]
-pub(crate) use absent::{Stream, Taken};
+pub use absent::{Stream, Taken};
 #[cfg(feature = "tls")]
 use context::Context;
 #[cfg(feature = "tls")]
-pub(crate) use stream::{Stream, Taken};
+pub use stream::{Stream, Taken};
 
 /// One side of TLS, its files read. Clones share it.
 #[derive(Clone)]
@@ -77,12 +77,12 @@ impl Tls {
     }
 
     /// A connection that was accepted.
-    pub(crate) fn accept(&self) -> Result<Stream, TlsFailure> {
+    pub fn accept(&self) -> Result<Stream, TlsFailure> {
         self.context.accept()
     }
 
     /// A connection to this host.
-    pub(crate) fn connect(&self, host: &str) -> Result<Stream, TlsFailure> {
+    pub fn connect(&self, host: &str) -> Result<Stream, TlsFailure> {
         let name = self.options.server_name.as_deref().unwrap_or(host);
         self.context.connect(name)
     }

@@ -110,7 +110,7 @@ impl From<TlsFailure> for io::Error {
 
 impl TlsFailure {
     /// The failure that an error of a host carries, if it is one of TLS.
-    pub(crate) fn of(error: &io::Error) -> Option<Self> {
+    pub fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref::<Self>().copied()
     }
 }
