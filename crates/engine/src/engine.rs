@@ -172,6 +172,33 @@ impl<A: Application> Engine<A, SimHost, SimDisk> {
     }
 }
 
+/// The sessions of a configuration, and those that its templates are made of.
+fn configured(config: &EngineConfig) -> impl Iterator<Item = &SessionConfig> {
+    let templates = config.templates.iter().map(|template| &template.session);
+    config.sessions.iter().chain(templates)
+}
+
+/// Listens for all of them.
+fn open_lobby(config: &EngineConfig, host: &mut impl Host) -> Result<Lobby, EngineError> {
+    let mut lobby = Lobby::new(&config.limits, host.wake_up());
+    for (index, session) in config.sessions.iter().enumerate() {
+        dynamic::open(&mut lobby, host, Target::Session(index), session)?;
+    }
+    for (index, template) in config.templates.iter().enumerate() {
+        dynamic::open(&mut lobby, host, Target::Template(index), &template.session)?;
+    }
+    Ok(lobby)
+}
+
+fn sizes(config: &EngineConfig) -> journal::Config {
+    journal::Config {
+        segment_bytes: segment_bytes(config),
+        synced_before_sent: config.durability == Durability::Disk,
+        retention: config.retention,
+        ..journal::Config::default()
+    }
+}
+
 /// The folder that a configuration names, or memory.
 fn os_disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
     if config.durability == Durability::Memory {
@@ -193,30 +220,16 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         disk: impl FnOnce(&EngineConfig) -> Result<D, JournalError>,
     ) -> Result<Self, EngineError> {
         config.check().map_err(EngineError::Config)?;
-        let templates = config.templates.iter().map(|template| &template.session);
-        for session in config.sessions.iter().chain(templates) {
+        for session in configured(&config) {
             check_panics(&app, session).map_err(EngineError::Config)?;
         }
         let now = host.now();
         let outbox_bytes = config.outbox_bytes();
         // First what may be in use elsewhere, then what writes.
-        let mut lobby = Lobby::new(&config.limits, host.wake_up());
-        for (index, session) in config.sessions.iter().enumerate() {
-            dynamic::open(&mut lobby, &mut host, Target::Session(index), session)?;
-        }
-        for (index, template) in config.templates.iter().enumerate() {
-            let target = Target::Template(index);
-            dynamic::open(&mut lobby, &mut host, target, &template.session)?;
-        }
+        let mut lobby = open_lobby(&config, &mut host)?;
         let mut disk = disk(&config)?;
         disk.wake_with(host.wake_up());
-        let sizes = journal::Config {
-            segment_bytes: segment_bytes(&config),
-            synced_before_sent: config.durability == Durability::Disk,
-            retention: config.retention,
-            ..journal::Config::default()
-        };
-        let (mut journal, Recovered { torn: cut, .. }) = Journal::open(disk, sizes)?;
+        let (mut journal, Recovered { torn: cut, .. }) = Journal::open(disk, sizes(&config))?;
         let notes = Notes::recover(&journal, &mut app);
         let mut sessions = Vec::with_capacity(config.sessions.len());
         let mut lines = Vec::with_capacity(config.sessions.len());
@@ -231,17 +244,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         dynamic::recall_peers(&journal, &lines, &mut lobby);
         let mut decoder = Decoder::with_capacity(config.max_fields);
-        let templates = config.templates.iter().map(|template| &template.session);
-        for session in config.sessions.iter().chain(templates) {
-            if let Some(dictionary) = &session.session.dictionary {
-                decoder.learn(dictionary);
-            }
-        }
-        let header_room = sessions
-            .iter()
-            .map(Session::header_room)
-            .max()
-            .unwrap_or_default();
+        let dictionaries = configured(&config).filter_map(|it| it.session.dictionary.as_ref());
+        dictionaries.for_each(|dictionary| decoder.learn(dictionary));
+        let header_rooms = sessions.iter().map(Session::header_room);
+        let header_room = header_rooms.max().unwrap_or_default();
         Ok(Self {
             commands: Commands::new(host.wake_up(), config.max_message),
             read_buffer: config.read_buffer,

@@ -53,6 +53,28 @@ pub struct Filter {
     pub masked: Vec<Tag>,
 }
 
+impl Filter {
+    fn lets_through(&self, name: &str, shown: &Shown<'_>) -> bool {
+        let direction = match shown.what {
+            "in" => Some(Direction::In),
+            "out" => Some(Direction::Out),
+            _ => None,
+        };
+        let has = |(tag, value): &(Tag, Vec<u8>)| {
+            let field = [tag.to_string().as_bytes(), b"=", value].concat();
+            let mut fields = shown.bytes.split(|&byte| byte == 1);
+            fields.any(|found| found == field)
+        };
+        let is_first = |first| shown.seq.is_some_and(|seq| seq >= first);
+        let is_last = |last| shown.seq.is_some_and(|seq| seq <= last);
+        self.session.as_ref().is_none_or(|only| only == name)
+            && self.direction.is_none_or(|only| direction == Some(only))
+            && self.first_seq.is_none_or(is_first)
+            && self.last_seq.is_none_or(is_last)
+            && self.fields.iter().all(has)
+    }
+}
+
 /// Fields whose values are secrets, with the tag of their length when they are data.
 /// Password(554), NewPassword(925), RawData(96), EncryptedPassword(1402), EncryptedNewPassword(1404).
 const SECRETS: [(&[u8], Option<&[u8]>); 5] = [
@@ -132,19 +154,9 @@ fn print(
                 b"",
             ))?;
         }
-        Kind::Resent => originals.resent(record, |resent| match resent {
-            Resent::Message { seq, bytes } => {
-                show(Shown::new(session, "out", Some(seq), "resent", bytes))
-            }
-            Resent::GapFill { seq, bytes, .. } => {
-                show(Shown::new(session, "out", Some(seq), "gap fill", bytes))
-            }
-            Resent::Gone { first, last, .. } => {
-                let mark = "resent, no longer in the journal";
-                (first..=last)
-                    .try_for_each(|seq| show(Shown::new(session, "out", Some(seq), mark, b"")))
-            }
-        })?,
+        Kind::Resent => {
+            originals.resent(record, |resent| show_resent(session, &resent, show))?;
+        }
         Kind::Session => show(Shown::new(session, "session", None, "", record.body))?,
         Kind::Reset => show(Shown::new(session, "reset", None, "", record.body))?,
         Kind::Note => show(Shown::new(session, "note", None, "", record.body))?,
@@ -162,6 +174,27 @@ fn print(
         show(Shown::new(session, what, Some(seq), "", bytes))?;
     }
     Ok(())
+}
+
+/// Shows what was sent again.
+fn show_resent(
+    session: JournalId,
+    resent: &Resent<'_>,
+    show: &mut impl FnMut(Shown<'_>) -> Result<(), JournalError>,
+) -> Result<(), JournalError> {
+    match *resent {
+        Resent::Message { seq, bytes } => {
+            show(Shown::new(session, "out", Some(seq), "resent", bytes))
+        }
+        Resent::GapFill { seq, bytes, .. } => {
+            show(Shown::new(session, "out", Some(seq), "gap fill", bytes))
+        }
+        Resent::Gone { first, last, .. } => {
+            let mark = "resent, no longer in the journal";
+            (first..=last)
+                .try_for_each(|seq| show(Shown::new(session, "out", Some(seq), mark, b"")))
+        }
+    }
 }
 
 /// Whether a message is our Reject of the message with this number.
@@ -221,25 +254,7 @@ impl Line<'_> {
         } = self.shown;
         let record = self.record;
         let name = names.get(session.0 as usize).copied().unwrap_or("?");
-        let direction = match what {
-            "in" => Some(Direction::In),
-            "out" => Some(Direction::Out),
-            _ => None,
-        };
-        let has = |(tag, value): &(Tag, Vec<u8>)| {
-            let field = [tag.to_string().as_bytes(), b"=", value].concat();
-            bytes.split(|&byte| byte == 1).any(|found| found == field)
-        };
-        if filter.session.as_ref().is_some_and(|only| only != name)
-            || filter.direction.is_some_and(|only| direction != Some(only))
-            || filter
-                .first_seq
-                .is_some_and(|first| seq.is_none_or(|seq| seq < first))
-            || filter
-                .last_seq
-                .is_some_and(|last| seq.is_none_or(|seq| seq > last))
-            || !filter.fields.iter().all(has)
-        {
+        if !filter.lets_through(name, &self.shown) {
             return Ok(());
         }
         let text = match redactor {

@@ -138,15 +138,51 @@ fn session_config(
     tls: &mut super::transport::Made,
     users: &mut safety::Files,
 ) -> Result<SessionConfig, LoadError> {
-    let text = |id| from.text(id).unwrap_or_default();
+    let role = match from.text(Id::ConnectionType) {
+        Some("initiator") => Role::Initiator,
+        _ => Role::Acceptor,
+    };
+    let schedule = super::schedule::with_holidays(from)
+        .map_err(|(id, note)| settings.error(from, id, note))?;
+    let buffer = |id| {
+        from.int(id)
+            .filter(|size| *size > 0)
+            .and_then(|size| size.try_into().ok())
+    };
+    let custom: BTreeMap<String, String> = from
+        .custom
+        .iter()
+        .map(|custom| (custom.key.clone(), custom.value.clone()))
+        .collect();
+    Ok(SessionConfig {
+        session: fix_config(settings, from, role, shelf)?,
+        name: from.name(),
+        connection: match role {
+            Role::Initiator => dial(from),
+            Role::Acceptor => listen(from),
+        },
+        validate_checksum: from.bool(Id::ValidateChecksum),
+        nodelay: from.bool(Id::SocketNodelay),
+        answer_panics: from.bool(Id::RejectMessageOnUnhandledException),
+        send_buffer: buffer(Id::SocketSendBufferSize),
+        receive_buffer: buffer(Id::SocketReceiveBufferSize),
+        schedule,
+        access: safety::access(settings, from, users)?,
+        flow: safety::flow(from),
+        transport: super::transport::transport(settings, from, tls)?,
+        custom,
+    })
+}
+
+/// What the session itself is told.
+fn fix_config(
+    settings: &Settings,
+    from: &SessionSettings,
+    role: Role,
+    shelf: &mut Shelf,
+) -> Result<Config, LoadError> {
     let bytes = |id| from.text(id).unwrap_or_default().as_bytes().to_vec();
     let time = |id| from.time(id).unwrap_or_default();
-    let initiator = text(Id::ConnectionType) == "initiator";
-    let role = if initiator {
-        Role::Initiator
-    } else {
-        Role::Acceptor
-    };
     let begin_string = begin_string(settings, from)?;
     let dictionary = dictionary(settings, from, begin_string, shelf)?;
     let appl_dictionaries = appl_dictionaries(settings, from, begin_string, shelf)?;
@@ -228,34 +264,7 @@ fn session_config(
     session.username = bytes(Id::Username);
     session.password = bytes(Id::Password).into();
     session.logon_fields = from.all(Id::LogonTag).filter_map(logon_field).collect();
-
-    let schedule = super::schedule::with_holidays(from)
-        .map_err(|(id, note)| settings.error(from, id, note))?;
-    let buffer = |id| {
-        from.int(id)
-            .filter(|size| *size > 0)
-            .and_then(|size| size.try_into().ok())
-    };
-    let custom: BTreeMap<String, String> = from
-        .custom
-        .iter()
-        .map(|custom| (custom.key.clone(), custom.value.clone()))
-        .collect();
-    Ok(SessionConfig {
-        session,
-        name: from.name(),
-        connection: if initiator { dial(from) } else { listen(from) },
-        validate_checksum: from.bool(Id::ValidateChecksum),
-        nodelay: from.bool(Id::SocketNodelay),
-        answer_panics: from.bool(Id::RejectMessageOnUnhandledException),
-        send_buffer: buffer(Id::SocketSendBufferSize),
-        receive_buffer: buffer(Id::SocketReceiveBufferSize),
-        schedule,
-        access: safety::access(settings, from, users)?,
-        flow: safety::flow(from),
-        transport: super::transport::transport(settings, from, tls)?,
-        custom,
-    })
+    Ok(session)
 }
 
 fn listen(from: &SessionSettings) -> Connection {

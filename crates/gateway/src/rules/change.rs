@@ -259,25 +259,33 @@ impl<'w> Work<'w> {
                 fields,
                 otherwise,
                 tried,
-            } => {
-                let mut entry = entry;
-                for field in fields {
-                    let value = self.world.facts.recalled(field.tag);
-                    let Some(value) = value.or(otherwise.as_deref()) else {
-                        match tried {
-                            true => continue,
-                            false => return Err(Failure::NotRemembered(field.tag)),
-                        }
-                    };
-                    self.text.clear();
-                    self.text.extend_from_slice(value);
-                    let before = self.draft.len();
-                    self.put(field, entry)?;
-                    entry = entry.map(|entry| entry.grown(before, self.draft.len()));
-                }
-                Ok(())
-            }
+            } => self.recall(fields, otherwise.as_deref(), *tried, entry),
         }
+    }
+
+    /// Puts back what is remembered for an order.
+    fn recall(
+        &mut self,
+        fields: &[FieldRef],
+        otherwise: Option<&[u8]>,
+        tried: bool,
+        mut entry: Option<Entry<'w>>,
+    ) -> Result<(), Failure> {
+        for field in fields {
+            let value = self.world.facts.recalled(field.tag);
+            let Some(value) = value.or(otherwise) else {
+                match tried {
+                    true => continue,
+                    false => return Err(Failure::NotRemembered(field.tag)),
+                }
+            };
+            self.text.clear();
+            self.text.extend_from_slice(value);
+            let before = self.draft.len();
+            self.put(field, entry)?;
+            entry = entry.map(|entry| entry.grown(before, self.draft.len()));
+        }
+        Ok(())
     }
 
     /// Writes ClOrdID and behind it what is to be remembered, as `tag=value` and SOH; a field that is not

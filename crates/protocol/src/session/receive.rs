@@ -170,19 +170,32 @@ impl Session {
                 };
                 self.ask_for_gap(now, number, outbox)
             }
-            Place::TooLow if !marks.poss_dup => {
-                let text = too_low(self.next_in, number);
-                self.refuse_session(now, &text, outbox)
+            Place::TooLow => self.receive_too_low(now, message, number, marks.poss_dup, outbox),
+        }
+    }
+
+    /// A message whose number has been received before: resent, or the peer has lost count.
+    #[cold]
+    fn receive_too_low(
+        &mut self,
+        now: Now,
+        message: &Message<'_>,
+        number: u64,
+        poss_dup: bool,
+        outbox: &mut Outbox,
+    ) -> Verdict {
+        if !poss_dup {
+            let text = too_low(self.next_in, number);
+            return self.refuse_session(now, &text, outbox);
+        }
+        match self.read_repetition(message) {
+            Repetition::Fine if self.config.deliver_poss_dups => self.show_again(message),
+            Repetition::Fine => self.leave(Fate::Duplicate),
+            Repetition::Wrong(objection) => {
+                self.write_reject(message, objection, outbox);
+                Verdict::Handled
             }
-            Place::TooLow => match self.read_repetition(message) {
-                Repetition::Fine if self.config.deliver_poss_dups => self.show_again(message),
-                Repetition::Fine => self.leave(Fate::Duplicate),
-                Repetition::Wrong(objection) => {
-                    self.write_reject(message, objection, outbox);
-                    Verdict::Handled
-                }
-                Repetition::Impossible => self.refuse_impossible(now, message, outbox),
-            },
+            Repetition::Impossible => self.refuse_impossible(now, message, outbox),
         }
     }
 

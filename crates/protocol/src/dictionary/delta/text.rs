@@ -235,21 +235,7 @@ impl<'a> Words<'a> {
                 let field = self.name("a field")?;
                 Ok(Change::RemoveValue { value, field })
             }
-            (_, "value") => {
-                let value = self.name("the value")?;
-                let name = self.name("a name for the value")?;
-                match how {
-                    How::Change => self.expect("of", "of FIELD")?,
-                    _ => self.expect("to", "to FIELD")?,
-                }
-                let field = self.name("a field")?;
-                Ok(Change::Value {
-                    how,
-                    value,
-                    name,
-                    field,
-                })
-            }
+            (_, "value") => self.value(how),
             (How::Remove, "message") => Ok(Change::RemoveMessage(self.name("a message")?)),
             (_, "message") => {
                 let msg_type = self.msg_type()?;
@@ -296,6 +282,22 @@ impl<'a> Words<'a> {
             (How::Add, _) => self.member(what == "group"),
             _ => Err(token.unexpected("member: a component is changed field by field")),
         }
+    }
+
+    fn value(&mut self, how: How) -> Result<Change, Failure> {
+        let value = self.name("the value")?;
+        let name = self.name("a name for the value")?;
+        match how {
+            How::Change => self.expect("of", "of FIELD")?,
+            _ => self.expect("to", "to FIELD")?,
+        }
+        let field = self.name("a field")?;
+        Ok(Change::Value {
+            how,
+            value,
+            name,
+            field,
+        })
     }
 
     fn field(&mut self, how: How) -> Result<Change, Failure> {
