@@ -37,17 +37,40 @@ pub fn names_orders(msg_type: &[u8]) -> bool {
 }
 
 /// Whether this field has an id that a gateway may write anew.
+#[inline]
 #[must_use]
 pub fn is_id(tag: Tag) -> bool {
-    let asks = table::ASKS.iter().flat_map(|(_, asks)| asks.iter());
-    let answers = table::ANSWERS
-        .iter()
-        .flat_map(|(_, answers)| answers.iter());
-    let mut tags = asks
-        .map(|ask| ask.tag)
-        .chain(answers.map(|answer| answer.tag));
-    tags.any(|one| one == tag)
+    let word = IDS.get(tag as usize / 64);
+    word.is_some_and(|word| word >> (tag % 64) & 1 == 1)
 }
+
+/// The fields of all rows of the tables, a bit each. It is asked of every field of every message.
+static IDS: [u64; 40] = {
+    let mut bits = [0; 40];
+    let mut row = 0;
+    while row < table::ASKS.len() {
+        let asks = table::ASKS[row].1;
+        let mut at = 0;
+        while at < asks.len() {
+            let tag = asks[at].tag;
+            bits[tag as usize / 64] |= 1 << (tag % 64);
+            at += 1;
+        }
+        row += 1;
+    }
+    row = 0;
+    while row < table::ANSWERS.len() {
+        let answers = table::ANSWERS[row].1;
+        let mut at = 0;
+        while at < answers.len() {
+            let tag = answers[at].tag;
+            bits[tag as usize / 64] |= 1 << (tag % 64);
+            at += 1;
+        }
+        row += 1;
+    }
+    bits
+};
 
 /// Whether a message of this type begins something that stays open until it is answered: an order, a
 /// replacement, a cancel.
@@ -196,5 +219,24 @@ impl Orders {
             let name = self.book.of_client(client, venue.id, Kind::Order, id);
             name.is_some_and(|name| self.book.name(name).state.is_open())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_the_fields_of_the_tables() {
+        let asks = table::ASKS.iter().flat_map(|(_, asks)| asks.iter());
+        let answers = table::ANSWERS
+            .iter()
+            .flat_map(|(_, answers)| answers.iter());
+        let asked: alloc::vec::Vec<Tag> = asks.map(|ask| ask.tag).collect();
+        let answered: alloc::vec::Vec<Tag> = answers.map(|answer| answer.tag).collect();
+        for tag in (0..10_000).chain([Tag::MAX]) {
+            let is_in_a_row = asked.contains(&tag) || answered.contains(&tag);
+            assert_eq!(is_id(tag), is_in_a_row, "{tag}");
+        }
     }
 }
