@@ -449,41 +449,7 @@ impl Peer {
         let seq = number(raw, "34").ok_or_else(|| format!("no MsgSeqNum: {}", show(raw)))?;
         let kind = value(raw, "35").unwrap_or_default();
         let repeated = value(raw, "43") == Some(b"Y");
-        if kind == b"A" && self.wants_reset {
-            if value(raw, "141") != Some(b"Y") || seq != 1 {
-                return Err(format!(
-                    "a reset was asked for, the answer is {}",
-                    show(raw)
-                ));
-            }
-            self.wants_reset = false;
-        } else if kind == b"A" && value(raw, "141") == Some(b"Y") && !repeated {
-            if seq != 1 {
-                return Err(format!("A3: a reset with another number: {}", show(raw)));
-            }
-            self.reset_by_engine();
-            self.answers_reset = true;
-        }
-        let key = (self.epoch, seq);
-        if repeated {
-            if kind != b"4" {
-                let bare = essence(raw);
-                if let Some(first) = self.seen.get(&key)
-                    && essence(first) != bare
-                {
-                    return Err(format!("A2: {} repeats {}", show(raw), show(first)));
-                }
-                self.repeated.insert(key, bare);
-            }
-        } else if let Some(first) = self.seen.get(&key) {
-            return Err(format!(
-                "A2: number {seq} twice: {} and {}",
-                show(first),
-                show(raw)
-            ));
-        } else {
-            self.seen.insert(key, raw.to_vec());
-        }
+        self.compare(raw, seq, kind, repeated)?;
         if seq > self.next_in {
             if kind == b"A" {
                 self.logon_came();
@@ -556,6 +522,46 @@ impl Peer {
             _ => return Err(format!("an unexpected message: {}", show(raw))),
         }
         Ok(false)
+    }
+
+    /// Holds a message against a reset that runs and against what had its number before.
+    fn compare(&mut self, raw: &[u8], seq: u64, kind: &[u8], repeated: bool) -> Result<(), String> {
+        if kind == b"A" && self.wants_reset {
+            if value(raw, "141") != Some(b"Y") || seq != 1 {
+                return Err(format!(
+                    "a reset was asked for, the answer is {}",
+                    show(raw)
+                ));
+            }
+            self.wants_reset = false;
+        } else if kind == b"A" && value(raw, "141") == Some(b"Y") && !repeated {
+            if seq != 1 {
+                return Err(format!("A3: a reset with another number: {}", show(raw)));
+            }
+            self.reset_by_engine();
+            self.answers_reset = true;
+        }
+        let key = (self.epoch, seq);
+        if repeated {
+            if kind != b"4" {
+                let bare = essence(raw);
+                if let Some(first) = self.seen.get(&key)
+                    && essence(first) != bare
+                {
+                    return Err(format!("A2: {} repeats {}", show(raw), show(first)));
+                }
+                self.repeated.insert(key, bare);
+            }
+        } else if let Some(first) = self.seen.get(&key) {
+            return Err(format!(
+                "A2: number {seq} twice: {} and {}",
+                show(first),
+                show(raw)
+            ));
+        } else {
+            self.seen.insert(key, raw.to_vec());
+        }
+        Ok(())
     }
 
     fn logon_came(&mut self) {

@@ -42,54 +42,14 @@ impl fmt::Display for Event {
             Self::LogoutSent { text, .. } => write!(f, "sent Logout{}", Said(text)),
             Self::RejectReceived { reject, .. } => write!(f, "received {reject}"),
             Self::RejectSent { reject, .. } => write!(f, "sent {reject}"),
-            Self::GapDetected {
-                expected,
-                received,
-                begin,
-                end,
-                ..
-            } => {
-                match received {
-                    Some(received) => write!(f, "gap: expected MsgSeqNum {expected}, received {received}")?,
-                    None => write!(f, "gap: still expecting MsgSeqNum {expected}")?,
-                }
-                write!(f, "; sent ResendRequest {begin} to {end}")
-            }
-            Self::GapAnnounced { first, last, .. } => write!(
-                f,
-                "gap: MsgSeqNum {first} to {last} missing; our Logon asked for them (NextExpectedMsgSeqNum)"
-            ),
-            Self::GapFilled { first, last, .. } => {
-                write!(f, "gap filled: MsgSeqNum {first} to {last}")
-            }
-            Self::GapNotFilled { first, last, .. } => {
-                write!(f, "gap not filled: MsgSeqNum {first} to {last} missing")
-            }
-            Self::ResendRequestReceived { begin, end, .. } => {
-                write!(f, "received ResendRequest {begin} to {end}")
-            }
-            Self::ResendCompleted {
-                first,
-                last,
-                messages,
-                gap_fills,
-                ..
-            } => write!(
-                f,
-                "resend complete: MsgSeqNum {first} to {last}, {} and {}",
-                Counted(*messages, "message"),
-                Counted(*gap_fills, "gap fill")
-            ),
-            Self::ResendCutShort {
-                first, last, next, ..
-            } => write!(
-                f,
-                "resend not complete: MsgSeqNum {next} to {last} of {first} to {last} not resent"
-            ),
-            Self::SequenceResetReceived { expected, new, .. } => write!(
-                f,
-                "received SequenceReset-Reset: next expected MsgSeqNum is {new}, was {expected}"
-            ),
+            Self::GapDetected { .. }
+            | Self::GapAnnounced { .. }
+            | Self::GapFilled { .. }
+            | Self::GapNotFilled { .. }
+            | Self::ResendRequestReceived { .. }
+            | Self::ResendCompleted { .. }
+            | Self::ResendCutShort { .. }
+            | Self::SequenceResetReceived { .. } => write_gap(self, f),
             Self::SessionOpened { .. } => f.write_str("open: the session schedule allows logon"),
             Self::SessionClosed { opens: None, .. } => f.write_str("closed by the session schedule"),
             Self::SessionClosed {
@@ -118,41 +78,119 @@ impl fmt::Display for Event {
                  JournalLogOnlyLimit in an hour; see what the peer repeats"
             ),
             Self::Garbled { why, .. } => write!(f, "garbled message ignored: {why:?}"),
-            Self::NotSent { messages } => write!(
-                f,
-                "{} dropped: too long, a UserRequest before logon, or for a session that is unknown, closed by \
-                 schedule or restarts its sequence numbers",
-                Counted(*messages, "message")
-            ),
+            Self::NotSent { .. } | Self::Voided { .. } | Self::Panicked { .. } => write_dropped(self, f),
             Self::NotReset { .. } => f.write_str(
                 "sequence numbers not reset: log out first, or wait for the end of the Logon or Logout",
-            ),
-            Self::Voided { messages } => write!(
-                f,
-                "{} dropped that waited to be sent: the sequence numbers were reset",
-                Counted(*messages, "message")
-            ),
-            Self::Panicked { messages } => write!(
-                f,
-                "the application panicked: {} rejected",
-                Counted(*messages, "message")
             ),
             Self::JournalFailed { error } => write!(f, "{error}"),
             Self::JournalCut { cut } => write!(f, "{cut}"),
             Self::JournalTrouble { trouble } => write!(f, "{trouble}"),
-            Self::LogIncomplete { log, first, last } => write!(
-                f,
-                "message log in {}: messages missing, because journal segments {first} to {last} were removed before \
-                 they were logged; set JournalKeep longer than an outage of the log",
-                log_name(log)
-            ),
-            Self::LogResumed { log } => write!(f, "message log in {}: resumed", log_name(log)),
-            Self::LogReopened { log } => write!(f, "message and event log in {}: reopened", log_name(log)),
-            Self::LogFailed { error } => write!(f, "message log: {error}"),
+            Self::LogIncomplete { .. }
+            | Self::LogResumed { .. }
+            | Self::LogReopened { .. }
+            | Self::LogFailed { .. } => write_log(self, f),
             Self::Suppressed { kind, events, .. } => {
                 write!(f, "{} not shown: {kind}", Counted(*events, "more event"))
             }
         }
+    }
+}
+
+/// The sentences about gaps and resends; other events have none here.
+fn write_gap(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match event {
+        Event::GapDetected {
+            expected,
+            received,
+            begin,
+            end,
+            ..
+        } => {
+            match received {
+                Some(received) => {
+                    write!(f, "gap: expected MsgSeqNum {expected}, received {received}")?
+                }
+                None => write!(f, "gap: still expecting MsgSeqNum {expected}")?,
+            }
+            write!(f, "; sent ResendRequest {begin} to {end}")
+        }
+        Event::GapAnnounced { first, last, .. } => write!(
+            f,
+            "gap: MsgSeqNum {first} to {last} missing; our Logon asked for them (NextExpectedMsgSeqNum)"
+        ),
+        Event::GapFilled { first, last, .. } => {
+            write!(f, "gap filled: MsgSeqNum {first} to {last}")
+        }
+        Event::GapNotFilled { first, last, .. } => {
+            write!(f, "gap not filled: MsgSeqNum {first} to {last} missing")
+        }
+        Event::ResendRequestReceived { begin, end, .. } => {
+            write!(f, "received ResendRequest {begin} to {end}")
+        }
+        Event::ResendCompleted {
+            first,
+            last,
+            messages,
+            gap_fills,
+            ..
+        } => write!(
+            f,
+            "resend complete: MsgSeqNum {first} to {last}, {} and {}",
+            Counted(*messages, "message"),
+            Counted(*gap_fills, "gap fill")
+        ),
+        Event::ResendCutShort {
+            first, last, next, ..
+        } => write!(
+            f,
+            "resend not complete: MsgSeqNum {next} to {last} of {first} to {last} not resent"
+        ),
+        Event::SequenceResetReceived { expected, new, .. } => write!(
+            f,
+            "received SequenceReset-Reset: next expected MsgSeqNum is {new}, was {expected}"
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The sentences about messages that do not leave; other events have none here.
+fn write_dropped(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match event {
+        Event::NotSent { messages } => write!(
+            f,
+            "{} dropped: too long, a UserRequest before logon, or for a session that is unknown, closed by \
+             schedule or restarts its sequence numbers",
+            Counted(*messages, "message")
+        ),
+        Event::Voided { messages } => write!(
+            f,
+            "{} dropped that waited to be sent: the sequence numbers were reset",
+            Counted(*messages, "message")
+        ),
+        Event::Panicked { messages } => write!(
+            f,
+            "the application panicked: {} rejected",
+            Counted(*messages, "message")
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// The sentences about logs; other events have none here.
+fn write_log(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match event {
+        Event::LogIncomplete { log, first, last } => write!(
+            f,
+            "message log in {}: messages missing, because journal segments {first} to {last} were removed before \
+             they were logged; set JournalKeep longer than an outage of the log",
+            log_name(log)
+        ),
+        Event::LogResumed { log } => write!(f, "message log in {}: resumed", log_name(log)),
+        Event::LogReopened { log } => {
+            write!(f, "message and event log in {}: reopened", log_name(log))
+        }
+        Event::LogFailed { error } => write!(f, "message log: {error}"),
+        _ => Ok(()),
     }
 }
 

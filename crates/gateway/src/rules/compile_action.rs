@@ -177,19 +177,7 @@ impl<'c> Compiler<'c, '_, '_> {
 
     fn change(&mut self, here: &mut Here<'_, 'c>, action: &Action) -> Option<Change> {
         match action {
-            Action::Set(field, text) => {
-                let field = self.written(here, field, Write::Set);
-                let pieces = self.template(here, text);
-                let (field, pieces) = (field?, pieces?);
-                if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
-                    let value = &text.text;
-                    let good = self
-                        .names
-                        .value(&here.scope, field.tag, value, Form::Quoted);
-                    self.noted(here, text.at, good)?;
-                }
-                Some(Change::Set(field, pieces))
-            }
+            Action::Set(field, text) => self.set(here, field, text),
             Action::Copy { from, to, tried } => {
                 let found = self.names.field(&here.scope, &from.text);
                 let from = self.noted(here, from.at, found);
@@ -229,29 +217,7 @@ impl<'c> Compiler<'c, '_, '_> {
                 to,
                 otherwise,
                 tried,
-            } => {
-                let found = self.names.field(&here.scope, &from.text);
-                let from = self.noted(here, from.at, found);
-                let column = self.column(here, table);
-                let to = self.written(here, to, Write::Set);
-                let ((at, column), from, to) = (column?, from?, to?);
-                self.all_values(here, table, (at, column), &to);
-                if let Some(text) = otherwise {
-                    let good = self
-                        .names
-                        .value(&here.scope, to.tag, &text.text, Form::Quoted);
-                    self.noted(here, text.at, good)?;
-                }
-                let otherwise = otherwise.as_ref();
-                Some(Change::Map {
-                    from,
-                    table: at,
-                    column,
-                    to,
-                    otherwise: otherwise.map(|text| text.text.as_bytes().to_vec()),
-                    tried: *tried,
-                })
-            }
+            } => self.map(here, [from, table, to], otherwise.as_ref(), *tried),
             Action::Format(field, format) => {
                 let field = self.written(here, field, Write::Set)?;
                 Some(Change::Format(field, *format))
@@ -295,29 +261,79 @@ impl<'c> Compiler<'c, '_, '_> {
                 fields,
                 otherwise,
                 tried,
-            } => {
-                let fields = fields.iter().map(|name| {
-                    let field = self.written(here, name, Write::Set)?;
-                    let at = here.text.offset(name.at);
-                    self.recalled.push((at, name.text.clone(), field.tag));
-                    if let Some(text) = otherwise {
-                        let good =
-                            self.names
-                                .value(&here.scope, field.tag, &text.text, Form::Quoted);
-                        self.noted(here, text.at, good)?;
-                    }
-                    Some(field)
-                });
-                let fields: Vec<Option<FieldRef>> = fields.collect();
-                let otherwise = otherwise.as_ref();
-                Some(Change::Recall {
-                    fields: fields.into_iter().collect::<Option<_>>()?,
-                    otherwise: otherwise.map(|text| text.text.as_bytes().to_vec()),
-                    tried: *tried,
-                })
-            }
+            } => self.recall(here, fields, otherwise.as_ref(), *tried),
             _ => None,
         }
+    }
+
+    fn set(&mut self, here: &mut Here<'_, 'c>, field: &Name, text: &Name) -> Option<Change> {
+        let field = self.written(here, field, Write::Set);
+        let pieces = self.template(here, text);
+        let (field, pieces) = (field?, pieces?);
+        if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
+            let value = &text.text;
+            let good = self
+                .names
+                .value(&here.scope, field.tag, value, Form::Quoted);
+            self.noted(here, text.at, good)?;
+        }
+        Some(Change::Set(field, pieces))
+    }
+
+    fn map(
+        &mut self,
+        here: &mut Here<'_, 'c>,
+        [from, table, to]: [&Name; 3],
+        otherwise: Option<&Name>,
+        tried: bool,
+    ) -> Option<Change> {
+        let found = self.names.field(&here.scope, &from.text);
+        let from = self.noted(here, from.at, found);
+        let column = self.column(here, table);
+        let to = self.written(here, to, Write::Set);
+        let ((at, column), from, to) = (column?, from?, to?);
+        self.all_values(here, table, (at, column), &to);
+        if let Some(text) = otherwise {
+            let good = self
+                .names
+                .value(&here.scope, to.tag, &text.text, Form::Quoted);
+            self.noted(here, text.at, good)?;
+        }
+        Some(Change::Map {
+            from,
+            table: at,
+            column,
+            to,
+            otherwise: otherwise.map(|text| text.text.as_bytes().to_vec()),
+            tried,
+        })
+    }
+
+    fn recall(
+        &mut self,
+        here: &mut Here<'_, 'c>,
+        fields: &[Name],
+        otherwise: Option<&Name>,
+        tried: bool,
+    ) -> Option<Change> {
+        let fields = fields.iter().map(|name| {
+            let field = self.written(here, name, Write::Set)?;
+            let at = here.text.offset(name.at);
+            self.recalled.push((at, name.text.clone(), field.tag));
+            if let Some(text) = otherwise {
+                let good = self
+                    .names
+                    .value(&here.scope, field.tag, &text.text, Form::Quoted);
+                self.noted(here, text.at, good)?;
+            }
+            Some(field)
+        });
+        let fields: Vec<Option<FieldRef>> = fields.collect();
+        Some(Change::Recall {
+            fields: fields.into_iter().collect::<Option<_>>()?,
+            otherwise: otherwise.map(|text| text.text.as_bytes().to_vec()),
+            tried,
+        })
     }
 
     /// Notes the first row whose cell the field cannot have.

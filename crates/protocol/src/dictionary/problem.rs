@@ -86,6 +86,45 @@ pub enum Problem {
     EmptyGroup(String),
 }
 
+impl Problem {
+    /// The sentences about what is there twice; other problems have none here.
+    fn write_duplicate(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DuplicateTag(tag) => write!(
+                f,
+                "a field with number {tag} is defined already; remove one"
+            ),
+            Self::DuplicateField(name) => {
+                let name = cut(name);
+                write!(f, "a field {name} is defined already; rename or remove one")
+            }
+            Self::DuplicateComponent(name) => {
+                let name = cut(name);
+                write!(
+                    f,
+                    "a component {name} is defined already; rename or remove one"
+                )
+            }
+            Self::DuplicateMessageType(name) => {
+                let name = cut(name);
+                write!(
+                    f,
+                    "a message with msgtype {name} is defined already; remove one"
+                )
+            }
+            Self::DuplicateId(id) => {
+                let id = cut(id);
+                write!(f, "{id} is defined already; remove one")
+            }
+            Self::DuplicateValue(value) => {
+                let value = cut(value);
+                write!(f, "the value {value} is listed already; remove one")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -142,36 +181,12 @@ impl fmt::Display for Problem {
                     "the field type {name} is unknown; write STRING to take any value"
                 )
             }
-            Self::DuplicateTag(tag) => write!(
-                f,
-                "a field with number {tag} is defined already; remove one"
-            ),
-            Self::DuplicateField(name) => {
-                let name = cut(name);
-                write!(f, "a field {name} is defined already; rename or remove one")
-            }
-            Self::DuplicateComponent(name) => {
-                let name = cut(name);
-                write!(
-                    f,
-                    "a component {name} is defined already; rename or remove one"
-                )
-            }
-            Self::DuplicateMessageType(name) => {
-                let name = cut(name);
-                write!(
-                    f,
-                    "a message with msgtype {name} is defined already; remove one"
-                )
-            }
-            Self::DuplicateId(id) => {
-                let id = cut(id);
-                write!(f, "{id} is defined already; remove one")
-            }
-            Self::DuplicateValue(value) => {
-                let value = cut(value);
-                write!(f, "the value {value} is listed already; remove one")
-            }
+            Self::DuplicateTag(_)
+            | Self::DuplicateField(_)
+            | Self::DuplicateComponent(_)
+            | Self::DuplicateMessageType(_)
+            | Self::DuplicateId(_)
+            | Self::DuplicateValue(_) => self.write_duplicate(f),
             Self::UnknownId { what, id } => {
                 let id = cut(id);
                 write!(f, "there is no {what} {id}; define it or correct the id")
