@@ -352,36 +352,13 @@ impl Run<'_> {
                 text: &mut *text,
                 left,
             };
-            let mut id_len = 0;
-            let result = match step {
-                Step::Change(change) => work.apply(change),
-                Step::Remember(id, fields) => work.keep(id, fields).map(|len| id_len = len),
-                Step::Reject(_, pieces) | Step::Notify(pieces) | Step::Forget(pieces) => {
-                    work.fill(pieces);
-                    Ok(())
-                }
-                _ => Ok(()),
-            };
+            let ready = prepare(&mut work, step);
+            let ready = ready.and_then(|id_len| Ok((id_len, self.target(&work, step)?)));
             left = work.left;
-            let target = match step {
-                _ if result.is_err() => None,
-                Step::Send(to) | Step::CopyTo(to) => Some(Ok(*to)),
-                Step::SendByTable(field, table, column) => {
-                    Some(self.by_table(&work, field, (*table, *column)))
-                }
-                Step::SendByCompId(field) => Some(self.by_comp_id(&work, field)),
-                _ => None,
+            let (id_len, target) = match ready {
+                Ok(ready) => ready,
+                Err(failure) => return failed(number, action, failure, out),
             };
-            let failure = result.err().or(target.and_then(Result::err));
-            if let Some(failure) = failure {
-                out(Outcome::Failed {
-                    rule: number,
-                    action,
-                    failure,
-                });
-                return Ran::Decided;
-            }
-            let target = target.and_then(Result::ok);
             if let Step::SendByCompId(_) = step {
                 self.route(draft);
             }
@@ -393,26 +370,7 @@ impl Run<'_> {
                         &mut *copy
                     }
                 };
-                let rule = number;
-                out(match (step, target) {
-                    (Step::CopyTo(_), Some(to)) => Outcome::Copy {
-                        rule,
-                        to,
-                        draft,
-                        convert,
-                    },
-                    (_, Some(to)) => Outcome::Send {
-                        rule,
-                        to,
-                        draft,
-                        convert,
-                    },
-                    (_, None) => Outcome::Return {
-                        rule,
-                        draft,
-                        convert,
-                    },
-                });
+                out(handed_out(step, target, number, draft, convert));
             }
             match step {
                 Step::Send(_) | Step::SendByTable(..) | Step::SendByCompId(_) | Step::Return => {
@@ -453,15 +411,7 @@ impl Run<'_> {
                     }
                 }
                 Step::Remember(..) => {
-                    let (id, fields) = text.split_at(id_len);
-                    let mut goes_on = true;
-                    out(Outcome::Remember {
-                        rule: number,
-                        id,
-                        fields,
-                        goes_on: &mut goes_on,
-                    });
-                    if !goes_on {
+                    if !remember(number, text.split_at(id_len), out) {
                         return Ran::Decided;
                     }
                 }
@@ -474,8 +424,87 @@ impl Run<'_> {
         }
         ran
     }
+
+    /// The session that a step sends to, if it sends to one that is not known already.
+    #[inline]
+    fn target(&self, work: &Work<'_>, step: &Step) -> Result<Option<usize>, Failure> {
+        match step {
+            Step::Send(to) | Step::CopyTo(to) => Ok(Some(*to)),
+            Step::SendByTable(field, table, column) => {
+                self.by_table(work, field, (*table, *column)).map(Some)
+            }
+            Step::SendByCompId(field) => self.by_comp_id(work, field).map(Some),
+            _ => Ok(None),
+        }
+    }
 }
 
+/// Does what a step does to the fields, or writes its text. How long the id of a `remember` is.
+#[inline]
+fn prepare(work: &mut Work<'_>, step: &Step) -> Result<usize, Failure> {
+    match step {
+        Step::Change(change) => work.apply(change).map(|()| 0),
+        Step::Remember(id, fields) => work.keep(id, fields),
+        Step::Reject(_, pieces) | Step::Notify(pieces) | Step::Forget(pieces) => {
+            work.fill(pieces);
+            Ok(0)
+        }
+        _ => Ok(0),
+    }
+}
+
+/// What becomes of the fields that a step hands out.
+#[inline]
+fn handed_out<'d>(
+    step: &Step,
+    target: Option<usize>,
+    rule: usize,
+    draft: &'d mut Draft,
+    convert: bool,
+) -> Outcome<'d> {
+    match (step, target) {
+        (Step::CopyTo(_), Some(to)) => Outcome::Copy {
+            rule,
+            to,
+            draft,
+            convert,
+        },
+        (_, Some(to)) => Outcome::Send {
+            rule,
+            to,
+            draft,
+            convert,
+        },
+        (_, None) => Outcome::Return {
+            rule,
+            draft,
+            convert,
+        },
+    }
+}
+
+/// Ends a rule at an action that cannot be done.
+#[cold]
+fn failed(rule: usize, action: usize, failure: Failure, out: &mut impl FnMut(Outcome<'_>)) -> Ran {
+    out(Outcome::Failed {
+        rule,
+        action,
+        failure,
+    });
+    Ran::Decided
+}
+
+/// Hands out what is to be remembered: an id, and fields. Whether the rule goes on.
+fn remember(rule: usize, (id, fields): (&[u8], &[u8]), out: &mut impl FnMut(Outcome<'_>)) -> bool {
+    let mut goes_on = true;
+    out(Outcome::Remember {
+        rule,
+        id,
+        fields,
+        goes_on: &mut goes_on,
+    });
+    goes_on
+}
 impl Step {
     /// What it hands out, when that is the same for every message.
     pub fn simple(&self, rule: usize) -> Option<Outcome<'static>> {
