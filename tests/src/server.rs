@@ -123,7 +123,7 @@ pub(crate) fn profile_folder() -> Result<PathBuf, String> {
         .to_owned())
 }
 
-/// A folder under the target folder that is empty at first and stays afterwards, for a look into it.
+/// A folder under the target folder that is empty at first; `./test` removes it when its suite has passed.
 /// Each program has its own, one of the same name that runs with a planted fault another.
 pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
     let program = std::env::current_exe()?;

@@ -10,6 +10,7 @@ mod common;
 #[path = "../common/relay.rs"]
 mod relay;
 
+mod allocations;
 mod broken_lines;
 mod effect_once;
 mod events;

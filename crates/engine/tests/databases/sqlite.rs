@@ -1,7 +1,4 @@
 //! Does a log in SQLite have every message once, whatever ends when?
-#![cfg(feature = "sqlite")]
-
-mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -10,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use common::logged::{Logged, assert_same, messages, trade, wait_logged};
-use common::*;
+use crate::common::logged::{Logged, assert_same, messages, trade, wait_logged};
+use crate::common::*;
 use fixwire::log::SqlLog;
 use fixwire::protocol::Timestamp;
 use fixwire::settings::Settings;
@@ -87,6 +84,7 @@ fn moment(time: &str) -> Timestamp {
 
 #[test]
 fn every_message_is_there_once_over_restarts_with_and_without_the_log() {
+    let _alone = alone();
     let home = Home::new();
     let mut seq = 1;
     for (round, with_log) in [true, false, true, false, true].into_iter().enumerate() {
@@ -124,6 +122,7 @@ fn every_message_is_there_once_over_restarts_with_and_without_the_log() {
 
 #[test]
 fn a_password_is_starred_out() {
+    let _alone = alone();
     let home = Home::new();
     let mut config = home.config(Some(home.log()));
     config.sessions[0].session.password = "hunter2".into();
@@ -141,6 +140,7 @@ fn a_password_is_starred_out() {
 
 #[test]
 fn a_locked_database_stops_nobody_and_gets_everything_later() {
+    let _alone = alone();
     let home = Home::new();
     let database = home.open();
     let lock = || database.execute_batch("BEGIN EXCLUSIVE").unwrap();
@@ -176,13 +176,14 @@ fn a_locked_database_stops_nobody_and_gets_everything_later() {
     assert_same(&home.logged(), &messages(&home.journal()));
 }
 
-const THE_KILL: &str = "nothing_is_lost_or_doubled_when_the_engine_is_killed";
+const THE_KILL: &str = "sqlite::nothing_is_lost_or_doubled_when_the_engine_is_killed";
 
 #[test]
 fn nothing_is_lost_or_doubled_when_the_engine_is_killed() {
     if let Some(folder) = std::env::var_os(CHILD) {
         be_the_child(Path::new(&folder));
     }
+    let _alone = alone();
     let home = Home::new();
     let mut seq = 1;
     for death in 1..=12 {
@@ -245,6 +246,7 @@ fn be_the_child(folder: &Path) -> ! {
 
 #[test]
 fn a_file_names_tables_and_leaves_heartbeats_out() {
+    let _alone = alone();
     let home = Home::new();
     // Tables of QuickFIX (C++), made by its script, in the same file.
     let database = home.open();
@@ -296,6 +298,7 @@ fn a_file_names_tables_and_leaves_heartbeats_out() {
 
 #[test]
 fn what_cannot_be_a_log_is_said_at_the_start() {
+    let _alone = alone();
     let home = Home::new();
     let mut log = SqlLog::new(format!("sqlite:{}/no/such/log.db", home.0.path().display()));
     let error = home.refusal(log.clone());
@@ -323,6 +326,7 @@ fn what_cannot_be_a_log_is_said_at_the_start() {
 
 #[test]
 fn a_journal_that_begins_anew_is_logged_from_its_start() {
+    let _alone = alone();
     let home = Home::new();
     let run = || {
         let engine = Running::start(home.config(Some(home.log())));

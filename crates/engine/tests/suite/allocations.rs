@@ -1,13 +1,11 @@
 //! Orders over TCP, and not one allocation after the warm-up. The engine without its sockets is counted
 //! beside the benches.
 
-mod common;
-
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use common::{Echo, PATIENCE, Peer, Seen, acceptor_session, config};
+use crate::common::{Echo, PATIENCE, Peer, Seen, acceptor_session, config};
 use fixwire::{Durability, Engine};
 
 /// The operating system's part: reading from and writing to a connection without TLS.

@@ -1,8 +1,5 @@
 //! What `fixwire run` does on SIGHUP and SIGUSR1: no session ends without a Logout.
 
-mod peer;
-mod running;
-
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::os::fd::OwnedFd;
@@ -14,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use peer::Peer;
-use running::{Running, SOON, fixwire};
+use crate::peer::Peer;
+use crate::running::{Running, SOON, fixwire};
 
 const NAME: &str = "FIX.4.2:EXEC->BENCH";
 

@@ -1,8 +1,5 @@
 //! `fixwire run` with rules: do messages go where they say, and does the operator hear of it?
 
-mod peer;
-mod running;
-
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -10,8 +7,8 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread;
 
-use peer::Peer;
-use running::{Running, fixwire, free_port};
+use crate::peer::Peer;
+use crate::running::{Running, fixwire, free_port};
 
 const RULES: &str = r#"
 [[rule]]

@@ -1,9 +1,6 @@
 //! Does a log in PostgreSQL have every message once, whatever ends when?
 //!
 //! Runs a server of its own, of the newest PostgreSQL of Debian's packages that is installed.
-#![cfg(feature = "postgresql")]
-
-mod common;
 
 use std::fs;
 use std::net::TcpListener;
@@ -14,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-use common::logged::{Logged, assert_same, messages, trade, wait_logged};
-use common::*;
+use crate::common::logged::{Logged, assert_same, messages, trade, wait_logged};
+use crate::common::*;
 use fixwire::log::SqlLog;
 use fixwire::protocol::Timestamp;
 use fixwire::transport::Password;
@@ -221,6 +218,7 @@ fn failures(engine: &Running) -> String {
 
 #[test]
 fn every_message_is_there_once_over_outages_and_restarts() {
+    let _alone = alone();
     let mut server = Server::start();
     let mut seq = 1;
     let mut engine = Running::start(server.config(server.log()));
@@ -267,6 +265,7 @@ fn every_message_is_there_once_over_outages_and_restarts() {
 
 #[test]
 fn a_lock_stops_nobody_and_a_connection_that_is_ended_is_made_again() {
+    let _alone = alone();
     let server = Server::start();
     let engine = Running::start(server.config(server.log()));
     let mut seq = trade(engine.address(), 1, 500);
@@ -290,6 +289,7 @@ fn a_lock_stops_nobody_and_a_connection_that_is_ended_is_made_again() {
 
 #[test]
 fn tables_of_quickfix_are_taken_and_what_cannot_be_a_log_is_told() {
+    let _alone = alone();
     let server = Server::start();
     let mut database = server.connect().unwrap();
     // As the scripts of QuickFIX (C++) make them.

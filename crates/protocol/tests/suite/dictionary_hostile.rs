@@ -1,12 +1,9 @@
 //! Dictionary files that attack their reader: entities, bombs, depth, size, encodings.
 
-mod generated;
-mod random;
-
+use crate::generated::quickfix_text;
+use crate::random::Random;
 use fixwire_protocol::dictionary::delta::Delta;
 use fixwire_protocol::dictionary::{Dictionary, DictionaryError, Limits, Problem, text_of};
-use generated::quickfix_text;
-use random::Random;
 
 const REPOSITORY: &str = include_str!("data/repository.xml");
 

@@ -1,12 +1,10 @@
 //! Files with the keys of those that QuickFIX (C++) and QuickFIX/J ship with their samples: each passes
 //! `check` and runs as it is, in a folder that has nothing but the file.
 
-mod running;
-
 use std::fs;
 use std::path::Path;
 
-use running::{Running, fixwire, free_port};
+use crate::running::{Running, fixwire, free_port};
 
 struct Stock {
     name: &'static str,

@@ -1,8 +1,5 @@
 //! The binary on real sockets: a file, a port, a peer, a signal.
 
-mod peer;
-mod running;
-
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -10,8 +7,8 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use peer::Peer;
-use running::{Running, SOON, fixwire, free_port};
+use crate::peer::Peer;
+use crate::running::{Running, SOON, fixwire, free_port};
 use rustix::process::geteuid;
 
 /// An echo with these settings and few descriptors, whatever this process may have.

@@ -1,15 +1,12 @@
 //! Orchestra, QuickFIX XML and deltas say the same things: each form is read, written and compared.
 
-mod generated;
-mod random;
-
+use crate::generated::quickfix_text;
+use crate::random::Random;
 use fixwire_protocol::dictionary::delta::{self, Delta, DeltaProblem, Other, Thing, place_of};
 use fixwire_protocol::dictionary::{
     Dictionary, DictionaryError, Kind, Limits, Problem, Version, write,
 };
-use generated::quickfix_text;
 use proptest::prelude::*;
-use random::Random;
 
 fn orchestra(text: &str) -> Result<Dictionary, DictionaryError> {
     Dictionary::from_orchestra(text, Limits::default())

@@ -1,11 +1,5 @@
 //! TLS against OpenSSL: which versions and cipher suites are taken, and a certificate for each of
 //! twenty sessions that is nobody else's.
-#![cfg(feature = "tls")]
-
-#[path = "common/certificates.rs"]
-mod certificates;
-mod common;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -16,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use certificates::*;
-use common::*;
+use crate::certificates::*;
+use crate::common::*;
 use fixwire::event::Refusal;
 use fixwire::protocol::session::{BeginString, Config, Role};
 use fixwire::protocol::{Application, Message, Now, Outbox, Refusal as Rejection, SessionId, tag};

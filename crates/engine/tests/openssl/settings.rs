@@ -1,16 +1,10 @@
 //! Settings files in the words of four engines make transports that work together.
-#![cfg(feature = "tls")]
-
-#[path = "common/certificates.rs"]
-mod certificates;
-mod common;
-
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use certificates::*;
-use common::*;
+use crate::certificates::*;
+use crate::common::*;
 use fixwire::EngineConfig;
 use fixwire::settings::{Settings, Source};
 use fixwire::transport::{HostPolicy, ProxyKind};

@@ -1,0 +1,16 @@
+//! The tests of the binary: one program, built once.
+
+mod check;
+mod convert;
+mod dictionary;
+mod echo;
+mod gateway;
+mod gateway_run;
+mod hash_password;
+mod peer;
+mod process;
+mod run;
+mod running;
+mod samples;
+mod signals;
+mod stock;
