@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread;
 
-use crate::peer::Peer;
+use crate::peer::{self, Peer};
 use crate::running::{Running, fixwire, free_port};
 
 const RULES: &str = r#"

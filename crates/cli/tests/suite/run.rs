@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::peer::Peer;
+use crate::peer::{self, Peer};
 use crate::running::{Running, SOON, fixwire, free_port};
 use rustix::process::geteuid;
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
-use crate::peer::Peer;
+use crate::peer::{self, Peer};
 use crate::running::{Running, SOON, fixwire};
 
 const NAME: &str = "FIX.4.2:EXEC->BENCH";

@@ -11,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
+use crate::alone;
 use crate::common::logged::{Logged, assert_same, messages, trade, wait_logged};
 use crate::common::*;
 use fixwire::log::SqlLog;

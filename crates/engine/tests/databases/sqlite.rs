@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::alone;
 use crate::common::logged::{Logged, assert_same, messages, trade, wait_logged};
 use crate::common::*;
 use fixwire::log::SqlLog;
