@@ -316,7 +316,7 @@ mod tests {
                 "[dependencies]\nfixwire-protocol = { path = \"x\" }",
             ),
             ("fixwire", "[build-dependencies]\nfixwire-lab = \"1\""),
-            ("fixwire", "[dependencies.fixwire-gateway]\npath = \"x\""),
+            ("fixwire", "[dependencies.fixwire-lab]\npath = \"x\""),
             (
                 "fixwire",
                 "[target.'cfg(unix)'.dependencies]\nfixwire-cli = \"1\"",
