@@ -48,34 +48,42 @@ impl Context {
 }
 
 impl Stream {
+    /// The peer's certificate, once the handshake is complete.
     pub fn certificate(&self) -> Option<&PeerCertificate> {
         match self.0 {}
     }
 
+    /// Reads what the peer has written.
     pub fn read(&mut self, _: &mut (impl Read + Write), _: &mut [u8]) -> Taken {
         match self.0 {}
     }
 
+    /// Goes on with the handshake: whether it is complete.
     pub fn settle(&mut self, _: &mut (impl Read + Write)) -> io::Result<bool> {
         match self.0 {}
     }
 
+    /// Whether the peer may still say something of its own accord.
     pub fn may_hear_tickets(&self) -> bool {
         match self.0 {}
     }
 
+    /// Listens once to what the peer says after the handshake.
     pub fn listen(&mut self, _: &mut (impl Read + Write)) -> io::Result<()> {
         match self.0 {}
     }
 
+    /// Writes a first part of the bytes.
     pub fn write(&mut self, _: &mut impl Write, _: &[u8]) -> io::Result<(usize, bool)> {
         match self.0 {}
     }
 
+    /// Writes what is encrypted and waits.
     pub fn flush(&mut self, _: &mut impl Write) -> io::Result<bool> {
         match self.0 {}
     }
 
+    /// Says goodbye.
     pub fn close(&mut self, _: &mut impl Write) {
         match self.0 {}
     }
