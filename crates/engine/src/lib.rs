@@ -14,8 +14,8 @@
 //! }
 //! ```
 //!
-//! Other threads talk to it through a [`Handle`]. Programs that look like QuickFIX programs are in
-//! `examples/`. What may fail is an [`EngineError`]; what happens is an [`Event`].
+//! Other threads talk to it through a [`Handle`]. What may fail is an [`EngineError`]; what happens is an
+//! [`Event`]. Programs use the crate `fixwire`, which has all of this and more.
 #![forbid(unsafe_code)]
 
 mod accept;
@@ -39,7 +39,6 @@ mod hours;
 mod line;
 mod lobby;
 pub mod log;
-pub mod messages;
 mod notes;
 mod obey;
 pub mod passwords;
@@ -53,9 +52,6 @@ pub mod store;
 mod throttle;
 mod trail;
 mod turn;
-
-// Generated messages name the crates of this one as a user does.
-extern crate self as fixwire;
 
 pub use fixwire_journal as journal;
 pub use fixwire_journal::canary;

@@ -4,9 +4,9 @@
 //! writable outside of the timed part, as the engine does behind its socket writes; the part with
 //! page faults is timed apart. Everything is hot in cache, so these are floors.
 //!
-//! `cargo bench -p fixwire --bench journal -- [records to recover, default 1000000]`
+//! `cargo bench -p fixwire-journal --bench journal -- [records to recover, default 1000000]`
 
-use fixwire::journal::{
+use fixwire_journal::{
     Cause, Config, Directory, Disk, Effect, Journal, JournalId, Kind, Memory, OsDisk,
 };
 use fixwire_protocol::time::Timestamp;

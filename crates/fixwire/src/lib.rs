@@ -1,0 +1,29 @@
+//! An engine for FIX sessions.
+//!
+//! A program says what it does with messages in an [`Application`](protocol::Application), names its sessions in
+//! an [`EngineConfig`] or in a file of [`settings`], and runs an [`Engine`]. Other threads talk to that through a
+//! [`Handle`]. Programs that look like QuickFIX programs are in `examples/`. What may fail is an
+//! [`EngineError`]; what happens is an [`Event`].
+//!
+//! This crate has no code of its own but the typed [`messages`]: it gives the crates below it one name, and their
+//! features too.
+#![forbid(unsafe_code)]
+
+pub mod messages;
+
+// Generated messages name the crates of this one as a user does.
+extern crate self as fixwire;
+
+pub use fixwire_engine::{canary, journal, protocol};
+pub use fixwire_engine::{
+    config, descriptors, dictionaries, event, host, log, passwords, schedule, settings, store,
+};
+pub use fixwire_engine::{regular, tls, transport};
+
+pub use fixwire_engine::{
+    Access, ConfigError, Connection, Durability, EngineConfig, Excess, Flow, Limits, LogonLimits,
+    MissingDictionary, SessionConfig, Template, Throttle, Wait,
+};
+pub use fixwire_engine::{AddError, Engine, EngineError, Event, Handle, Host, SendError};
+pub use fixwire_engine::{Counters, SessionReport, SessionState, SessionStatus};
+pub use fixwire_engine::{Network, NetworkError, Rate, Users, UsersError};
