@@ -14,21 +14,40 @@ pub const UNSAFE_CRATE_LINES_MAX: usize = 400;
 
 /// Our packages by row, as in ARCHITECTURE.md: a package uses lower rows only, and neighbours in a row never
 /// meet.
-const ROWS: [(&str, u8); 10] = [
+const ROWS: [(&str, u8); 11] = [
     ("fixwire-protocol", 0),
     ("fixwire-sys", 0),
     ("fixwire-gateway", 1),
     ("fixwire-journal", 1),
     ("fixwire-net", 1),
     ("fixwire-engine", 2),
-    ("fixwire", 3),
-    ("fixwire-lab", 4),
-    ("fixwire-cli", 5),
-    ("fixwire-rigs", 6),
+    ("fixwire-settings", 3),
+    ("fixwire", 4),
+    ("fixwire-lab", 5),
+    ("fixwire-cli", 6),
+    ("fixwire-rigs", 7),
 ];
 
 /// The one arrow inside a row: scanning for SOH may live with the unsafe lines.
 const ARROW_INSIDE_ROW: (&str, &str) = ("fixwire-protocol", "fixwire-sys");
+
+/// What crates of others a crate does without: text formats stay outside of the engine, sockets outside of the
+/// settings.
+const WITHOUT: [(&str, &[&str]); 2] = [
+    ("fixwire-engine", &["serde", "strsim", "toml"]),
+    ("fixwire-settings", &["mio", "rustix", "socket2"]),
+];
+
+/// Sockets and threads of the standard library.
+const SOCKETS_AND_THREADS: [&str; 7] = [
+    "TcpListener",
+    "TcpStream",
+    "UdpSocket",
+    "UnixListener",
+    "UnixStream",
+    "std::thread",
+    "thread::",
+];
 
 /// Words that say a thing is not finished. In two parts, so that this file has none of them.
 const LEFTOVERS: [(&str, &str); 8] = [
@@ -103,6 +122,17 @@ pub fn arrows(manifest: &str) -> Vec<String> {
             Some(row) => Some(format!("{package} (row {own}) uses {name} (row {row})")),
             None => Some(format!("{package} uses {name}, which has no row")),
         })
+        .collect()
+}
+
+/// What a crate depends on although it has to do without.
+pub fn needless(manifest: &str) -> Vec<String> {
+    let package = key(manifest, "package", "name").unwrap_or_default();
+    let without = WITHOUT.iter().find(|(name, _)| *name == package);
+    let without = without.map_or(&[][..], |(_, without)| without);
+    let used = dependencies(manifest).into_iter();
+    used.filter(|name| without.contains(&&**name))
+        .map(|name| format!("{package} uses {name}, which it has to do without"))
         .collect()
 }
 
@@ -199,6 +229,18 @@ pub fn impure_lines(source: &str) -> Vec<String> {
         .filter_map(|(number, line)| Some((number, line, uses(line)?)))
         .map(|(number, line, word)| format!("line {number}: {word} here: {}", line.trim()))
         .collect()
+}
+
+/// Lines of product code that name a socket or a thread.
+pub fn sockets_and_threads(source: &str) -> Vec<String> {
+    let product = source.split("#[cfg(test)]").next().unwrap_or_default();
+    let mut found = Vec::new();
+    for (number, line) in code(product) {
+        let plain = without_strings(line);
+        let word = SOCKETS_AND_THREADS.iter().find(|it| has_word(&plain, it));
+        found.extend(word.map(|word| format!("line {number}: {word} here: {}", line.trim())));
+    }
+    found
 }
 
 /// Signs of unfinished work.
@@ -334,12 +376,24 @@ mod tests {
     }
 
     #[test]
+    fn a_crate_does_without_what_others_are_for() {
+        let manifest = |name: &str| {
+            format!("[package]\nname = \"{name}\"\n[dependencies]\ntoml = \"1\"\njiff = \"0.2\"\n")
+        };
+        assert_eq!(needless(&manifest("fixwire-engine")).len(), 1);
+        assert!(needless(&manifest("fixwire-settings")).is_empty());
+        let source = "use std::thread;\n// a thread\nlet a = \"thread\";\nTcpStream::connect(it)\n";
+        assert_eq!(sockets_and_threads(source).len(), 2);
+        assert!(sockets_and_threads(&format!("#[cfg(test)]\n{source}")).is_empty());
+    }
+
+    #[test]
     fn rows_of_the_page_and_ours_are_compared() {
         let page = "| row | crate |\n| --- | --- |\n| 0 | [`protocol`](crates/protocol) | x |\n\
             | – | [`tests`](tests) (`fixwire-rigs`) | x |\n| a | [`a.rs`](a.rs) |\n";
         assert_eq!(
             rows_of_page(page),
-            [("crates/protocol".to_owned(), 0), ("tests".to_owned(), 6)]
+            [("crates/protocol".to_owned(), 0), ("tests".to_owned(), 7)]
         );
         let mut rows = ROWS.map(|(name, row)| (name.to_owned(), row));
         assert!(other_rows(&rows).is_empty());

@@ -15,7 +15,18 @@ fn crates_use_only_what_lies_below_them() {
         .into_iter()
         .filter(|path| path.ends_with("Cargo.toml"));
     let members = manifests.filter(|path| path.starts_with("crates") || path.starts_with("tests"));
-    nothing(members.flat_map(|path| name(&path, tidy::arrows(&text(&path)))));
+    nothing(members.flat_map(|path| {
+        let manifest = text(&path);
+        let found = tidy::arrows(&manifest).into_iter();
+        name(&path, found.chain(tidy::needless(&manifest)))
+    }));
+}
+
+#[test]
+fn settings_have_no_socket_and_no_thread() {
+    let sources = rust().into_iter();
+    let sources = sources.filter(|path| path.starts_with("crates/settings/src"));
+    nothing(sources.flat_map(|path| name(&path, tidy::sockets_and_threads(&text(&path)))));
 }
 
 #[test]

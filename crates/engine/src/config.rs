@@ -1,6 +1,6 @@
 //! What an engine is told before it starts: its journal, its waiting, its limits, its sessions.
 //!
-//! Plain values, made in code or by the settings reader. [`EngineConfig::check`] answers with the
+//! Plain values, made in code or by a reader of settings. [`EngineConfig::check`] answers with the
 //! first thing that cannot work.
 
 mod error;

@@ -15,10 +15,16 @@ pub mod messages;
 extern crate self as fixwire;
 
 pub use fixwire_engine::{canary, journal, protocol};
-pub use fixwire_engine::{
-    config, descriptors, dictionaries, event, host, log, passwords, schedule, settings, store,
-};
+pub use fixwire_engine::{config, descriptors, event, host, log, passwords, store};
 pub use fixwire_engine::{regular, tls, transport};
+pub use fixwire_settings as settings;
+pub use fixwire_settings::dictionaries;
+
+/// When a session is open, and how that is written.
+pub mod schedule {
+    pub use fixwire_engine::schedule::*;
+    pub use fixwire_settings::times::*;
+}
 
 pub use fixwire_engine::{
     Access, ConfigError, Connection, Durability, EngineConfig, Excess, Flow, Limits, LogonLimits,

@@ -13,7 +13,6 @@
 
 mod display;
 mod period;
-mod text;
 pub mod zone;
 
 use std::collections::BTreeSet;
@@ -26,7 +25,6 @@ pub use jiff::tz::TimeZone;
 
 pub use display::utc;
 pub use period::{DAYS_SEARCHED, Period};
-pub use text::{Clock, ParseError, clock, dates, find_zone, weekday, weekdays};
 
 /// When a session is open, when it may be logged on, and when its numbers restart.
 #[derive(Clone, Debug)]

@@ -246,7 +246,7 @@ fn a_store_that_syncs_is_durability_disk() {
     );
     let text = format!("[DEFAULT]\nFileStoreSync=Y\n{SESSION}");
     let settings = read_as(QuickFixJ, &text).unwrap();
-    let toml = crate::settings::convert::to_toml(&settings, &variables::OfTheProcess).unwrap();
+    let toml = crate::convert::to_toml(&settings, &variables::OfTheProcess).unwrap();
     assert!(toml.contains("Durability = \"disk\""), "{toml}");
 }
 
@@ -266,7 +266,7 @@ fn logs_look_as_those_of_the_engine() {
     let text = format!("{SESSION}FileLogPath=log\n");
     let config = read_as(Dialect::QuickFixJ, &text).unwrap().to_config();
     let log = config.unwrap().file_log.unwrap();
-    assert_eq!(log.layout, crate::store::Family::QuickfixJ);
+    assert_eq!(log.layout, fixwire_engine::store::Family::QuickfixJ);
 }
 
 #[test]

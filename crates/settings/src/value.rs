@@ -3,7 +3,9 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::schedule::{Clock, Date, Day, clock, dates, weekday, weekdays};
+use fixwire_engine::schedule::{Date, Day};
+
+use super::times::{Clock, clock, dates, weekday, weekdays};
 
 /// The form of a value.
 #[derive(Clone, Copy, Debug)]

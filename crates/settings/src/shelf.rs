@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use fixwire_engine::config::MissingDictionary;
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::session::{ApplVerId, BeginString};
 
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Setting, Settings};
-use super::{Fault, Id, Problem, Value};
-use crate::config::MissingDictionary;
-use crate::dictionaries;
+use super::{Fault, Id, Problem, Value, dictionaries};
 
 impl Settings {
     /// What the messages of each session are made of, in the order of the sessions: the dictionary that

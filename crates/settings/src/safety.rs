@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use fixwire_engine::Rate;
+use fixwire_engine::config::{
+    Access, Excess, Flow, Limits, LogonLimits, SessionConfig, Template, Throttle,
+};
+use fixwire_engine::passwords::{Users, UsersError};
+
 use super::Id;
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
-use crate::bucket::Rate;
-use crate::config::{Access, Excess, Flow, Limits, LogonLimits, SessionConfig, Template, Throttle};
-use crate::passwords::{Users, UsersError};
 
 /// The users of each file, by its real path. Sections that name one file share them, or a NewPassword(925)
 /// of one section would not be known to the others, which would write their old ones over it.
@@ -180,8 +183,8 @@ pub(super) fn sort(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::EngineConfig;
-    use crate::settings::Source;
+    use crate::Source;
+    use fixwire_engine::config::EngineConfig;
     use std::os::unix::fs::PermissionsExt;
 
     fn config(extra: &str) -> Result<EngineConfig, String> {
@@ -238,7 +241,7 @@ mod tests {
 
     #[test]
     fn passwords_are_hashed_ones_that_can_be_read() {
-        let hash = crate::passwords::hash(b"tiger").unwrap();
+        let hash = fixwire_engine::passwords::hash(b"tiger").unwrap();
         let one = config(&format!("Username=U\nPasswordHash={hash}")).unwrap();
         assert!(one.sessions[0].access.users.is_some());
         let folder = tempfile::tempdir().unwrap();
@@ -274,7 +277,7 @@ mod tests {
     /// Whoever changes a password in one section has changed it in all that name the file, by any path.
     #[test]
     fn sections_that_name_one_password_file_share_its_users() {
-        let hash = crate::passwords::hash(b"tiger").unwrap();
+        let hash = fixwire_engine::passwords::hash(b"tiger").unwrap();
         let folder = tempfile::tempdir().unwrap();
         let [path, link, other] = ["users", "link", "other"].map(|name| folder.path().join(name));
         for path in [&path, &other] {

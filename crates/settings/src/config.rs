@@ -5,21 +5,19 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fixwire_engine::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
+use fixwire_engine::journal::Retention;
 use fixwire_protocol::dictionary::validate::Rules;
 use fixwire_protocol::session::{BeginString, Config, OnReject, Party, ResetOn, Role};
 use fixwire_protocol::time::Precision;
 use fixwire_protocol::{Nanos, Secret, Tag};
 
-use super::dictionaries::{
-    Shelf, appl_dictionaries, appl_ver_id, begin_string, dictionary, validates,
-};
 use super::logs;
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 use super::safety;
+use super::shelf::{Shelf, appl_dictionaries, appl_ver_id, begin_string, dictionary, validates};
 use super::{Id, Value};
-use crate::config::{Connection, Durability, EngineConfig, Limits, SessionConfig, Wait};
-use crate::journal::Retention;
 
 impl Settings {
     /// Reads the dictionaries that the file names and makes the configuration.
@@ -364,7 +362,7 @@ mod tests {
     use fixwire_protocol::session::ApplVerId;
     use std::sync::Arc;
 
-    use crate::settings::Source;
+    use crate::Source;
 
     fn config(text: &str) -> Result<EngineConfig, String> {
         let source = Source {

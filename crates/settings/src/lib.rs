@@ -11,12 +11,13 @@
 //!
 //! Every key that is used is defined once, in [`keys`]; what the engines of the QuickFIX family have
 //! stands in [`family`]. `docs/settings.md` is generated from both.
+#![forbid(unsafe_code)]
 
 pub mod antenna;
 pub mod config;
 pub mod convert;
 pub mod dialect;
-mod dictionaries;
+pub mod dictionaries;
 mod differences;
 pub mod docs;
 pub mod elsewhere;
@@ -33,6 +34,8 @@ mod rules;
 mod safety;
 mod schedule;
 mod section;
+mod shelf;
+pub mod times;
 mod toml;
 mod transport;
 pub mod value;

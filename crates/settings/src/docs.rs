@@ -191,7 +191,7 @@ fn engine(letter: char) -> String {
 const INTRODUCTION: &str = "\
 # Settings
 
-<!-- Made from crates/engine/src/settings/keys.rs by `UPDATE=1 cargo test -p fixwire-engine settings`. -->
+<!-- Made from crates/settings/src/keys.rs by `UPDATE=1 cargo test -p fixwire-settings`. -->
 
 A settings file has the form that QuickFIX users know:
 

@@ -16,7 +16,7 @@ use super::section::{self, Checked, Reading};
 use super::toml::{self, Document};
 use super::value::Value;
 use super::variables::{Form, OfTheProcess, Values, others_may_read};
-use super::{antenna, dictionaries, differences, rules};
+use super::{antenna, differences, rules, shelf};
 
 /// How to read a file.
 #[derive(Clone, Copy)]
@@ -128,7 +128,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
                 session.find(id).is_some() || broken(own) || default.is_some_and(broken)
             };
             rules::check_session(&session, &given, &mut problems);
-            dictionaries::warn_of_missing(&session, &mut problems);
+            shelf::warn_of_missing(&session, &mut problems);
             session
         })
         .collect();

@@ -212,8 +212,8 @@ pub fn guess<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::keys::KEYS;
-    use crate::settings::registry::clue;
+    use crate::keys::KEYS;
+    use crate::registry::clue;
 
     #[test]
     fn a_file_is_of_the_engine_that_has_the_most_of_its_foreign_keys() {

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use fixwire_engine::schedule::Day;
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
-
-use super::Day;
 
 /// A time of day as it is written, with the name of its own zone if it has one.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -213,4 +212,81 @@ fn nearest(name: &str) -> Option<String> {
         }
     }
     best.map(|(_, known)| known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_days_and_dates_are_read_in_the_forms_of_all_dialects() {
+        let clock = |text| super::clock(text).map(|clock| (clock.time.to_string(), clock.zone));
+        assert_eq!(clock("08:30:05"), Some(("08:30:05".into(), None)));
+        let zoned = clock("08:30:00 Europe/London").unwrap();
+        assert_eq!(zoned.1.as_deref(), Some("Europe/London"));
+        for bad in [
+            "",
+            "8:30:00",
+            "08:30",
+            "24:00:00",
+            "08:60:00",
+            "08:30:60",
+            "08:30:00.5",
+            "+8:30:00",
+            "08:30:00 ",
+            "08:30:00:00",
+            "é:é:é",
+        ] {
+            assert_eq!(clock(bad), None, "{bad}");
+        }
+        for (text, day) in [
+            ("Mo", Weekday::Monday),
+            ("sun", Weekday::Sunday),
+            ("THURSDAY", Weekday::Thursday),
+        ] {
+            assert_eq!(weekday(text), Some(Day(day)));
+        }
+        for bad in ["", "M", "T", "Mox", "Mondays", "1", "é"] {
+            assert_eq!(weekday(bad), None, "{bad}");
+        }
+        assert_eq!(weekdays("Mon, Tue").map(|days| days.len()), Some(2));
+        for bad in ["", "Mon,,Tue", "Mon,Mon", "Mon;Tue"] {
+            assert_eq!(weekdays(bad), None, "{bad}");
+        }
+        let days = dates("20261225, 2027-01-01 # New Year\n\n# nothing\n2027-04-02\n").unwrap();
+        assert_eq!(days.len(), 3);
+        for bad in [
+            "2026-02-30",
+            "2026-1-01",
+            "26-01-01",
+            "2026/01/01",
+            "x",
+            "2026-0101é",
+        ] {
+            let error = dates(&format!("# one\n{bad}")).unwrap_err().to_string();
+            assert!(error.starts_with("line 2: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_zone_comes_with_the_nearest_name() {
+        for (text, nearest) in [
+            ("Europe/Lodnon", "Europe/London"),
+            ("London", "Europe/London"),
+            ("America/New York", "America/New_York"),
+            ("new_york", "America/New_York"),
+        ] {
+            let error = find_zone(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{nearest}`?")), "{error}");
+        }
+        let long = "x".repeat(100_000);
+        for text in ["Flurblburg", "", long.as_str()] {
+            assert!(matches!(
+                find_zone(text),
+                Err(ParseError::UnknownZone { nearest: None, .. })
+            ));
+        }
+        assert!(find_zone("europe/london").is_ok());
+        assert!(find_zone("US/Eastern").is_ok());
+    }
 }

@@ -181,7 +181,7 @@ fn tables_of_a_gateway_are_passed_over_and_told() {
         "[[rule]]\nfrom = ['*']\ndo = ['stop']\n[table.a]\nfile = 'a.csv'\n[gateway]\nx = 1\n";
     let settings = read(&format!("{SESSION}{rules}")).unwrap();
     assert_eq!(settings.gateway, ["gateway", "rule", "table"]);
-    let lost = crate::settings::convert::to_toml_without_secrets(&settings).unwrap_err();
+    let lost = crate::convert::to_toml_without_secrets(&settings).unwrap_err();
     assert!(lost.to_string().contains("which would be lost"), "{lost}");
     assert!(read(SESSION).unwrap().gateway.is_empty());
 }

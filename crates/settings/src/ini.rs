@@ -14,11 +14,12 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use fixwire_engine::regular;
+
 use super::dialect::Dialect;
 use super::problem::{Fault, LoadError, Problem};
 use super::registry;
 use super::toml::Document;
-use crate::regular;
 
 /// The largest file that is read, in bytes.
 pub const MAX_FILE: u64 = 2 << 20;

@@ -6,14 +6,15 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fixwire_engine::Network;
+use fixwire_engine::tls::{
+    Authority, ClientCertificates, Identity, Pin, Suite, Tls, TlsError, TlsOptions, TlsPart,
+};
+use fixwire_engine::transport::{HostPolicy, Password, Proxy, ProxyKind, Transport};
+
 use super::problem::{Fault, LoadError, Problem};
 use super::resolved::{SessionSettings, Settings};
 use super::{Id, Setting, Value};
-use crate::tls::{
-    Authority, ClientCertificates, Identity, Pin, Suite, Tls, TlsError, TlsOptions, TlsPart,
-};
-use crate::transport::{HostPolicy, Password, Proxy, ProxyKind, Transport};
-use fixwire_net::network::Network;
 
 /// TLS that was made for a session of the file; true for an acceptor's.
 pub type Made = Vec<(bool, Tls)>;

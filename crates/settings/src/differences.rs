@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use fixwire_engine::schedule::Time;
+
 use super::antenna::properties;
 use super::dialect::Dialect;
 use super::family;
@@ -12,7 +14,6 @@ use super::registry::Key;
 use super::resolved::SessionSettings;
 use super::transport;
 use super::value::{Kind, Value};
-use crate::schedule::Time;
 
 /// The default that the engine has for a key of ours, whichever name it gives it.
 pub fn default_there(key: &Key, dialect: Dialect) -> Option<Cow<'static, str>> {

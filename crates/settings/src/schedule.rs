@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::io::Read;
 use std::sync::Arc;
 
+use fixwire_engine::regular;
+use fixwire_engine::schedule::{Date, Day, Days, Edge, Hours, Schedule, TimeZone};
 use fixwire_protocol::Timestamp;
 
 use super::Id;
 use super::resolved::SessionSettings;
+use super::times::{Clock, ParseError, dates, find_zone};
 use super::value::Value;
-use crate::regular;
-use crate::schedule::{
-    Clock, Date, Day, Days, Edge, Hours, ParseError, Schedule, TimeZone, dates, find_zone,
-};
 
 /// Keys without effect on a session that never ends.
 const HOURS: [Id; 5] = [

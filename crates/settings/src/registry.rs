@@ -219,8 +219,8 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::settings::Dialect;
-    use crate::settings::family::FAMILY;
+    use crate::Dialect;
+    use crate::family::FAMILY;
 
     #[test]
     fn no_name_is_defined_twice() {
@@ -324,14 +324,14 @@ mod tests {
         }
         for key in KEYS {
             for other in key.names {
-                let there = crate::settings::family::find(other.name);
+                let there = crate::family::find(other.name);
                 let there = there.unwrap_or_else(|| panic!("{} is in no engine", other.name));
                 let letters: String = there.engines().filter_map(Dialect::letter).collect();
                 assert_eq!(letters, other.dialects, "engines that have {}", other.name);
             }
         }
         for name in elsewhere::names() {
-            assert!(crate::settings::family::find(name).is_some(), "{name}");
+            assert!(crate::family::find(name).is_some(), "{name}");
         }
     }
 

@@ -11,10 +11,9 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
+use fixwire_engine::regular;
 use fixwire_protocol::dictionary::delta::{self, Delta, DeltaError, Other, Position, place_of};
 use fixwire_protocol::dictionary::{Dictionary, DictionaryError, Limits, Version, text_of};
-
-use crate::regular;
 
 /// Stands between a dictionary and each of its deltas.
 const AND: &str = " + ";
