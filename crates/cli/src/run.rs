@@ -109,7 +109,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let names = names.collect();
     let named = app.to_possible_value();
     let named = named.as_ref().map_or("", |app| app.get_name());
-    let start = start_line(&args.file, named, &config);
+    let start = start_line(&args.file, named, &settings, &config);
     let app = application(app, &config)?;
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
     signals.serve(engine.handle(), Plain)?;
@@ -133,7 +133,7 @@ fn run_gateway(
     let mut config = settings.to_config()?;
     config.new_journal = args.new_journal;
     guard_journal(&config)?;
-    let start = start_line(&args.file, "gateway", &config);
+    let start = start_line(&args.file, "gateway", settings, &config);
     let store = (config.durability != Durability::Memory).then(|| config.journal_dir.clone());
     let remote = Remote::default();
     let names = settings.sessions.iter().map(SessionSettings::called);

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use fixwire::settings::{Id, Settings};
 use fixwire::{Connection, Durability, Engine, EngineConfig, Event, SessionConfig, SessionReport};
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Now, Timestamp};
@@ -14,7 +15,12 @@ use crate::print::Printer;
 use crate::readable::Escaped;
 
 /// What runs, with what, and where it keeps its messages.
-pub fn start_line(file: &Path, application: &str, config: &EngineConfig) -> String {
+pub fn start_line(
+    file: &Path,
+    application: &str,
+    settings: &Settings,
+    config: &EngineConfig,
+) -> String {
     let accepts =
         |session: &&SessionConfig| matches!(session.connection, Connection::Acceptor { .. });
     let acceptors = config.sessions.iter().filter(accepts).count();
@@ -27,8 +33,9 @@ pub fn start_line(file: &Path, application: &str, config: &EngineConfig) -> Stri
         ),
         Durability::Disk => format!("store {} (Durability=disk)", config.journal_dir.display()),
     };
-    let logs = config.file_log.as_ref();
-    let logs = logs.map(|log| format!(", logs in {}", log.folder.display()));
+    let logs = settings.sessions.first();
+    let logs = logs.and_then(|session| session.text(Id::FileLogPath));
+    let logs = logs.map(|folder| format!(", logs in {folder}"));
     format!(
         "{}: {application}, {}, {}, {store}{}",
         file.display(),

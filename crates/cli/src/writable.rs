@@ -20,8 +20,8 @@ pub fn check(settings: &Settings, config: &EngineConfig) -> Result<(), LoadError
     };
     let journal = (config.durability != Durability::Memory).then_some(&*config.journal_dir);
     let logs = first.text(Id::FileLogPath).map(Path::new);
-    let table = config.sql_log.as_ref();
-    let table = table.and_then(|log| log.database.strip_prefix("sqlite:"));
+    let table = first.text(Id::SqlLog);
+    let table = table.and_then(|database| database.strip_prefix("sqlite:"));
     let table = table.and_then(|file| Path::new(file).parent());
     let folders = [
         (Id::FileStorePath, journal),

@@ -19,7 +19,7 @@ use crate::bucket::Rate;
 pub use crate::journal::Durability;
 use crate::journal::Retention;
 use crate::journal::{RUN, record::EFFECT};
-use crate::log::{FileLog, SqlLog};
+use crate::log::Log;
 use crate::passwords::Users;
 use crate::schedule::Schedule;
 use crate::transport::Transport;
@@ -63,10 +63,8 @@ pub struct EngineConfig {
     pub retention: Option<Retention>,
     /// Message and event logs beside the journal; needs one that outlives the process. Made by
     /// [`Engine::new`](crate::Engine::new), not in a world of one's own.
-    pub file_log: Option<FileLog>,
-    /// The same in tables of a database.
-    pub sql_log: Option<SqlLog>,
-    /// Fields whose values are starred out in both logs, beside those that always are. The journal keeps
+    pub logs: Vec<Arc<dyn Log>>,
+    /// Fields whose values are starred out in the logs, beside those that always are. The journal keeps
     /// them.
     pub masked_in_logs: Vec<Tag>,
     /// Dictionaries whose files are missing, and in whose place built-in ones are used: an
@@ -103,8 +101,7 @@ impl Default for EngineConfig {
             limits: Limits::default(),
             stop_timeout: Duration::from_secs(5),
             retention: None,
-            file_log: None,
-            sql_log: None,
+            logs: Vec::new(),
             masked_in_logs: Vec::new(),
             missing_dictionaries: Vec::new(),
             sessions: Vec::new(),
@@ -145,11 +142,13 @@ impl EngineConfig {
                 return Err(ConfigError::TransportDiffers(names.0, names.1));
             }
         }
-        if let Some(log) = &self.sql_log {
+        for (index, log) in self.logs.iter().enumerate() {
             log.check().map_err(ConfigError::Log)?;
+            if self.logs[..index].iter().any(|it| it.kind() == log.kind()) {
+                return Err(ConfigError::LogTwice(log.kind()));
+            }
         }
-        let logs = self.file_log.is_some() || self.sql_log.is_some();
-        if logs && self.durability == Durability::Memory {
+        if !self.logs.is_empty() && self.durability == Durability::Memory {
             return Err(ConfigError::LogWithoutJournal);
         }
         for (index, session) in self.sessions.iter().enumerate() {

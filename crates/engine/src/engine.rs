@@ -26,7 +26,7 @@ use crate::journal::{
 };
 use crate::line::dialler::Dialler;
 use crate::lobby::Lobby;
-use crate::log::{self, Feed};
+use crate::log::{Feed, FeedStart};
 use crate::notes::Notes;
 use fixwire_protocol::Redactor;
 
@@ -127,7 +127,7 @@ impl<A: Application> Engine<A> {
             doing: "poll",
             source,
         })?;
-        let (file_log, sql_log) = (config.file_log.clone(), config.sql_log.clone());
+        let logs = config.logs.clone();
         let (folder, masked) = (config.journal_dir.clone(), config.masked_in_logs.clone());
         let shortage = Need::of(&config).shortage(descriptors::limit());
         let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
@@ -139,7 +139,7 @@ impl<A: Application> Engine<A> {
             engine.shortage = Some(shortage);
         }
         let journal = &engine.core.journal;
-        let start = log::Start {
+        let start = FeedStart {
             journal: &folder,
             end: journal.positions().1,
             sessions: journal.sessions().map(|known| known.1.into()).collect(),
@@ -147,9 +147,8 @@ impl<A: Application> Engine<A> {
             masked: &masked,
             wake_up: engine.host.wake_up(),
         };
-        let files = file_log.map(|log| Feed::files(log, start.clone()));
-        let tables = sql_log.map(|log| Feed::sql(log, start));
-        for feed in files.into_iter().chain(tables) {
+        let feeds = logs.iter().map(|log| Feed::start(&**log, start.clone()));
+        for feed in feeds.collect::<Vec<_>>() {
             let feed = feed.map_err(|error| {
                 EngineError::after(engine.cut.as_ref(), EngineError::Log(error))
             })?;

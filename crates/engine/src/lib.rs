@@ -46,7 +46,6 @@ mod release;
 mod resending;
 mod route;
 pub mod schedule;
-pub mod store;
 mod throttle;
 mod trail;
 mod turn;

@@ -15,10 +15,17 @@ pub mod messages;
 extern crate self as fixwire;
 
 pub use fixwire_engine::{canary, journal, protocol};
-pub use fixwire_engine::{config, descriptors, event, host, log, passwords, store};
+pub use fixwire_engine::{config, descriptors, event, host, passwords};
 pub use fixwire_engine::{regular, tls, transport};
+pub use fixwire_logs::store;
 pub use fixwire_settings as settings;
 pub use fixwire_settings::dictionaries;
+
+/// Logs beside the journal, made from it.
+pub mod log {
+    pub use fixwire_engine::log::{Log, LogError, Target};
+    pub use fixwire_logs::{FileLog, SqlLog};
+}
 
 /// When a session is open, and how that is written.
 pub mod schedule {

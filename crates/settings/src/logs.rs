@@ -1,15 +1,25 @@
 //! Settings of the logs beside the journal.
 
+use std::sync::Arc;
+
 use fixwire_engine::config::{Durability, EngineConfig};
-use fixwire_engine::log::{FileLog, SqlLog};
-use fixwire_engine::store::Family;
+use fixwire_engine::log::Log;
 use fixwire_engine::transport::Password;
+use fixwire_logs::store::Family;
+use fixwire_logs::{FileLog, SqlLog};
 use fixwire_protocol::Tag;
 
 use super::Id;
 use super::problem::LoadError;
 use super::resolved::{SessionSettings, Settings};
 use super::value::Value;
+
+/// All logs.
+pub(super) fn logs(from: &SessionSettings) -> Vec<Arc<dyn Log>> {
+    let files = file(from).map(|log| Arc::new(log) as Arc<dyn Log>);
+    let tables = sql(from).map(|log| Arc::new(log) as Arc<dyn Log>);
+    files.into_iter().chain(tables).collect()
+}
 
 /// The log in files.
 pub(super) fn file(from: &SessionSettings) -> Option<FileLog> {
@@ -55,20 +65,21 @@ pub(super) fn check(
     from: &SessionSettings,
     config: &EngineConfig,
 ) -> Result<(), LoadError> {
-    let logs = [
-        (Id::FileLogPath, config.file_log.is_some()),
-        (Id::SqlLog, config.sql_log.is_some()),
-    ];
-    if let Some((id, _)) = logs.into_iter().find(|log| log.1)
+    let key = |log: &Arc<dyn Log>| match log.kind() {
+        "sql" => Id::SqlLog,
+        _ => Id::FileLogPath,
+    };
+    if let Some(log) = config.logs.first()
         && config.durability == Durability::Memory
     {
         let note = "logs are made from the journal, which Durability=memory does not have";
-        return Err(settings.error(from, id, note.to_owned()));
+        return Err(settings.error(from, key(log), note.to_owned()));
     }
-    match config.sql_log.as_ref().map(SqlLog::check) {
-        Some(Err(error)) => Err(settings.error(from, Id::SqlLog, error.to_string())),
-        _ => Ok(()),
+    for log in &config.logs {
+        log.check()
+            .map_err(|error| settings.error(from, key(log), error.to_string()))?;
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -105,7 +116,8 @@ mod tests {
             let path = "x.cfg".into();
             let settings =
                 Settings::read(&Source { path, text }).map_err(|error| error.to_string())?;
-            settings.to_config().map_err(|error| error.to_string())
+            let config = settings.to_config().map_err(|error| error.to_string())?;
+            Ok((sql(&settings.sessions[0]), config))
         };
         for (lines, why) in [
             (
@@ -125,22 +137,23 @@ mod tests {
                 "logs are made from the journal",
             ),
         ] {
-            let error = with(lines).unwrap_err();
+            let error: String = with(lines).unwrap_err();
             assert!(error.contains(why) && !error.contains("hunter2"), "{error}");
         }
         for database in ["sqlite:log.db", "postgresql://me@db/fix"] {
             let built = SqlLog::new(database).check().is_ok();
             let lines = format!("SqlLog={database}\nSqlLogEventTable=e\nSqlLogHeartbeats=N\n");
             match with(&lines) {
-                Ok(config) => {
+                Ok((log, config)) => {
                     assert!(built, "{database}");
-                    let log = config.sql_log.unwrap();
+                    let log = log.unwrap();
+                    assert_eq!(config.logs[0].kind(), "sql");
                     assert_eq!((&log.database[..], log.heartbeats), (database, false));
                     assert_eq!(
                         (&log.event_table[..], &log.incoming_table[..]),
                         ("e", "messages_log")
                     );
-                    assert!(!format!("{log:?}").contains("hunter2"));
+                    assert!(!format!("{log:?}{config:?}").contains("hunter2"));
                 }
                 Err(error) => {
                     assert!(!built, "{error}");

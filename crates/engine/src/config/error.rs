@@ -13,8 +13,10 @@ pub enum ConfigError {
     NoSession,
     /// Logs are made from the journal, and there is none to make them from.
     LogWithoutJournal,
-    /// The log in a database cannot be.
+    /// A log cannot be as it is configured.
     Log(LogError),
+    /// Two logs are of this kind.
+    LogTwice(&'static str),
     /// Two sessions have this name.
     NameTwice(String),
     /// Two acceptor sessions cannot be told apart by their Logon.
@@ -59,6 +61,7 @@ impl fmt::Display for ConfigError {
                 "message logs are made from the journal, which durability `memory` does not have",
             ),
             Self::Log(error) => write!(f, "{error}"),
+            Self::LogTwice(kind) => write!(f, "two logs are of the kind `{kind}`: one is possible"),
             Self::NameTwice(name) => write!(f, "two sessions are named {name}"),
             Self::IdentityTwice(a, b) => {
                 write!(

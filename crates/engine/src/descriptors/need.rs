@@ -7,8 +7,6 @@ use crate::config::{Connection, EngineConfig};
 
 /// Standard streams, poller, lock, journal, signals and the like.
 const OWN: u64 = 24;
-/// A message log and an event log.
-const LOGS_OF_A_SESSION: u64 = 2;
 
 /// How many descriptors a configuration may need at most.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -25,10 +23,8 @@ impl Need {
     /// Counts.
     #[must_use]
     pub fn of(config: &EngineConfig) -> Self {
-        let logs = match config.file_log {
-            Some(_) => LOGS_OF_A_SESSION,
-            None => 0,
-        };
+        let logs = config.logs.iter().map(|log| log.files_of_a_session());
+        let logs: u64 = logs.sum();
         let sessions = config.sessions.len() as u64;
         let templates = config.templates.iter().map(|template| &template.session);
         let listeners: HashSet<_> = (config.sessions.iter().chain(templates))
@@ -73,8 +69,28 @@ impl Need {
 mod tests {
     use super::*;
     use crate::config::{Limits, SessionConfig, Template};
-    use crate::log::FileLog;
+    use crate::log::{Log, LogError, Target};
     use fixwire_protocol::session::{self, BeginString, Role};
+    use std::path::Path;
+    use std::sync::Arc;
+
+    /// A message log and an event log.
+    #[derive(Debug)]
+    struct TwoFiles;
+
+    impl Log for TwoFiles {
+        fn kind(&self) -> &'static str {
+            "files"
+        }
+
+        fn files_of_a_session(&self) -> u64 {
+            2
+        }
+
+        fn open(&self, _: &Path, _: &[String]) -> Result<Box<dyn Target>, LogError> {
+            unreachable!("nothing is logged here")
+        }
+    }
 
     fn need(sessions: usize, dynamic: Option<usize>) -> Need {
         let fix = session::Config::new(BeginString::Fix42, Role::Acceptor, b"A", b"B");
@@ -92,7 +108,7 @@ mod tests {
                 dynamic_sessions: dynamic.unwrap_or(1000),
                 ..Limits::default()
             },
-            file_log: Some(FileLog::new("log")),
+            logs: vec![Arc::new(TwoFiles)],
             ..EngineConfig::default()
         })
     }

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 
 use fixwire_protocol::{SessionId, Tag, Timestamp};
 
-use super::files::Files;
-use super::{FileLog, LogError, SqlLog, Target};
+use super::{Log, LogError, Target};
 use crate::event::{Event, Sink};
 use crate::host::WakeUp;
 use crate::journal::NOTES;
@@ -37,7 +36,7 @@ const TOLD: usize = 16;
 const RECORDS: usize = 1024;
 
 /// One log being made. Dropping it writes what is committed until then, as far as that can be done soon.
-pub(crate) struct Feed {
+pub struct Feed {
     events: SyncSender<(Timestamp, Event)>,
     ends: Arc<AtomicBool>,
     reopens: Arc<AtomicBool>,
@@ -49,48 +48,30 @@ pub(crate) struct Feed {
 
 /// What a feed begins with.
 #[derive(Clone)]
-pub(crate) struct Start<'a> {
+pub struct FeedStart<'a> {
     /// The journal's folder.
-    pub(crate) journal: &'a Path,
+    pub journal: &'a Path,
     /// Its end: where a log begins that never was.
-    pub(crate) end: Position,
+    pub end: Position,
     /// The names of its sessions, by their ids.
-    pub(crate) sessions: Vec<String>,
+    pub sessions: Vec<String>,
     /// The names of the engine's sessions, by theirs.
-    pub(crate) configured: Vec<String>,
+    pub configured: Vec<String>,
     /// Fields whose values are starred out, beside those that always are.
-    pub(crate) masked: &'a [Tag],
+    pub masked: &'a [Tag],
     /// Makes the engine hear what the log has to tell.
-    pub(crate) wake_up: WakeUp,
+    pub wake_up: WakeUp,
 }
 
 impl Feed {
-    /// Starts a log in files.
+    /// Starts a log.
     ///
     /// # Errors
     ///
-    /// When the folder cannot be made, two sessions would share a file, or there is no thread.
-    pub(crate) fn files(log: FileLog, start: Start<'_>) -> Result<Self, LogError> {
-        let target = Files::new(log, &start.configured)?;
-        Self::start(Box::new(target), "files", start)
-    }
-
-    /// Starts a log in a database.
-    ///
-    /// # Errors
-    ///
-    /// When the log cannot be as it is configured, or there is no thread. That a database is away is
-    /// none.
-    pub(crate) fn sql(log: SqlLog, start: Start<'_>) -> Result<Self, LogError> {
-        let target = log.target(start.journal)?;
-        Self::start(target, "sql", start)
-    }
-
-    fn start(
-        target: Box<dyn Target>,
-        kind: &'static str,
-        start: Start<'_>,
-    ) -> Result<Self, LogError> {
+    /// Those of [`Log::open`], a cursor that cannot be written, or that there is no thread. That a database is
+    /// away is none.
+    pub fn start(log: &dyn Log, start: FeedStart<'_>) -> Result<Self, LogError> {
+        let (target, kind) = (log.open(start.journal, &start.configured)?, log.kind());
         let (events, heard) = sync_channel(WAITING);
         let (alive, ended) = sync_channel(0);
         let reports = Arc::default();
@@ -143,7 +124,7 @@ impl Feed {
     }
 
     /// Hears the engine's events.
-    pub(crate) fn sink(&self) -> Sink {
+    pub fn sink(&self) -> Sink {
         let events = self.events.clone();
         let mut left_out = 0_u64;
         Box::new(move |now, event| {
@@ -164,7 +145,7 @@ impl Feed {
     }
 
     /// Its files are opened anew soon.
-    pub(crate) fn reopen(&self) {
+    pub fn reopen(&self) {
         self.reopens.store(true, Ordering::Release);
         if let Some(thread) = &self.thread {
             thread.thread().unpark();
@@ -172,7 +153,7 @@ impl Feed {
     }
 
     /// The next thing that the operator should hear of it.
-    pub(crate) fn report(&self) -> Option<Event> {
+    pub fn report(&self) -> Option<Event> {
         // Never waits: the thread holds it for an instant only.
         self.reports.try_lock().ok()?.pop_front()
     }
@@ -433,6 +414,3 @@ fn write_cursor(path: &Path, position: Position) -> Result<(), LogError> {
         .and_then(|file| file.write_all_at(&bytes, 0))
         .map_err(|error| LogError(format!("cannot write {}: {error}", path.display())))
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,63 +1,62 @@
-//! Message and event logs beside the journal, in the layouts that QuickFIX users have tools for.
+//! Logs beside the journal, whatever they are written into.
 //!
 //! ```text
-//! engine thread --journal--> segments --Tail--> feed thread --> files, or tables of a database
+//! engine thread --journal--> segments --Tail--> feed thread --> Target: files, or tables of a database
 //!               --events---> bounded channel ----^
 //! ```
 //!
 //! The journal is the truth; a log is made from it, by a thread of its own that reads the journal's
 //! files. So no message waits for a log: when a disk or a database stands still, the log falls behind
-//! and catches up, also after a restart. After a kill the last lines of files may be there twice; a
-//! database has each message once.
+//! and catches up, also after a restart.
 
 mod feed;
-mod files;
-mod line;
-mod sql;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
 
 use fixwire_protocol::Timestamp;
 
 use crate::journal::Position;
-use crate::store::Family;
 
-pub(crate) use feed::{Feed, Start};
-pub use sql::SqlLog;
+pub use feed::{Feed, FeedStart};
 
-/// Logs in files: two for each session, one of messages and one of events.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct FileLog {
-    /// The folder; made when it does not exist.
-    pub folder: PathBuf,
-    /// Whose names and lines.
-    pub layout: Family,
-    /// Heartbeats are logged.
-    pub heartbeats: bool,
-    /// Times have milliseconds, in the layout of QuickFIX/J; the others have their own digits.
-    pub milliseconds: bool,
-    /// Messages have times, in the layout of QuickFIX/J; in the others they always do.
-    pub stamp_messages: bool,
-}
+/// A log as it is configured.
+pub trait Log: fmt::Debug + Send + Sync {
+    /// What events call it, its thread and the file in the journal's folder that says up to where it is written,
+    /// `log-KIND.cursor`: letters. An engine has one log of a kind.
+    fn kind(&self) -> &'static str;
 
-impl FileLog {
-    /// A log with heartbeats, in the layout of QuickFIX (C++).
-    pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self {
-            folder: folder.into(),
-            layout: Family::Quickfix,
-            heartbeats: true,
-            milliseconds: false,
-            stamp_messages: false,
-        }
+    /// Looks for what cannot work, without a look at the world.
+    ///
+    /// # Errors
+    ///
+    /// The first thing found.
+    fn check(&self) -> Result<(), LogError> {
+        Ok(())
     }
+
+    /// How many files it keeps open for each session, and as many for the engine.
+    fn files_of_a_session(&self) -> u64 {
+        0
+    }
+
+    /// What it is written into, for the engine whose journal is in this folder and whose configured sessions have
+    /// these names. The engine's thread calls it once, at the start.
+    ///
+    /// # Errors
+    ///
+    /// What no later [`Target::open`] will mend.
+    fn open(&self, journal: &Path, sessions: &[String]) -> Result<Box<dyn Target>, LogError>;
 }
 
-/// Where a log goes.
-trait Target: Send {
+/// Where a log goes. A thread of its own has it.
+pub trait Target: Send {
     /// Makes it ready, at first and after every failure. Where it goes on: behind the last message that
     /// it has; `from` when it cannot know.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be written now. It is tried again later.
     fn open(&mut self, from: Position) -> Result<Position, LogError>;
 
     /// Takes a message that came in or went out.
@@ -67,6 +66,10 @@ trait Target: Send {
     fn event(&mut self, session: Option<&str>, wall: Timestamp, text: &str);
 
     /// Opens its files anew, under the same names; false when it has none.
+    ///
+    /// # Errors
+    ///
+    /// Why one of them cannot be opened.
     fn reopen(&mut self) -> Result<bool, LogError> {
         Ok(false)
     }
@@ -76,12 +79,16 @@ trait Target: Send {
 
     /// Passes on what was given: of the journal all before `to`. What could not be passed on it keeps, or
     /// forgets and asks for again in [`open`](Self::open).
+    ///
+    /// # Errors
+    ///
+    /// Why not all of it could be passed on.
     fn flush(&mut self, to: Position) -> Result<(), LogError>;
 }
 
 /// Why a log cannot be written. The journal goes on.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct LogError(pub(crate) String);
+pub struct LogError(pub String);
 
 impl fmt::Display for LogError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

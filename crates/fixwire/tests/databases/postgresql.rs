@@ -8,6 +8,7 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
@@ -159,7 +160,7 @@ impl Server {
 
     fn config(&self, log: SqlLog) -> EngineConfig {
         EngineConfig {
-            sql_log: Some(log),
+            logs: vec![Arc::new(log)],
             ..config(&self.journal(), acceptor_session("127.0.0.1:0"))
         }
     }

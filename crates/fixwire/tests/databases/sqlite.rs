@@ -5,12 +5,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::alone;
 use crate::common::logged::{Logged, assert_same, messages, trade, wait_logged};
 use crate::common::*;
-use fixwire::log::SqlLog;
+use fixwire::log::{Log, SqlLog};
 use fixwire::protocol::Timestamp;
 use fixwire::settings::Settings;
 use fixwire::{Engine, EngineConfig, Event};
@@ -39,7 +40,10 @@ impl Home {
 
     fn config(&self, log: Option<SqlLog>) -> EngineConfig {
         EngineConfig {
-            sql_log: log,
+            logs: log
+                .into_iter()
+                .map(|it| Arc::new(it) as Arc<dyn Log>)
+                .collect(),
             ..config(&self.journal(), acceptor_session("127.0.0.1:0"))
         }
     }
@@ -236,7 +240,7 @@ fn start_child(home: &Path) -> (Child, std::net::SocketAddr) {
 fn be_the_child(folder: &Path) -> ! {
     let log = SqlLog::new(format!("sqlite:{}", folder.join("log.db").display()));
     let engine = Running::start(EngineConfig {
-        sql_log: Some(log),
+        logs: vec![Arc::new(log)],
         ..config(&folder.join("journal"), acceptor_session("127.0.0.1:0"))
     });
     println!("listens at {}", engine.address());
@@ -271,8 +275,7 @@ fn a_file_names_tables_and_leaves_heartbeats_out() {
     );
     fs::write(&file, text).unwrap();
     let mut config = Settings::load(&file).unwrap().to_config().unwrap();
-    let log = config.sql_log.clone().unwrap();
-    assert!(!log.heartbeats);
+    assert_eq!(config.logs[0].kind(), "sql");
     config.sessions[0].connection = acceptor_session("127.0.0.1:0").connection;
     let engine = Running::start(config);
     let mut peer = Peer::log_on(engine.address(), 1);

@@ -4,12 +4,13 @@ use crate::common;
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use common::*;
 use fixwire::journal::{Alteration, Config, Directory, Journal, Trouble};
 use fixwire::log::FileLog;
 use fixwire::store::Family;
-use fixwire::{Engine, EngineConfig, EngineError, Event};
+use fixwire::{ConfigError, Engine, EngineConfig, EngineError, Event};
 use fixwire_protocol::Timestamp;
 
 fn running(folder: &Path) -> Running {
@@ -156,13 +157,13 @@ fn an_engine_that_does_not_start_says_what_it_cut_off() {
     let logs = folder.path().join("logs");
     fs::write(&logs, "no folder").unwrap();
     let config = EngineConfig {
-        file_log: Some(FileLog {
+        logs: vec![Arc::new(FileLog {
             folder: logs,
             layout: Family::Quickfix,
             heartbeats: true,
             milliseconds: true,
             stamp_messages: true,
-        }),
+        })],
         ..config(&store, acceptor_session("127.0.0.1:0"))
     };
     let error = Engine::new(config, Echo(Default::default())).err().unwrap();
@@ -176,6 +177,16 @@ fn an_engine_that_does_not_start_says_what_it_cut_off() {
 
 /// However many names the journal has from dynamic sessions of the past, configured sessions and new
 /// dynamic ones get their places.
+/// Both would write one cursor.
+#[test]
+fn two_logs_in_files_are_refused() {
+    let mut config = config(Path::new("store"), acceptor_session("127.0.0.1:0"));
+    config.logs = vec![Arc::new(FileLog::new("one"))];
+    assert_eq!(config.check(), Ok(()));
+    config.logs.push(Arc::new(FileLog::new("two")));
+    assert_eq!(config.check(), Err(ConfigError::LogTwice("files")));
+}
+
 #[test]
 fn names_of_the_past_keep_no_session_out() {
     let folder = tempfile::tempdir().unwrap();

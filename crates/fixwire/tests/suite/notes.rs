@@ -4,6 +4,7 @@
 use crate::common;
 
 use std::fs;
+use std::sync::Arc;
 
 use fixwire::Engine;
 use fixwire::config::{Connection, Durability, EngineConfig};
@@ -164,7 +165,7 @@ fn logs_have_no_notes_and_the_dump_shows_them_as_kept() {
         unreachable!("it listens");
     };
     listen.set_port(0);
-    config.file_log = Some(FileLog::new(logs.clone()));
+    config.logs = vec![Arc::new(FileLog::new(logs.clone()))];
     let mut engine = Engine::new(config, Desk::default()).expect("it starts");
     engine.application_mut().later = Some("554=hunter2\u{1}");
     turns(&mut engine);

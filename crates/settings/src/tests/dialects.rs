@@ -264,9 +264,10 @@ fn logs_look_as_those_of_the_engine() {
     }
     assert_eq!(layout(Dialect::Fixwire, "FileLogPath=log"), "quickfix");
     let text = format!("{SESSION}FileLogPath=log\n");
-    let config = read_as(Dialect::QuickFixJ, &text).unwrap().to_config();
-    let log = config.unwrap().file_log.unwrap();
-    assert_eq!(log.layout, fixwire_engine::store::Family::QuickfixJ);
+    let settings = read_as(Dialect::QuickFixJ, &text).unwrap();
+    let log = logs::file(&settings.sessions[0]).unwrap();
+    assert_eq!(log.layout, fixwire_logs::store::Family::QuickfixJ);
+    assert_eq!(settings.to_config().unwrap().logs[0].kind(), "files");
 }
 
 #[test]

@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use fixwire_engine::journal::Position;
+use fixwire_engine::log::LogError;
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::time::{Precision, Stamp};
+use fixwire_sys::private;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
 
-use super::super::LogError;
 use super::names::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
-use crate::journal::Position;
-use fixwire_sys::private;
 
 /// How long a file may be locked by somebody else before that is told.
 const BUSY: Duration = Duration::from_secs(2);

@@ -6,22 +6,64 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use fixwire_engine::descriptors::{Purpose, check_reserve};
+use fixwire_engine::journal::Position;
+use fixwire_engine::log::{Log, LogError, Target};
 use fixwire_protocol::Timestamp;
+use fixwire_sys::private;
 
 use super::line::Lines;
-use super::{FileLog, LogError, Target};
-use crate::descriptors::{Purpose, check_reserve};
-use crate::journal::Position;
 use crate::store::{Family, SessionName};
-use fixwire_sys::private;
 
 /// What belongs to no session is logged under this name.
 const ENGINE: &str = "GLOBAL";
 /// Bytes of all files that wait, about; those of a file that cannot be written too.
 const FULL: usize = 1 << 20;
 
+/// Logs in files: two for each session, one of messages and one of events.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FileLog {
+    /// The folder; made when it does not exist.
+    pub folder: PathBuf,
+    /// Whose names and lines.
+    pub layout: Family,
+    /// Heartbeats are logged.
+    pub heartbeats: bool,
+    /// Times have milliseconds, in the layout of QuickFIX/J; the others have their own digits.
+    pub milliseconds: bool,
+    /// Messages have times, in the layout of QuickFIX/J; in the others they always do.
+    pub stamp_messages: bool,
+}
+
+impl FileLog {
+    /// A log with heartbeats, in the layout of QuickFIX (C++).
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            layout: Family::Quickfix,
+            heartbeats: true,
+            milliseconds: false,
+            stamp_messages: false,
+        }
+    }
+}
+
+impl Log for FileLog {
+    fn kind(&self) -> &'static str {
+        "files"
+    }
+
+    fn files_of_a_session(&self) -> u64 {
+        2
+    }
+
+    fn open(&self, _: &Path, sessions: &[String]) -> Result<Box<dyn Target>, LogError> {
+        Ok(Box::new(Files::new(self.clone(), sessions)?))
+    }
+}
+
 /// The files of all sessions.
-pub(super) struct Files {
+struct Files {
     log: FileLog,
     lines: Lines,
     outputs: BTreeMap<PathBuf, Output>,
@@ -42,7 +84,7 @@ impl Files {
     /// # Errors
     ///
     /// When the folder cannot be made, or two sessions would share a file.
-    pub(super) fn new(log: FileLog, sessions: &[String]) -> Result<Self, LogError> {
+    fn new(log: FileLog, sessions: &[String]) -> Result<Self, LogError> {
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)

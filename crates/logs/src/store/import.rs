@@ -4,14 +4,14 @@ use std::fs;
 use std::iter;
 use std::path::Path;
 
+use fixwire_engine::canary::{self, Fault};
+use fixwire_engine::journal::{
+    Cause, Config, Counters, Directory, Effect, Journal, JournalId, Kind, Recovered, Torn,
+};
 use fixwire_protocol::time::Timestamp;
 
 use super::read::Store;
 use super::{Family, SessionName, StoreError};
-use crate::canary::{self, Fault};
-use crate::journal::{
-    Cause, Config, Counters, Directory, Effect, Journal, JournalId, Kind, Recovered, Torn,
-};
 use fixwire_protocol::Redactor;
 
 /// What happens to a session of this name that the journal has already.

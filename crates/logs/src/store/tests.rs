@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use fixwire_engine::journal::{self, Cause, Config, Directory, Journal, Kind};
 use fixwire_protocol::time::Timestamp;
 use fixwire_protocol::{frame, tag};
 use tempfile::TempDir;
 
 use super::{Existing, Family, Imported, StoreError, export, import};
-use crate::journal::{self, Cause, Config, Directory, Journal, Kind};
 
 const NAME: &str = "FIX.4.2:A->B";
 const NOW: Timestamp = Timestamp(1_800_000_000_000_000_000);

@@ -1,6 +1,7 @@
 //! The tables of a log: what ours are like, and what others may be like.
 
-use super::super::LogError;
+use fixwire_engine::log::LogError;
+
 use super::names::POSITIONS;
 
 /// Columns that say whose row it is, in the order of [`Session::columns`](super::rows::Session). QuickFIX

@@ -5,11 +5,11 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use fixwire_engine::journal::{Config, Counters, Directory, Journal, Recovered, Stored, Torn};
 use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
+use fixwire_sys::private;
 
 use super::{Family, SessionName, StoreError, numbers};
-use crate::journal::{Config, Counters, Directory, Journal, Recovered, Stored, Torn};
-use fixwire_sys::private;
 
 /// How a file ends until all files of the store are whole.
 const UNFINISHED: &str = "new";

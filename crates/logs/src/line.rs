@@ -5,7 +5,7 @@ use std::io::Write;
 use fixwire_protocol::Timestamp;
 use fixwire_protocol::time::{Precision, Stamp};
 
-use super::FileLog;
+use super::files::FileLog;
 use crate::store::Family;
 
 /// Writes lines into a buffer.

@@ -5,13 +5,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use fixwire_engine::journal::Damage;
+use fixwire_engine::regular;
 use fixwire_protocol::time::Timestamp;
 use fixwire_protocol::{Decoder, Frame, frame, tag};
 
 use super::numbers::{self, Wrong};
 use super::{Family, SessionName, StoreError};
-use crate::journal::Damage;
-use crate::regular;
 
 /// Of a small file no more is read.
 const SMALL: u64 = 256;

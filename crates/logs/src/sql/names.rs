@@ -1,6 +1,6 @@
 //! Names that tables of a log may have.
 
-use super::super::LogError;
+use fixwire_engine::log::LogError;
 
 /// The table that says up to where a journal is written.
 pub(super) const POSITIONS: &str = "fixwire_log_position";

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::journal::{Damage, JournalError};
+use fixwire_engine::journal::{Damage, JournalError};
 
 /// Why a store is not moved. Nothing was changed, except as [`StoreError::Io`] says.
 #[derive(Debug)]

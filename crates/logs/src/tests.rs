@@ -1,11 +1,22 @@
-//! What a log has after faults, restarts and removed segments.
+//! What a log in files has after faults, restarts and removed segments.
 
-use super::*;
-use crate::journal::{Cause, Config, Directory, Effect, Journal, JournalId, Kind, Retention};
-use fixwire_protocol::{Mono, Nanos, Now};
+use std::fs;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fixwire_engine::Event;
+use fixwire_engine::journal::{
+    Cause, Config, Directory, Effect, Journal, JournalId, Kind, Position, Retention,
+};
+use fixwire_engine::log::{Feed, FeedStart};
+use fixwire_protocol::{Mono, Nanos, Now, SessionId, Timestamp};
 use tempfile::TempDir;
+
+use super::FileLog;
 
 const WALL: Timestamp = Timestamp(1_787_319_000_123_456_789);
 const NAME: &str = "FIX.4.2:A->B";
@@ -41,6 +52,18 @@ fn wait_report(feed: &Feed) -> Event {
     }
 }
 
+/// The position in a log's cursor: 8 bytes and their CRC-32C.
+fn read_cursor(path: &Path) -> Option<Position> {
+    let bytes = fs::read(path).ok()?;
+    let bits = u64::from_le_bytes(*bytes.first_chunk()?);
+    (bytes == cursor_bytes(bits)).then(|| Position::from_bits(bits))
+}
+
+fn cursor_bytes(bits: u64) -> Vec<u8> {
+    let bits = bits.to_le_bytes();
+    [&bits[..], &crc32c::crc32c(&bits).to_le_bytes()].concat()
+}
+
 struct World {
     root: TempDir,
     journal: Journal<Directory>,
@@ -68,7 +91,7 @@ impl World {
 
     fn feed(&self) -> Feed {
         let log = FileLog::new(self.root.path().join("log"));
-        let start = Start {
+        let start = FeedStart {
             journal: &self.root.path().join("journal"),
             end: self.journal.positions().1,
             sessions: self.names.clone(),
@@ -76,7 +99,7 @@ impl World {
             masked: &[11],
             wake_up: Arc::new(|| {}),
         };
-        Feed::files(log, start).unwrap()
+        Feed::start(&log, start).unwrap()
     }
 
     fn trade(&mut self) {
@@ -246,7 +269,7 @@ fn a_cursor_ahead_of_its_journal_is_put_back_at_once() {
     world.trade();
     let end = world.journal.end();
     let ahead = Position::new(end.segment(), end.offset() + 800);
-    write_cursor(&world.cursor(), ahead).unwrap();
+    fs::write(world.cursor(), cursor_bytes(ahead.bits())).unwrap();
     let blocked = world.block("A-B");
     let feed = world.feed();
     assert_eq!(read_cursor(&world.cursor()), Some(end));

@@ -7,13 +7,12 @@ use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, Config, Error, NoTls};
 
-use super::super::LogError;
 use super::names::POSITIONS;
 use super::rows::{Backend, Row};
 use super::table::{self, Column, SESSION, Tables};
+use fixwire_engine::journal::Position;
+use fixwire_engine::log::LogError;
 use fixwire_protocol::Secret;
-
-use crate::journal::Position;
 
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(5);

@@ -7,15 +7,15 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use fixwire_engine::journal::Position;
+use fixwire_engine::log::{LogError, Target};
 use fixwire_protocol::Timestamp;
+use fixwire_sys::private;
 
 use super::super::files::is_heartbeat;
 use super::super::line::write_safe;
-use super::super::{LogError, Target};
 use super::table::{SESSION, Tables};
-use crate::journal::Position;
 use crate::store::SessionName;
-use fixwire_sys::private;
 
 /// Bytes that are written at once, about.
 const FULL: usize = 1 << 20;

@@ -16,9 +16,9 @@ mod table;
 
 use std::path::Path;
 
+use fixwire_engine::log::{Log, LogError, Target};
 use fixwire_protocol::Secret;
 
-use super::{LogError, Target};
 use names::check_table;
 
 /// Logs in tables of a database, in the layout of QuickFIX. Needs a build with the feature `sqlite` or
@@ -99,7 +99,7 @@ impl SqlLog {
     ///
     /// Those of [`SqlLog::check`], and what is wrong with a database that is a file.
     #[cfg(any(feature = "postgresql", feature = "sqlite"))]
-    pub(super) fn target(self, journal: &Path) -> Result<Box<dyn Target>, LogError> {
+    fn target(&self, journal: &Path) -> Result<Box<dyn Target>, LogError> {
         self.check()?;
         let tables = table::Tables::new([
             &self.incoming_table,
@@ -123,7 +123,7 @@ impl SqlLog {
 
     /// Nothing is compiled in.
     #[cfg(not(any(feature = "postgresql", feature = "sqlite")))]
-    pub(super) fn target(self, _journal: &Path) -> Result<Box<dyn Target>, LogError> {
+    fn target(&self, _journal: &Path) -> Result<Box<dyn Target>, LogError> {
         self.check()?;
         Err(LogError("no database is compiled in".into()))
     }
@@ -138,6 +138,20 @@ impl SqlLog {
             }
             _ => refuse("expected sqlite:PATH or postgresql://USER@HOST:PORT/DATABASE"),
         }
+    }
+}
+
+impl Log for SqlLog {
+    fn kind(&self) -> &'static str {
+        "sql"
+    }
+
+    fn check(&self) -> Result<(), LogError> {
+        Self::check(self)
+    }
+
+    fn open(&self, journal: &Path, _: &[String]) -> Result<Box<dyn Target>, LogError> {
+        self.target(journal)
     }
 }
 
