@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::{env, fs};
 
-use fixwire_protocol::dictionary::{Dictionary, Version, generate};
+use fixwire_dictionary::generate;
+use fixwire_protocol::dictionary::{Dictionary, Version};
 
 /// Orders, cancels, replacements, status requests, reports and their refusals.
 const MESSAGES: [&str; 6] = ["D", "F", "G", "H", "8", "9"];

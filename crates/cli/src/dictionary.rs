@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
 use fixwire::dictionaries;
-use fixwire_protocol::dictionary::delta::Delta;
-use fixwire_protocol::dictionary::{FieldDef, Member, MessageDef, json as codec, write};
+use fixwire_dictionary::delta::{self, Delta};
+use fixwire_dictionary::{json as codec, write};
+use fixwire_protocol::dictionary::{FieldDef, Member, MessageDef};
 use fixwire_protocol::{Decoder, Dictionary};
 use serde_json::{Value, json};
 
@@ -223,7 +224,7 @@ fn message_table(
 fn conditions(dictionary: &Dictionary, message: &MessageDef) -> Vec<String> {
     let conditions = message.conditions().iter();
     conditions
-        .map(|condition| condition.show(dictionary, message.name()))
+        .map(|condition| delta::statement(condition, dictionary, message.name()))
         .collect()
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
-use fixwire_protocol::dictionary::generate;
+use fixwire_dictionary::generate;
 
 use crate::dictionary::load;
 use crate::failure::Failure;

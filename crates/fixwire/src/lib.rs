@@ -14,6 +14,7 @@ pub mod messages;
 // Generated messages name the crates of this one as a user does.
 extern crate self as fixwire;
 
+pub use fixwire_dictionary as dictionary;
 pub use fixwire_engine::{canary, journal, protocol};
 pub use fixwire_engine::{config, descriptors, event, host, passwords};
 pub use fixwire_engine::{regular, tls, transport};

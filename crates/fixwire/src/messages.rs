@@ -1,4 +1,4 @@
-//! Typed order messages; `fixwire_protocol::dictionary::generate` writes others the same way.
+//! Typed order messages; `fixwire_dictionary::generate` writes others the same way.
 
 /// NewOrderSingle, OrderCancelRequest, OrderCancelReplaceRequest, OrderStatusRequest,
 /// ExecutionReport and OrderCancelReject of FIX 4.2.

@@ -127,7 +127,7 @@ pub(crate) fn own_fields<'a, 'd>(
 
 /// How many of the fields make up one entry; `None` when they do not begin with one. Calls itself for
 /// nested groups, so as deep as the definition nests.
-pub(crate) fn entry_len(fields: &[Field], def: &GroupDef) -> Option<usize> {
+pub fn entry_len(fields: &[Field], def: &GroupDef) -> Option<usize> {
     if fields.first()?.tag != def.delimiter() {
         return None;
     }

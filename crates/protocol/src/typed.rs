@@ -1,6 +1,6 @@
 //! What generated code stands on: fields of a message or of a group's entry, read by type.
 //!
-//! [`dictionary::generate`](crate::dictionary::generate) writes views and writers over these. Reading
+//! `fixwire_dictionary::generate` writes views and writers over these. Reading
 //! ends in a [`Refusal`], so an application can pass on with `?` what a peer left out.
 
 use crate::message::{Field, Message};

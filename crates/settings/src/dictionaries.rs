@@ -11,9 +11,10 @@ use std::fmt;
 use std::io::{self, Read};
 use std::path::Path;
 
+use fixwire_dictionary::delta::{self, Delta, DeltaError, Other, Position, place_of};
+use fixwire_dictionary::{DictionaryError, Limits, text_of};
 use fixwire_engine::regular;
-use fixwire_protocol::dictionary::delta::{self, Delta, DeltaError, Other, Position, place_of};
-use fixwire_protocol::dictionary::{Dictionary, DictionaryError, Limits, Version, text_of};
+use fixwire_protocol::dictionary::{Dictionary, Version};
 
 /// Stands between a dictionary and each of its deltas.
 const AND: &str = " + ";
@@ -85,7 +86,7 @@ fn base(name: &str, usual: Option<Version>) -> Result<Dictionary, LoadError> {
         return Ok(Dictionary::built_in(version));
     }
     let bytes = read(name)?;
-    Dictionary::from_file(&bytes, Limits::default()).map_err(|error| LoadError::Dictionary {
+    fixwire_dictionary::read(&bytes, Limits::default()).map_err(|error| LoadError::Dictionary {
         path: name.to_owned(),
         error: Box::new(error),
     })
@@ -178,7 +179,7 @@ impl std::error::Error for LoadError {
 
 #[cfg(test)]
 mod tests {
-    use fixwire_protocol::dictionary::write;
+    use fixwire_dictionary::write;
 
     use super::*;
 

@@ -3,12 +3,11 @@
 //! Input: a file of any form. It is read as the form that its root names, as the other one, and as a delta
 //! of FIX 4.4; a dictionary is written in both forms and read again.
 
+use fixwire_dictionary::delta::{self, Delta};
+use fixwire_dictionary::{DictionaryError, Limits, orchestra, quickfix, write};
 use fixwire_protocol::Decoder;
-use fixwire_protocol::dictionary::delta::{self, Delta};
 use fixwire_protocol::dictionary::validate::{self, Rules, Scratch};
-use fixwire_protocol::dictionary::{
-    Dictionary, DictionaryError, GroupDef, Limits, Member, MessageDef, Problem, write,
-};
+use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary, GroupDef, Member, MessageDef};
 
 use super::decode::dictionaries;
 use super::hold;
@@ -26,8 +25,8 @@ const TRIED_MEMBERS: usize = 20_000;
 
 /// Panics when reading a dictionary breaks its promises for these bytes.
 pub fn run(data: &[u8]) {
-    check(data, Dictionary::from_quickfix_xml)
-        .and_then(|()| check(data, Dictionary::from_orchestra))
+    check(data, quickfix::read)
+        .and_then(|()| check(data, orchestra::read))
         .and_then(|()| check_file(data))
         .and_then(|()| check_delta(data))
         .unwrap_or_else(|what| panic!("{what}"));
@@ -35,7 +34,7 @@ pub fn run(data: &[u8]) {
 
 /// Bytes are a dictionary or an error with a place, whatever their encoding.
 fn check_file(data: &[u8]) -> Result<(), String> {
-    match Dictionary::from_file(data, LIMITS) {
+    match fixwire_dictionary::read(data, LIMITS) {
         Ok(_) => Ok(()),
         Err(error) => {
             let said = error.to_string();
@@ -114,18 +113,21 @@ fn survives(dictionary: &Dictionary) -> Result<(), String> {
     if size > TRIED_MEMBERS {
         return Ok(());
     }
-    match Dictionary::from_orchestra(&write::orchestra(dictionary), Limits::default()) {
+    match orchestra::read(&write::orchestra(dictionary), Limits::default()) {
         Ok(read) => hold!(read == *dictionary, "not the same as Orchestra"),
-        Err(error) => hold!(error.problem == Problem::TooDeep, "as Orchestra: {error}"),
+        Err(error) => hold!(
+            error.problem == DefinitionProblem::TooDeep.into(),
+            "as Orchestra: {error}"
+        ),
     }
-    match Dictionary::from_quickfix_xml(&write::quickfix(dictionary), Limits::default()) {
+    match quickfix::read(&write::quickfix(dictionary), Limits::default()) {
         // This form does not say which length field belongs to which data field.
         Ok(read) => hold!(
             read.messages() == dictionary.messages(),
             "not the same as QuickFIX XML"
         ),
         Err(error) => hold!(
-            error.problem == Problem::TooDeep,
+            error.problem == DefinitionProblem::TooDeep.into(),
             "as QuickFIX XML: {error}"
         ),
     }
@@ -276,7 +278,7 @@ mod tests {
     fn the_reader_passes() {
         run(SMALL.as_bytes());
         assert!(
-            Dictionary::from_quickfix_xml(SMALL, LIMITS).is_ok(),
+            quickfix::read(SMALL, LIMITS).is_ok(),
             "the input is a dictionary"
         );
     }
@@ -287,7 +289,7 @@ mod tests {
             Err(DictionaryError {
                 line: 9,
                 column: 1,
-                problem: Problem::TooDeep,
+                problem: DefinitionProblem::TooDeep.into(),
             })
         };
         assert!(check(SMALL.as_bytes(), wrong).is_err());
@@ -296,19 +298,16 @@ mod tests {
     #[test]
     fn a_reader_without_limits_is_found() {
         let long = format!("{SMALL}<!--{}-->", "x".repeat(LIMITS.bytes));
-        let read = |text: &str, _| Dictionary::from_quickfix_xml(text, Limits::default());
+        let read = |text: &str, _| quickfix::read(text, Limits::default());
         assert!(check(long.as_bytes(), read).is_err());
     }
 
     #[test]
     fn a_reader_that_forgets_what_is_required_is_found() {
         let read = |text: &str, limits| {
-            Dictionary::from_quickfix_xml(
-                &text.replace(r#"required="Y""#, r#"required="N""#),
-                limits,
-            )
+            quickfix::read(&text.replace(r#"required="Y""#, r#"required="N""#), limits)
         };
-        let asks = Dictionary::from_quickfix_xml(SMALL, LIMITS).expect("a dictionary");
+        let asks = quickfix::read(SMALL, LIMITS).expect("a dictionary");
         let forgets = read(SMALL, LIMITS).expect("a dictionary");
         let news = |dictionary: &Dictionary| {
             let definition = dictionary.message(b"B").expect("it has News");

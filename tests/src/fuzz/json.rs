@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use fixwire_protocol::dictionary::json::{self, JsonError};
+use fixwire_dictionary::json::{self, JsonError};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Decoder, Frame, frame};
 

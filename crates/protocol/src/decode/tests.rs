@@ -4,7 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Dictionary;
-use crate::dictionary::{Kind, Limits, Version};
+use crate::dictionary::assemble::{Definitions, assemble};
+use crate::dictionary::{FieldDef, Kind, Version};
 
 /// The decoder as one would write it first: a field at a time, byte by byte.
 fn model(bytes: &[u8], capacity: usize) -> (Vec<Field>, Option<FieldFault>) {
@@ -183,10 +184,21 @@ fn a_dictionary_may_add_pairs() {
     assert_eq!(message.get(5002), Some(&soh("a|b")[..]));
     assert_eq!(message.get(20_002), Some(&soh("c|d")[..]));
     assert_eq!(message.fields().len(), 5);
-    let xml = r#"<fix type="FIX" major="4" minor="4"><header/><trailer/><messages/><components/><fields>
-        <field number="5011" name="SealLength" type="LENGTH"/><field number="5012" name="Seal" type="DATA"/>
-        </fields></fix>"#;
-    let dictionary = Dictionary::from_quickfix_xml(xml, Limits::default()).expect("it is one");
+    let field = |tag, name: &str, kind| FieldDef {
+        tag,
+        name: name.into(),
+        kind,
+        values: Vec::new(),
+        partner: None,
+    };
+    let dictionary = assemble(Definitions {
+        fields: std::vec![
+            field(5011, "SealLength", Kind::Length),
+            field(5012, "Seal", Kind::Data),
+        ],
+        ..Definitions::default()
+    });
+    let dictionary = dictionary.expect("it is one");
     let sealed = soh("5011=3|5012=a|b|");
     assert_eq!(decoder.decode(&sealed).fields().len(), 3);
     decoder.learn(&dictionary);

@@ -1,22 +1,43 @@
 //! Definitions by tag become a dictionary with its indexes and bit sets.
 
+use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::condition::Condition;
+use super::definition_problem::DefinitionProblem;
 use super::validate::Check;
-use super::{ComponentDef, Dictionary, FieldDef, Member, MessageDef, NO_SLOT, set, unique};
+use super::{ComponentDef, Dictionary, FieldDef, Kind, Member, MessageDef, NO_SLOT, set, unique};
 use crate::Tag;
 
-/// A dictionary without its indexes.
-pub(super) struct Definitions {
+/// Most fields that one dictionary may define: slots are 16 bits wide.
+pub const MAX_FIELDS: usize = 65_000;
+/// Most messages: each takes some bits for every field. The standard has fewer than 200.
+pub const MAX_MESSAGES: usize = 2_000;
+/// Most members that all messages together may have, components expanded. The largest dictionary
+/// of the standard has 40,000; a file whose components multiply each other stops here.
+pub const MAX_MEMBERS: usize = 2_000_000;
+/// Most groups and components inside each other.
+pub const MAX_DEPTH: usize = 64;
+/// Most groups inside each other, across components: validation goes as deep.
+pub const MAX_GROUP_DEPTH: usize = 8;
+
+/// A dictionary without its indexes: what is left of one that was taken apart to be changed.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    /// The version: `FIX.4.2`, `FIX.5.0SP2`.
     pub version: String,
-    /// In the order of tags, each tag once.
+    /// The fields, each tag once.
     pub fields: Vec<FieldDef>,
+    /// The members of the header.
     pub header: Vec<Member>,
+    /// The members of the trailer.
     pub trailer: Vec<Member>,
+    /// The messages, each type once; [`MessageDef::new`] makes them.
     pub messages: Vec<MessageDef>,
-    /// In the order of names.
+    /// The components.
     pub components: Vec<ComponentDef>,
 }
 
@@ -24,8 +45,9 @@ pub(super) struct Definitions {
 const NEAR: Tag = 65_536;
 
 impl MessageDef {
-    /// A message whose bit sets are still empty.
-    pub(super) fn new(msg_type: &str, name: &str, members: Vec<Member>) -> Self {
+    /// A message for [`Definitions`]: the dictionary that they become validates with it. A tag that
+    /// repeats counts once.
+    pub fn new(msg_type: &str, name: &str, members: Vec<Member>) -> Self {
         let members = unique(members);
         let mut groups: Vec<_> = members
             .iter()
@@ -45,10 +67,120 @@ impl MessageDef {
             required: Vec::new(),
         }
     }
+
+    /// The message with these conditions, each once.
+    pub fn with_conditions(mut self, mut conditions: Vec<Condition>) -> Self {
+        conditions.sort();
+        conditions.dedup();
+        self.conditions = conditions;
+        self
+    }
+
+    /// The message with the names of the components in its layout, those inside groups not counted.
+    pub fn with_components(mut self, components: Vec<String>) -> Self {
+        self.components = components;
+        self
+    }
 }
 
-/// Makes the indexes.
-pub(super) fn assemble(definitions: Definitions) -> Dictionary {
+/// Makes a dictionary of definitions, in whatever order they are. Length and data fields are introduced
+/// to each other: a data field keeps the length field that it names, else finds it by its name or number.
+///
+/// # Errors
+///
+/// [`DefinitionProblem`] when there is too much of something, or a tag or message type twice.
+pub fn assemble(mut definitions: Definitions) -> Result<Dictionary, DefinitionProblem> {
+    check(&mut definitions)?;
+    pair(&mut definitions.fields);
+    Ok(index(definitions))
+}
+
+/// Puts the definitions in order; an error for those that [`index`] cannot take.
+fn check(definitions: &mut Definitions) -> Result<(), DefinitionProblem> {
+    let too_many = |what, limit| Err(DefinitionProblem::TooMany { what, limit });
+    let Definitions {
+        fields,
+        header,
+        trailer,
+        messages,
+        components,
+        ..
+    } = definitions;
+    if fields.len() > MAX_FIELDS {
+        return too_many("fields", MAX_FIELDS);
+    }
+    if messages.len() > MAX_MESSAGES {
+        return too_many("messages", MAX_MESSAGES);
+    }
+    fields.sort_by_key(|field| field.tag);
+    if let Some([field, _]) = fields.array_windows().find(|[a, b]| a.tag == b.tag) {
+        return Err(DefinitionProblem::DuplicateTag(field.tag));
+    }
+    messages.sort_by(|a, b| a.msg_type.cmp(&b.msg_type));
+    let mut pairs = messages.array_windows();
+    if let Some([message, _]) = pairs.find(|[a, b]| a.msg_type == b.msg_type) {
+        let msg_type = message.msg_type.clone();
+        return Err(DefinitionProblem::DuplicateMessageType(msg_type));
+    }
+    let parts = messages.iter().map(|message| &message.members);
+    let mut members = parts.chain([&*header, &*trailer]).flatten();
+    let too_deep = |member: &Member| {
+        let group = member.group.as_deref();
+        group.is_some_and(|group| group.depth() > MAX_GROUP_DEPTH)
+    };
+    if members.any(too_deep) {
+        return Err(DefinitionProblem::TooDeep);
+    }
+    components.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(())
+}
+
+/// Introduces data fields and their length fields to each other. A data field that does not name one
+/// finds it by its name, else as the field just before it. A length field that several name counts the
+/// last of them.
+pub(super) fn pair(fields: &mut [FieldDef]) {
+    let is_length: BTreeMap<Tag, usize> = fields
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| !field.kind.is_data())
+        .map(|(at, field)| (field.tag, at))
+        .collect();
+    let mut at_name = BTreeMap::new();
+    for (at, field) in fields.iter().enumerate() {
+        at_name.entry(field.name.clone()).or_insert(at);
+    }
+    let mut found = Vec::new();
+    for (data, field) in fields.iter().enumerate() {
+        if !field.kind.is_data() {
+            continue;
+        }
+        let before = |&at: &usize| {
+            matches!(fields[at].kind, Kind::Length | Kind::Int) && fields[at].tag + 1 == field.tag
+        };
+        let named = ["Len", "Length"]
+            .into_iter()
+            .filter_map(|suffix| at_name.get(&format!("{}{suffix}", field.name)).copied())
+            .filter(|&at| !fields[at].kind.is_data())
+            .min();
+        let said = field.partner.and_then(|tag| is_length.get(&tag)).copied();
+        let length = said
+            .or(named)
+            .or_else(|| data.checked_sub(1).filter(before));
+        found.push((data, length));
+    }
+    for field in fields.iter_mut() {
+        field.partner = None;
+    }
+    for (data, length) in found {
+        if let Some(length) = length {
+            fields[data].partner = Some(fields[length].tag);
+            fields[length].partner = Some(fields[data].tag);
+        }
+    }
+}
+
+/// Makes the indexes of definitions that are in order: fields by tag, components by name.
+pub(super) fn index(definitions: Definitions) -> Dictionary {
     let Definitions {
         version,
         fields,
@@ -171,7 +303,7 @@ pub(super) fn over(application: &Dictionary, transport: &Dictionary) -> Dictiona
     let other = |component: &&ComponentDef| application.component(&component.name).is_none();
     components.extend(transport.components.iter().filter(other).cloned());
     components.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut dictionary = assemble(Definitions {
+    let mut dictionary = index(Definitions {
         components,
         version: application.version.clone(),
         fields,

@@ -10,7 +10,9 @@
 
 use alloc::vec::Vec;
 
-use super::compile::{ComponentSource, FieldSource, Item, MessageSource, Source, What, compile};
+use super::compile::{
+    ComponentSource, DictionarySource, FieldSource, ItemKind, LayoutItem, MessageSource, compile,
+};
 use super::{Dictionary, Kind};
 
 /// A version of FIX whose dictionary is built in.
@@ -124,24 +126,24 @@ impl Version {
 pub(super) fn load(version: Version) -> Dictionary {
     match compile(source(version)) {
         Ok(dictionary) => dictionary,
-        Err(misfit) => {
+        Err(error) => {
             let table = version.table().as_bytes();
             let line = 1 + table
                 .iter()
-                .take(misfit.at)
+                .take(error.at)
                 .filter(|&&byte| byte == b'\n')
                 .count();
-            panic!("{} table, line {line}: {}", version.name(), misfit.problem)
+            panic!("{} table, line {line}: {:?}", version.name(), error.problem)
         }
     }
 }
 
 /// Reads a table. Lines that make no sense are left out; the test that compares the tables with
 /// known counts would tell.
-fn source(version: Version) -> Source<'static> {
-    let mut source = Source {
+fn source(version: Version) -> DictionarySource<'static> {
+    let mut source = DictionarySource {
         version: version.name().into(),
-        ..Source::default()
+        ..DictionarySource::default()
     };
     let mut lines = Lines {
         rest: version.table().lines(),
@@ -216,16 +218,16 @@ impl Lines {
         None
     }
 
-    fn layout(&mut self) -> Vec<Item<'static>> {
+    fn layout(&mut self) -> Vec<LayoutItem<'static>> {
         let mut items = Vec::new();
         while let Some((at, [letter, name, required, _])) = self.next_if("fcge") {
             let what = match letter {
-                "f" => What::Field,
-                "c" => What::Component,
-                "g" => What::Group(self.layout()),
+                "f" => ItemKind::Field,
+                "c" => ItemKind::Component,
+                "g" => ItemKind::Group(self.layout()),
                 _ => break,
             };
-            items.push(Item {
+            items.push(LayoutItem {
                 at,
                 name: name.into(),
                 required: required == "Y",

@@ -3,101 +3,134 @@
 
 use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, BTreeSet};
-use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
-use super::assemble::{self, Definitions};
-use super::problem::Problem;
+use super::assemble::{
+    self, Definitions, MAX_DEPTH, MAX_FIELDS, MAX_GROUP_DEPTH, MAX_MEMBERS, MAX_MESSAGES,
+};
+use super::definition_problem::DefinitionProblem;
 use super::{ComponentDef, Dictionary, FieldDef, GroupDef, Kind, Member, MessageDef, ValueDef};
 use crate::Tag;
 
-/// What a table or an XML file says, in its order. `at` is the byte where it says so.
+/// What a table or a file says, in its order. `at` is everywhere the byte where it says so.
 #[derive(Debug, Default)]
-pub(super) struct Source<'a> {
+pub struct DictionarySource<'a> {
+    /// The version: `FIX.4.2`, `FIX.5.0SP2`.
     pub version: String,
+    /// The fields.
     pub fields: Vec<FieldSource<'a>>,
-    pub header: Vec<Item<'a>>,
-    pub trailer: Vec<Item<'a>>,
+    /// The layout of the header.
+    pub header: Vec<LayoutItem<'a>>,
+    /// The layout of the trailer.
+    pub trailer: Vec<LayoutItem<'a>>,
+    /// The components that layouts may use.
     pub components: Vec<ComponentSource<'a>>,
+    /// The messages.
     pub messages: Vec<MessageSource<'a>>,
 }
 
+/// A field.
 #[derive(Debug)]
-pub(super) struct FieldSource<'a> {
+pub struct FieldSource<'a> {
+    /// Where it is defined.
     pub at: usize,
+    /// Its tag.
     pub tag: Tag,
+    /// Its name.
     pub name: &'a str,
+    /// Its data type.
     pub kind: Kind,
+    /// The values that it may have, and their names; empty when any value of its type will do.
     pub values: Vec<(&'a str, &'a str)>,
     /// Of a data field, its length field where the source names it.
     pub length: Option<Tag>,
 }
 
+/// A component.
 #[derive(Debug)]
-pub(super) struct ComponentSource<'a> {
+pub struct ComponentSource<'a> {
+    /// Where it is defined.
     pub at: usize,
+    /// Its name.
     pub name: Cow<'a, str>,
-    pub items: Vec<Item<'a>>,
+    /// Its layout.
+    pub items: Vec<LayoutItem<'a>>,
 }
 
+/// A message.
 #[derive(Debug)]
-pub(super) struct MessageSource<'a> {
+pub struct MessageSource<'a> {
+    /// Where it is defined.
     pub at: usize,
+    /// MsgType(35).
     pub msg_type: &'a str,
+    /// Its name.
     pub name: &'a str,
-    pub items: Vec<Item<'a>>,
+    /// Its layout, header and trailer not included.
+    pub items: Vec<LayoutItem<'a>>,
 }
 
 /// A line of a layout: a field, a group or the use of a component.
 #[derive(Debug)]
-pub(super) struct Item<'a> {
+pub struct LayoutItem<'a> {
+    /// Where it stands.
     pub at: usize,
+    /// The name of the field, of the field that counts the group's entries, or of the component.
     pub name: Cow<'a, str>,
+    /// Whether it must be there.
     pub required: bool,
-    pub what: What<'a>,
+    /// Which of the three it is.
+    pub what: ItemKind<'a>,
 }
 
+/// What a line of a layout is.
 #[derive(Debug)]
-pub(super) enum What<'a> {
+pub enum ItemKind<'a> {
+    /// A field.
     Field,
+    /// All that a component has.
     Component,
-    Group(Vec<Item<'a>>),
+    /// A group with entries of this layout.
+    Group(Vec<LayoutItem<'a>>),
 }
 
-/// A problem and the byte of the source where it stands.
-#[derive(Debug)]
-pub(super) struct Misfit {
+/// What is wrong with a source, and the byte where it stands.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CompileError {
+    /// The `at` of what is wrong.
     pub at: usize,
-    pub problem: Problem,
+    /// What is wrong there.
+    pub problem: DefinitionProblem,
 }
 
-impl Misfit {
-    pub fn new(at: usize, problem: Problem) -> Self {
+impl CompileError {
+    fn new(at: usize, problem: DefinitionProblem) -> Self {
         Self { at, problem }
     }
 }
 
-/// Most fields that one dictionary may define: slots are 16 bits wide.
-pub(super) const MAX_FIELDS: usize = 65_000;
-/// Most messages: each takes some bits for every field. The standard has fewer than 200.
-pub(super) const MAX_MESSAGES: usize = 2_000;
-/// Most members that all messages together may have, components expanded. The largest dictionary
-/// of the standard has 40,000; a file whose components multiply each other stops here.
-pub(super) const MAX_MEMBERS: usize = 2_000_000;
-/// Most groups and components inside each other.
-pub(super) const MAX_DEPTH: usize = 64;
-/// Most groups inside each other, across components: validation goes as deep.
-pub(super) const MAX_GROUP_DEPTH: usize = 8;
+impl fmt::Display for CompileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: {:?}", self.at, self.problem)
+    }
+}
+
+impl core::error::Error for CompileError {}
 
 /// Makes the dictionary that a source describes.
-pub(super) fn compile(source: Source<'_>) -> Result<Dictionary, Misfit> {
+///
+/// # Errors
+///
+/// [`CompileError`] with the first definition that cannot be.
+pub fn compile(source: DictionarySource<'_>) -> Result<Dictionary, CompileError> {
     let fields = fields(&source)?;
     if let Some(message) = source.messages.get(MAX_MESSAGES) {
-        return Err(Misfit::new(
+        return Err(CompileError::new(
             message.at,
-            Problem::TooMany {
+            DefinitionProblem::TooMany {
                 what: "messages",
                 limit: MAX_MESSAGES,
             },
@@ -110,9 +143,9 @@ pub(super) fn compile(source: Source<'_>) -> Result<Dictionary, Misfit> {
     let mut types = BTreeMap::new();
     for message in &source.messages {
         if types.insert(message.msg_type, ()).is_some() {
-            return Err(Misfit::new(
+            return Err(CompileError::new(
                 message.at,
-                Problem::DuplicateMessageType(message.msg_type.into()),
+                DefinitionProblem::DuplicateMessageType(message.msg_type.into()),
             ));
         }
         let members = layouts.members(&message.items)?;
@@ -120,12 +153,12 @@ pub(super) fn compile(source: Source<'_>) -> Result<Dictionary, Misfit> {
         let used = message
             .items
             .iter()
-            .filter(|item| matches!(item.what, What::Component));
+            .filter(|item| matches!(item.what, ItemKind::Component));
         definition.components = used.map(|item| item.name.as_ref().into()).collect();
         messages.push(definition);
     }
     let components = layouts.expanded();
-    Ok(assemble::assemble(Definitions {
+    Ok(assemble::index(Definitions {
         version: source.version,
         fields,
         header,
@@ -136,11 +169,11 @@ pub(super) fn compile(source: Source<'_>) -> Result<Dictionary, Misfit> {
 }
 
 /// The fields in the order of tags, length and data fields introduced to each other.
-fn fields(source: &Source<'_>) -> Result<Vec<FieldDef>, Misfit> {
+fn fields(source: &DictionarySource<'_>) -> Result<Vec<FieldDef>, CompileError> {
     if let Some(field) = source.fields.get(MAX_FIELDS) {
-        return Err(Misfit::new(
+        return Err(CompileError::new(
             field.at,
-            Problem::TooMany {
+            DefinitionProblem::TooMany {
                 what: "fields",
                 limit: MAX_FIELDS,
             },
@@ -149,7 +182,10 @@ fn fields(source: &Source<'_>) -> Result<Vec<FieldDef>, Misfit> {
     let mut by_tag = BTreeMap::new();
     for field in &source.fields {
         if by_tag.insert(field.tag, field).is_some() {
-            return Err(Misfit::new(field.at, Problem::DuplicateTag(field.tag)));
+            return Err(CompileError::new(
+                field.at,
+                DefinitionProblem::DuplicateTag(field.tag),
+            ));
         }
     }
     let mut fields: Vec<FieldDef> = by_tag
@@ -170,7 +206,7 @@ fn fields(source: &Source<'_>) -> Result<Vec<FieldDef>, Misfit> {
     for field in &mut fields {
         field.partner = said.get(&field.tag).copied();
     }
-    pair(&mut fields);
+    assemble::pair(&mut fields);
     Ok(fields)
 }
 
@@ -195,50 +231,6 @@ fn values(field: &FieldSource<'_>) -> Vec<ValueDef> {
         .collect()
 }
 
-/// Introduces data fields and their length fields to each other. A data field that does not name one
-/// finds it by its name, else as the field just before it. A length field that several name counts the
-/// last of them.
-pub(super) fn pair(fields: &mut [FieldDef]) {
-    let is_length: BTreeMap<Tag, usize> = fields
-        .iter()
-        .enumerate()
-        .filter(|(_, field)| !field.kind.is_data())
-        .map(|(at, field)| (field.tag, at))
-        .collect();
-    let mut at_name = BTreeMap::new();
-    for (at, field) in fields.iter().enumerate() {
-        at_name.entry(field.name.clone()).or_insert(at);
-    }
-    let mut found = Vec::new();
-    for (data, field) in fields.iter().enumerate() {
-        if !field.kind.is_data() {
-            continue;
-        }
-        let before = |&at: &usize| {
-            matches!(fields[at].kind, Kind::Length | Kind::Int) && fields[at].tag + 1 == field.tag
-        };
-        let named = ["Len", "Length"]
-            .into_iter()
-            .filter_map(|suffix| at_name.get(&format!("{}{suffix}", field.name)).copied())
-            .filter(|&at| !fields[at].kind.is_data())
-            .min();
-        let said = field.partner.and_then(|tag| is_length.get(&tag)).copied();
-        let length = said
-            .or(named)
-            .or_else(|| data.checked_sub(1).filter(before));
-        found.push((data, length));
-    }
-    for field in fields.iter_mut() {
-        field.partner = None;
-    }
-    for (data, length) in found {
-        if let Some(length) = length {
-            fields[data].partner = Some(fields[length].tag);
-            fields[length].partner = Some(fields[data].tag);
-        }
-    }
-}
-
 /// Expands layouts; a component is expanded once and its groups are shared by all who use it.
 struct Layouts<'a> {
     tags: BTreeMap<&'a str, Tag>,
@@ -256,13 +248,13 @@ enum Expansion {
 }
 
 impl<'a> Layouts<'a> {
-    fn new(source: &'a Source<'a>) -> Result<Self, Misfit> {
+    fn new(source: &'a DictionarySource<'a>) -> Result<Self, CompileError> {
         let mut tags = BTreeMap::new();
         for field in &source.fields {
             if tags.insert(field.name, field.tag).is_some() {
-                return Err(Misfit::new(
+                return Err(CompileError::new(
                     field.at,
-                    Problem::DuplicateField(field.name.into()),
+                    DefinitionProblem::DuplicateField(field.name.into()),
                 ));
             }
         }
@@ -272,9 +264,9 @@ impl<'a> Layouts<'a> {
                 .insert(component.name.as_ref(), (component, Expansion::Waiting))
                 .is_some()
             {
-                return Err(Misfit::new(
+                return Err(CompileError::new(
                     component.at,
-                    Problem::DuplicateComponent(component.name.as_ref().into()),
+                    DefinitionProblem::DuplicateComponent(component.name.as_ref().into()),
                 ));
             }
         }
@@ -291,32 +283,32 @@ impl<'a> Layouts<'a> {
         Ok(layouts)
     }
 
-    fn members(&mut self, items: &'a [Item<'a>]) -> Result<Vec<Member>, Misfit> {
+    fn members(&mut self, items: &'a [LayoutItem<'a>]) -> Result<Vec<Member>, CompileError> {
         if self.depth == MAX_DEPTH {
             let at = items.first().map_or(0, |item| item.at);
-            return Err(Misfit::new(at, Problem::TooDeep));
+            return Err(CompileError::new(at, DefinitionProblem::TooDeep));
         }
         self.depth += 1;
         let mut members = Vec::with_capacity(items.len());
         for item in items {
             match &item.what {
-                What::Field => {
+                ItemKind::Field => {
                     members.push(Member {
                         tag: self.tag(item)?,
                         required: item.required,
                         group: None,
                     });
                 }
-                What::Group(items) => {
+                ItemKind::Group(items) => {
                     let tag = self.tag(item)?;
                     let Some(group) = GroupDef::new(tag, self.members(items)?) else {
-                        return Err(Misfit::new(
+                        return Err(CompileError::new(
                             item.at,
-                            Problem::EmptyGroup(item.name.as_ref().into()),
+                            DefinitionProblem::EmptyGroup(item.name.as_ref().into()),
                         ));
                     };
                     if group.depth > MAX_GROUP_DEPTH {
-                        return Err(Misfit::new(item.at, Problem::TooDeep));
+                        return Err(CompileError::new(item.at, DefinitionProblem::TooDeep));
                     }
                     members.push(Member {
                         tag,
@@ -324,7 +316,7 @@ impl<'a> Layouts<'a> {
                         group: Some(Arc::new(group)),
                     });
                 }
-                What::Component => {
+                ItemKind::Component => {
                     let expanded = self.component(item.at, item.name.as_ref())?;
                     // A component that may be left out makes all its fields optional.
                     members.extend(expanded.iter().map(|member| Member {
@@ -335,9 +327,9 @@ impl<'a> Layouts<'a> {
                 }
             }
             if self.size + members.len() > MAX_MEMBERS {
-                return Err(Misfit::new(
+                return Err(CompileError::new(
                     item.at,
-                    Problem::TooMany {
+                    DefinitionProblem::TooMany {
                         what: "members of messages",
                         limit: MAX_MEMBERS,
                     },
@@ -349,22 +341,33 @@ impl<'a> Layouts<'a> {
         Ok(members)
     }
 
-    fn tag(&self, item: &Item<'_>) -> Result<Tag, Misfit> {
-        let unknown = || Misfit::new(item.at, Problem::UnknownField(item.name.as_ref().into()));
+    fn tag(&self, item: &LayoutItem<'_>) -> Result<Tag, CompileError> {
+        let unknown = || {
+            CompileError::new(
+                item.at,
+                DefinitionProblem::UnknownField(item.name.as_ref().into()),
+            )
+        };
         self.tags
             .get(item.name.as_ref())
             .copied()
             .ok_or_else(unknown)
     }
 
-    fn component(&mut self, at: usize, name: &'a str) -> Result<Arc<[Member]>, Misfit> {
+    fn component(&mut self, at: usize, name: &'a str) -> Result<Arc<[Member]>, CompileError> {
         let Some((component, expansion)) = self.components.get_mut(name) else {
-            return Err(Misfit::new(at, Problem::UnknownComponent(name.into())));
+            return Err(CompileError::new(
+                at,
+                DefinitionProblem::UnknownComponent(name.into()),
+            ));
         };
         match expansion {
             Expansion::Done(members) => return Ok(Arc::clone(members)),
             Expansion::Running => {
-                return Err(Misfit::new(at, Problem::CyclicComponent(name.into())));
+                return Err(CompileError::new(
+                    at,
+                    DefinitionProblem::CyclicComponent(name.into()),
+                ));
             }
             Expansion::Waiting => *expansion = Expansion::Running,
         }

@@ -46,10 +46,3 @@ pub enum Test {
 
 /// Most terms of one condition.
 pub const MAX_TERMS: usize = 32;
-
-impl Condition {
-    /// Whether it requires this field or asks for it.
-    pub(super) fn speaks_of(&self, tag: Tag) -> bool {
-        self.required == tag || self.terms.iter().any(|term| term.tag == tag)
-    }
-}

@@ -359,6 +359,11 @@ impl GroupDef {
         self.members[0].tag
     }
 
+    /// How many groups stand inside each other here, this one counted.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
     /// The members of an entry, in their order; a nested group has its count here.
     pub fn members(&self) -> &[Member] {
         &self.members

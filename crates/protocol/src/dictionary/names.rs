@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// `ClOrdID` becomes `CL_ORD_ID`, `NoMDEntries` `NO_MD_ENTRIES`, `IOIid` `IOI_ID`.
-pub(crate) fn constant(name: &str) -> String {
+pub fn constant(name: &str) -> String {
     if name == "IOIid" {
         return "IOI_ID".into();
     }

@@ -4,7 +4,7 @@
 use fixwire_protocol::Decoder;
 use fixwire_protocol::dictionary::RejectReason::{self, *};
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Dictionary, Fault, Limits, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{Dictionary, Fault, Rules, Scratch, Version};
 use proptest::prelude::*;
 
 const HEAD: &str = "34=2|49=BUYER|52=20260821-13:30:00|56=SELLER";
@@ -511,37 +511,6 @@ fn each_rule_can_be_switched_off() {
     };
     assert!(judge(&fix44, &lenient, &heartbeat("0=x")).is_err());
     assert!(judge(&fix44, &lenient, &heartbeat("5000=x")).is_err());
-}
-
-#[test]
-fn a_custom_dictionary_adds_fields_groups_and_messages() {
-    let xml = r#"<fix type="FIX" major="4" minor="4">
-        <header><field name="BeginString" required="Y"/><field name="BodyLength" required="Y"/>
-          <field name="MsgType" required="Y"/></header>
-        <messages><message name="Ping" msgtype="U1" msgcat="app">
-          <field name="PingID" required="Y"/>
-          <group name="NoHosts" required="N"><component name="Host" required="Y"/></group></message></messages>
-        <trailer><field name="CheckSum" required="Y"/></trailer>
-        <components><component name="Host"><field name="HostName" required="Y"/><field name="HostPort" required="N"/></component></components>
-        <fields><field number="8" name="BeginString" type="STRING"/><field number="9" name="BodyLength" type="LENGTH"/>
-          <field number="10" name="CheckSum" type="STRING"/><field number="35" name="MsgType" type="STRING"/>
-          <field number="9001" name="PingID" type="STRING"/><field number="9002" name="NoHosts" type="NUMINGROUP"/>
-          <field number="9003" name="HostName" type="STRING"/><field number="1000001" name="HostPort" type="INT"/></fields></fix>"#;
-    let custom = Dictionary::from_quickfix_xml(xml, Limits::default()).expect("a good dictionary");
-    accepted(&custom, "35=U1|9001=p|9002=2|9003=a|1000001=80|9003=b");
-    refused(&custom, "35=U1|9002=1|9003=a", RequiredTagMissing, 9001);
-    refused(
-        &custom,
-        "35=U1|9001=p|9002=1|9003=a|1000001=x",
-        IncorrectDataFormat,
-        1_000_001,
-    );
-    refused(&custom, "35=U1|9001=p|9004=x", InvalidTagNumber, 9004);
-    assert_eq!(
-        custom.group(b"U1", 9002).map(|group| group.delimiter()),
-        Some(9003)
-    );
-    assert_eq!(custom.tag_of("HostPort"), Some(1_000_001));
 }
 
 proptest! {

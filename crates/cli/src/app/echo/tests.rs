@@ -235,7 +235,7 @@ fn an_order_that_is_possibly_sent_again_is_not_accepted_twice() {
 
 #[test]
 fn fields_that_the_sessions_own_dictionary_lacks_are_left_out() {
-    let text = fixwire_protocol::dictionary::write::quickfix(&Dictionary::built_in(Version::Fix44));
+    let text = fixwire_dictionary::write::quickfix(&Dictionary::built_in(Version::Fix44));
     let from = text
         .find("<message name=\"ExecutionReport\"")
         .or_else(|| text.find("name=\"ExecutionReport\""))
@@ -243,7 +243,7 @@ fn fields_that_the_sessions_own_dictionary_lacks_are_left_out() {
     let line = text[from..].find("<field name=\"TimeInForce\"").unwrap() + from;
     let end = text[line..].find("/>").unwrap() + line + 2;
     let text = format!("{}{}", &text[..line], &text[end..]);
-    let own = Dictionary::from_quickfix_xml(&text, Default::default()).unwrap();
+    let own = fixwire_dictionary::quickfix::read(&text, Default::default()).unwrap();
     let mut app = app(Version::Fix44, |session| {
         session.dictionary = Some(own.into())
     });

@@ -3,7 +3,7 @@
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use fixwire_protocol::dictionary::{Dictionary, Limits};
+use fixwire_dictionary::{Limits, quickfix};
 use proptest::prelude::*;
 
 use super::{VENUES, load, sessions};
@@ -477,7 +477,7 @@ fn a_name_with_two_tags_has_to_be_a_number() {
             <message name='NewOrderSingle' msgtype='D' msgcat='app'><field name='Desk' required='N'/></message>
             </messages><components/><fields><field number='{tag}' name='Desk' type='STRING'/></fields></fix>"
         );
-        let dictionary = Dictionary::from_quickfix_xml(&xml, Limits::default()).unwrap();
+        let dictionary = quickfix::read(&xml, Limits::default()).unwrap();
         Session {
             name,
             dictionary: dictionary.into(),

@@ -1,7 +1,7 @@
 //! Writes Rust: a typed view and a writer for each message, for use in build scripts.
 //!
 //! ```text
-//! // build.rs, with fixwire-protocol as build-dependency
+//! // build.rs, with fixwire-dictionary as build-dependency
 //! let dictionary = Dictionary::built_in(Version::Fix42);
 //! fs::write(out.join("fix42.rs"), generate::typed(&dictionary, &["D", "8"])?)?;
 //!
@@ -20,8 +20,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write as _};
 
-use super::{Dictionary, FieldDef, GroupDef, Kind, Member, MessageDef, names};
-use crate::Tag;
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::{
+    Dictionary, FieldDef, GroupDef, Kind, Member, MessageDef, names,
+};
 
 mod component;
 mod values;
@@ -51,7 +53,7 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
     typed_in("fixwire_protocol", dictionary, msg_types)
 }
 
-/// The same for a crate that has this one under another path: `fixwire::protocol`, where only `fixwire` is
+/// The same for a crate that has `fixwire_protocol` under another path: `fixwire::protocol`, where only `fixwire` is
 /// a dependency.
 ///
 /// # Errors
@@ -64,7 +66,7 @@ pub fn typed_in(
 ) -> Result<String, UnknownMessage> {
     let mut used = BTreeSet::new();
     let mut text = format!(
-        "// Written by fixwire_protocol::dictionary::generate from {}.\n",
+        "// Written by fixwire_dictionary::generate from {}.\n",
         dictionary.version()
     );
     let mut messages = Vec::new();
@@ -73,9 +75,9 @@ pub fn typed_in(
         let message = message.ok_or_else(|| UnknownMessage {
             msg_type: msg_type.into(),
         })?;
-        collect(&message.members, &mut used);
-        let module = lower(&message.name);
-        let name = &message.name;
+        collect(message.members(), &mut used);
+        let module = lower(message.name());
+        let name = message.name();
         let _ = writeln!(text, "pub use {module}::{name};");
         let _ = writeln!(
             text,
@@ -112,7 +114,7 @@ fn collect(members: &[Member], used: &mut BTreeSet<Tag>) {
     for member in members {
         used.insert(member.tag);
         if let Some(group) = &member.group {
-            collect(&group.members, used);
+            collect(group.members(), used);
         }
     }
 }
@@ -205,13 +207,13 @@ impl<'a> Module<'a> {
     }
 
     fn message(mut self, message: &'a MessageDef) {
-        let fields = self.fields(&message.members);
+        let fields = self.fields(message.members());
         let names: Vec<String> = fields
             .iter()
             .map(|field| self.group(field.group, ""))
             .collect();
-        let (name, msg_type) = (&message.name, &message.msg_type);
-        let precision = match self.dictionary.version.as_str() {
+        let (name, msg_type) = (message.name(), message.msg_type());
+        let precision = match self.dictionary.version() {
             "FIX.4.0" | "FIX.4.1" => "Seconds",
             _ => "Millis",
         };
@@ -285,7 +287,7 @@ impl<'a> Module<'a> {
     }
 
     fn writer(&mut self, message: &MessageDef, fields: &[Field<'_>], names: &[String]) {
-        let name = &message.name;
+        let name = message.name();
         let required = || fields.iter().zip(names).filter(|(field, _)| field.required);
         let argument = |(field, entry): (&Field<'_>, &String)| match field.group {
             Some(_) => format!("{}: &[{entry}<'_>]", field.name()),
@@ -321,7 +323,7 @@ impl<'a> Module<'a> {
         self.line(&format!("{name}Writer(body)\n}}\n}}"));
         self.line(&format!(
             "/// A {name}({}) that is being written.",
-            message.msg_type
+            message.msg_type()
         ));
         self.line(&format!(
             "#[derive(Debug)]\npub struct {name}Writer<'o>(Body<'o>);"
@@ -363,10 +365,10 @@ impl<'a> Module<'a> {
         let Some(group) = group else {
             return String::new();
         };
-        let tags: Vec<Tag> = group.members.iter().map(|member| member.tag).collect();
+        let tags: Vec<Tag> = group.members().iter().map(|member| member.tag).collect();
         let count = self
             .dictionary
-            .field(group.count)
+            .field(group.count())
             .map_or("Group", |field| field.name.as_str());
         let mut name = String::from(count);
         if self.groups.get(&name).is_some_and(|known| *known != tags) {
@@ -378,7 +380,7 @@ impl<'a> Module<'a> {
         if self.groups.insert(name.clone(), tags).is_some() {
             return name;
         }
-        let fields = self.fields(&group.members);
+        let fields = self.fields(group.members());
         let names: Vec<String> = fields
             .iter()
             .map(|field| self.group(field.group, &name))
@@ -386,7 +388,7 @@ impl<'a> Module<'a> {
         self.shape(group, &name, &names);
         self.line(&format!(
             "/// An entry of {count}({}) that was received.",
-            group.count
+            group.count()
         ));
         self.line(&format!(
             "#[derive(Clone, Copy, Debug)]\npub struct {name}View<'a>(Fields<'a>);"
@@ -402,7 +404,7 @@ impl<'a> Module<'a> {
 
     fn shape(&mut self, group: &GroupDef, name: &str, names: &[String]) {
         let tags: Vec<String> = group
-            .members
+            .members()
             .iter()
             .map(|member| format!("{}", member.tag))
             .collect();
@@ -414,7 +416,7 @@ impl<'a> Module<'a> {
         let constant = names::constant(name);
         self.line(&format!(
             "const {constant}_SHAPE: Shape = Shape {{ count: {}, delimiter: {}, members: &[{}], nested: &[{}] }};",
-            group.count,
+            group.count(),
             group.delimiter(),
             tags.join(", "),
             nested.join(", ")
@@ -430,7 +432,7 @@ impl<'a> Module<'a> {
         };
         self.line(&format!(
             "/// An entry of {name}({}) to write.",
-            group.count
+            group.count()
         ));
         self.line(&format!(
             "#[derive(Clone, Copy, Debug)]\npub struct {name}<'v> {{"
@@ -510,8 +512,9 @@ fn lower(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fixwire_protocol::dictionary::Version;
+
     use super::*;
-    use crate::dictionary::Version;
 
     #[test]
     fn a_type_that_is_not_there_is_named() {

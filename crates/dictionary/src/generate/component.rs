@@ -5,8 +5,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
+use fixwire_protocol::dictionary::{ComponentDef, Dictionary, MessageDef};
+
 use super::{Module, lower};
-use crate::dictionary::{ComponentDef, Dictionary, MessageDef};
 
 /// The components of a message that get a view: those that its dictionary knows, and whose name is no
 /// field's.
@@ -14,13 +15,13 @@ pub(super) fn of<'a>(
     dictionary: &'a Dictionary,
     message: &'a MessageDef,
 ) -> impl Iterator<Item = &'a ComponentDef> {
-    let known = message.components.iter();
+    let known = message.components().iter();
     known.filter_map(|name| {
         let component = dictionary.component(name)?;
         let is_name = name.starts_with(|first: char| first.is_ascii_uppercase())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let method = lower(name);
-        let taken = message.members.iter().any(|member| {
+        let taken = message.members().iter().any(|member| {
             let field = dictionary.field(member.tag);
             field.is_some_and(|field| lower(&field.name) == method)
         });

@@ -1,10 +1,11 @@
 //! A venue's own fields: nested groups and data with SOH in it are read and checked like the standard's.
 
+use fixwire_dictionary::delta::{self, Delta};
+use fixwire_dictionary::{Limits, quickfix};
 use fixwire_protocol::Decoder;
-use fixwire_protocol::dictionary::delta::{self, Delta};
 use fixwire_protocol::dictionary::validate::RejectReason::{self, *};
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Dictionary, Limits, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{Dictionary, Rules, Scratch, Version};
 
 const VENUE: &str = "\
 add field 9000 NoVenueLegs NUMINGROUP
@@ -93,4 +94,49 @@ fn custom_data_is_as_long_as_its_length_says() {
     let bytes = bytes("9020=3|9030=<~>|");
     decoder.learn(&dictionary);
     assert_eq!(decoder.decode(&bytes).get(9030), Some(&b"<\x01>"[..]));
+}
+
+#[test]
+fn a_custom_dictionary_adds_fields_groups_and_messages() {
+    let xml = r#"<fix type="FIX" major="4" minor="4">
+        <header><field name="BeginString" required="Y"/><field name="BodyLength" required="Y"/>
+          <field name="MsgType" required="Y"/></header>
+        <messages><message name="Ping" msgtype="U1" msgcat="app">
+          <field name="PingID" required="Y"/>
+          <group name="NoHosts" required="N"><component name="Host" required="Y"/></group></message></messages>
+        <trailer><field name="CheckSum" required="Y"/></trailer>
+        <components><component name="Host"><field name="HostName" required="Y"/><field name="HostPort" required="N"/></component></components>
+        <fields><field number="8" name="BeginString" type="STRING"/><field number="9" name="BodyLength" type="LENGTH"/>
+          <field number="10" name="CheckSum" type="STRING"/><field number="35" name="MsgType" type="STRING"/>
+          <field number="9001" name="PingID" type="STRING"/><field number="9002" name="NoHosts" type="NUMINGROUP"/>
+          <field number="9003" name="HostName" type="STRING"/><field number="1000001" name="HostPort" type="INT"/></fields></fix>"#;
+    let custom = quickfix::read(xml, Limits::default()).expect("a good dictionary");
+    let judge = |text: &str| {
+        let text = format!("8=FIX.4.4|9=100|{text}|10=000|").replace('|', "\x01");
+        let mut decoder = Decoder::with_capacity(100);
+        let (message, rules) = (decoder.decode(text.as_bytes()), Rules::default());
+        check(&custom, &message, &rules, &mut Scratch::default())
+            .map_err(|fault| (fault.reason, fault.tag))
+    };
+    assert_eq!(
+        judge("35=U1|9001=p|9002=2|9003=a|1000001=80|9003=b"),
+        Ok(())
+    );
+    let refused = [
+        ("35=U1|9002=1|9003=a", RequiredTagMissing, 9001),
+        (
+            "35=U1|9001=p|9002=1|9003=a|1000001=x",
+            IncorrectDataFormat,
+            1_000_001,
+        ),
+        ("35=U1|9001=p|9004=x", InvalidTagNumber, 9004),
+    ];
+    for (text, reason, tag) in refused {
+        assert_eq!(judge(text), Err((reason, Some(tag))), "{text}");
+    }
+    assert_eq!(
+        custom.group(b"U1", 9002).map(|group| group.delimiter()),
+        Some(9003)
+    );
+    assert_eq!(custom.tag_of("HostPort"), Some(1_000_001));
 }

@@ -3,14 +3,14 @@
 //! There are no document types and no entities besides the five of XML, nothing is fetched, and a text
 //! that would make the parser slow is refused before it is parsed.
 
-use alloc::format;
 use alloc::string::ToString;
 use core::fmt;
 
+use fixwire_protocol::dictionary::DefinitionProblem;
+use fixwire_protocol::dictionary::compile::CompileError;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::compile::Misfit;
-use super::problem::Problem;
+use crate::problem::{Problem, cut};
 
 /// What reading may cost.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,6 +56,26 @@ impl fmt::Display for DictionaryError {
 }
 
 impl core::error::Error for DictionaryError {}
+
+/// A problem and the byte of the text where it stands.
+#[derive(Debug)]
+pub(crate) struct Misfit {
+    pub at: usize,
+    pub problem: Problem,
+}
+
+impl Misfit {
+    pub fn new(at: usize, problem: impl Into<Problem>) -> Self {
+        let problem = problem.into();
+        Self { at, problem }
+    }
+}
+
+impl From<CompileError> for Misfit {
+    fn from(error: CompileError) -> Self {
+        Self::new(error.at, error.problem)
+    }
+}
 
 /// The text of a file: UTF-8, with or without a byte order mark, that does not say it is something
 /// else.
@@ -127,7 +147,7 @@ fn declared_encoding(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// Parses a text and hands its root on; what is wrong gets its line and column.
-pub(super) fn parse<T>(
+pub(crate) fn parse<T>(
     text: &str,
     limits: Limits,
     read: impl FnOnce(Node<'_, '_>) -> Result<T, Misfit>,
@@ -152,10 +172,10 @@ pub(super) fn parse<T>(
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let position = error.pos();
         let problem = match error {
-            roxmltree::Error::NodesLimitReached => Problem::TooMany {
-                what: "elements",
-                limit: limits.nodes as usize,
-            },
+            roxmltree::Error::NodesLimitReached => {
+                let (what, limit) = ("elements", limits.nodes as usize);
+                DefinitionProblem::TooMany { what, limit }.into()
+            }
             error => Problem::Xml(error.to_string()),
         };
         DictionaryError {
@@ -168,7 +188,7 @@ pub(super) fn parse<T>(
 }
 
 /// The error at a byte of the text.
-pub(super) fn at_byte(text: &str, at: usize, problem: Problem) -> DictionaryError {
+pub(crate) fn at_byte(text: &str, at: usize, problem: Problem) -> DictionaryError {
     let (line, column) = line_and_column(text.get(..at).unwrap_or(text));
     DictionaryError {
         line,
@@ -178,7 +198,7 @@ pub(super) fn at_byte(text: &str, at: usize, problem: Problem) -> DictionaryErro
 }
 
 /// Where a text ends, as line and character, both from 1.
-pub(super) fn line_and_column(before: &str) -> (u32, u32) {
+pub(crate) fn line_and_column(before: &str) -> (u32, u32) {
     let line = 1 + before.bytes().filter(|&byte| byte == b'\n').count();
     let column = 1 + before
         .chars()
@@ -190,7 +210,7 @@ pub(super) fn line_and_column(before: &str) -> (u32, u32) {
 }
 
 /// The name of the outermost element without its prefix; empty when there is none in sight.
-pub(super) fn root_name(text: &str) -> &str {
+pub(crate) fn root_name(text: &str) -> &str {
     let mut rest = text;
     while let Some(at) = rest.find('<') {
         let tag = &rest[at + 1..];
@@ -238,15 +258,15 @@ fn costly(text: &str, depth_limit: usize) -> Option<(usize, Problem)> {
                 };
                 namespaces += tag.namespaces;
                 if namespaces > MAX_NAMESPACES {
-                    let problem = Problem::TooMany {
+                    let problem = DefinitionProblem::TooMany {
                         what: "namespaces",
                         limit: MAX_NAMESPACES,
                     };
-                    return Some((open, problem));
+                    return Some((open, problem.into()));
                 }
                 depth += usize::from(!tag.closed);
                 if depth > depth_limit + OUTER_DEPTH {
-                    return Some((open, Problem::TooDeep));
+                    return Some((open, DefinitionProblem::TooDeep.into()));
                 }
                 Some(open + tag.len)
             }
@@ -260,10 +280,10 @@ fn costly(text: &str, depth_limit: usize) -> Option<(usize, Problem)> {
 const OUTER_DEPTH: usize = 8;
 const MAX_ATTRIBUTES: usize = 256;
 const MAX_NAMESPACES: usize = 16;
-const TOO_MANY_ATTRIBUTES: Problem = Problem::TooMany {
+const TOO_MANY_ATTRIBUTES: Problem = Problem::Definition(DefinitionProblem::TooMany {
     what: "attributes in one element",
     limit: MAX_ATTRIBUTES,
-};
+});
 
 struct StartTag {
     len: usize,
@@ -305,19 +325,19 @@ fn start_tag(tag: &[u8]) -> Result<StartTag, usize> {
 }
 
 /// The elements inside this one.
-pub(super) fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
+pub(crate) fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
     node.children().filter(Node::is_element)
 }
 
 /// The element has this name, or is an error that names what may stand here.
-pub(super) fn expect(node: Node<'_, '_>, name: &str, expected: &'static str) -> Result<(), Misfit> {
+pub(crate) fn expect(node: Node<'_, '_>, name: &str, expected: &'static str) -> Result<(), Misfit> {
     if node.tag_name().name() == name {
         return Ok(());
     }
     Err(unexpected(node, expected))
 }
 
-pub(super) fn unexpected(node: Node<'_, '_>, expected: &'static str) -> Misfit {
+pub(crate) fn unexpected(node: Node<'_, '_>, expected: &'static str) -> Misfit {
     let found = node.tag_name().name().into();
     misfit(node, Problem::UnexpectedElement { found, expected })
 }
@@ -326,7 +346,7 @@ pub(super) fn unexpected(node: Node<'_, '_>, expected: &'static str) -> Misfit {
 const LONGEST_ATTRIBUTE: usize = 4096;
 
 /// The value of an attribute that must be there.
-pub(super) fn attribute<'a>(
+pub(crate) fn attribute<'a>(
     node: Node<'a, 'a>,
     attribute: &'static str,
 ) -> Result<&'a str, Misfit> {
@@ -343,7 +363,7 @@ pub(super) fn attribute<'a>(
 }
 
 /// The value of an attribute, when it is there and not empty.
-pub(super) fn optional<'a>(
+pub(crate) fn optional<'a>(
     node: Node<'a, 'a>,
     attribute: &'static str,
 ) -> Result<Option<&'a str>, Misfit> {
@@ -356,7 +376,7 @@ pub(super) fn optional<'a>(
 }
 
 /// A tag: digits without sign or leading zero.
-pub(super) fn number(
+pub(crate) fn number(
     node: Node<'_, '_>,
     attribute: &'static str,
     text: &str,
@@ -368,7 +388,7 @@ pub(super) fn number(
 }
 
 /// A MsgType that a message can have.
-pub(super) fn msg_type<'a>(node: Node<'a, 'a>, name: &'static str) -> Result<&'a str, Misfit> {
+pub(crate) fn msg_type<'a>(node: Node<'a, 'a>, name: &'static str) -> Result<&'a str, Misfit> {
     let text = attribute(node, name)?;
     if text.len() > 32 || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(bad(node, name, text, "up to 32 letters and digits"));
@@ -376,7 +396,7 @@ pub(super) fn msg_type<'a>(node: Node<'a, 'a>, name: &'static str) -> Result<&'a
     Ok(text)
 }
 
-pub(super) fn bad(
+pub(crate) fn bad(
     node: Node<'_, '_>,
     attribute: &'static str,
     value: &str,
@@ -395,15 +415,6 @@ pub(super) fn bad(
     )
 }
 
-/// As much of a text as a sentence can hold.
-pub(super) fn cut(text: &str) -> alloc::string::String {
-    const LONGEST: usize = 120;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.into(),
-    }
-}
-
-pub(super) fn misfit(node: Node<'_, '_>, problem: Problem) -> Misfit {
+pub(crate) fn misfit(node: Node<'_, '_>, problem: impl Into<Problem>) -> Misfit {
     Misfit::new(node.range().start, problem)
 }

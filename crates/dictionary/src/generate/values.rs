@@ -5,9 +5,10 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::Write as _;
 
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::{Dictionary, Kind};
+
 use super::lower;
-use crate::Tag;
-use crate::dictionary::{Dictionary, Kind};
 
 /// Bytes of the longest name of a value; documentation makes a file of each.
 const LONGEST_CONSTANT: usize = 60;

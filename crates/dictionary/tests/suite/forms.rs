@@ -2,18 +2,17 @@
 
 use crate::generated::quickfix_text;
 use crate::random::Random;
-use fixwire_protocol::dictionary::delta::{self, Delta, DeltaProblem, Other, Thing, place_of};
-use fixwire_protocol::dictionary::{
-    Dictionary, DictionaryError, Kind, Limits, Problem, Version, write,
-};
+use fixwire_dictionary::delta::{self, Delta, DeltaProblem, Other, Thing, place_of};
+use fixwire_dictionary::{DictionaryError, Limits, Problem, write};
+use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary, Kind, Version};
 use proptest::prelude::*;
 
 fn orchestra(text: &str) -> Result<Dictionary, DictionaryError> {
-    Dictionary::from_orchestra(text, Limits::default())
+    fixwire_dictionary::orchestra::read(text, Limits::default())
 }
 
 fn quickfix(text: &str) -> Dictionary {
-    Dictionary::from_quickfix_xml(text, Limits::default())
+    fixwire_dictionary::quickfix::read(text, Limits::default())
         .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
@@ -67,7 +66,7 @@ fn a_repository_becomes_a_dictionary() {
         Some(&["Order".to_owned()][..])
     );
     assert_eq!(
-        Dictionary::from_file(REPOSITORY.as_bytes(), Limits::default()),
+        fixwire_dictionary::read(REPOSITORY.as_bytes(), Limits::default()),
         Ok(read)
     );
 }
@@ -112,12 +111,12 @@ fn what_is_wrong_with_a_repository_has_its_place() {
         (
             "id=\"452\" name=\"PartyRole\"",
             "id=\"448\" name=\"PartyRole\"",
-            Problem::DuplicateTag(448),
+            DefinitionProblem::DuplicateTag(448).into(),
         ),
         (
             "msgType=\"F\"",
             "msgType=\"D\"",
-            Problem::DuplicateMessageType("D".into()),
+            DefinitionProblem::DuplicateMessageType("D".into()).into(),
         ),
         (
             "<fixr:numInGroup id=\"453\"/>",

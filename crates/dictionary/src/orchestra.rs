@@ -18,29 +18,38 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::compile::{
+    ComponentSource, DictionarySource, FieldSource, ItemKind, LayoutItem, MessageSource, compile,
+};
+use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary, Kind};
 use roxmltree::Node;
 
-use super::compile::{
-    ComponentSource, FieldSource, Item, MessageSource, Misfit, Source, What, compile,
+use crate::document::{
+    DictionaryError, Limits, Misfit, attribute, bad, elements, misfit, msg_type, number, optional,
+    parse, unexpected,
 };
-use super::document::{
-    DictionaryError, Limits, attribute, bad, elements, misfit, msg_type, number, optional, parse,
-    unexpected,
-};
-use super::problem::Problem;
-use super::{Dictionary, Kind};
-use crate::Tag;
+use crate::problem::Problem;
 
-/// See [`Dictionary::from_orchestra`].
-pub(super) fn read(text: &str, limits: Limits) -> Result<Dictionary, DictionaryError> {
-    parse(text, limits, |root| compile(source(root)?))
+/// Reads a FIX Orchestra repository, version 1.0: FIX Latest, or what a venue publishes.
+///
+/// Taken are fields, code sets, data types, components, groups and messages. Of a message, field or
+/// code set with several scenarios it is `base`, or the first when there is none; references to
+/// components and groups keep their scenario. A code set with a union type does not limit the
+/// values. Actors, flows, sections, categories, annotations and rules are not taken.
+///
+/// # Errors
+///
+/// [`DictionaryError`] says where the text is wrong, as for [`quickfix::read`](crate::quickfix::read).
+pub fn read(text: &str, limits: Limits) -> Result<Dictionary, DictionaryError> {
+    parse(text, limits, |root| Ok(compile(source(root)?)?))
 }
 
 const BASE: &str = "base";
 const HEADER: &str = "StandardHeader";
 const TRAILER: &str = "StandardTrailer";
 
-fn source<'a>(root: Node<'a, 'a>) -> Result<Source<'a>, Misfit> {
+fn source<'a>(root: Node<'a, 'a>) -> Result<DictionarySource<'a>, Misfit> {
     let name = root.tag_name().name();
     if name != "repository" {
         return Err(misfit(root, Problem::WrongRoot(name.into())));
@@ -73,10 +82,10 @@ fn source<'a>(root: Node<'a, 'a>) -> Result<Source<'a>, Misfit> {
         part("components"),
         part("groups"),
     )?;
-    let mut source = Source {
+    let mut source = DictionarySource {
         version: version(root)?,
         fields: book.fields()?,
-        ..Source::default()
+        ..DictionarySource::default()
     };
     for ((_, scenario), &node) in &book.components {
         let name = optional(node, "name")?.unwrap_or_default();
@@ -119,7 +128,7 @@ fn messages<'a>(book: &Book<'a>, nodes: &[Node<'a, 'a>]) -> Result<Vec<MessageSo
         let msg_type = msg_type(node, "msgType")?;
         let scenario = scenario(node)?;
         if !seen.insert((msg_type, scenario)) {
-            let problem = Problem::DuplicateMessageType(msg_type.into());
+            let problem = DefinitionProblem::DuplicateMessageType(msg_type.into());
             return Err(misfit(node, problem));
         }
         if scenario == BASE || !chosen.contains_key(msg_type) {
@@ -248,7 +257,7 @@ impl<'a> Book<'a> {
             let tag = number(node, "id", attribute(node, "id")?)?;
             let scenario = scenario(node)?;
             if !seen.insert((tag, scenario)) {
-                return Err(misfit(node, Problem::DuplicateTag(tag)));
+                return Err(misfit(node, DefinitionProblem::DuplicateTag(tag)));
             }
             if scenario == BASE || !by_tag.contains_key(&tag) {
                 by_tag.insert(tag, node);
@@ -299,7 +308,7 @@ impl<'a> Book<'a> {
     }
 
     /// The members inside an element.
-    fn items(&self, parent: Node<'a, 'a>) -> Result<Vec<Item<'a>>, Misfit> {
+    fn items(&self, parent: Node<'a, 'a>) -> Result<Vec<LayoutItem<'a>>, Misfit> {
         let mut items = Vec::new();
         for node in elements(parent) {
             let at = node.range().start;
@@ -307,17 +316,17 @@ impl<'a> Book<'a> {
                 continue;
             };
             let (name, what) = match node.tag_name().name() {
-                "fieldRef" => (self.field_name(node)?.into(), What::Field),
+                "fieldRef" => (self.field_name(node)?.into(), ItemKind::Field),
                 "componentRef" => {
                     let (found, scenario) = self.find(&self.components, node, "component")?;
                     match found.attribute("name") {
                         Some(HEADER | TRAILER) if scenario == BASE => continue,
-                        _ => (self.component_name(found, scenario)?, What::Component),
+                        _ => (self.component_name(found, scenario)?, ItemKind::Component),
                     }
                 }
                 "groupRef" => {
                     let (found, scenario) = self.find(&self.groups, node, "group")?;
-                    (self.group_name(found, scenario)?, What::Component)
+                    (self.group_name(found, scenario)?, ItemKind::Component)
                 }
                 "numInGroup" | "annotation" => continue,
                 _ => {
@@ -325,7 +334,7 @@ impl<'a> Book<'a> {
                     return Err(unexpected(node, expected));
                 }
             };
-            items.push(Item {
+            items.push(LayoutItem {
                 at,
                 name,
                 required,
@@ -336,17 +345,17 @@ impl<'a> Book<'a> {
     }
 
     /// A group as the item that its count is.
-    fn group(&self, node: Node<'a, 'a>) -> Result<Item<'a>, Misfit> {
+    fn group(&self, node: Node<'a, 'a>) -> Result<LayoutItem<'a>, Misfit> {
         let count = elements(node).find(|node| is(*node, "numInGroup"));
         let count = count.ok_or_else(|| {
             let problem = Problem::MissingSection("numInGroup");
             misfit(node, problem)
         })?;
-        Ok(Item {
+        Ok(LayoutItem {
             at: node.range().start,
             name: self.field_name(count)?.into(),
             required: true,
-            what: What::Group(self.items(node)?),
+            what: ItemKind::Group(self.items(node)?),
         })
     }
 

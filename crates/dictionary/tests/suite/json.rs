@@ -1,6 +1,6 @@
 //! Messages as JSON and back: the same bytes.
 
-use fixwire_protocol::dictionary::json::{self, JsonError};
+use fixwire_dictionary::json::{self, JsonError};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{Decoder, frame};
 use proptest::prelude::*;

@@ -14,30 +14,35 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_protocol::dictionary::compile::{
+    ComponentSource, DictionarySource, FieldSource, ItemKind, LayoutItem, MessageSource, compile,
+};
+use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary, Kind};
 use roxmltree::Node;
 
-use super::compile::{
-    ComponentSource, FieldSource, Item, MessageSource, Misfit, Source, What, compile,
+use crate::document::{
+    DictionaryError, Limits, Misfit, attribute, bad, elements, expect, misfit, msg_type, number,
+    optional, parse, unexpected,
 };
-use super::document::{
-    DictionaryError, Limits, attribute, bad, elements, expect, misfit, msg_type, number, optional,
-    parse, unexpected,
-};
-use super::problem::Problem;
-use super::{Dictionary, Kind};
+use crate::problem::Problem;
 
-/// See [`Dictionary::from_quickfix_xml`].
-pub(super) fn read(text: &str, limits: Limits) -> Result<Dictionary, DictionaryError> {
+/// Reads a QuickFIX data dictionary (the XML files that QuickFIX engines share).
+///
+/// # Errors
+///
+/// [`DictionaryError`] says where the text is wrong and what to do about it. There are no
+/// entities and no document types, and `limits` bounds size, depth and number of elements.
+pub fn read(text: &str, limits: Limits) -> Result<Dictionary, DictionaryError> {
     parse(text, limits, |root| {
         let (source, found) = source(root, limits.depth)?;
         found.are_complete(root, &source.version)?;
-        compile(source)
+        Ok(compile(source)?)
     })
 }
 
 /// Which sections a file has.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sections {
+pub(crate) struct Sections {
     fields: bool,
     messages: bool,
     header: bool,
@@ -63,19 +68,19 @@ impl Sections {
 }
 
 /// What a file says, in its order.
-pub(super) fn source<'a>(
+pub(crate) fn source<'a>(
     root: Node<'a, 'a>,
     depth: usize,
-) -> Result<(Source<'a>, Sections), Misfit> {
+) -> Result<(DictionarySource<'a>, Sections), Misfit> {
     if root.tag_name().name() != "fix" {
         return Err(misfit(
             root,
             Problem::WrongRoot(root.tag_name().name().into()),
         ));
     }
-    let mut source = Source {
+    let mut source = DictionarySource {
         version: version(root)?,
-        ..Source::default()
+        ..DictionarySource::default()
     };
     let mut found = Sections::default();
     for section in elements(root) {
@@ -129,7 +134,7 @@ pub(super) fn source<'a>(
 }
 
 /// The major version of the standard as it is now, which has no number.
-pub(super) const LATEST: &str = "Latest";
+pub(crate) const LATEST: &str = "Latest";
 
 /// `FIX.4.2`, `FIX.5.0SP2`, `FIXT.1.1`, `FIX.Latest`.
 fn version(root: Node<'_, '_>) -> Result<String, Misfit> {
@@ -192,16 +197,16 @@ fn listed<'a>(node: Node<'a, 'a>) -> Result<(&'a str, &'a str), Misfit> {
     Ok((value, optional(node, "description")?.unwrap_or(value)))
 }
 
-fn layout<'a>(parent: Node<'a, 'a>, depth: usize) -> Result<Vec<Item<'a>>, Misfit> {
+fn layout<'a>(parent: Node<'a, 'a>, depth: usize) -> Result<Vec<LayoutItem<'a>>, Misfit> {
     let Some(depth) = depth.checked_sub(1) else {
-        return Err(misfit(parent, Problem::TooDeep));
+        return Err(misfit(parent, DefinitionProblem::TooDeep));
     };
     let mut items = Vec::new();
     for node in elements(parent) {
         let what = match node.tag_name().name() {
-            "field" => What::Field,
-            "component" => What::Component,
-            "group" => What::Group(layout(node, depth)?),
+            "field" => ItemKind::Field,
+            "component" => ItemKind::Component,
+            "group" => ItemKind::Group(layout(node, depth)?),
             _ => return Err(unexpected(node, "<field>, <group> or <component>")),
         };
         let required = match node.attribute("required").unwrap_or("N") {
@@ -209,7 +214,7 @@ fn layout<'a>(parent: Node<'a, 'a>, depth: usize) -> Result<Vec<Item<'a>>, Misfi
             "N" | "n" => false,
             other => return Err(bad(node, "required", other, "Y or N")),
         };
-        items.push(Item {
+        items.push(LayoutItem {
             at: node.range().start,
             name: attribute(node, "name")?.into(),
             required,

@@ -22,14 +22,12 @@ use core::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use fixwire_protocol::dictionary::{Dictionary, GroupDef, MessageDef};
+use fixwire_protocol::frame::check_sum;
+use fixwire_protocol::group::entry_len;
+use fixwire_protocol::{Field, Message, SOH, Tag, tag};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-
-use super::{Dictionary, GroupDef, MessageDef};
-use crate::frame::check_sum;
-use crate::group::entry_len;
-use crate::message::Field;
-use crate::{Message, SOH, Tag, tag};
 
 /// Why a message is no JSON, or JSON no message.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -93,13 +91,13 @@ pub fn write(dictionary: &Dictionary, message: &Message<'_>) -> Result<String, J
     let has = |members: &MessageDef, field: &Field| members.member(field.tag).is_some();
     let of_body = |field: &Field| definition.is_some_and(|definition| has(definition, field));
     let fields = message.fields();
-    let is_header = |field: &Field| has(&dictionary.header, field);
+    let is_header = |field: &Field| has(dictionary.header(), field);
     let header = fields.iter().take_while(|field| is_header(field)).count();
     // A group of the header has its entries there.
     let header = header_end(dictionary, fields, header);
     let trailer = fields[header..]
         .iter()
-        .position(|field| has(&dictionary.trailer, field) && !of_body(field));
+        .position(|field| has(dictionary.trailer(), field) && !of_body(field));
     let trailer = header + trailer.unwrap_or(fields.len() - header);
     let writer = Writer {
         dictionary,
@@ -121,7 +119,7 @@ fn header_end(dictionary: &Dictionary, fields: &[Field], plain: usize) -> usize 
     let mut at = 0;
     let mut end = plain;
     while at < end {
-        let group = dictionary.header.group(fields[at].tag);
+        let group = dictionary.header().group(fields[at].tag);
         at += 1;
         if let Some(group) = group {
             while let Some(len) = entry_len(&fields[at..], group) {
@@ -129,7 +127,7 @@ fn header_end(dictionary: &Dictionary, fields: &[Field], plain: usize) -> usize 
             }
             let more = fields[at..]
                 .iter()
-                .take_while(|field| dictionary.header.member(field.tag).is_some());
+                .take_while(|field| dictionary.header().member(field.tag).is_some());
             end = end.max(at + more.count());
         }
     }
@@ -146,8 +144,8 @@ impl Writer<'_> {
     fn group(&self, count: Tag, inside: Option<&GroupDef>) -> Option<&GroupDef> {
         let of_message = self.definition.and_then(|message| message.group(count));
         of_message
-            .or_else(|| self.dictionary.header.group(count))
-            .or_else(|| self.dictionary.trailer.group(count))
+            .or_else(|| self.dictionary.header().group(count))
+            .or_else(|| self.dictionary.trailer().group(count))
             .filter(|_| inside.is_none())
     }
 
@@ -380,8 +378,8 @@ impl Reader<'_> {
         }
         let of_message = self.definition.and_then(|message| message.group(count));
         of_message
-            .or_else(|| self.dictionary.header.group(count))
-            .or_else(|| self.dictionary.trailer.group(count))
+            .or_else(|| self.dictionary.header().group(count))
+            .or_else(|| self.dictionary.trailer().group(count))
     }
 
     fn field(

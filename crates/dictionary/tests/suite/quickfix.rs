@@ -1,6 +1,7 @@
 //! Dictionary files: what is wrong with one is said with its place and its remedy.
 
-use fixwire_protocol::dictionary::{Dictionary, DictionaryError, Limits, Problem};
+use fixwire_dictionary::{DictionaryError, Limits, Problem, quickfix};
+use fixwire_protocol::dictionary::{DefinitionProblem, Dictionary};
 use proptest::prelude::*;
 
 const FIELDS: &str = r#"<field number="8" name="BeginString" type="STRING"/>
@@ -15,11 +16,12 @@ fn file(messages: &str, components: &str, fields: &str) -> String {
 }
 
 fn read(text: &str) -> Result<Dictionary, DictionaryError> {
-    Dictionary::from_quickfix_xml(text, Limits::default())
+    quickfix::read(text, Limits::default())
 }
 
 #[track_caller]
-fn wrong(text: &str, line: u32, problem: Problem) {
+fn wrong(text: &str, line: u32, problem: impl Into<Problem>) {
+    let problem = problem.into();
     let error = read(text).expect_err(text);
     assert_eq!((error.line, &error.problem), (line, &problem), "{error}");
     let sentence = error.to_string();
@@ -43,19 +45,19 @@ fn names_that_are_not_defined_have_their_place() {
     wrong(
         &file(&layout, "", FIELDS),
         4,
-        Problem::UnknownField("ClOrdId".into()),
+        DefinitionProblem::UnknownField("ClOrdId".into()),
     );
     let layout = order("<component name=\"Parties\" required=\"Y\"/>");
     wrong(
         &file(&layout, "", FIELDS),
         4,
-        Problem::UnknownComponent("Parties".into()),
+        DefinitionProblem::UnknownComponent("Parties".into()),
     );
     let layout = order("<group name=\"NoAllocs\" required=\"Y\"></group>");
     wrong(
         &file(&layout, "", FIELDS),
         4,
-        Problem::EmptyGroup("NoAllocs".into()),
+        DefinitionProblem::EmptyGroup("NoAllocs".into()),
     );
 }
 
@@ -65,21 +67,25 @@ fn nothing_is_defined_twice() {
     wrong(
         &twice("<field number=\"11\" name=\"Other\" type=\"INT\"/>"),
         8,
-        Problem::DuplicateTag(11),
+        DefinitionProblem::DuplicateTag(11),
     );
     let other = "<field number=\"12\" name=\"ClOrdID\" type=\"INT\"/>";
-    wrong(&twice(other), 8, Problem::DuplicateField("ClOrdID".into()));
+    wrong(
+        &twice(other),
+        8,
+        DefinitionProblem::DuplicateField("ClOrdID".into()),
+    );
     let messages = format!("{}\n{}", order(""), order(""));
     wrong(
         &file(&messages, "", FIELDS),
         5,
-        Problem::DuplicateMessageType("D".into()),
+        DefinitionProblem::DuplicateMessageType("D".into()),
     );
     let components = "<component name=\"A\"/>\n<component name=\"A\"/>";
     wrong(
         &file("", components, FIELDS),
         5,
-        Problem::DuplicateComponent("A".into()),
+        DefinitionProblem::DuplicateComponent("A".into()),
     );
 }
 
@@ -90,7 +96,7 @@ fn components_do_not_contain_themselves() {
     wrong(
         &file("", components, FIELDS),
         6,
-        Problem::CyclicComponent("A".into()),
+        DefinitionProblem::CyclicComponent("A".into()),
     );
 }
 
@@ -211,12 +217,12 @@ fn reading_has_limits() {
     assert!(read(&nest(8)).is_ok());
     for depth in [9, 40, 100] {
         let error = read(&nest(depth)).expect_err("too deep");
-        assert_eq!(error.problem, Problem::TooDeep, "{depth}");
+        assert_eq!(error.problem, DefinitionProblem::TooDeep.into(), "{depth}");
     }
     assert!(matches!(
         read(&nest(100_000)),
         Err(DictionaryError {
-            problem: Problem::TooDeep,
+            problem: Problem::Definition(DefinitionProblem::TooDeep),
             ..
         })
     ));
@@ -227,10 +233,10 @@ fn reading_has_limits() {
     assert!(matches!(
         read(&file(&many, "", FIELDS)),
         Err(DictionaryError {
-            problem: Problem::TooMany {
+            problem: Problem::Definition(DefinitionProblem::TooMany {
                 what: "messages",
                 ..
-            },
+            }),
             ..
         })
     ));
@@ -247,7 +253,7 @@ fn reading_has_limits() {
     assert!(matches!(
         read(&file("", &chain, FIELDS)),
         Err(DictionaryError {
-            problem: Problem::TooDeep,
+            problem: Problem::Definition(DefinitionProblem::TooDeep),
             ..
         })
     ));
@@ -262,7 +268,7 @@ fn reading_has_limits() {
     assert!(matches!(
         read(&file("", &double, FIELDS)),
         Err(DictionaryError {
-            problem: Problem::TooMany { .. },
+            problem: Problem::Definition(DefinitionProblem::TooMany { .. }),
             ..
         })
     ));
@@ -270,25 +276,23 @@ fn reading_has_limits() {
         bytes: 100,
         ..Limits::default()
     };
-    let error = Dictionary::from_quickfix_xml(&nest(1), small).expect_err("too long");
+    let error = quickfix::read(&nest(1), small).expect_err("too long");
     assert_eq!(error.problem, Problem::TooLong { limit: 100 });
     let few = Limits {
         nodes: 5,
         ..Limits::default()
     };
-    let error = Dictionary::from_quickfix_xml(&nest(1), few).expect_err("too many");
+    let error = quickfix::read(&nest(1), few).expect_err("too many");
+    let (what, limit) = ("elements", 5);
     assert_eq!(
         error.problem,
-        Problem::TooMany {
-            what: "elements",
-            limit: 5
-        }
+        DefinitionProblem::TooMany { what, limit }.into()
     );
     let attributes: String = (0..1000).map(|n| format!("a{n}=\"\" ")).collect();
     assert!(matches!(
         read(&format!("<fix {attributes}/>")),
         Err(DictionaryError {
-            problem: Problem::TooMany { .. },
+            problem: Problem::Definition(DefinitionProblem::TooMany { .. }),
             ..
         })
     ));

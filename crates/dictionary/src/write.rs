@@ -7,9 +7,10 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::{self, Write as _};
 
-use super::xml::LATEST;
-use super::{Dictionary, FieldDef, GroupDef, Member};
-use crate::Tag;
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::{Dictionary, FieldDef, GroupDef, Member};
+
+use crate::quickfix::LATEST;
 
 /// As a QuickFIX data dictionary. A version that its attributes cannot say is written as FIX.5.0SP2.
 pub fn quickfix(dictionary: &Dictionary) -> String {

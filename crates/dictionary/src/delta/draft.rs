@@ -5,15 +5,15 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use super::{DeltaProblem, How, Place, Root};
-use crate::Tag;
-use crate::dictionary::assemble::{self, Definitions};
-use crate::dictionary::compile::{
-    MAX_DEPTH, MAX_FIELDS, MAX_GROUP_DEPTH, MAX_MEMBERS, MAX_MESSAGES, pair,
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::assemble::{
+    Definitions, MAX_DEPTH, MAX_FIELDS, MAX_GROUP_DEPTH, MAX_MEMBERS, MAX_MESSAGES, assemble,
 };
-use crate::dictionary::{
+use fixwire_protocol::dictionary::{
     ComponentDef, Condition, Dictionary, FieldDef, GroupDef, Member, MessageDef,
 };
+
+use super::{DeltaProblem, How, Place, Root};
 
 pub(super) struct Draft {
     pub version: String,
@@ -82,25 +82,25 @@ pub(super) fn branches(members: &[Member]) -> Vec<Branch> {
 impl Draft {
     pub fn new(base: &Dictionary) -> Self {
         let mut draft = Self {
-            version: base.version.clone(),
+            version: base.version().into(),
             fields: BTreeMap::new(),
             names: BTreeMap::new(),
-            header: branches(&base.header.members),
-            trailer: branches(&base.trailer.members),
+            header: branches(base.header().members()),
+            trailer: branches(base.trailer().members()),
             messages: BTreeMap::new(),
-            components: base.components.clone(),
+            components: base.components().to_vec(),
         };
-        for field in &base.fields {
+        for field in base.fields() {
             draft.put_field(field.clone());
         }
-        for message in &base.messages {
+        for message in base.messages() {
             let own = DraftMessage {
-                name: message.name.clone(),
-                members: branches(&message.members),
-                conditions: message.conditions.clone(),
-                components: message.components.clone(),
+                name: message.name().into(),
+                members: branches(message.members()),
+                conditions: message.conditions().to_vec(),
+                components: message.components().to_vec(),
             };
-            draft.messages.insert(message.msg_type.clone(), own);
+            draft.messages.insert(message.msg_type().into(), own);
         }
         draft
     }
@@ -230,29 +230,27 @@ impl Draft {
         if self.messages.len() > MAX_MESSAGES {
             return too_many("messages", MAX_MESSAGES);
         }
-        let mut fields: Vec<FieldDef> = self.fields.into_values().collect();
-        pair(&mut fields);
         let mut size = 0;
         let header = finish(self.header, 0, &mut size)?;
         let trailer = finish(self.trailer, 0, &mut size)?;
         let mut messages = Vec::with_capacity(self.messages.len());
         for (msg_type, message) in self.messages {
             let members = finish(message.members, 0, &mut size)?;
-            let mut definition = MessageDef::new(&msg_type, &message.name, members);
-            definition.conditions = message.conditions;
-            definition.conditions.sort();
-            definition.conditions.dedup();
-            definition.components = message.components;
+            let definition = MessageDef::new(&msg_type, &message.name, members)
+                .with_conditions(message.conditions)
+                .with_components(message.components);
             messages.push(definition);
         }
-        Ok(assemble::assemble(Definitions {
+        let definitions = Definitions {
             version: self.version,
-            fields,
+            fields: self.fields.into_values().collect(),
             header,
             trailer,
             messages,
             components: self.components,
-        }))
+        };
+        // Its limits are kept above, and the maps have each tag and type once.
+        assemble(definitions).map_err(|problem| DeltaProblem::Xml(problem.into()))
     }
 }
 
@@ -278,7 +276,7 @@ fn finish(
                 let group = GroupDef::new(branch.tag, members);
                 let group = group
                     .ok_or_else(|| DeltaProblem::EmptyGroup(alloc::format!("{}", branch.tag)))?;
-                if group.depth > MAX_GROUP_DEPTH {
+                if group.depth() > MAX_GROUP_DEPTH {
                     let (what, limit) = ("groups inside each other", MAX_GROUP_DEPTH);
                     return Err(DeltaProblem::TooMany { what, limit });
                 }

@@ -6,11 +6,12 @@
 use std::fmt::Write as _;
 
 use crate::random::Random;
+use fixwire_dictionary::Limits;
+use fixwire_dictionary::delta::{self, Delta};
 use fixwire_protocol::Decoder;
-use fixwire_protocol::dictionary::delta::{self, Delta};
 use fixwire_protocol::dictionary::validate::RejectReason::{self, *};
 use fixwire_protocol::dictionary::validate::check;
-use fixwire_protocol::dictionary::{Dictionary, Fault, Limits, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{Dictionary, Fault, Rules, Scratch, Version};
 
 const MESSAGES: [&str; 3] = [
     "35=D|34=2|49=A|52=20260821-13:30:00|56=B|11=A|453=2|448=P|447=D|452=1|448=Q|447=D|452=3|55=M|54=1|60=20260821-13:30:00|38=100|40=2|44=1.5|59=0",

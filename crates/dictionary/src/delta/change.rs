@@ -3,9 +3,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::Tag;
-use crate::dictionary::condition::Test;
-use crate::dictionary::kind::Kind;
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::Kind;
+use fixwire_protocol::dictionary::condition::Test;
 
 /// Most statements of one delta.
 pub(super) const MAX_CHANGES: usize = 200_000;

@@ -4,10 +4,11 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::{self, Write as _};
 
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::Dictionary;
+use fixwire_protocol::dictionary::condition::{Condition, Test};
+
 use super::{Change, How, Place, Root, Spot};
-use crate::Tag;
-use crate::dictionary::Dictionary;
-use crate::dictionary::condition::{Condition, Test};
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -220,26 +221,24 @@ pub(super) fn word(name: &str) -> String {
     Word(name).to_string()
 }
 
-impl Condition {
-    /// The statement of a delta that asks for it, for the message of this name.
-    pub fn show(&self, dictionary: &Dictionary, message: &str) -> String {
-        let name = |tag: Tag| match dictionary.field(tag) {
-            Some(field) => field.name.clone(),
-            None => format!("{tag}"),
-        };
-        let terms = self.terms.iter();
-        let change = Change::Condition {
-            how: How::Add,
-            places: [Place {
-                root: Root::Message(message.into()),
-                groups: self.path.iter().map(|&tag| name(tag)).collect(),
-            }]
-            .into(),
-            required: name(self.required),
-            terms: terms
-                .map(|term| (name(term.tag), term.test.clone()))
-                .collect(),
-        };
-        format!("{change}")
-    }
+/// The statement of a delta that asks for a condition, for the message of this name.
+pub fn statement(condition: &Condition, dictionary: &Dictionary, message: &str) -> String {
+    let name = |tag: Tag| match dictionary.field(tag) {
+        Some(field) => field.name.clone(),
+        None => format!("{tag}"),
+    };
+    let terms = condition.terms.iter();
+    let change = Change::Condition {
+        how: How::Add,
+        places: [Place {
+            root: Root::Message(message.into()),
+            groups: condition.path.iter().map(|&tag| name(tag)).collect(),
+        }]
+        .into(),
+        required: name(condition.required),
+        terms: terms
+            .map(|term| (name(term.tag), term.test.clone()))
+            .collect(),
+    };
+    format!("{change}")
 }

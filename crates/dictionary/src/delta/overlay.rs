@@ -5,18 +5,19 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_protocol::dictionary::DefinitionProblem;
+use fixwire_protocol::dictionary::assemble::MAX_DEPTH;
+use fixwire_protocol::dictionary::compile::{ComponentSource, ItemKind, LayoutItem};
 use roxmltree::Node;
 
 use super::{Change, How, MAX_CHANGES, Place, Position, Root, Spot, Stated, Thing};
-use crate::dictionary::compile::{ComponentSource, Item, MAX_DEPTH, Misfit, What};
-use crate::dictionary::document::{DictionaryError, Limits, parse};
-use crate::dictionary::problem::Problem;
-use crate::dictionary::xml;
+use crate::document::{DictionaryError, Limits, Misfit, parse};
+use crate::quickfix;
 
 /// The changes that a file asks for.
 pub(super) fn read(text: &str, limits: Limits) -> Result<Vec<Stated>, DictionaryError> {
     let stated = parse(text, limits, |root| {
-        let (source, _) = xml::source(root, limits.depth)?;
+        let (source, _) = quickfix::source(root, limits.depth)?;
         let mut found = Found {
             changes: Vec::new(),
             components: source
@@ -99,7 +100,7 @@ impl Found<'_> {
     fn push(&mut self, at: usize, change: Change) -> Result<(), Misfit> {
         if self.changes.len() == MAX_CHANGES {
             let (what, limit) = ("changes", MAX_CHANGES);
-            return Err(Misfit::new(at, Problem::TooMany { what, limit }));
+            return Err(Misfit::new(at, DefinitionProblem::TooMany { what, limit }));
         }
         self.changes.push((at, change));
         Ok(())
@@ -107,29 +108,29 @@ impl Found<'_> {
 
     fn items(
         &mut self,
-        items: &[Item<'_>],
+        items: &[LayoutItem<'_>],
         place: &Place,
         required: bool,
         depth: usize,
     ) -> Result<(), Misfit> {
         for item in items {
             if depth == MAX_DEPTH {
-                return Err(Misfit::new(item.at, Problem::TooDeep));
+                return Err(Misfit::new(item.at, DefinitionProblem::TooDeep));
             }
             let required = required && item.required;
             let name: String = Cow::into_owned(item.name.clone());
             match &item.what {
-                What::Field => self.member(item, place, required, None)?,
-                What::Group(inside) => {
+                ItemKind::Field => self.member(item, place, required, None)?,
+                ItemKind::Group(inside) => {
                     let Some(first) = first_field(inside, &self.components, depth) else {
-                        return Err(Misfit::new(item.at, Problem::EmptyGroup(name)));
+                        return Err(Misfit::new(item.at, DefinitionProblem::EmptyGroup(name)));
                     };
                     self.member(item, place, required, Some(first))?;
                     let mut place = place.clone();
                     place.groups.push(name);
                     self.items(inside, &place, true, depth + 1)?;
                 }
-                What::Component => match self.components.get(name.as_str()) {
+                ItemKind::Component => match self.components.get(name.as_str()) {
                     Some(component) => {
                         self.items(&component.items, place, required, depth + 1)?;
                     }
@@ -150,7 +151,7 @@ impl Found<'_> {
 
     fn member(
         &mut self,
-        item: &Item<'_>,
+        item: &LayoutItem<'_>,
         place: &Place,
         required: bool,
         begin: Option<(String, bool)>,
@@ -168,14 +169,14 @@ impl Found<'_> {
 
 /// The field that a group's entries begin with, and whether it is required.
 fn first_field(
-    items: &[Item<'_>],
+    items: &[LayoutItem<'_>],
     components: &BTreeMap<&str, &ComponentSource<'_>>,
     depth: usize,
 ) -> Option<(String, bool)> {
     let first = items.first()?;
     match &first.what {
-        What::Field => Some((Cow::into_owned(first.name.clone()), first.required)),
-        What::Component if depth < MAX_DEPTH => {
+        ItemKind::Field => Some((Cow::into_owned(first.name.clone()), first.required)),
+        ItemKind::Component if depth < MAX_DEPTH => {
             let component = components.get(first.name.as_ref())?;
             let (name, required) = first_field(&component.items, components, depth + 1)?;
             Some((name, required && first.required))

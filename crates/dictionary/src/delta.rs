@@ -26,8 +26,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::problem::Problem;
-use super::{Dictionary, Limits, document};
+use fixwire_protocol::Dictionary;
+
+use crate::document::{self, Limits};
+use crate::problem::Problem;
 
 mod apply;
 mod change;
@@ -40,6 +42,7 @@ mod text;
 
 pub use change::{Position, Thing};
 pub use problem::{DeltaError, DeltaProblem, Other};
+pub use show::statement;
 
 use change::{Change, How, MAX_CHANGES, Place, Root, Spot, Stated};
 

@@ -7,15 +7,16 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::condition::{Condition, Term, Test};
+use fixwire_protocol::dictionary::{Dictionary, FieldDef, Kind, ValueDef};
+
 use super::draft::{Branch, Draft, DraftMessage, Inside, branches, unknown};
 use super::show::word;
 use super::{
     Change, Delta, DeltaError, DeltaProblem, How, Other, Place, Position, Root, Spot, Stated,
     Thing, Touched,
 };
-use crate::Tag;
-use crate::dictionary::condition::{Condition, Term, Test};
-use crate::dictionary::{Dictionary, FieldDef, Kind, ValueDef};
 
 /// See [`super::apply`].
 pub(super) fn apply(base: &Dictionary, deltas: &[Delta]) -> Result<Dictionary, DeltaError> {
@@ -523,7 +524,7 @@ impl Desk<'_> {
             inside.push(tag);
             message.conditions.retain(|condition| {
                 !condition.path.starts_with(&inside)
-                    && (condition.path != path || !condition.speaks_of(tag))
+                    && (condition.path != path || !speaks_of(condition, tag))
             });
         }
         self.touch(thing, || format!("the member {} of {place}", word(name)))
@@ -578,4 +579,9 @@ impl Desk<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a condition requires this field or asks for it.
+fn speaks_of(condition: &Condition, tag: Tag) -> bool {
+    condition.required == tag || condition.terms.iter().any(|term| term.tag == tag)
 }

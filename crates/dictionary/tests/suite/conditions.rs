@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use fixwire_protocol::dictionary::delta::{self, Delta};
+use fixwire_dictionary::Limits;
+use fixwire_dictionary::delta::{self, Delta};
 use fixwire_protocol::dictionary::validate::{self, RejectReason};
-use fixwire_protocol::dictionary::{Dictionary, Fault, Limits, Rules, Scratch, Version};
+use fixwire_protocol::dictionary::{Dictionary, Fault, Rules, Scratch, Version};
 use fixwire_protocol::session::{BeginString, Config, Role, Verdict};
 use fixwire_protocol::{Decoder, HeaderTemplate, Mono, Now, Outbox, Session, SessionId, Timestamp};
 

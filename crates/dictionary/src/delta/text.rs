@@ -4,9 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::str::Chars;
 
+use fixwire_protocol::dictionary::Kind;
+use fixwire_protocol::dictionary::condition::{MAX_TERMS, Test};
+
 use super::{Change, DeltaProblem, How, MAX_CHANGES, Place, Position, Root, Spot, Stated};
-use crate::dictionary::Kind;
-use crate::dictionary::condition::{MAX_TERMS, Test};
 
 type Failure = (Position, DeltaProblem);
 

@@ -5,8 +5,7 @@ use alloc::string::String;
 use core::fmt;
 
 use super::change::{Position, Thing};
-use crate::dictionary::document::cut;
-use crate::dictionary::problem::Problem;
+use crate::problem::{Problem, cut};
 
 /// Why a delta cannot be read or applied.
 #[derive(Clone, Debug, Eq, PartialEq)]

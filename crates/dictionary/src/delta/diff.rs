@@ -5,14 +5,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use fixwire_protocol::Tag;
+use fixwire_protocol::dictionary::{Condition, Dictionary, FieldDef, Member, MessageDef, ValueDef};
+
 use super::{Change, How, Place, Position, Root, Spot, Stated};
-use crate::Tag;
-use crate::dictionary::{Condition, Dictionary, FieldDef, Member, MessageDef, ValueDef};
 
 /// The changes that make `after` of `before`.
 pub(super) fn changes(before: &Dictionary, after: &Dictionary) -> Vec<Stated> {
     let mut names: BTreeMap<&str, BTreeSet<Tag>> = BTreeMap::new();
-    for field in before.fields.iter().chain(&after.fields) {
+    for field in before.fields().iter().chain(after.fields()) {
         names.entry(&field.name).or_default().insert(field.tag);
     }
     let mut diff = Diff {
@@ -21,27 +22,27 @@ pub(super) fn changes(before: &Dictionary, after: &Dictionary) -> Vec<Stated> {
         names,
         changes: Vec::new(),
     };
-    diff.push(Change::Base(before.version.clone()));
-    if before.version != after.version {
-        diff.push(Change::Version(after.version.clone()));
+    diff.push(Change::Base(before.version().into()));
+    if before.version() != after.version() {
+        diff.push(Change::Version(after.version().into()));
     }
     diff.old_conditions();
     diff.fields();
     diff.messages();
     let frame = [
-        (Root::Header, &before.header, &after.header),
-        (Root::Trailer, &before.trailer, &after.trailer),
+        (Root::Header, before.header(), after.header()),
+        (Root::Trailer, before.trailer(), after.trailer()),
     ];
     for (root, before, after) in frame {
-        diff.members(&root, &mut Vec::new(), &before.members, &after.members);
+        diff.members(&root, &mut Vec::new(), before.members(), after.members());
     }
-    for message in &after.messages {
-        let old = before.message(message.msg_type.as_bytes());
-        let old = old.map_or(&[][..], |old| &old.members);
-        let root = Root::Message(diff.message_name(&message.msg_type));
-        diff.members(&root, &mut Vec::new(), old, &message.members);
+    for message in after.messages() {
+        let old = before.message(message.msg_type().as_bytes());
+        let old = old.map_or(&[][..], |old| old.members());
+        let root = Root::Message(diff.message_name(message.msg_type()));
+        diff.members(&root, &mut Vec::new(), old, message.members());
     }
-    for field in &before.fields {
+    for field in before.fields() {
         if after.field(field.tag).is_none() {
             let name = diff.field_name(field.tag);
             diff.push(Change::RemoveField(name));
@@ -89,13 +90,14 @@ impl Diff<'_> {
     fn message_name(&self, msg_type: &str) -> String {
         let name = |dictionary: &Dictionary| {
             let message = dictionary.message(msg_type.as_bytes());
-            message.map(|message| message.name.clone())
+            message.map(|message| String::from(message.name()))
         };
         let means_it = |name: &str| {
             let elsewhere = |dictionary: &Dictionary| {
-                let mut all = dictionary.messages.iter();
+                let mut all = dictionary.messages().iter();
                 all.any(|message| {
-                    message.msg_type == name || message.name == name && message.msg_type != msg_type
+                    message.msg_type() == name
+                        || message.name() == name && message.msg_type() != msg_type
                 })
             };
             !elsewhere(self.before) && !elsewhere(self.after)
@@ -109,7 +111,7 @@ impl Diff<'_> {
 
     fn fields(&mut self) {
         let after = self.after;
-        for field in &after.fields {
+        for field in after.fields() {
             let old = self.before.field(field.tag);
             let length = field.partner.filter(|_| field.kind.is_data());
             let same = |old: &FieldDef| {
@@ -126,7 +128,7 @@ impl Diff<'_> {
                 });
             }
         }
-        for field in &after.fields {
+        for field in after.fields() {
             let old = self.before.field(field.tag);
             let old = old.map_or(&[][..], |field| &field.values);
             self.values(field.tag, old, &field.values);
@@ -168,20 +170,20 @@ impl Diff<'_> {
 
     fn messages(&mut self) {
         let (before, after) = (self.before, self.after);
-        for old in &before.messages {
-            if after.message(old.msg_type.as_bytes()).is_none() {
-                self.push(Change::RemoveMessage(old.msg_type.clone()));
+        for old in before.messages() {
+            if after.message(old.msg_type().as_bytes()).is_none() {
+                self.push(Change::RemoveMessage(old.msg_type().into()));
             }
         }
-        for message in &after.messages {
-            let old = before.message(message.msg_type.as_bytes());
-            if old.is_some_and(|old| old.name == message.name) {
+        for message in after.messages() {
+            let old = before.message(message.msg_type().as_bytes());
+            if old.is_some_and(|old| old.name() == message.name()) {
                 continue;
             }
             self.push(Change::Message {
                 how: if old.is_some() { How::Change } else { How::Add },
-                msg_type: message.msg_type.clone(),
-                name: message.name.clone(),
+                msg_type: message.msg_type().into(),
+                name: message.name().into(),
             });
         }
     }
@@ -253,7 +255,7 @@ impl Diff<'_> {
         after: &[Member],
     ) {
         if list.len() == 1 && !place.groups.is_empty() {
-            let others = self.after.fields.iter().chain(&self.before.fields);
+            let others = self.after.fields().iter().chain(self.before.fields());
             let mut free = others.filter(|field| {
                 field.tag != member.tag && after.iter().all(|other| other.tag != field.tag)
             });
@@ -308,10 +310,10 @@ impl Diff<'_> {
 
     fn old_conditions(&mut self) {
         let before = self.before;
-        for message in &before.messages {
-            let new = self.after.message(message.msg_type.as_bytes());
-            for condition in &message.conditions {
-                if !new.is_some_and(|new| new.conditions.contains(condition)) {
+        for message in before.messages() {
+            let new = self.after.message(message.msg_type().as_bytes());
+            for condition in message.conditions() {
+                if !new.is_some_and(|new| new.conditions().contains(condition)) {
                     self.condition(How::Remove, message, condition);
                 }
             }
@@ -320,15 +322,15 @@ impl Diff<'_> {
 
     fn new_conditions(&mut self) {
         let after = self.after;
-        for message in &after.messages {
-            let old = self.before.message(message.msg_type.as_bytes());
+        for message in after.messages() {
+            let old = self.before.message(message.msg_type().as_bytes());
             let kept = |condition: &Condition| {
                 old.is_some_and(|old| {
                     // Members that move lose their conditions.
-                    old.members == message.members && old.conditions.contains(condition)
+                    old.members() == message.members() && old.conditions().contains(condition)
                 })
             };
-            for condition in &message.conditions {
+            for condition in message.conditions() {
                 if !kept(condition) {
                     self.condition(How::Add, message, condition);
                 }
@@ -339,8 +341,8 @@ impl Diff<'_> {
     fn condition(&mut self, how: How, message: &MessageDef, condition: &Condition) {
         let root = Root::Message(match how {
             // The name may be another one by now.
-            How::Remove => message.msg_type.clone(),
-            _ => self.message_name(&message.msg_type),
+            How::Remove => message.msg_type().into(),
+            _ => self.message_name(message.msg_type()),
         });
         let groups = condition.path.iter().map(|&tag| self.field_name(tag));
         let groups = groups.collect();

@@ -2,8 +2,8 @@
 
 use crate::generated::quickfix_text;
 use crate::random::Random;
-use fixwire_protocol::dictionary::delta::Delta;
-use fixwire_protocol::dictionary::{Dictionary, DictionaryError, Limits, Problem, text_of};
+use fixwire_dictionary::delta::Delta;
+use fixwire_dictionary::{DictionaryError, Limits, Problem, read, text_of};
 
 const REPOSITORY: &str = include_str!("data/repository.xml");
 
@@ -80,7 +80,7 @@ fn hostile_files_are_refused_with_a_short_sentence() {
     ] {
         for (what, text) in hostile(good, root) {
             let start = std::time::Instant::now();
-            let error = Dictionary::from_file(text.as_bytes(), Limits::default()).expect_err(what);
+            let error = read(text.as_bytes(), Limits::default()).expect_err(what);
             let said = error.to_string();
             assert!(said.len() < 600, "{what}: {} bytes", said.len());
             assert!(error.line >= 1 && error.column >= 1, "{what}: {said}");
@@ -97,7 +97,7 @@ fn hostile_files_are_refused_with_a_short_sentence() {
 
 #[test]
 fn files_are_utf_8_and_say_nothing_else() {
-    let encoding = |bytes: &[u8]| match Dictionary::from_file(bytes, Limits::default()) {
+    let encoding = |bytes: &[u8]| match read(bytes, Limits::default()) {
         Err(DictionaryError {
             line,
             problem: Problem::Encoding(name),

@@ -1,0 +1,205 @@
+//! What can be wrong with a dictionary's definitions, as a sentence with a remedy.
+
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+use fixwire_protocol::dictionary::DefinitionProblem;
+
+/// What is wrong with a dictionary's definitions.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Problem {
+    /// The definitions make no dictionary, whatever form they have.
+    Definition(DefinitionProblem),
+    /// The text is not XML, or has what we do not read: entities, document types.
+    Xml(String),
+    /// The text is longer than `Limits::bytes`.
+    TooLong {
+        /// The limit, in bytes.
+        limit: usize,
+    },
+    /// The outermost element is not `<fix>`.
+    WrongRoot(String),
+    /// `<fix>` has no such child.
+    MissingSection(&'static str),
+    /// An element that does not belong here.
+    UnexpectedElement {
+        /// Its name.
+        found: String,
+        /// What may stand here.
+        expected: &'static str,
+    },
+    /// An element without this attribute, or with an empty one.
+    MissingAttribute {
+        /// The element's name.
+        element: String,
+        /// The attribute's name.
+        attribute: &'static str,
+    },
+    /// An attribute whose value is not one of those it may have.
+    BadAttribute {
+        /// The attribute's name.
+        attribute: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// A field type that FIX does not have.
+    UnknownType(String),
+    /// Two definitions of an Orchestra file with this id, of the same element and scenario.
+    DuplicateId(String),
+    /// A code set has this value twice.
+    DuplicateValue(String),
+    /// A reference of an Orchestra file to an id that nothing has.
+    UnknownId {
+        /// What is looked for: field, component, group or codeSet.
+        what: &'static str,
+        /// The id or name.
+        id: String,
+    },
+    /// The bytes are of another encoding than UTF-8, or say so.
+    Encoding(String),
+}
+
+impl From<DefinitionProblem> for Problem {
+    fn from(problem: DefinitionProblem) -> Self {
+        Self::Definition(problem)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Definition(problem) => definition(problem, f),
+            Self::Xml(what) => write!(
+                f,
+                "not readable as XML: {}; write plain elements and attributes",
+                cut(what)
+            ),
+            Self::Encoding(found) => write!(
+                f,
+                "this is not UTF-8 but {}; convert the file to UTF-8",
+                cut(found)
+            ),
+            Self::TooLong { limit } => write!(
+                f,
+                "longer than {limit} bytes; remove messages that you do not use"
+            ),
+            Self::WrongRoot(found) => write!(
+                f,
+                "the root element is <{}>, not <fix>; a QuickFIX data dictionary or an Orchestra \
+                 repository is wanted",
+                cut(found)
+            ),
+            Self::MissingSection(name) => {
+                write!(f, "the root element has no <{name}>; add it")
+            }
+            Self::UnexpectedElement { found, expected } => {
+                let found = cut(found);
+                write!(f, "<{found}> does not belong here; write {expected}")
+            }
+            Self::MissingAttribute { element, attribute } => {
+                let element = cut(element);
+                write!(f, "<{element}> has no {attribute}; add {attribute}=\"...\"")
+            }
+            Self::BadAttribute {
+                attribute,
+                value,
+                expected,
+            } => {
+                let value = cut(value);
+                write!(f, "{attribute}=\"{value}\" cannot be; write {expected}")
+            }
+            Self::UnknownType(name) => {
+                let name = cut(name);
+                write!(
+                    f,
+                    "the field type {name} is unknown; write STRING to take any value"
+                )
+            }
+            Self::DuplicateId(id) => {
+                let id = cut(id);
+                write!(f, "{id} is defined already; remove one")
+            }
+            Self::DuplicateValue(value) => {
+                let value = cut(value);
+                write!(f, "the value {value} is listed already; remove one")
+            }
+            Self::UnknownId { what, id } => {
+                let id = cut(id);
+                write!(f, "there is no {what} {id}; define it or correct the id")
+            }
+        }
+    }
+}
+
+/// The sentences about definitions.
+fn definition(problem: &DefinitionProblem, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match problem {
+        DefinitionProblem::TooDeep => f.write_str(
+            "groups are nested more than 8 deep, or groups and components too deep; flatten them",
+        ),
+        DefinitionProblem::TooMany { what, limit } => write!(
+            f,
+            "more than {limit} {what}; remove those that you do not use"
+        ),
+        DefinitionProblem::DuplicateTag(tag) => write!(
+            f,
+            "a field with number {tag} is defined already; remove one"
+        ),
+        DefinitionProblem::DuplicateField(name) => {
+            let name = cut(name);
+            write!(f, "a field {name} is defined already; rename or remove one")
+        }
+        DefinitionProblem::DuplicateComponent(name) => {
+            let name = cut(name);
+            write!(
+                f,
+                "a component {name} is defined already; rename or remove one"
+            )
+        }
+        DefinitionProblem::DuplicateMessageType(name) => {
+            let name = cut(name);
+            write!(
+                f,
+                "a message with msgtype {name} is defined already; remove one"
+            )
+        }
+        DefinitionProblem::UnknownField(name) => {
+            let name = cut(name);
+            write!(
+                f,
+                "there is no field {name}; define it in <fields> or correct the name"
+            )
+        }
+        DefinitionProblem::UnknownComponent(name) => {
+            let name = cut(name);
+            write!(
+                f,
+                "there is no component {name}; define it in <components> or correct the name"
+            )
+        }
+        DefinitionProblem::CyclicComponent(name) => {
+            let name = cut(name);
+            write!(f, "the component {name} contains itself; remove that use")
+        }
+        DefinitionProblem::EmptyGroup(name) => {
+            let name = cut(name);
+            write!(
+                f,
+                "the group {name} has no fields; add the one it begins with"
+            )
+        }
+    }
+}
+
+/// As much of a text as a sentence can hold.
+pub(crate) fn cut(text: &str) -> String {
+    const LONGEST: usize = 120;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.into(),
+    }
+}

@@ -1,0 +1,29 @@
+//! Dictionary files of either kind.
+
+use fixwire_protocol::Dictionary;
+
+use crate::document::{DictionaryError, Limits, root_name, text_of};
+use crate::problem::Problem;
+use crate::{orchestra, quickfix};
+
+/// Reads a file of either kind; its outermost element says which.
+///
+/// # Errors
+///
+/// [`DictionaryError`], also for bytes that are not UTF-8.
+pub fn read(bytes: &[u8], limits: Limits) -> Result<Dictionary, DictionaryError> {
+    if bytes.len() > limits.bytes {
+        return Err(DictionaryError {
+            line: 1,
+            column: 1,
+            problem: Problem::TooLong {
+                limit: limits.bytes,
+            },
+        });
+    }
+    let text = text_of(bytes)?;
+    match root_name(text) {
+        "repository" => orchestra::read(text, limits),
+        _ => quickfix::read(text, limits),
+    }
+}

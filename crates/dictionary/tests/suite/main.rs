@@ -1,0 +1,11 @@
+//! The tests of dictionary files and JSON from outside: one program, built once.
+
+mod conditions;
+mod custom;
+mod forms;
+mod generated;
+mod hostile;
+mod json;
+mod quickfix;
+mod random;
+mod rules;

@@ -1,0 +1,37 @@
+//! What can be wrong with definitions, whatever they were read from.
+
+use alloc::string::String;
+
+use crate::Tag;
+
+/// Why definitions are no dictionary.
+///
+/// These are facts about them: a reader adds the place and makes a sentence of both.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum DefinitionProblem {
+    /// Groups stand deeper in each other than 8, or groups and components than 64.
+    TooDeep,
+    /// More than a dictionary may have.
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// Two fields with this number.
+    DuplicateTag(Tag),
+    /// Two fields with this name.
+    DuplicateField(String),
+    /// Two components with this name.
+    DuplicateComponent(String),
+    /// Two messages with this type.
+    DuplicateMessageType(String),
+    /// A layout names a field that is not defined.
+    UnknownField(String),
+    /// A layout names a component that is not defined.
+    UnknownComponent(String),
+    /// A component contains itself, directly or through others.
+    CyclicComponent(String),
+    /// A group has no field, so its entries would have no beginning.
+    EmptyGroup(String),
+}
