@@ -1,7 +1,7 @@
 //! Writes Rust: a typed view and a writer for each message, for use in build scripts.
 //!
 //! ```text
-//! // build.rs, with fixwire-dictionary as build-dependency
+//! // build.rs, with fixwire-dictionary and fixwire-protocol as build-dependencies
 //! let dictionary = Dictionary::built_in(Version::Fix42);
 //! fs::write(out.join("fix42.rs"), generate::typed(&dictionary, &["D", "8"])?)?;
 //!
@@ -53,8 +53,8 @@ pub fn typed(dictionary: &Dictionary, msg_types: &[&str]) -> Result<String, Unkn
     typed_in("fixwire_protocol", dictionary, msg_types)
 }
 
-/// The same for a crate that has `fixwire_protocol` under another path: `fixwire::protocol`, where only `fixwire` is
-/// a dependency.
+/// The same for a crate that has `fixwire_protocol` under another path: `fixwire::protocol`, where only
+/// `fixwire` is a dependency.
 ///
 /// # Errors
 ///

@@ -24,7 +24,8 @@ pub const MAX_DEPTH: usize = 64;
 /// Most groups inside each other, across components: validation goes as deep.
 pub const MAX_GROUP_DEPTH: usize = 8;
 
-/// A dictionary without its indexes: what is left of one that was taken apart to be changed.
+/// A dictionary without its indexes, for [`assemble`]: how one that was taken apart and changed becomes
+/// one again.
 #[derive(Clone, Debug, Default)]
 pub struct Definitions {
     /// The version: `FIX.4.2`, `FIX.5.0SP2`.
@@ -85,6 +86,7 @@ impl MessageDef {
 
 /// Makes a dictionary of definitions, in whatever order they are. Length and data fields are introduced
 /// to each other: a data field keeps the length field that it names, else finds it by its name or number.
+/// How many members they have in all is the caller's to limit; readers of files stop at [`MAX_MEMBERS`].
 ///
 /// # Errors
 ///
@@ -329,5 +331,104 @@ impl Dictionary {
         if let Some(slot) = self.slot(tag) {
             change(&mut self.checks[slot]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::sync::Arc;
+
+    use super::super::{GroupDef, Version};
+    use super::*;
+
+    fn field(tag: Tag) -> FieldDef {
+        FieldDef {
+            tag,
+            name: format!("F{tag}"),
+            kind: Kind::String,
+            values: Vec::new(),
+            partner: None,
+        }
+    }
+
+    fn member(tag: Tag, group: Option<GroupDef>) -> Member {
+        Member {
+            tag,
+            required: true,
+            group: group.map(Arc::new),
+        }
+    }
+
+    /// Groups inside each other, so many deep.
+    fn nested(depth: usize) -> Member {
+        let group = (1..depth).fold(vec![member(1, None)], |members, _| {
+            vec![member(1, GroupDef::new(1, members))]
+        });
+        member(1, GroupDef::new(1, group))
+    }
+
+    #[test]
+    fn a_dictionary_taken_apart_is_the_same_again_in_any_order() {
+        let whole = Dictionary::built_in(Version::Fix44);
+        let mut parts = Definitions {
+            version: whole.version.clone(),
+            fields: whole.fields.clone(),
+            header: whole.header.members.clone(),
+            trailer: whole.trailer.members.clone(),
+            messages: whole.messages.clone(),
+            components: whole.components.clone(),
+        };
+        parts.fields.reverse();
+        parts.messages.reverse();
+        parts.components.reverse();
+        let again = assemble(parts).expect("it was one");
+        assert_eq!(again, whole);
+        assert_eq!(again.components, whole.components);
+    }
+
+    #[test]
+    fn definitions_that_cannot_be_are_refused() {
+        let of_fields = |fields| Definitions {
+            fields,
+            ..Definitions::default()
+        };
+        let of_messages = |messages| Definitions {
+            messages,
+            ..Definitions::default()
+        };
+        let message = |msg_type: &str| MessageDef::new(msg_type, "Order", Vec::new());
+        let last = Tag::MAX;
+        let deep = Definitions {
+            header: vec![nested(MAX_GROUP_DEPTH + 1)],
+            ..of_fields(vec![field(1)])
+        };
+        let too_many = |what, limit| DefinitionProblem::TooMany { what, limit };
+        let cases = [
+            (
+                of_fields(vec![field(last), field(1), field(last)]),
+                DefinitionProblem::DuplicateTag(last),
+            ),
+            (
+                of_messages(vec![message("D"), message("8"), message("D")]),
+                DefinitionProblem::DuplicateMessageType("D".into()),
+            ),
+            (deep, DefinitionProblem::TooDeep),
+            (
+                of_fields(vec![field(1); MAX_FIELDS + 1]),
+                too_many("fields", MAX_FIELDS),
+            ),
+            (
+                of_messages(vec![message("D"); MAX_MESSAGES + 1]),
+                too_many("messages", MAX_MESSAGES),
+            ),
+        ];
+        for (definitions, problem) in cases {
+            assert_eq!(assemble(definitions), Err(problem));
+        }
+        let highest = Definitions {
+            header: vec![nested(MAX_GROUP_DEPTH)],
+            ..of_fields(vec![field(last), field(last - 1), field(1)])
+        };
+        assert!(assemble(highest).is_ok_and(|made| made.field(last).is_some()));
     }
 }
