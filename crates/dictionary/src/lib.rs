@@ -1,6 +1,6 @@
 //! The forms in which people and programs keep dictionaries and messages, as functions of text.
 //!
-//! [`mod@read`] takes a file of either kind: QuickFIX XML ([`quickfix`]) or FIX Orchestra ([`orchestra`]);
+//! [`read()`] takes a file of either kind: QuickFIX XML ([`quickfix`]) or FIX Orchestra ([`orchestra`]);
 //! [`mod@write`] makes such files. [`delta`] changes a dictionary, [`json`] writes messages with its names,
 //! [`generate`] writes typed Rust views from it. What a dictionary is and does stands in
 //! [`fixwire_protocol::dictionary`].
