@@ -110,6 +110,11 @@ impl Embedded {
         };
         let mut engine =
             Engine::new(self.config.clone(), trader).map_err(|error| error.to_string())?;
+        let events = self.events.clone();
+        engine.on_event(move |now, event| {
+            // The test may have ended before the engine.
+            let _ = events.send(Event::told(format!("{} {event}", now.wall)));
+        });
         let handle = engine.handle();
         self.running = Some((handle, std::thread::spawn(move || engine.run())));
         Ok(())

@@ -15,6 +15,8 @@ pub static PATIENCE: LazyLock<Duration> = LazyLock::new(|| {
 });
 /// Between a logout and the next logon.
 const PAUSE: Duration = Duration::from_millis(500);
+/// The name of what an engine says of itself.
+const TOLD: &str = "told";
 
 /// Something that one side saw.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -29,6 +31,17 @@ pub struct Event {
     pub dup: bool,
     /// Whatever else it said, for a person to read.
     pub text: String,
+}
+
+impl Event {
+    /// What an engine says of itself, for whoever reads why a trade failed.
+    pub fn told(text: String) -> Self {
+        Self {
+            name: TOLD.to_owned(),
+            text,
+            ..Self::default()
+        }
+    }
 }
 
 /// Carries a command to an engine.
@@ -151,12 +164,16 @@ impl Side {
         for event in &self.seen {
             *counts.entry(&event.name).or_default() += 1;
         }
-        let first = self.seen.len().saturating_sub(6);
-        let last: Vec<_> = self.seen[first..]
-            .iter()
-            .map(|event| format!("  {event:?}"))
-            .collect();
-        format!("{} saw {counts:?}, at last\n{}", self.name, last.join("\n"))
+        let (told, saw): (Vec<_>, Vec<_>) = self.seen.iter().partition(|event| event.name == TOLD);
+        let last = &saw[saw.len().saturating_sub(6)..];
+        let last = last.iter().map(|event| format!("  {event:?}"));
+        let told = told.iter().map(|event| format!("  {}", event.text));
+        let lines: Vec<_> = last.chain(told).collect();
+        format!(
+            "{} saw {counts:?}, at last\n{}",
+            self.name,
+            lines.join("\n")
+        )
     }
 }
 
