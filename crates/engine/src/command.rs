@@ -34,8 +34,8 @@ const REMOVE: u8 = 7;
 const ADD: u8 = 8;
 const STATUS: u8 = 9;
 const REOPEN_LOGS: u8 = 10;
-/// Bytes of a command before MsgType, the length word not counted.
-const HEAD: usize = 6;
+/// Bytes of a command before MsgType.
+const HEAD: usize = 10;
 /// Bytes of a ring; a command must fit in it, so it is at least four messages.
 const RING: usize = 256 << 10;
 
@@ -48,7 +48,6 @@ pub struct Handle {
     ring: Producer<u8>,
     /// Where messages are written before they go into the ring.
     outbox: Outbox,
-    scratch: Vec<u8>,
 }
 
 /// Why a command did not reach the engine.
@@ -88,16 +87,16 @@ impl Handle {
         msg_type: &[u8],
         build: impl FnOnce(&mut Body<'_>),
     ) -> Result<(), SendError> {
-        self.outbox.clear();
-        let mut body = self.outbox.begin(session, msg_type);
+        let Self {
+            shared,
+            ring,
+            outbox,
+        } = self;
+        outbox.clear();
+        let mut body = outbox.begin(session, msg_type);
         build(&mut body);
         body.finish().map_err(|_| SendError::TooLong)?;
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.clear();
-        scratch.extend_from_slice(self.outbox.body(0));
-        let result = self.push(SEND, session, msg_type, &scratch);
-        self.scratch = scratch;
-        result
+        push(ring, shared, SEND, session, msg_type, outbox.body(0))
     }
 
     /// Sends a message from the bytes of its body's fields, for example `11=A1|55=X|` with SOH
@@ -237,38 +236,59 @@ impl Handle {
         msg_type: &[u8],
         rest: &[u8],
     ) -> Result<(), SendError> {
-        if self.ring.is_abandoned() {
-            return Err(SendError::Stopped);
-        }
-        if what == SEND && rest.len() > self.shared.max_message {
-            return Err(SendError::TooLong);
-        }
-        let Ok(type_len) = u8::try_from(msg_type.len()) else {
-            return Err(SendError::TooLong);
-        };
-        let len = HEAD + msg_type.len() + rest.len();
-        if len + 4 > self.ring.buffer().capacity() {
-            return Err(SendError::TooLong);
-        }
-        // One chunk is published as a whole, so the engine never sees part of a command.
-        let mut chunk = self
-            .ring
-            .write_chunk(len + 4)
-            .map_err(|_| SendError::Full)?;
-        let (first, second) = chunk.as_mut_slices();
-        let mut slots = first.iter_mut().chain(second);
-        let bytes = (len as u32).to_le_bytes().into_iter().chain([what]);
-        let bytes = bytes.chain(session.0.to_le_bytes()).chain([type_len]);
-        let bytes = bytes
-            .chain(msg_type.iter().copied())
-            .chain(rest.iter().copied());
-        for (slot, byte) in slots.by_ref().zip(bytes) {
-            *slot = byte;
-        }
-        chunk.commit_all();
-        self.shared.wake();
-        Ok(())
+        push(&mut self.ring, &self.shared, what, session, msg_type, rest)
     }
+}
+
+/// Publishes one command, as a whole.
+fn push(
+    ring: &mut Producer<u8>,
+    shared: &Shared,
+    what: u8,
+    session: SessionId,
+    msg_type: &[u8],
+    rest: &[u8],
+) -> Result<(), SendError> {
+    if ring.is_abandoned() {
+        return Err(SendError::Stopped);
+    }
+    if what == SEND && rest.len() > shared.max_message {
+        return Err(SendError::TooLong);
+    }
+    let Ok(type_len) = u8::try_from(msg_type.len()) else {
+        return Err(SendError::TooLong);
+    };
+    let len = HEAD + msg_type.len() + rest.len();
+    if len > ring.buffer().capacity() {
+        return Err(SendError::TooLong);
+    }
+    let mut head = [0; HEAD];
+    head[..4].copy_from_slice(&((len - 4) as u32).to_le_bytes());
+    head[4] = what;
+    head[5..9].copy_from_slice(&session.0.to_le_bytes());
+    head[9] = type_len;
+    // One chunk is published as a whole, so the engine never sees part of a command.
+    let mut chunk = ring.write_chunk(len).map_err(|_| SendError::Full)?;
+    let mut room = chunk.as_mut_slices();
+    for part in [&head, msg_type, rest] {
+        room = put(room, part);
+    }
+    chunk.commit_all();
+    shared.wake();
+    Ok(())
+}
+
+/// Copies a part of a command into the two pieces of a ring's room: what is left of them.
+fn put<'a>(
+    (first, second): (&'a mut [u8], &'a mut [u8]),
+    part: &[u8],
+) -> (&'a mut [u8], &'a mut [u8]) {
+    let (here, there) = part.split_at(part.len().min(first.len()));
+    let (taken, first) = first.split_at_mut(here.len());
+    taken.copy_from_slice(here);
+    let (taken, second) = second.split_at_mut(there.len());
+    taken.copy_from_slice(there);
+    (first, second)
 }
 
 impl Clone for Handle {
@@ -315,7 +335,6 @@ impl Shared {
             shared: Arc::clone(shared),
             ring,
             outbox: Outbox::new(2 * shared.max_message, 2, 0),
-            scratch: Vec::with_capacity(shared.max_message),
         }
     }
 
@@ -340,7 +359,8 @@ pub(crate) enum Command<'a> {
     Send {
         session: SessionId,
         msg_type: &'a [u8],
-        fields: &'a [u8],
+        /// For [`Commands::take_fields`], before the next command is taken.
+        fields: Fields,
     },
     LogOn {
         session: SessionId,
@@ -360,6 +380,14 @@ pub(crate) enum Command<'a> {
     Status,
     ReopenLogs,
     Stop,
+}
+
+/// Fields that are still in the ring of a handle.
+#[derive(Debug, Eq, PartialEq)]
+#[must_use]
+pub(crate) struct Fields {
+    ring: usize,
+    len: usize,
 }
 
 /// The engine's side of all handles.
@@ -412,6 +440,16 @@ impl Commands {
         None
     }
 
+    /// Moves the fields of a message out of their ring to the end of a body.
+    #[inline]
+    pub(crate) fn take_fields(&mut self, fields: Fields, body: &mut Body<'_>) {
+        if let Ok(chunk) = self.rings[fields.ring].read_chunk(fields.len) {
+            let (first, second) = chunk.as_slices();
+            body.encoded_parts([first, second]);
+            chunk.commit_all();
+        }
+    }
+
     /// The session that a [`Command::Add`] is about.
     pub(crate) fn adding(&mut self) -> Option<Box<Adding>> {
         let adding = self.shared.adding.lock();
@@ -456,20 +494,24 @@ impl Commands {
 
     fn pop(&mut self, at: usize) -> Option<Command<'_>> {
         let ring = &mut self.rings[at];
-        let mut len = [0; 4];
-        ring.pop_entire_slice(&mut len).ok()?;
-        let len = u32::from_le_bytes(len) as usize;
-        let scratch = &mut self.scratch[..len];
-        ring.pop_entire_slice(scratch).ok()?;
-        let session = SessionId(u32::from_le_bytes([
-            scratch[1], scratch[2], scratch[3], scratch[4],
-        ]));
-        let (msg_type, rest) = scratch[HEAD..].split_at(scratch[5] as usize);
-        Some(match scratch[0] {
+        let mut head = [0; HEAD];
+        ring.pop_entire_slice(&mut head).ok()?;
+        let [a, b, c, d, what, session @ .., type_len] = head;
+        let type_len = usize::from(type_len);
+        let rest_len = u32::from_le_bytes([a, b, c, d]) as usize + 4 - HEAD - type_len;
+        let in_scratch = if what == SEND { type_len } else { rest_len };
+        let rest = &mut self.scratch[..in_scratch];
+        ring.pop_entire_slice(rest).ok()?;
+        let rest = &*rest;
+        let session = SessionId(u32::from_le_bytes(session));
+        Some(match what {
             SEND => Command::Send {
                 session,
-                msg_type,
-                fields: rest,
+                msg_type: rest,
+                fields: Fields {
+                    ring: at,
+                    len: rest_len,
+                },
             },
             ADD => Command::Add,
             STATUS => Command::Status,
@@ -504,6 +546,25 @@ mod tests {
         (Commands::new(wake_up, 1024), woken)
     }
 
+    /// The message that is sent next: session, MsgType and fields.
+    fn taken(commands: &mut Commands) -> String {
+        let Some(Command::Send {
+            session,
+            msg_type,
+            fields,
+        }) = commands.take()
+        else {
+            return "none".to_owned();
+        };
+        let mut outbox = Outbox::new(4096, 1, 0);
+        let mut body = outbox.begin(session, msg_type);
+        commands.take_fields(fields, &mut body);
+        body.finish().unwrap();
+        let msg_type = String::from_utf8_lossy(outbox.msg_type(0)).into_owned();
+        let fields = String::from_utf8_lossy(outbox.body(0)).replace('\x01', "|");
+        format!("{} {msg_type} {fields}", session.0)
+    }
+
     #[test]
     fn commands_of_one_handle_arrive_in_order_and_of_many_in_turn() {
         let (mut commands, _) = commands();
@@ -512,12 +573,7 @@ mod tests {
         a.send_fields(SessionId(3), b"D", b"11=1\x01").unwrap();
         a.log_out(SessionId(4), "bye").unwrap();
         b.stop().unwrap();
-        let send = Command::Send {
-            session: SessionId(3),
-            msg_type: b"D",
-            fields: b"11=1\x01",
-        };
-        assert_eq!(commands.take(), Some(send));
+        assert_eq!(taken(&mut commands), "3 D 11=1|");
         assert_eq!(commands.take(), Some(Command::Stop));
         assert_eq!(
             commands.take(),
@@ -533,7 +589,8 @@ mod tests {
     fn a_full_ring_refuses_and_a_command_is_never_cut() {
         let (mut commands, _) = commands();
         let mut handle = commands.handle();
-        let fields = [b'x'; 1000];
+        let mut fields = [b'x'; 1000];
+        fields[999] = 1;
         let mut sent = 0;
         while handle.send_fields(SessionId(0), b"D", &fields).is_ok() {
             sent += 1;
@@ -553,9 +610,7 @@ mod tests {
             Err(SendError::TooLong)
         );
         for _ in 0..sent {
-            assert!(
-                matches!(commands.take(), Some(Command::Send { fields, .. }) if fields.len() == 1000)
-            );
+            assert_eq!(taken(&mut commands), format!("0 D {}|", "x".repeat(999)));
         }
         assert_eq!(commands.take(), None);
         handle.send_fields(SessionId(0), b"D", &fields).unwrap();

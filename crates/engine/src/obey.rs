@@ -33,7 +33,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     fields,
                 } => {
                     let mut body = self.core.outbox.begin(session, msg_type);
-                    body.encoded(fields);
+                    self.commands.take_fields(fields, &mut body);
                     // One that does not fit is counted by the outbox.
                     let _ = body.finish();
                     self.core.commit_sent(now)?;
@@ -76,7 +76,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             } else {
                 dialler.on(now.mono);
             }
-            self.core.due = Mono(0);
+            self.core.timers.session(index, Mono(0));
         }
     }
 
@@ -147,7 +147,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         self.stopping = Stopping::Until(now.mono + self.stop_timeout);
         // The next turn closes the connections that have not logged on.
-        self.core.due = Mono(0);
+        self.core.timers.engine(Mono(0));
         for session in 0..self.core.sessions.len() {
             self.log_out(now, SessionId(session as u32), "")?;
             if self.core.is_full() {

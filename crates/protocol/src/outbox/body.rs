@@ -157,6 +157,15 @@ impl<'a> Body<'a> {
         self.bytes(fields)
     }
 
+    /// The same in two pieces, of which the first may end anywhere.
+    #[inline]
+    pub fn encoded_parts(&mut self, [first, second]: [&[u8]; 2]) -> &mut Self {
+        if second.is_empty() {
+            return self.encoded(first);
+        }
+        self.bytes(first).encoded(second)
+    }
+
     /// Writes bytes that are no fields.
     #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
