@@ -3,20 +3,14 @@
 //! Journal (in memory), session, dictionary, application and gateway are those that run; only sockets and
 //! clocks are a script. The project's instruction counts are counted here, and its allocations.
 
-use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::sync::Arc;
 
-use fixwire::host::{ConnId, Dial, ListenerId, Ready, SocketOptions, WakeUp};
 use fixwire::journal::{Directory, JournalError, Memory, OsDisk};
-use fixwire::transport::Transport;
-use fixwire::{Connection, Durability, Engine, EngineConfig, Handle, Host};
+use fixwire::{Connection, Durability, Engine, EngineConfig, Handle};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
-use fixwire_protocol::{
-    Application, Frame, HeaderTemplate, Mono, Nanos, Now, SessionId, Timestamp, frame, tag,
-};
+use fixwire_protocol::{Application, SessionId, tag};
 
 use crate::arena::PATIENCE;
 use crate::bench::gateway;
@@ -25,6 +19,7 @@ use crate::fix_client::{Writer, unwritten};
 use crate::numbered::Numbered;
 use crate::pair::PairConfig;
 use crate::scenario::{EXECUTION_REPORT, Echo, fill_report};
+use crate::wires::{WALL, Wires};
 
 /// What the engine does again and again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -49,8 +44,6 @@ pub const BATCH: usize = 16;
 const FIRST_SEQ: u64 = 100_000;
 /// ClOrdID(11) of the first order.
 const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
-/// 2026-08-21T13:30:00.123Z, when everything here happens.
-const WALL: Timestamp = Timestamp(1_787_319_000_123_000_000);
 /// Turns after which an answer is missing.
 const MOST_TURNS: usize = 100;
 /// So long that no segment of a journal in a folder is made meanwhile.
@@ -171,25 +164,8 @@ impl<A: Application> Driven<A> {
         let mut wires = Wires::default();
         let mut first = None;
         for number in 0..sessions.len() {
-            let (begin_string, sender, target) = config.names(number);
-            let mut writer = Writer::new(HeaderTemplate::new(
-                begin_string.as_str().as_bytes(),
-                sender.as_bytes(),
-                target.as_bytes(),
-                &[],
-            ));
-            let logon = writer.message(b"A", WALL, |body| {
-                body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
-            })?;
-            let mut wire = Wire::default();
-            wire.to_engine.extend_from_slice(logon);
-            let gap_fill = writer.message(b"4", WALL, |body| {
-                body.char(tag::GAP_FILL_FLAG, b'Y')
-                    .uint(tag::NEW_SEQ_NO, FIRST_SEQ);
-            })?;
-            wire.to_engine.extend_from_slice(gap_fill);
-            wires.peers.push(wire);
-            writer.next_out = FIRST_SEQ;
+            let mut writer = Writer::of_initiator(&config, number);
+            wires.connect(number, &log_on(&mut writer)?);
             first.get_or_insert(writer);
         }
         let mut writer = first.ok_or_else(|| Error::Session("no session".to_owned()))?;
@@ -219,9 +195,7 @@ impl<A: Application> Driven<A> {
     fn orders(&mut self, count: usize) -> Result<(), Error> {
         let wires = self.engine.host_mut();
         for _ in 0..count {
-            wires.peers[0]
-                .to_engine
-                .extend_from_slice(self.order.take());
+            wires.send(0, self.order.take());
         }
         self.answered(count)
     }
@@ -236,15 +210,12 @@ impl<A: Application> Driven<A> {
     }
 
     fn resend(&mut self) -> Result<(), Error> {
-        let wires = self.engine.host_mut();
-        wires.peers[0]
-            .to_engine
-            .extend_from_slice(self.resend_request.take());
+        self.engine.host_mut().send(0, self.resend_request.take());
         self.answered(BATCH)
     }
 
     fn answered(&mut self, count: usize) -> Result<(), Error> {
-        let last = self.engine.host_mut().peers.len() - 1;
+        let last = self.engine.host_mut().peers() - 1;
         self.await_messages(last, count)
     }
 
@@ -252,9 +223,7 @@ impl<A: Application> Driven<A> {
     fn await_messages(&mut self, number: usize, count: usize) -> Result<(), Error> {
         for _ in 0..MOST_TURNS {
             self.engine.turn().map_err(engine_error)?;
-            let wire = &mut self.engine.host_mut().peers[number];
-            if wire.messages >= count {
-                wire.messages -= count;
+            if self.engine.host_mut().took(number, count) {
                 return Ok(());
             }
         }
@@ -264,122 +233,31 @@ impl<A: Application> Driven<A> {
     }
 }
 
-fn engine_error(error: impl std::fmt::Display) -> Error {
+pub(crate) fn engine_error(error: impl std::fmt::Display) -> Error {
     Error::Engine(error.to_string())
 }
 
+/// A Logon, and a gap fill behind which the numbers have six digits.
+pub(crate) fn log_on(writer: &mut Writer) -> Result<Vec<u8>, Error> {
+    let logon = writer.message(b"A", WALL, |body| {
+        body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
+    })?;
+    let mut bytes = logon.to_vec();
+    let gap_fill = writer.message(b"4", WALL, |body| {
+        body.char(tag::GAP_FILL_FLAG, b'Y')
+            .uint(tag::NEW_SEQ_NO, FIRST_SEQ);
+    })?;
+    bytes.extend_from_slice(gap_fill);
+    writer.next_out = FIRST_SEQ;
+    Ok(bytes)
+}
+
 /// In memory, or in the folder that the settings name.
-fn disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
+pub(crate) fn disk(config: &EngineConfig) -> Result<OsDisk, JournalError> {
     Ok(match config.durability {
         Durability::Memory => OsDisk::Memory(Memory::new(2)),
         _ => OsDisk::Directory(Directory::open(&config.journal_dir)?),
     })
-}
-
-/// One peer's connection.
-#[derive(Default)]
-struct Wire {
-    accepted: bool,
-    to_engine: Vec<u8>,
-    /// Whole messages that the engine wrote.
-    messages: usize,
-}
-
-/// The connections of the peers, in their order, and a clock that ticks when it is looked at.
-#[derive(Default)]
-struct Wires {
-    peers: Vec<Wire>,
-    mono: Mono,
-}
-
-impl Host for Wires {
-    fn now(&mut self) -> Now {
-        self.mono.0 += 1_000;
-        Now {
-            wall: WALL,
-            mono: self.mono,
-        }
-    }
-
-    fn listen(&mut self, at: SocketAddr, _: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
-        Ok((ListenerId(0), at))
-    }
-
-    fn accept(&mut self, _: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
-        let Some(number) = self.peers.iter().position(|wire| !wire.accepted) else {
-            return Ok(None);
-        };
-        self.peers[number].accepted = true;
-        let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 2));
-        Ok(Some((ConnId(number as u32), peer)))
-    }
-
-    fn dial(&mut self, _: &Dial<'_>) -> io::Result<ConnId> {
-        Err(ErrorKind::Unsupported.into())
-    }
-
-    fn dialled(&mut self, _: ConnId) -> io::Result<SocketAddr> {
-        Err(ErrorKind::Unsupported.into())
-    }
-
-    fn tune(&mut self, _: ConnId, _: &SocketOptions) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
-        let arrived = &mut self.peers[conn.0 as usize].to_engine;
-        if arrived.is_empty() {
-            return Err(ErrorKind::WouldBlock.into());
-        }
-        let len = arrived.len().min(into.len());
-        into[..len].copy_from_slice(&arrived[..len]);
-        arrived.drain(..len);
-        Ok(len)
-    }
-
-    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
-        let mut left = bytes;
-        while let Some(len) = length(left) {
-            self.peers[conn.0 as usize].messages += 1;
-            left = &left[len..];
-        }
-        Ok(bytes.len())
-    }
-
-    fn close(&mut self, _: ConnId) {}
-
-    fn poll(&mut self, _: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        ready.clear();
-        for (number, wire) in self.peers.iter().enumerate() {
-            if !wire.accepted {
-                ready.push(Ready::Accept(ListenerId(0)));
-            } else if !wire.to_engine.is_empty() {
-                ready.push(Ready::Read(ConnId(number as u32)));
-            }
-        }
-        Ok(())
-    }
-
-    fn wake_up(&self) -> WakeUp {
-        Arc::new(|| {})
-    }
-}
-
-/// The length of the message that these bytes begin with, by its BodyLength(9) alone: an engine writes whole
-/// messages, and a look at each byte would cost more than the engine does.
-fn length(bytes: &[u8]) -> Option<usize> {
-    const HEAD: usize = "8=FIX.4.2|9=".len();
-    const TRAILER: usize = "10=000|".len();
-    let digits = bytes.get(HEAD..)?;
-    let count = digits.iter().position(|byte| *byte == 1)?;
-    let body = digits[..count]
-        .iter()
-        .fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
-    let len = HEAD + count + 1 + body + TRAILER;
-    debug_assert!(
-        matches!(frame::next(bytes, 1 << 16), Frame::Whole { len: whole, .. } if whole == len)
-    );
-    Some(len)
 }
 
 #[cfg(test)]

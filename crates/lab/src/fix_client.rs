@@ -93,13 +93,7 @@ impl FixClient {
         let wall = self.wall();
         let heart_bt_int = self.config.heart_bt_int_seconds.into();
         for number in 0..self.config.sessions.len() {
-            let (begin_string, sender, target) = self.config.names(number);
-            let mut writer = Writer::new(HeaderTemplate::new(
-                begin_string.as_str().as_bytes(),
-                sender.as_bytes(),
-                target.as_bytes(),
-                &[],
-            ));
+            let mut writer = Writer::of_initiator(&self.config, number);
             let mut pipe = TcpStream::connect(address)
                 .and_then(|socket| Pipe::new(socket, self.config.nodelay))
                 .map_err(Error::system("connect over loopback"))?;
@@ -238,7 +232,15 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(header: HeaderTemplate) -> Self {
+    /// Of the initiator of this session.
+    pub(crate) fn of_initiator(config: &PairConfig, number: usize) -> Self {
+        let (begin_string, sender, target) = config.names(number);
+        let header = HeaderTemplate::new(
+            begin_string.as_str().as_bytes(),
+            sender.as_bytes(),
+            target.as_bytes(),
+            &[],
+        );
         Self {
             outbox: Outbox::new(64 << 10, 4, header.room()),
             header,

@@ -12,6 +12,8 @@
 //! scenario   the order and the report of the published benchmark
 //! hot_path   parts of the work on one order, each by itself
 //! driven     the engine and the gateway over sockets that are memory, for counting
+//! storm      a reconnect storm of many sessions over the same sockets
+//! wires      these sockets
 //! stats      percentiles, variation
 //! machine    where the figures come from: cores, kernel, distance of the cores
 //! report/    table, JSON, CSV, SVG
@@ -37,4 +39,6 @@ pub mod progress;
 pub mod report;
 pub mod scenario;
 pub mod stats;
+pub mod storm;
 pub mod trader;
+mod wires;

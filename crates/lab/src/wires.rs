@@ -1,0 +1,182 @@
+//! Sockets that are memory, and a clock that ticks when it is looked at.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use fixwire::Host;
+use fixwire::host::{ConnId, Dial, ListenerId, Ready, SocketOptions, WakeUp};
+use fixwire::transport::Transport;
+use fixwire_protocol::{Frame, Mono, Nanos, Now, Timestamp, frame};
+
+/// 2026-08-21T13:30:00.123Z, when everything here happens.
+pub(crate) const WALL: Timestamp = Timestamp(1_787_319_000_123_000_000);
+/// The first peer's address; the others follow.
+const ADDRESS: u32 = 0x0A00_0001;
+
+/// One peer's connection.
+#[derive(Default)]
+struct Wire {
+    to_engine: Vec<u8>,
+    hung_up: bool,
+    /// Stands in [`Wires::news`].
+    is_news: bool,
+    /// Whole messages that the engine wrote.
+    messages: usize,
+}
+
+/// The connections of the peers, in their order.
+#[derive(Default)]
+pub(crate) struct Wires {
+    peers: Vec<Wire>,
+    /// Those that wait to be accepted.
+    waiting: VecDeque<u32>,
+    /// Those with something to read.
+    news: Vec<u32>,
+    mono: Mono,
+}
+
+impl Wires {
+    /// A peer connects and sends this.
+    pub(crate) fn connect(&mut self, number: usize, bytes: &[u8]) {
+        if number >= self.peers.len() {
+            self.peers.resize_with(number + 1, Wire::default);
+        }
+        self.peers[number].to_engine.extend_from_slice(bytes);
+        self.waiting.push_back(number as u32);
+    }
+
+    /// A peer that is connected sends this.
+    pub(crate) fn send(&mut self, number: usize, bytes: &[u8]) {
+        self.peers[number].to_engine.extend_from_slice(bytes);
+        self.note_news(number);
+    }
+
+    /// A peer closes its connection.
+    pub(crate) fn hang_up(&mut self, number: usize) {
+        self.peers[number].hung_up = true;
+        self.note_news(number);
+    }
+
+    fn note_news(&mut self, number: usize) {
+        if !std::mem::replace(&mut self.peers[number].is_news, true) {
+            self.news.push(number as u32);
+        }
+    }
+
+    /// The number of peers.
+    pub(crate) fn peers(&self) -> usize {
+        self.peers.len()
+    }
+
+    /// Whether a peer has got so many messages more: then they are taken.
+    pub(crate) fn took(&mut self, number: usize, count: usize) -> bool {
+        let wire = &mut self.peers[number];
+        let enough = wire.messages >= count;
+        wire.messages -= if enough { count } else { 0 };
+        enough
+    }
+}
+
+impl Host for Wires {
+    fn now(&mut self) -> Now {
+        self.mono.0 += 1_000;
+        Now {
+            wall: WALL,
+            mono: self.mono,
+        }
+    }
+
+    fn listen(&mut self, at: SocketAddr, _: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
+        Ok((ListenerId(0), at))
+    }
+
+    fn accept(&mut self, _: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
+        let Some(number) = self.waiting.pop_front() else {
+            return Ok(None);
+        };
+        self.peers[number as usize].hung_up = false;
+        self.note_news(number as usize);
+        let address = Ipv4Addr::from_bits(ADDRESS + number);
+        Ok(Some((ConnId(number), SocketAddr::from((address, 2)))))
+    }
+
+    fn dial(&mut self, _: &Dial<'_>) -> io::Result<ConnId> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    fn dialled(&mut self, _: ConnId) -> io::Result<SocketAddr> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    fn tune(&mut self, _: ConnId, _: &SocketOptions) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        let wire = &mut self.peers[conn.0 as usize];
+        let arrived = &mut wire.to_engine;
+        if arrived.is_empty() {
+            return match wire.hung_up {
+                true => Ok(0),
+                false => Err(ErrorKind::WouldBlock.into()),
+            };
+        }
+        let len = arrived.len().min(into.len());
+        into[..len].copy_from_slice(&arrived[..len]);
+        arrived.drain(..len);
+        Ok(len)
+    }
+
+    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        let mut left = bytes;
+        while let Some(len) = length(left) {
+            self.peers[conn.0 as usize].messages += 1;
+            left = &left[len..];
+        }
+        Ok(bytes.len())
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        self.peers[conn.0 as usize].hung_up = false;
+    }
+
+    fn poll(&mut self, _: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        ready.clear();
+        if !self.waiting.is_empty() {
+            ready.push(Ready::Accept(ListenerId(0)));
+        }
+        let peers = &mut self.peers;
+        self.news.retain(|number| {
+            let wire = &mut peers[*number as usize];
+            wire.is_news = wire.hung_up || !wire.to_engine.is_empty();
+            if wire.is_news {
+                ready.push(Ready::Read(ConnId(*number)));
+            }
+            wire.is_news
+        });
+        Ok(())
+    }
+
+    fn wake_up(&self) -> WakeUp {
+        Arc::new(|| {})
+    }
+}
+
+/// The length of the message that these bytes begin with, by its BodyLength(9) alone: an engine writes whole
+/// messages, and a look at each byte would cost more than the engine does.
+fn length(bytes: &[u8]) -> Option<usize> {
+    const HEAD: usize = "8=FIX.4.2|9=".len();
+    const TRAILER: usize = "10=000|".len();
+    let digits = bytes.get(HEAD..)?;
+    let count = digits.iter().position(|byte| *byte == 1)?;
+    let body = digits[..count]
+        .iter()
+        .fold(0, |sum, digit| sum * 10 + usize::from(digit - b'0'));
+    let len = HEAD + count + 1 + body + TRAILER;
+    debug_assert!(
+        matches!(frame::next(bytes, 1 << 16), Frame::Whole { len: whole, .. } if whole == len)
+    );
+    Some(len)
+}
