@@ -23,7 +23,7 @@ use crate::journal::Disk;
 use crate::lobby::{Guest, Listening, Lobby, Slot};
 use crate::passwords::{Answer, Checker};
 use crate::raise::whose;
-use crate::route::{Password, find, has_certificate, has_password};
+use crate::route::{Password, has_certificate, has_password};
 use crate::tls::Spki;
 use fixwire_net::network::allows;
 
@@ -54,7 +54,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     if let Some(listening) = self.lobby.listening(listener) {
                         listening.not_before = again;
                     }
-                    self.core.due = self.core.due.min(again);
+                    self.core.timers.engine(again);
                     let error = (&error).into();
                     self.core.raise(now, &Event::CannotAccept { error });
                     return;
@@ -86,7 +86,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         match seated {
             Ok(slot) => {
                 self.set_owner(conn, Owner::Guest(slot));
-                self.core.due = self.core.due.min(deadline);
+                self.core.timers.engine(deadline);
             }
             Err(why) => {
                 self.host.close(conn);
@@ -177,7 +177,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         };
         let message = self.decoder.decode(&bytes[..len]);
         let ip = guest.from.ip();
-        let why = match identify(&message).map(|it| find(routes, guest.listener, &it)) {
+        let why = match identify(&message).map(|it| routes.find(guest.listener, &it)) {
             None => Refusal::NotALogon,
             Some(None) => Refusal::UnknownSession,
             Some(Some(route)) if !allows(&route.access.addresses, ip) => Refusal::AddressNotAllowed,
@@ -240,7 +240,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return None;
         };
         let message = self.decoder.decode(&bytes[..len]);
-        let route = find(&self.lobby.routes, guest.listener, &identify(&message)?)?;
+        let route = self
+            .lobby
+            .routes
+            .find(guest.listener, &identify(&message)?)?;
         Some((route.target, guest.from.ip()))
     }
 

@@ -157,11 +157,10 @@ impl Doorman {
         };
     }
 
-    /// A session has logged on from here.
-    pub(crate) fn logged_on(&mut self, address: IpAddr, session: usize) {
+    /// A session has logged on from here: the attempt counts for nothing.
+    pub(crate) fn succeeded(&mut self, address: IpAddr, session: usize) {
         let address = source(address);
         self.locks.remove(&(address, Target::Session(session)));
-        self.know(address, session);
         self.everybody.give_back();
         for table in [&mut self.addresses, &mut self.peers] {
             if let Some(bucket) = table.get_mut(&address) {
@@ -175,21 +174,28 @@ impl Doorman {
         *self.known_from.entry(source(address)).or_default() += 1;
     }
 
-    /// A session logged on from here last.
-    pub(crate) fn know(&mut self, address: IpAddr, session: usize) {
+    /// The address from which a session logged on last.
+    pub(crate) fn address_of(&self, session: usize) -> Option<IpAddr> {
+        self.known.get(&session).copied()
+    }
+
+    /// A session logged on from here last. Answers where it had before, if that was elsewhere.
+    pub(crate) fn know(&mut self, address: IpAddr, session: usize) -> Option<Option<IpAddr>> {
         let address = source(address);
         let before = self.known.insert(session, address);
-        if before != Some(address) {
-            *self.known_from.entry(address).or_default() += 1;
-            if let Some(before) = before
-                && let Some(sessions) = self.known_from.get_mut(&before)
-            {
-                *sessions -= 1;
-                if *sessions == 0 {
-                    self.known_from.remove(&before);
-                }
+        if before == Some(address) {
+            return None;
+        }
+        *self.known_from.entry(address).or_default() += 1;
+        if let Some(before) = before
+            && let Some(sessions) = self.known_from.get_mut(&before)
+        {
+            *sessions -= 1;
+            if *sessions == 0 {
+                self.known_from.remove(&before);
             }
         }
+        Some(before)
     }
 }
 
@@ -221,6 +227,11 @@ mod tests {
         text.parse().unwrap()
     }
 
+    fn logged_on(doorman: &mut Doorman, address: IpAddr, session: usize) {
+        doorman.succeeded(address, session);
+        doorman.know(address, session);
+    }
+
     fn doorman() -> Doorman {
         Doorman::new(LogonLimits {
             failures_per_minute: 100,
@@ -244,7 +255,7 @@ mod tests {
         );
         for _ in 0..1000 {
             assert!(doorman.connects(now, friend, false));
-            doorman.logged_on(friend, 0);
+            logged_on(&mut doorman, friend, 0);
         }
         let later = Mono(now.0 + 3 * SECOND);
         assert!(
@@ -277,9 +288,9 @@ mod tests {
             !doorman.connects(now, peer, false),
             "of everybody there is none left"
         );
-        doorman.logged_on(peer, 0);
+        logged_on(&mut doorman, peer, 0);
         assert!(doorman.knows(0, peer) && doorman.connects(now, peer, false));
-        doorman.logged_on(ip("192.0.2.3"), 0);
+        logged_on(&mut doorman, ip("192.0.2.3"), 0);
         assert!(!doorman.knows(0, peer) && !doorman.connects(now, peer, false));
         // Of a session that a template will make.
         doorman.know_of(peer);
@@ -319,7 +330,7 @@ mod tests {
             !doorman.keeps_out(now, stranger, Target::Session(4)),
             "another session"
         );
-        doorman.logged_on(stranger, 3);
+        logged_on(&mut doorman, stranger, 3);
         assert!(!doorman.keeps_out(now, stranger, target));
     }
 
@@ -328,7 +339,7 @@ mod tests {
     fn failures_of_many_addresses_close_a_session_to_strangers_only() {
         let mut doorman = doorman();
         let now = Mono(SECOND);
-        doorman.logged_on(ip("192.0.2.2"), 1);
+        logged_on(&mut doorman, ip("192.0.2.2"), 1);
         for host in 0..=99 {
             doorman.failed(now, ip(&format!("198.51.100.{host}")), Target::Session(1));
         }

@@ -17,6 +17,7 @@ use crate::line::{Line, gate, leaves_out_sync};
 use crate::notes::Notes;
 use crate::raise::is_reported;
 use crate::release::Gate;
+use crate::timers::Timers;
 use fixwire_protocol::Redactor;
 
 /// The inbound message among those that were copied without secrets.
@@ -50,8 +51,7 @@ pub(crate) struct Core<D: Disk> {
     pub(crate) flushes: u64,
     /// Connections that failed while they were written to.
     pub(crate) failed: Vec<(usize, Ending)>,
-    /// No timer of a session is due earlier.
-    pub(crate) due: Mono,
+    pub(crate) timers: Timers,
     /// The time of this turn.
     pub(crate) clock: Mono,
     /// What the operator hears.
@@ -483,7 +483,7 @@ impl<D: Disk> Core<D> {
         let line = &mut self.lines[session];
         if let Some(until) = line.output.stalls_at(self.clock, self.stall_time) {
             line.wake = line.wake.min(until);
-            self.due = self.due.min(line.wake);
+            self.timers.session(session, line.wake);
         }
     }
 
@@ -554,7 +554,7 @@ impl<D: Disk> Core<D> {
         }
         self.note_stall(session);
         let (line, state) = (&self.lines[session], &self.sessions[session]);
-        self.due = self.due.min(line.wake);
+        self.timers.session(session, line.wake);
         // Whoever waits for its socket comes back when that takes something.
         let waits = line.output.has_backlog() || state.replay_due().is_some();
         Ok(waits && !line.output.is_blocked())
@@ -563,10 +563,9 @@ impl<D: Disk> Core<D> {
     /// Takes the session's next timer into account.
     #[inline]
     pub(crate) fn note_due(&mut self, session: usize) {
-        if let Some(due) = self.sessions[session].next_due() {
-            self.due = self.due.min(due);
-        }
-        self.due = self.due.min(self.lines[session].wake);
+        let due = self.sessions[session].next_due().unwrap_or(Mono::NEVER);
+        self.timers
+            .session(session, due.min(self.lines[session].wake));
     }
 }
 

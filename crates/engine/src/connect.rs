@@ -2,14 +2,14 @@
 
 use std::io::ErrorKind;
 
-use fixwire_protocol::{Application, Mono, Now, SessionId};
+use fixwire_protocol::{Application, Now, SessionId};
 
 use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
 use crate::event::{Event, wrong_certificate};
 use crate::host::{ConnId, Host};
 use crate::journal::Disk;
-use crate::line::dialler::State;
+use crate::line::dialler::{Dialler, State};
 use crate::tls::{self, Spki};
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
@@ -35,11 +35,16 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             }
             _ => {}
         }
-        let due = self.diallers[session]
-            .as_ref()
-            .and_then(|dialler| dialler.due());
-        self.core.due = self.core.due.min(due.unwrap_or(Mono::NEVER));
+        self.note_dialler(session);
         Ok(())
+    }
+
+    /// Takes the next timer of a session's dialler into account.
+    pub(crate) fn note_dialler(&mut self, session: usize) {
+        let dialler = self.diallers[session].as_ref();
+        if let Some(due) = dialler.and_then(Dialler::due) {
+            self.core.timers.session(session, due);
+        }
     }
 
     /// The outcome of an attempt to connect is known.
@@ -91,7 +96,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let (host, port) = dialler.host();
         let host = host.to_owned();
         let again_in = dialler.ended(now.mono, false);
-        self.core.due = self.core.due.min(dialler.due().unwrap_or(Mono::NEVER));
+        self.note_dialler(session);
         let event = Event::DialFailed {
             session: SessionId(session as u32),
             host,

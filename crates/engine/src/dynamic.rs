@@ -104,7 +104,7 @@ pub(crate) fn recall_peers<D: Disk>(journal: &Journal<D>, lines: &[Line], lobby:
     let sessions: HashMap<_, _> = sessions.map(|(at, line)| (line.journal, at)).collect();
     for (id, _, _) in journal.sessions() {
         match (journal.peer(id), sessions.get(&id)) {
-            (Some(peer), Some(session)) => lobby.doorman.know(peer, *session),
+            (Some(peer), Some(session)) => lobby.know(peer, *session),
             (Some(peer), None) => lobby.doorman.know_of(peer),
             (None, _) => {}
         }
@@ -237,7 +237,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let (room, trail) = (self.rest_room, self.core.trail_bytes);
         let (session, line) = restore(&mut self.core.journal, now, index, &config, room, trail)?;
         if let Some(peer) = self.core.journal.peer(line.journal) {
-            self.lobby.doorman.know(peer, index);
+            self.lobby.know(peer, index);
         }
         self.core.outbox.widen(session.header_room());
         if let Some(dictionary) = &config.session.dictionary {
@@ -254,19 +254,20 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             self.added += 1;
             self.core.sessions.push(session);
             self.core.lines.push(line);
+            self.core.timers.add();
             self.inputs.push(input);
             self.diallers.push(dialler);
             self.configs.push(Some(config));
         } else {
             self.core.sessions[index] = session;
             self.core.lines[index] = line;
+            self.core.timers.session(index, Mono(0));
             self.inputs[index] = input;
             self.diallers[index] = dialler;
             self.configs[index] = Some(config);
         }
         self.record_restart(now, index)?;
         self.restarts_recorded = self.core.sessions.len();
-        self.core.due = Mono(0);
         self.core.raise(now, &event);
         Ok(Ok(index))
     }

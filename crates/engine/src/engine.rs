@@ -28,6 +28,7 @@ use crate::line::dialler::Dialler;
 use crate::lobby::Lobby;
 use crate::log::{Feed, FeedStart};
 use crate::notes::Notes;
+use crate::timers::Timers;
 use fixwire_protocol::Redactor;
 
 /// Segments of a journal in memory.
@@ -56,6 +57,8 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     /// A message that was kept while a gap was open.
     pub(crate) held: Vec<u8>,
     pub(crate) ready: Vec<Ready>,
+    /// The sessions whose timers are due in this turn.
+    pub(crate) due: Vec<usize>,
     /// Whose each connection of the host is.
     pub(crate) owners: Vec<Owner>,
     pub(crate) lobby: Lobby,
@@ -280,7 +283,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 sessions,
                 lines,
                 journal,
-                due: Mono(0),
+                timers: Timers::new(config.sessions.len()),
                 clock: now.mono,
                 events: Events::new(config.limits.events_per_second),
                 slow: Vec::new(),
@@ -295,6 +298,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             decoder,
             held: Vec::with_capacity(config.max_message),
             ready: Vec::with_capacity(1024),
+            due: Vec::new(),
             owners: Vec::new(),
             lobby,
             cut,
@@ -444,7 +448,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if self.has_work() || self.commands.about_to_sleep() {
             return Nanos(0);
         }
-        let due = self.core.due.min(self.app_due);
+        let due = self.core.timers.next().min(self.app_due);
         let now = self.host.now().mono;
         Nanos(due.0.saturating_sub(now.0).min(LONGEST_SLEEP.0))
     }

@@ -47,6 +47,7 @@ mod resending;
 mod route;
 pub mod schedule;
 mod throttle;
+mod timers;
 mod trail;
 mod turn;
 

@@ -18,7 +18,7 @@ use crate::event::Refusal;
 use crate::host::WakeUp;
 use crate::host::{ConnId, Host, ListenerId};
 use crate::passwords::{Answer, Checker, Question};
-use crate::route::Route;
+use crate::route::{Route, Routes};
 use crate::transport::Transport;
 use fixwire_net::network::allows;
 
@@ -28,7 +28,7 @@ pub(crate) struct Lobby {
     per_address: usize,
     pub(crate) logon_time: Nanos,
     pub(crate) listeners: Vec<Listening>,
-    pub(crate) routes: Vec<Route>,
+    pub(crate) routes: Routes,
     pub(crate) doorman: Doorman,
     pub(crate) wake_up: WakeUp,
     /// Compares passwords; there when the first one has come.
@@ -79,7 +79,7 @@ impl Lobby {
             per_address: limits.pending_per_address,
             logon_time: Nanos::from(limits.logon_time),
             listeners: Vec::new(),
-            routes: Vec::new(),
+            routes: Routes::default(),
             doorman: Doorman::new(limits.logons),
             wake_up,
             checker: None,
@@ -120,7 +120,11 @@ impl Lobby {
                 id
             }
         };
-        self.routes.push(Route {
+        let known = match target {
+            Target::Session(session) => self.doorman.address_of(session),
+            Target::Template(_) => None,
+        };
+        let route = Route {
             listener,
             target,
             begin_string: config.session.begin_string,
@@ -130,23 +134,29 @@ impl Lobby {
             username: config.session.username.clone(),
             password: config.session.password.clone(),
             certificates: config.transport.certificates.clone(),
-        });
+        };
+        self.routes.add(route, known);
         Ok(())
     }
 
     /// Connections are no longer for this session.
     pub(crate) fn unroute(&mut self, session: usize) {
-        let target = Target::Session(session);
-        self.routes.retain(|route| route.target != target);
+        let doorman = &self.doorman;
+        self.routes
+            .remove(session, |session| doorman.address_of(session));
     }
 
-    /// Whether somebody here lets this address in.
-    fn lets_in(&self, listener: ListenerId, address: IpAddr) -> bool {
-        let mut here = self
-            .routes
-            .iter()
-            .filter(|route| route.listener == listener);
-        here.any(|route| allows(&route.access.addresses, address))
+    /// A session has logged on from here.
+    pub(crate) fn logged_on(&mut self, address: IpAddr, session: usize) {
+        self.doorman.succeeded(address, session);
+        self.know(address, session);
+    }
+
+    /// A session logged on from here last.
+    pub(crate) fn know(&mut self, address: IpAddr, session: usize) {
+        if let Some(before) = self.doorman.know(address, session) {
+            self.routes.logged_on(session, before, source(address));
+        }
     }
 
     /// The next password that was compared, with the place of whoever waits for it.
@@ -217,7 +227,7 @@ impl Lobby {
         listener: ListenerId,
         ip: IpAddr,
     ) -> Result<Option<usize>, Refusal> {
-        if !self.lets_in(listener, ip) {
+        if !self.routes.lets_in(listener, ip) {
             return Err(Refusal::AddressNotAllowed);
         }
         let belonging = self.belonging(listener, ip);
@@ -233,15 +243,10 @@ impl Lobby {
         longest.map(Some).ok_or(Refusal::TooManyFromAddress)
     }
 
-    /// How many sessions of this port belong to an address: those that name it in their
-    /// `AllowedRemoteAddresses`, and those that logged on from it last.
+    /// How many sessions of this port belong to an address.
     fn belonging(&self, listener: ListenerId, ip: IpAddr) -> usize {
-        let here = |route: &&Route| route.listener == listener;
-        let belongs = |route: &&Route| match route.target {
-            Target::Session(session) if self.doorman.knows(session, ip) => true,
-            _ => !route.access.addresses.is_empty() && allows(&route.access.addresses, ip),
-        };
-        self.routes.iter().filter(here).filter(belongs).count()
+        let knows = |session| self.doorman.knows(session, ip);
+        self.routes.belonging(listener, ip, knows)
     }
 
     /// The place of the guest that has waited longest. One whose password is being compared has said

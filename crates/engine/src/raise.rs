@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use fixwire_protocol::session::{Reason, Verdict};
-use fixwire_protocol::{Decoder, Message, Mono, Now, Number, SessionId, tag};
+use fixwire_protocol::{Decoder, Message, Now, Number, SessionId, tag};
 
 use crate::commit::Core;
 use crate::event::{Event, PeerText, RejectDetails};
@@ -26,7 +26,9 @@ impl<D: Disk> Core<D> {
     #[cold]
     pub(crate) fn raise(&mut self, now: Now, event: &Event) {
         self.events.raise(now, event);
-        self.due = self.due.min(self.events.due().unwrap_or(Mono::NEVER));
+        if let Some(due) = self.events.due() {
+            self.timers.engine(due);
+        }
     }
 
     /// Reports what a message says that was received and not delivered, or is a BusinessMessageReject.

@@ -1,16 +1,20 @@
 //! Which session or template a first Logon is for, and whether it has its password and certificate.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use fixwire_protocol::session::{BeginString, LogonIdentity, Party};
 use fixwire_protocol::{Message, Secret, tag};
 
-use crate::access::Target;
+use crate::access::{Target, source};
 use crate::canary::{self, Fault};
 use crate::config::Access;
 use crate::host::{ConnId, Host, ListenerId};
 use crate::passwords::{Question, Task, same};
 use crate::tls::{self, Pin};
+use fixwire_net::network::allows;
 
 /// A session or template that takes connections.
 pub(crate) struct Route {
@@ -65,40 +69,317 @@ pub(crate) fn has_password(route: &Route, message: &Message<'_>) -> Password {
     })
 }
 
-/// The session or template of a listener that a Logon is for: the CompIDs are the same, and so are
-/// those SubIDs and LocationIDs that it has. A session goes before a template, and whoever has most of
-/// them before the others; of templates, the first one.
-pub(crate) fn find<'a>(
-    routes: &'a [Route],
-    listener: ListenerId,
-    identity: &LogonIdentity<'_>,
-) -> Option<&'a Route> {
-    let matches = |route: &&Route| {
-        let template = matches!(route.target, Target::Template(_));
-        let is = |ours: &[u8], theirs: &[u8]| ours == theirs || template && ours == b"*";
-        let fits = |ours: &[u8], theirs: &[u8]| ours.is_empty() || is(ours, theirs);
-        route.listener == listener
-            && route.begin_string == identity.begin_string
-            && is(&route.own.comp_id, identity.own_comp_id)
-            && is(&route.peer.comp_id, identity.peer_comp_id)
-            && fits(&route.own.sub_id, identity.own_sub_id)
-            && fits(&route.own.location_id, identity.own_location_id)
-            && fits(&route.peer.sub_id, identity.peer_sub_id)
-            && fits(&route.peer.location_id, identity.peer_location_id)
-    };
-    routes
-        .iter()
-        .filter(matches)
-        .min_by_key(|route| match route.target {
-            Target::Session(_) => {
-                let ids = [
-                    &route.own.sub_id,
-                    &route.own.location_id,
-                    &route.peer.sub_id,
-                    &route.peer.location_id,
-                ];
-                ids.iter().filter(|id| id.is_empty()).count()
+/// The sessions and templates that take connections. Neither a Logon nor a connection costs more when there
+/// are more sessions, unless they have `AllowedRemoteAddresses`, which are looked at one by one.
+#[derive(Default)]
+pub(crate) struct Routes {
+    all: Vec<Route>,
+    /// The routes of sessions by a hash of listener, BeginString and CompIDs.
+    by_ids: HashMap<u64, Vec<usize>>,
+    hasher: RandomState,
+    /// The route of each session that has one.
+    of_session: HashMap<usize, usize>,
+    ports: HashMap<ListenerId, Port>,
+    /// Of the sessions that any address may connect to: how many logged on last from an address.
+    known: HashMap<(ListenerId, IpAddr), usize>,
+}
+
+/// Routes of one listener, beside those that are found by their CompIDs.
+#[derive(Default)]
+struct Port {
+    templates: Vec<usize>,
+    /// Any address may connect to one of them.
+    is_open: bool,
+    /// Those with `AllowedRemoteAddresses`.
+    restricted: Vec<usize>,
+}
+
+impl Routes {
+    /// A route more; its session logged on last from `known`.
+    pub(crate) fn add(&mut self, route: Route, known: Option<IpAddr>) {
+        let index = self.all.len();
+        let port = self.ports.entry(route.listener).or_default();
+        if route.access.addresses.is_empty() {
+            port.is_open = true;
+        } else {
+            port.restricted.push(index);
+        }
+        match route.target {
+            Target::Template(_) => port.templates.push(index),
+            Target::Session(session) => {
+                self.of_session.insert(session, index);
+                let ids = (route.begin_string, &route.own.comp_id, &route.peer.comp_id);
+                let hash = self.hash(route.listener, ids.0, ids.1, ids.2);
+                self.by_ids.entry(hash).or_default().push(index);
             }
-            Target::Template(_) => usize::MAX,
-        })
+        }
+        self.all.push(route);
+        if let (Some(address), Target::Session(session)) = (known, self.all[index].target) {
+            self.logged_on(session, None, address);
+        }
+    }
+
+    /// The route of a session goes; where each session logged on last is in `known`.
+    pub(crate) fn remove(&mut self, session: usize, known: impl Fn(usize) -> Option<IpAddr>) {
+        let all = std::mem::take(self).all;
+        let others = all
+            .into_iter()
+            .filter(|it| it.target != Target::Session(session));
+        for route in others {
+            let address = match route.target {
+                Target::Session(session) => known(session),
+                Target::Template(_) => None,
+            };
+            self.add(route, address);
+        }
+    }
+
+    /// A session has logged on from an address; `before` it was from another one.
+    pub(crate) fn logged_on(&mut self, session: usize, before: Option<IpAddr>, address: IpAddr) {
+        let Some(route) = self.of_session.get(&session).map(|index| &self.all[*index]) else {
+            return;
+        };
+        if !route.access.addresses.is_empty() {
+            return;
+        }
+        let listener = route.listener;
+        if let Some(before) = before
+            && let Some(sessions) = self.known.get_mut(&(listener, before))
+        {
+            *sessions -= 1;
+            if *sessions == 0 {
+                self.known.remove(&(listener, before));
+            }
+        }
+        *self.known.entry((listener, address)).or_default() += 1;
+    }
+
+    /// Whether somebody at this listener lets an address in.
+    pub(crate) fn lets_in(&self, listener: ListenerId, address: IpAddr) -> bool {
+        let Some(port) = self.ports.get(&listener) else {
+            return false;
+        };
+        let mut restricted = port.restricted.iter();
+        port.is_open || restricted.any(|index| allows(&self.all[*index].access.addresses, address))
+    }
+
+    /// How many sessions of a listener belong to an address: those that name it in their
+    /// `AllowedRemoteAddresses`, and those that `knows` says logged on from it last.
+    pub(crate) fn belonging(
+        &self,
+        listener: ListenerId,
+        address: IpAddr,
+        knows: impl Fn(usize) -> bool,
+    ) -> usize {
+        let known = self.known.get(&(listener, source(address)));
+        let belongs = |index: &&usize| {
+            let route = &self.all[**index];
+            matches!(route.target, Target::Session(session) if knows(session))
+                || allows(&route.access.addresses, address)
+        };
+        let restricted = self.ports.get(&listener).map(|port| &port.restricted[..]);
+        let restricted = restricted.unwrap_or_default().iter();
+        known.copied().unwrap_or_default() + restricted.filter(belongs).count()
+    }
+
+    /// The session or template of a listener that a Logon is for: the CompIDs are the same, and so are
+    /// those SubIDs and LocationIDs that it has. A session goes before a template, and whoever has most of
+    /// them before the others; of templates, the first one.
+    pub(crate) fn find(
+        &self,
+        listener: ListenerId,
+        identity: &LogonIdentity<'_>,
+    ) -> Option<&Route> {
+        let (own, peer) = (identity.own_comp_id, identity.peer_comp_id);
+        let hash = self.hash(listener, identity.begin_string, own, peer);
+        let sessions = self.by_ids.get(&hash).into_iter().flatten();
+        let templates = self.ports.get(&listener).map(|port| &port.templates);
+        let matches = |route: &&Route| {
+            let template = matches!(route.target, Target::Template(_));
+            let is = |ours: &[u8], theirs: &[u8]| ours == theirs || template && ours == b"*";
+            let fits = |ours: &[u8], theirs: &[u8]| ours.is_empty() || is(ours, theirs);
+            route.listener == listener
+                && route.begin_string == identity.begin_string
+                && is(&route.own.comp_id, own)
+                && is(&route.peer.comp_id, peer)
+                && fits(&route.own.sub_id, identity.own_sub_id)
+                && fits(&route.own.location_id, identity.own_location_id)
+                && fits(&route.peer.sub_id, identity.peer_sub_id)
+                && fits(&route.peer.location_id, identity.peer_location_id)
+        };
+        sessions
+            .chain(templates.into_iter().flatten())
+            .map(|index| &self.all[*index])
+            .filter(matches)
+            .min_by_key(|route| match route.target {
+                Target::Session(_) => {
+                    let ids = [
+                        &route.own.sub_id,
+                        &route.own.location_id,
+                        &route.peer.sub_id,
+                        &route.peer.location_id,
+                    ];
+                    ids.iter().filter(|id| id.is_empty()).count()
+                }
+                Target::Template(_) => usize::MAX,
+            })
+    }
+
+    fn hash(&self, listener: ListenerId, version: BeginString, own: &[u8], peer: &[u8]) -> u64 {
+        self.hasher.hash_one((listener, version, own, peer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixwire_net::network::Network;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HERE: [ListenerId; 2] = [ListenerId(0), ListenerId(1)];
+    const IDS: [&[u8]; 3] = [b"", b"A", b"B"];
+
+    fn ip(host: u8) -> IpAddr {
+        IpAddr::from([192, 0, 2, host])
+    }
+
+    fn party(comp_id: usize, sub_id: usize) -> Party {
+        Party {
+            comp_id: IDS[comp_id].into(),
+            sub_id: IDS[sub_id].into(),
+            ..Party::default()
+        }
+    }
+
+    fn route(target: Target, ids: [usize; 4], addresses: &[u8]) -> Route {
+        let networks = addresses.iter().map(|host| ip(*host).to_string());
+        Route {
+            listener: HERE[ids[3]],
+            target,
+            begin_string: BeginString::Fix42,
+            own: party(1 + ids[0], ids[1]),
+            peer: party(1, ids[2]),
+            access: Access {
+                addresses: networks
+                    .map(|text| text.parse::<Network>().unwrap())
+                    .collect(),
+                ..Access::default()
+            },
+            username: Vec::new(),
+            password: Secret::from(&b""[..]),
+            certificates: Vec::new(),
+        }
+    }
+
+    /// The same, by a look at each route.
+    #[derive(Default)]
+    struct Plain {
+        routes: Vec<(Target, [usize; 4], Vec<u8>)>,
+        known: HashMap<usize, IpAddr>,
+    }
+
+    impl Plain {
+        fn here(&self, port: usize) -> impl Iterator<Item = &(Target, [usize; 4], Vec<u8>)> {
+            self.routes.iter().filter(move |route| route.1[3] == port)
+        }
+
+        fn lets_in(&self, port: usize, host: u8) -> bool {
+            self.here(port)
+                .any(|(_, _, hosts)| hosts.is_empty() || hosts.contains(&host))
+        }
+
+        fn belonging(&self, port: usize, host: u8) -> usize {
+            let belongs = |(target, _, hosts): &&(Target, [usize; 4], Vec<u8>)| {
+                let knows = matches!(target, Target::Session(session)
+                    if self.known.get(session) == Some(&ip(host)));
+                knows || hosts.contains(&host)
+            };
+            self.here(port).filter(belongs).count()
+        }
+
+        fn find(&self, port: usize, ids: [usize; 3]) -> Option<Target> {
+            let fits = |ours: usize, theirs: usize| ours == 0 || ours == theirs;
+            let matches = |route: &&(Target, [usize; 4], Vec<u8>)| {
+                let [own, sub_id, peer, _] = route.1;
+                own == ids[0] && fits(sub_id, ids[1]) && fits(peer, ids[2])
+            };
+            let order = |route: &&(Target, [usize; 4], Vec<u8>)| match route.0 {
+                Target::Session(_) => route.1[1..3].iter().filter(|id| **id == 0).count(),
+                Target::Template(_) => usize::MAX,
+            };
+            self.here(port)
+                .filter(matches)
+                .min_by_key(order)
+                .map(|route| route.0)
+        }
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Add(bool, [usize; 4], Vec<u8>),
+        Remove(usize),
+        LogOn(usize, u8),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        let ids = [0..2_usize, 0..3, 0..3, 0..2];
+        let hosts = prop_oneof![Just(Vec::new()), prop::collection::vec(0..3_u8, 1..3)];
+        prop_oneof![
+            2 => (any::<bool>(), ids, hosts).prop_map(|(template, ids, hosts)| Step::Add(template, ids, hosts)),
+            1 => (0..20_usize).prop_map(Step::Remove),
+            3 => (0..20_usize, 0..3_u8).prop_map(|(session, host)| Step::LogOn(session, host)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_looked_up_is_what_a_look_at_each_route_finds(steps in prop::collection::vec(step(), 1..40)) {
+            let (mut routes, mut plain) = (Routes::default(), Plain::default());
+            for (number, step) in steps.into_iter().enumerate() {
+                match step {
+                    Step::Add(template, ids, hosts) => {
+                        let target = match template {
+                            true => Target::Template(number),
+                            false => Target::Session(number),
+                        };
+                        routes.add(route(target, ids, &hosts), plain.known.get(&number).copied());
+                        plain.routes.push((target, ids, hosts));
+                    }
+                    Step::Remove(session) => {
+                        routes.remove(session, |session| plain.known.get(&session).copied());
+                        plain.routes.retain(|route| route.0 != Target::Session(session));
+                    }
+                    Step::LogOn(session, host) => {
+                        let before = plain.known.insert(session, ip(host));
+                        if before != Some(ip(host)) {
+                            routes.logged_on(session, before, ip(host));
+                        }
+                    }
+                }
+                for (port, host) in [(0, 0), (0, 1), (1, 0), (1, 2)] {
+                    let knows = |session| plain.known.get(&session) == Some(&ip(host));
+                    prop_assert_eq!(routes.lets_in(HERE[port], ip(host)), plain.lets_in(port, host));
+                    prop_assert_eq!(
+                        routes.belonging(HERE[port], ip(host), knows),
+                        plain.belonging(port, host)
+                    );
+                }
+                for ids in [[0, 0, 0], [1, 1, 0], [0, 2, 1], [1, 1, 1]] {
+                    let (own, peer) = (party(1 + ids[0], ids[1]), party(1, ids[2]));
+                    let identity = LogonIdentity {
+                        begin_string: BeginString::Fix42,
+                        own_comp_id: &own.comp_id,
+                        own_sub_id: &own.sub_id,
+                        own_location_id: b"",
+                        peer_comp_id: &peer.comp_id,
+                        peer_sub_id: &peer.sub_id,
+                        peer_location_id: b"",
+                    };
+                    let found = routes.find(HERE[0], &identity).map(|route| route.target);
+                    prop_assert_eq!(found, plain.find(0, ids));
+                }
+            }
+        }
+    }
 }

@@ -102,7 +102,7 @@ impl<D: Disk> Core<D> {
                     _ => 1,
                 };
                 line.wake = line.wake.min(line.trail.report_at);
-                self.due = self.due.min(line.wake);
+                self.timers.session(session, line.wake);
             }
         }
         self.redactor.clear();

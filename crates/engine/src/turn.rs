@@ -66,7 +66,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if !self.core.busy.is_empty() {
             self.pump(now)?;
         }
-        if now.mono >= self.core.due {
+        if now.mono >= self.core.timers.next() {
             work += 1;
             self.elapse(now)?;
         }
@@ -304,7 +304,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if let Some(peer) = line.peer {
             let journal = line.journal;
             self.core.journal.note_logon(now.wall, journal, peer)?;
-            self.lobby.doorman.logged_on(peer, session);
+            self.lobby.logged_on(peer, session);
         }
         if let Some(dialler) = &mut self.diallers[session] {
             dialler.logged_on();
@@ -411,7 +411,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             if !failed && line.ended_before.is_some() && waits {
                 let until = now.mono + core.sessions[session].config().logout_timeout;
                 line.leaving = Some(Leaving { why, until });
-                core.due = core.due.min(until);
+                core.timers.session(session, until);
                 core.set_busy(session);
                 return Ok(());
             }
@@ -483,11 +483,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.raise(now, &event);
         if let Some(dialler) = &mut self.diallers[session] {
             dialler.ended(now.mono, was_logged_on);
-            self.core.due = self.core.due.min(dialler.due().unwrap_or(Mono::NEVER));
+            self.note_dialler(session);
         }
         if self.core.lines[session].hours.is_some() {
             // A new period may wait for the end of this connection.
-            self.core.due = Mono(0);
+            self.core.timers.session(session, Mono(0));
         }
         if self.core.lines[session].removed {
             self.bury(now, session);
@@ -495,48 +495,61 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Due timers: of sessions, of connections being made, of those that have not logged on.
+    /// Due timers: of connections that have not logged on, and of sessions.
     fn elapse(&mut self, now: Now) -> Result<(), EngineError> {
-        self.core.due = Mono::NEVER;
+        let mut due = std::mem::take(&mut self.due);
+        if self.core.timers.take_due(now.mono, &mut due) {
+            self.elapse_rest(now);
+        }
+        for session in due.drain(..) {
+            self.elapse_session(now, session)?;
+        }
+        self.due = due;
+        Ok(())
+    }
+
+    /// What belongs to no session: connections that have not logged on, events that were held back, a stop.
+    fn elapse_rest(&mut self, now: Now) {
         if self.core.events.due().is_some_and(|due| due <= now.mono) {
             self.core.events.pass_counts(now);
         }
         self.elapse_guests(now);
-        for session in 0..self.core.sessions.len() {
-            self.keep_hours(now, session)?;
-            let core = &mut self.core;
-            let due = core.sessions[session].next_due();
-            if due.is_some_and(|due| due <= now.mono) && core.lines[session].leaving.is_none() {
-                let verdict = core.sessions[session].elapse(now, &mut core.outbox);
-                core.commit(now, session, Kind::Sent, None)?;
-                if let Some(ending) = self.follow(now, session, verdict)? {
-                    self.part(now, session, ending)?;
-                }
-                if self.core.is_full() {
-                    self.release(now)?;
-                }
+        let stopped = match self.stopping {
+            Stopping::Until(deadline) => Some(deadline),
+            Stopping::No | Stopping::Done => None,
+        };
+        let due = [stopped, self.lobby.due(), self.core.events.due()];
+        let due = due.into_iter().flatten().min();
+        self.core.timers.engine(due.unwrap_or(Mono::NEVER));
+    }
+
+    /// What a session has to do by now: its schedule, its own timers, what waits for its peer, its connection.
+    fn elapse_session(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        self.keep_hours(now, session)?;
+        let core = &mut self.core;
+        let due = core.sessions[session].next_due();
+        if due.is_some_and(|due| due <= now.mono) && core.lines[session].leaving.is_none() {
+            let verdict = core.sessions[session].elapse(now, &mut core.outbox);
+            core.commit(now, session, Kind::Sent, None)?;
+            if let Some(ending) = self.follow(now, session, verdict)? {
+                self.part(now, session, ending)?;
             }
-            self.wake(now, session)?;
-            if let Some(leaving) = self.core.lines[session].leaving {
-                match leaving.until <= now.mono {
-                    true => self.disconnect(now, session, leaving.why)?,
-                    false => self.core.due = self.core.due.min(leaving.until),
-                }
-            } else {
-                self.core.note_due(session);
+            if self.core.is_full() {
+                self.release(now)?;
             }
-            self.core.due = self.core.due.min(self.hours_due(now, session));
-            self.elapse_dialler(now, session)?;
         }
-        if let Stopping::Until(deadline) = self.stopping {
-            self.core.due = self.core.due.min(deadline);
+        self.wake(now, session)?;
+        if let Some(leaving) = self.core.lines[session].leaving {
+            match leaving.until <= now.mono {
+                true => self.disconnect(now, session, leaving.why)?,
+                false => self.core.timers.session(session, leaving.until),
+            }
+        } else {
+            self.core.note_due(session);
         }
-        self.core.due = self.core.due.min(self.lobby.due().unwrap_or(Mono::NEVER));
-        self.core.due = self
-            .core
-            .due
-            .min(self.core.events.due().unwrap_or(Mono::NEVER));
-        Ok(())
+        let hours = self.hours_due(now, session);
+        self.core.timers.session(session, hours);
+        self.elapse_dialler(now, session)
     }
 
     fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {
