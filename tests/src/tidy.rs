@@ -38,7 +38,15 @@ const ARROW_INSIDE_ROW: (&str, &str) = ("fixwire-protocol", "fixwire-sys");
 const WITHOUT: [(&str, &[&str]); 2] = [
     (
         "fixwire-engine",
-        &["postgres", "rusqlite", "serde", "strsim", "toml"],
+        &[
+            "fixwire-dictionary",
+            "postgres",
+            "roxmltree",
+            "rusqlite",
+            "serde",
+            "strsim",
+            "toml",
+        ],
     ),
     ("fixwire-settings", &["mio", "rustix", "socket2"]),
 ];

@@ -11,237 +11,78 @@
 //! ```
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fixwire_protocol::{Body, Outbox, SessionId};
+use fixwire_protocol::{Body, SessionId};
 use rtrb::{Consumer, Producer, RingBuffer};
 
 use crate::config::SessionConfig;
 use crate::counters::SessionReport;
 use crate::error::AddError;
+use crate::handle::{Handle, SendError};
 use crate::host::WakeUp;
 
-const SEND: u8 = 1;
-const LOG_OUT: u8 = 2;
-const STOP: u8 = 3;
-const LOG_ON: u8 = 4;
-const RESET: u8 = 5;
-const SEND_AGAIN: u8 = 6;
-const REMOVE: u8 = 7;
-const ADD: u8 = 8;
-const STATUS: u8 = 9;
-const REOPEN_LOGS: u8 = 10;
+pub(crate) const SEND: u8 = 1;
+pub(crate) const LOG_OUT: u8 = 2;
+pub(crate) const STOP: u8 = 3;
+pub(crate) const LOG_ON: u8 = 4;
+pub(crate) const RESET: u8 = 5;
+pub(crate) const SEND_AGAIN: u8 = 6;
+pub(crate) const REMOVE: u8 = 7;
+pub(crate) const ADD: u8 = 8;
+pub(crate) const STATUS: u8 = 9;
+pub(crate) const REOPEN_LOGS: u8 = 10;
 /// Bytes of a command before MsgType.
 const HEAD: usize = 10;
 /// Bytes of a ring; a command must fit in it, so it is at least four messages.
 const RING: usize = 256 << 10;
 
-/// Sends messages and commands to an engine from another thread.
-///
-/// Each clone has a ring of its own, so that threads do not wait for each other. Commands of one
-/// handle are carried out in order.
-pub struct Handle {
-    shared: Arc<Shared>,
-    ring: Producer<u8>,
-    /// Where messages are written before they go into the ring.
-    outbox: Outbox,
+/// What handles and engine share.
+pub(crate) struct Shared {
+    /// Rings that the engine has not seen yet.
+    new: Mutex<Vec<Consumer<u8>>>,
+    /// How many rings were ever made.
+    made: AtomicUsize,
+    /// The engine sleeps, or is about to.
+    sleeping: AtomicBool,
+    /// Sessions that the commands [`ADD`] are about, in their order.
+    pub(crate) adding: Mutex<VecDeque<Box<Adding>>>,
+    /// Where the answers to the commands [`STATUS`] go, in their order.
+    pub(crate) asking: Mutex<VecDeque<Sender<Vec<SessionReport>>>>,
+    wake_up: WakeUp,
+    pub(crate) max_message: usize,
 }
 
-/// Why a command did not reach the engine.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-#[non_exhaustive]
-pub enum SendError {
-    /// The engine is behind by a whole ring: try again later.
-    Full,
-    /// The message is longer than the engine's `max_message`, or a whole ring.
-    TooLong,
-    /// The engine has ended.
-    Stopped,
+/// A session to add, and where the answer goes.
+pub(crate) struct Adding {
+    pub(crate) config: SessionConfig,
+    pub(crate) answer: Sender<Result<SessionId, AddError>>,
 }
 
-impl fmt::Display for SendError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full => "the engine has not yet taken the earlier commands of this handle",
-            Self::TooLong => "the message is longer than the engine allows",
-            Self::Stopped => "the engine has ended",
-        })
-    }
-}
-
-impl std::error::Error for SendError {}
-
-impl Handle {
-    /// Sends a message whose body fields `build` writes. It is numbered and journalled when the
-    /// engine takes it; the fields of the standard header and trailer are the session's.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`]; nothing is sent then.
-    pub fn send(
-        &mut self,
-        session: SessionId,
-        msg_type: &[u8],
-        build: impl FnOnce(&mut Body<'_>),
-    ) -> Result<(), SendError> {
-        let Self {
-            shared,
-            ring,
-            outbox,
-        } = self;
-        outbox.clear();
-        let mut body = outbox.begin(session, msg_type);
-        build(&mut body);
-        body.finish().map_err(|_| SendError::TooLong)?;
-        push(ring, shared, SEND, session, msg_type, outbox.body(0))
+impl Shared {
+    /// The engine's end of a new ring is met in the next turn; this is the other one.
+    pub(crate) fn ring(&self) -> Producer<u8> {
+        let (ring, consumer) = RingBuffer::new(RING.max(4 * self.max_message));
+        let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
+        new.push(consumer);
+        self.made.fetch_add(1, Ordering::Release);
+        ring
     }
 
-    /// Sends a message from the bytes of its body's fields, for example `11=A1|55=X|` with SOH
-    /// for `|`. Their order and form is the caller's responsibility.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`]; nothing is sent then.
-    pub fn send_fields(
-        &mut self,
-        session: SessionId,
-        msg_type: &[u8],
-        fields: &[u8],
-    ) -> Result<(), SendError> {
-        self.push(SEND, session, msg_type, fields)
-    }
-
-    /// Begins the logout of a session; an initiator does not log on again by itself.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    pub fn log_out(&mut self, session: SessionId, text: &str) -> Result<(), SendError> {
-        self.push(LOG_OUT, session, b"", text.as_bytes())
-    }
-
-    /// Lets an initiator connect at once, after a logout or while it pauses between attempts.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    pub fn log_on(&mut self, session: SessionId) -> Result<(), SendError> {
-        self.push(LOG_ON, session, b"", b"")
-    }
-
-    /// Sends the application message that the session sent under this number once more, as a new one
-    /// with PossResend(97) = Y: for an order whose fate is unknown, for example because the peer has
-    /// lost its state. The peer has to look at the ClOrdID. Nothing is sent, and
-    /// [`Event::NotSent`](crate::Event::NotSent) tells so, when the journal has no such message since
-    /// the last reset.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    ///
-    /// # Source
-    ///
-    /// FIX 4.4 Volume 2, possible resends.
-    pub fn send_again(&mut self, session: SessionId, seq: u64) -> Result<(), SendError> {
-        self.push(SEND_AGAIN, session, b"", &seq.to_le_bytes())
-    }
-
-    /// Starts the sequence numbers of a session again from 1. While it is logged on, a Logon with
-    /// ResetSeqNumFlag(141) asks the peer to do the same, and so does each next Logon of ours, as initiator
-    /// or as acceptor, after any end of the connection or of the process, until the peer has confirmed it.
-    /// While it is not connected only our side restarts, and no message says so: agree on it with the
-    /// peer, or the peer is asked for all that it has sent since its number 1. Where a reset cannot be
-    /// done, [`Event::NotReset`](crate::Event::NotReset) tells so.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    pub fn reset(&mut self, session: SessionId) -> Result<(), SendError> {
-        self.push(RESET, session, b"", b"")
-    }
-
-    /// Adds a session, or brings back one that was removed, under the same name and with its numbers.
-    /// The answer comes when the engine has carried it out; do not wait for it on the engine's thread.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`]; nothing is added then.
-    pub fn add_session(
-        &mut self,
-        config: SessionConfig,
-    ) -> Result<Receiver<Result<SessionId, AddError>>, SendError> {
-        let (answer, answers) = channel();
-        let waiting = Box::new(Adding { config, answer });
-        // Held while the command is pushed, so that commands and sessions come in the same order.
-        let shared = Arc::clone(&self.shared);
-        let mut adding = shared.adding.lock().unwrap_or_else(PoisonError::into_inner);
-        self.push(ADD, SessionId(0), b"", b"")?;
-        adding.push_back(waiting);
-        Ok(answers)
-    }
-
-    /// Removes a session: it is logged out, nobody can log on to it, and its numbers stay in the journal
-    /// for [`Handle::add_session`] with the same name. Messages for it wait there too.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    pub fn remove_session(&mut self, session: SessionId) -> Result<(), SendError> {
-        self.push(REMOVE, session, b"", b"")
-    }
-
-    /// How every session stands between two messages, in the order of their ids. The answer comes when
-    /// the engine has carried it out; do not wait for it on the engine's thread.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    pub fn status(&mut self) -> Result<Receiver<Vec<SessionReport>>, SendError> {
-        let (answer, answers) = channel();
-        // Held while the command is pushed, so that each command finds who asked.
-        let shared = Arc::clone(&self.shared);
-        let mut asking = shared.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        self.push(STATUS, SessionId(0), b"", b"")?;
-        asking.push_back(answer);
-        Ok(answers)
-    }
-
-    /// Opens the files of message and event logs anew, after somebody has renamed them: what comes from
-    /// now on goes into files of the configured names. [`Event::LogReopened`](crate::Event::LogReopened)
-    /// says when that is done.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    pub fn reopen_logs(&mut self) -> Result<(), SendError> {
-        self.push(REOPEN_LOGS, SessionId(0), b"", b"")
-    }
-
-    /// Ends the engine: sessions are logged out, then [`Engine::run`](crate::Engine::run) returns.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`].
-    pub fn stop(&mut self) -> Result<(), SendError> {
-        self.push(STOP, SessionId(0), b"", b"")
-    }
-
-    fn push(
-        &mut self,
-        what: u8,
-        session: SessionId,
-        msg_type: &[u8],
-        rest: &[u8],
-    ) -> Result<(), SendError> {
-        push(&mut self.ring, &self.shared, what, session, msg_type, rest)
+    fn wake(&self) {
+        // Pairs with the fence in `Commands::about_to_sleep`: either the engine sees the command or
+        // we see that it sleeps.
+        fence(Ordering::SeqCst);
+        if self.sleeping.load(Ordering::Relaxed) && self.sleeping.swap(false, Ordering::Relaxed) {
+            (self.wake_up)();
+        }
     }
 }
 
 /// Publishes one command, as a whole.
-fn push(
+pub(crate) fn push(
     ring: &mut Producer<u8>,
     shared: &Shared,
     what: u8,
@@ -289,63 +130,6 @@ fn put<'a>(
     let (taken, second) = second.split_at_mut(there.len());
     taken.copy_from_slice(there);
     (first, second)
-}
-
-impl Clone for Handle {
-    fn clone(&self) -> Self {
-        Shared::handle(&self.shared)
-    }
-}
-
-impl fmt::Debug for Handle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle").finish_non_exhaustive()
-    }
-}
-
-/// What handles and engine share.
-struct Shared {
-    /// Rings that the engine has not seen yet.
-    new: Mutex<Vec<Consumer<u8>>>,
-    /// How many rings were ever made.
-    made: AtomicUsize,
-    /// The engine sleeps, or is about to.
-    sleeping: AtomicBool,
-    /// Sessions that the commands [`ADD`] are about, in their order.
-    adding: Mutex<VecDeque<Box<Adding>>>,
-    /// Where the answers to the commands [`STATUS`] go, in their order.
-    asking: Mutex<VecDeque<Sender<Vec<SessionReport>>>>,
-    wake_up: WakeUp,
-    max_message: usize,
-}
-
-/// A session to add, and where the answer goes.
-pub(crate) struct Adding {
-    pub(crate) config: SessionConfig,
-    pub(crate) answer: Sender<Result<SessionId, AddError>>,
-}
-
-impl Shared {
-    fn handle(shared: &Arc<Self>) -> Handle {
-        let (ring, consumer) = RingBuffer::new(RING.max(4 * shared.max_message));
-        let mut new = shared.new.lock().unwrap_or_else(PoisonError::into_inner);
-        new.push(consumer);
-        shared.made.fetch_add(1, Ordering::Release);
-        Handle {
-            shared: Arc::clone(shared),
-            ring,
-            outbox: Outbox::new(2 * shared.max_message, 2, 0),
-        }
-    }
-
-    fn wake(&self) {
-        // Pairs with the fence in `Commands::about_to_sleep`: either the engine sees the command or
-        // we see that it sleeps.
-        fence(Ordering::SeqCst);
-        if self.sleeping.load(Ordering::Relaxed) && self.sleeping.swap(false, Ordering::Relaxed) {
-            (self.wake_up)();
-        }
-    }
 }
 
 /// One command, borrowed from the engine's scratch memory.
@@ -421,7 +205,7 @@ impl Commands {
     }
 
     pub(crate) fn handle(&self) -> Handle {
-        Shared::handle(&self.shared)
+        Handle::new(&self.shared)
     }
 
     /// Takes one command, if there is one.
@@ -534,8 +318,10 @@ impl Commands {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use fixwire_protocol::Outbox;
     use std::sync::atomic::AtomicU32;
+
+    use super::*;
 
     fn commands() -> (Commands, Arc<AtomicU32>) {
         let woken = Arc::new(AtomicU32::new(0));

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, Session};
 
 use crate::access::Target;
-use crate::command::{Commands, Handle};
+use crate::command::Commands;
 use crate::commit::{Core, FLUSH_BYTES};
 use crate::config::{
     ConfigError, Durability, EngineConfig, MissingDictionary, SessionConfig, Template, Wait,
@@ -18,6 +18,7 @@ use crate::descriptors::{self, Need, Shortage};
 use crate::dynamic;
 use crate::error::EngineError;
 use crate::event::{Event, Events};
+use crate::handle::Handle;
 use crate::host::sim::SimHost;
 use crate::host::{ConnId, Host, Os, Ready};
 use crate::journal::sim::SimDisk;

@@ -33,6 +33,7 @@ mod dynamic;
 mod engine;
 mod error;
 pub mod event;
+mod handle;
 pub mod host;
 mod hours;
 mod line;
@@ -58,7 +59,6 @@ pub use fixwire_net::{regular, tls, transport};
 pub use fixwire_protocol as protocol;
 
 pub use bucket::Rate;
-pub use command::{Handle, SendError};
 pub use config::{
     Access, ConfigError, Connection, Durability, EngineConfig, Excess, Flow, Limits, LogonLimits,
     MissingDictionary, SessionConfig, Template, Throttle, Wait,
@@ -67,5 +67,6 @@ pub use counters::{Counters, SessionReport, SessionState, SessionStatus};
 pub use engine::Engine;
 pub use error::{AddError, EngineError};
 pub use event::Event;
+pub use handle::{Handle, SendError};
 pub use host::Host;
 pub use passwords::{Users, UsersError};

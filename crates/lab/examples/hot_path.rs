@@ -9,6 +9,10 @@ use std::process::ExitCode;
 use fixwire::journal::{Config, Journal, Memory};
 use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::{HotPath, MOST_ORDERS, Stage};
+use fixwire_lab::storm::Storm;
+
+/// Sessions of a reconnect storm.
+const STORM: usize = 400;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -20,6 +24,7 @@ fn main() -> ExitCode {
     let done = match (Stage::named(&name), Work::named(&name)) {
         (Some(stage), _) => part(stage, messages),
         (_, Some(work)) => whole(work, messages),
+        _ if name == Storm::NAME => reconnects(messages),
         _ => return usage(),
     };
     match done {
@@ -33,7 +38,8 @@ fn main() -> ExitCode {
 
 fn usage() -> ExitCode {
     let names = Stage::ALL.map(Stage::name).into_iter();
-    let names: Vec<_> = names.chain(Work::ALL.map(Work::name)).collect();
+    let names = names.chain(Work::ALL.map(Work::name));
+    let names: Vec<_> = names.chain([Storm::NAME]).collect();
     eprintln!("usage: hot_path {} MESSAGES", names.join("|"));
     ExitCode::from(2)
 }
@@ -51,6 +57,15 @@ fn whole(work: Work, messages: u64) -> Result<(), Box<dyn std::error::Error>> {
     let mut once = work.start(None)?;
     for _ in 0..messages / work.messages() as u64 {
         once()?;
+    }
+    Ok(())
+}
+
+/// Sessions that lose their connections and log on again, [`STORM`] at once.
+fn reconnects(sessions: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let mut storm = Storm::new(STORM)?;
+    for _ in 0..sessions / STORM as u64 {
+        storm.pass()?;
     }
     Ok(())
 }

@@ -222,7 +222,7 @@ impl<A: Application> Driven<A> {
     /// Turns until this peer has got so many messages since the last call.
     fn await_messages(&mut self, number: usize, count: usize) -> Result<(), Error> {
         for _ in 0..MOST_TURNS {
-            self.engine.turn().map_err(engine_error)?;
+            turn(&mut self.engine)?;
             if self.engine.host_mut().took(number, count) {
                 return Ok(());
             }
@@ -231,6 +231,11 @@ impl<A: Application> Driven<A> {
             "no {count} messages for peer {number}"
         )))
     }
+}
+
+/// The one place from which an engine is driven: a second one would change how it is compiled.
+pub(crate) fn turn<A: Application>(engine: &mut Engine<A, Wires>) -> Result<(), Error> {
+    engine.turn().map(drop).map_err(engine_error)
 }
 
 pub(crate) fn engine_error(error: impl std::fmt::Display) -> Error {

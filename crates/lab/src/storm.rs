@@ -12,7 +12,7 @@ use fixwire_protocol::session::Role;
 use fixwire_protocol::tag;
 
 use crate::arena::PATIENCE;
-use crate::driven::{disk, engine_error, log_on};
+use crate::driven::{disk, engine_error, log_on, turn};
 use crate::error::Error;
 use crate::fix_client::Writer;
 use crate::numbered::Numbered;
@@ -31,6 +31,9 @@ pub struct Storm {
 }
 
 impl Storm {
+    /// Its name on command lines.
+    pub const NAME: &str = "engine-reconnect";
+
     /// Logs on so many sessions, each from an address of its own.
     ///
     /// # Errors
@@ -75,7 +78,7 @@ impl Storm {
     pub fn pass(&mut self) -> Result<usize, Error> {
         let wires = self.engine.host_mut();
         (0..self.logons.len()).for_each(|number| wires.hang_up(number));
-        self.engine.turn().map_err(engine_error)?;
+        turn(&mut self.engine)?;
         let wires = self.engine.host_mut();
         for (number, logon) in self.logons.iter_mut().enumerate() {
             wires.connect(number, logon.take());
@@ -92,7 +95,7 @@ impl Storm {
                 if turns > MOST_TURNS * self.logons.len() {
                     return Err(Error::Session(format!("peer {number} is not logged on")));
                 }
-                self.engine.turn().map_err(engine_error)?;
+                turn(&mut self.engine)?;
             }
         }
         Ok(turns)

@@ -32,7 +32,7 @@ pub(crate) struct Wires {
     peers: Vec<Wire>,
     /// Those that wait to be accepted.
     waiting: VecDeque<u32>,
-    /// Those with something to read.
+    /// Those with something to read, until they are told of.
     news: Vec<u32>,
     mono: Mono,
 }
@@ -126,6 +126,9 @@ impl Host for Wires {
         let len = arrived.len().min(into.len());
         into[..len].copy_from_slice(&arrived[..len]);
         arrived.drain(..len);
+        if !arrived.is_empty() || wire.hung_up {
+            self.note_news(conn.0 as usize);
+        }
         Ok(len)
     }
 
@@ -147,15 +150,11 @@ impl Host for Wires {
         if !self.waiting.is_empty() {
             ready.push(Ready::Accept(ListenerId(0)));
         }
-        let peers = &mut self.peers;
-        self.news.retain(|number| {
-            let wire = &mut peers[*number as usize];
-            wire.is_news = wire.hung_up || !wire.to_engine.is_empty();
-            if wire.is_news {
-                ready.push(Ready::Read(ConnId(*number)));
-            }
-            wire.is_news
-        });
+        for number in &self.news {
+            self.peers[*number as usize].is_news = false;
+            ready.push(Ready::Read(ConnId(*number)));
+        }
+        self.news.clear();
         Ok(())
     }
 

@@ -1,0 +1,241 @@
+//! What other threads tell an engine: messages to send, and commands.
+
+use std::fmt;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, PoisonError};
+
+use fixwire_protocol::{Body, Outbox, SessionId};
+use rtrb::Producer;
+
+use crate::command::{self, Adding, Shared, push};
+use crate::config::SessionConfig;
+use crate::counters::SessionReport;
+use crate::error::AddError;
+
+/// Sends messages and commands to an engine from another thread.
+///
+/// Each clone has a ring of its own, so that threads do not wait for each other. Commands of one
+/// handle are carried out in order.
+pub struct Handle {
+    shared: Arc<Shared>,
+    ring: Producer<u8>,
+    /// Where messages are written before they go into the ring.
+    outbox: Outbox,
+}
+
+/// Why a command did not reach the engine.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum SendError {
+    /// The engine is behind by a whole ring: try again later.
+    Full,
+    /// The message is longer than the engine's `max_message`, or a whole ring.
+    TooLong,
+    /// The engine has ended.
+    Stopped,
+}
+
+impl fmt::Display for SendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full => "the engine has not yet taken the earlier commands of this handle",
+            Self::TooLong => "the message is longer than the engine allows",
+            Self::Stopped => "the engine has ended",
+        })
+    }
+}
+
+impl std::error::Error for SendError {}
+
+impl Handle {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self {
+            shared: Arc::clone(shared),
+            ring: shared.ring(),
+            outbox: Outbox::new(2 * shared.max_message, 2, 0),
+        }
+    }
+
+    /// Sends a message whose body fields `build` writes. It is numbered and journalled when the
+    /// engine takes it; the fields of the standard header and trailer are the session's.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; nothing is sent then.
+    pub fn send(
+        &mut self,
+        session: SessionId,
+        msg_type: &[u8],
+        build: impl FnOnce(&mut Body<'_>),
+    ) -> Result<(), SendError> {
+        let Self {
+            shared,
+            ring,
+            outbox,
+        } = self;
+        outbox.clear();
+        let mut body = outbox.begin(session, msg_type);
+        build(&mut body);
+        body.finish().map_err(|_| SendError::TooLong)?;
+        push(
+            ring,
+            shared,
+            command::SEND,
+            session,
+            msg_type,
+            outbox.body(0),
+        )
+    }
+
+    /// Sends a message from the bytes of its body's fields, for example `11=A1|55=X|` with SOH
+    /// for `|`. Their order and form is the caller's responsibility.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; nothing is sent then.
+    pub fn send_fields(
+        &mut self,
+        session: SessionId,
+        msg_type: &[u8],
+        fields: &[u8],
+    ) -> Result<(), SendError> {
+        self.push(command::SEND, session, msg_type, fields)
+    }
+
+    /// Begins the logout of a session; an initiator does not log on again by itself.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn log_out(&mut self, session: SessionId, text: &str) -> Result<(), SendError> {
+        self.push(command::LOG_OUT, session, b"", text.as_bytes())
+    }
+
+    /// Lets an initiator connect at once, after a logout or while it pauses between attempts.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn log_on(&mut self, session: SessionId) -> Result<(), SendError> {
+        self.push(command::LOG_ON, session, b"", b"")
+    }
+
+    /// Sends the application message that the session sent under this number once more, as a new one
+    /// with PossResend(97) = Y: for an order whose fate is unknown, for example because the peer has
+    /// lost its state. The peer has to look at the ClOrdID. Nothing is sent, and
+    /// [`Event::NotSent`](crate::Event::NotSent) tells so, when the journal has no such message since
+    /// the last reset.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    ///
+    /// # Source
+    ///
+    /// FIX 4.4 Volume 2, possible resends.
+    pub fn send_again(&mut self, session: SessionId, seq: u64) -> Result<(), SendError> {
+        self.push(command::SEND_AGAIN, session, b"", &seq.to_le_bytes())
+    }
+
+    /// Starts the sequence numbers of a session again from 1. While it is logged on, a Logon with
+    /// ResetSeqNumFlag(141) asks the peer to do the same, and so does each next Logon of ours, as initiator
+    /// or as acceptor, after any end of the connection or of the process, until the peer has confirmed it.
+    /// While it is not connected only our side restarts, and no message says so: agree on it with the
+    /// peer, or the peer is asked for all that it has sent since its number 1. Where a reset cannot be
+    /// done, [`Event::NotReset`](crate::Event::NotReset) tells so.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn reset(&mut self, session: SessionId) -> Result<(), SendError> {
+        self.push(command::RESET, session, b"", b"")
+    }
+
+    /// Adds a session, or brings back one that was removed, under the same name and with its numbers.
+    /// The answer comes when the engine has carried it out; do not wait for it on the engine's thread.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; nothing is added then.
+    pub fn add_session(
+        &mut self,
+        config: SessionConfig,
+    ) -> Result<Receiver<Result<SessionId, AddError>>, SendError> {
+        let (answer, answers) = channel();
+        let waiting = Box::new(Adding { config, answer });
+        // Held while the command is pushed, so that commands and sessions come in the same order.
+        let shared = Arc::clone(&self.shared);
+        let mut adding = shared.adding.lock().unwrap_or_else(PoisonError::into_inner);
+        self.push(command::ADD, SessionId(0), b"", b"")?;
+        adding.push_back(waiting);
+        Ok(answers)
+    }
+
+    /// Removes a session: it is logged out, nobody can log on to it, and its numbers stay in the journal
+    /// for [`Handle::add_session`] with the same name. Messages for it wait there too.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn remove_session(&mut self, session: SessionId) -> Result<(), SendError> {
+        self.push(command::REMOVE, session, b"", b"")
+    }
+
+    /// How every session stands between two messages, in the order of their ids. The answer comes when
+    /// the engine has carried it out; do not wait for it on the engine's thread.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn status(&mut self) -> Result<Receiver<Vec<SessionReport>>, SendError> {
+        let (answer, answers) = channel();
+        // Held while the command is pushed, so that each command finds who asked.
+        let shared = Arc::clone(&self.shared);
+        let mut asking = shared.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        self.push(command::STATUS, SessionId(0), b"", b"")?;
+        asking.push_back(answer);
+        Ok(answers)
+    }
+
+    /// Opens the files of message and event logs anew, after somebody has renamed them: what comes from
+    /// now on goes into files of the configured names. [`Event::LogReopened`](crate::Event::LogReopened)
+    /// says when that is done.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn reopen_logs(&mut self) -> Result<(), SendError> {
+        self.push(command::REOPEN_LOGS, SessionId(0), b"", b"")
+    }
+
+    /// Ends the engine: sessions are logged out, then [`Engine::run`](crate::Engine::run) returns.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn stop(&mut self) -> Result<(), SendError> {
+        self.push(command::STOP, SessionId(0), b"", b"")
+    }
+
+    fn push(
+        &mut self,
+        what: u8,
+        session: SessionId,
+        msg_type: &[u8],
+        rest: &[u8],
+    ) -> Result<(), SendError> {
+        push(&mut self.ring, &self.shared, what, session, msg_type, rest)
+    }
+}
+
+impl Clone for Handle {
+    fn clone(&self) -> Self {
+        Self::new(&self.shared)
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").finish_non_exhaustive()
+    }
+}
