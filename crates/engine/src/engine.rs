@@ -249,6 +249,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let mut decoder = Decoder::with_capacity(config.max_fields);
         let dictionaries = configured(&config).filter_map(|it| it.session.dictionary.as_ref());
         dictionaries.for_each(|dictionary| decoder.learn(dictionary));
+        let input = |_: &Session| Input::new(config.read_buffer);
         let header_rooms = sessions.iter().map(Session::header_room);
         let header_room = header_rooms.max().unwrap_or_default();
         Ok(Self {
@@ -263,10 +264,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             configs: config.sessions.iter().cloned().map(Some).collect(),
             host,
             app,
-            inputs: sessions
-                .iter()
-                .map(|_| Input::new(config.read_buffer))
-                .collect(),
+            inputs: sessions.iter().map(input).collect(),
             diallers: config.sessions.iter().map(dynamic::dialler).collect(),
             core: Core {
                 outbox: Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room),
