@@ -13,6 +13,7 @@
 //! behind the same address (NAT, a proxy).
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -179,23 +180,34 @@ impl Doorman {
         self.known.get(&session).copied()
     }
 
-    /// A session logged on from here last. Answers where it had before, if that was elsewhere.
-    pub(crate) fn know(&mut self, address: IpAddr, session: usize) -> Option<Option<IpAddr>> {
+    /// A session logged on from here last. Answers from where it had before.
+    pub(crate) fn know(&mut self, address: IpAddr, session: usize) -> Option<IpAddr> {
         let address = source(address);
         let before = self.known.insert(session, address);
-        if before == Some(address) {
-            return None;
+        recount(&mut self.known_from, before, Some(address));
+        before
+    }
+}
+
+/// One that was counted under `before` is counted under `now`.
+pub(crate) fn recount<K: Copy + Eq + Hash>(
+    counts: &mut HashMap<K, usize>,
+    before: Option<K>,
+    now: Option<K>,
+) {
+    if before == now {
+        return;
+    }
+    if let Some(now) = now {
+        *counts.entry(now).or_default() += 1;
+    }
+    if let Some(before) = before
+        && let Entry::Occupied(mut count) = counts.entry(before)
+    {
+        *count.get_mut() -= 1;
+        if *count.get() == 0 {
+            count.remove();
         }
-        *self.known_from.entry(address).or_default() += 1;
-        if let Some(before) = before
-            && let Some(sessions) = self.known_from.get_mut(&before)
-        {
-            *sessions -= 1;
-            if *sessions == 0 {
-                self.known_from.remove(&before);
-            }
-        }
-        Some(before)
     }
 }
 
@@ -206,7 +218,7 @@ fn remember<'a, K: Copy + Eq + Hash, V>(
     table: &'a mut HashMap<K, V>,
     key: K,
     idle: impl Fn(&V) -> bool,
-) -> std::collections::hash_map::Entry<'a, K, V> {
+) -> Entry<'a, K, V> {
     if table.len() >= MOST_REMEMBERED && !table.contains_key(&key) {
         let mut few = table.iter().take(FEW);
         let idle = few.find(|(_, value)| idle(value)).map(|(key, _)| *key);

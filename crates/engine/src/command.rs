@@ -372,6 +372,25 @@ mod tests {
     }
 
     #[test]
+    fn messages_pass_whole_wherever_the_ring_begins_anew() {
+        let (mut commands, _) = commands();
+        let mut handle = commands.handle();
+        let mut bytes = 0;
+        for length in (0..1000).step_by(7).cycle() {
+            let fields = format!("58={}{length}\x01", "x".repeat(length));
+            handle
+                .send_fields(SessionId(1), b"AE", fields.as_bytes())
+                .unwrap();
+            let sent = format!("1 AE {}", fields.replace('\x01', "|"));
+            assert_eq!(taken(&mut commands), sent);
+            bytes += HEAD + fields.len();
+            if bytes > 20 * RING {
+                return;
+            }
+        }
+    }
+
+    #[test]
     fn a_full_ring_refuses_and_a_command_is_never_cut() {
         let (mut commands, _) = commands();
         let mut handle = commands.handle();

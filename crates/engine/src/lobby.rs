@@ -141,9 +141,8 @@ impl Lobby {
 
     /// Connections are no longer for this session.
     pub(crate) fn unroute(&mut self, session: usize) {
-        let doorman = &self.doorman;
-        self.routes
-            .remove(session, |session| doorman.address_of(session));
+        let known = self.doorman.address_of(session);
+        self.routes.remove(session, known);
     }
 
     /// A session has logged on from here.
@@ -154,9 +153,8 @@ impl Lobby {
 
     /// A session logged on from here last.
     pub(crate) fn know(&mut self, address: IpAddr, session: usize) {
-        if let Some(before) = self.doorman.know(address, session) {
-            self.routes.logged_on(session, before, source(address));
-        }
+        let before = self.doorman.know(address, session);
+        self.routes.moved(session, before, Some(source(address)));
     }
 
     /// The next password that was compared, with the place of whoever waits for it.

@@ -1,6 +1,7 @@
 //! Which session or template a first Logon is for, and whether it has its password and certificate.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use fixwire_protocol::session::{BeginString, LogonIdentity, Party};
 use fixwire_protocol::{Message, Secret, tag};
 
-use crate::access::{Target, source};
+use crate::access::{Target, recount, source};
 use crate::canary::{self, Fault};
 use crate::config::Access;
 use crate::host::{ConnId, Host, ListenerId};
@@ -73,97 +74,86 @@ pub(crate) fn has_password(route: &Route, message: &Message<'_>) -> Password {
 /// are more sessions, unless they have `AllowedRemoteAddresses`, which are looked at one by one.
 #[derive(Default)]
 pub(crate) struct Routes {
-    all: Vec<Route>,
-    /// The routes of sessions by a hash of listener, BeginString and CompIDs.
+    /// The route of each session that has one.
+    sessions: Vec<Option<Route>>,
+    /// Sessions by a hash of listener, BeginString and CompIDs.
     by_ids: HashMap<u64, Vec<usize>>,
     hasher: RandomState,
-    /// The route of each session that has one.
-    of_session: HashMap<usize, usize>,
     ports: HashMap<ListenerId, Port>,
     /// Of the sessions that any address may connect to: how many logged on last from an address.
     known: HashMap<(ListenerId, IpAddr), usize>,
 }
 
-/// Routes of one listener, beside those that are found by their CompIDs.
+/// What one listener has, beside the sessions that are found by their CompIDs.
 #[derive(Default)]
 struct Port {
-    templates: Vec<usize>,
-    /// Any address may connect to one of them.
-    is_open: bool,
-    /// Those with `AllowedRemoteAddresses`.
+    templates: Vec<Route>,
+    /// How many sessions any address may connect to.
+    open: usize,
+    /// The sessions with `AllowedRemoteAddresses`.
     restricted: Vec<usize>,
 }
 
 impl Routes {
-    /// A route more; its session logged on last from `known`.
+    /// A template more, or a session that has no route; that logged on last from `known`.
     pub(crate) fn add(&mut self, route: Route, known: Option<IpAddr>) {
-        let index = self.all.len();
         let port = self.ports.entry(route.listener).or_default();
-        if route.access.addresses.is_empty() {
-            port.is_open = true;
-        } else {
-            port.restricted.push(index);
+        let session = match route.target {
+            Target::Template(_) => return port.templates.push(route),
+            Target::Session(session) => session,
+        };
+        match route.access.addresses.is_empty() {
+            true => port.open += 1,
+            false => port.restricted.push(session),
         }
-        match route.target {
-            Target::Template(_) => port.templates.push(index),
-            Target::Session(session) => {
-                self.of_session.insert(session, index);
-                let ids = (route.begin_string, &route.own.comp_id, &route.peer.comp_id);
-                let hash = self.hash(route.listener, ids.0, ids.1, ids.2);
-                self.by_ids.entry(hash).or_default().push(index);
-            }
+        let hash = self.hash_of(&route);
+        self.by_ids.entry(hash).or_default().push(session);
+        if session >= self.sessions.len() {
+            self.sessions.resize_with(session + 1, || None);
         }
-        self.all.push(route);
-        if let (Some(address), Target::Session(session)) = (known, self.all[index].target) {
-            self.logged_on(session, None, address);
-        }
+        self.sessions[session] = Some(route);
+        self.moved(session, None, known);
     }
 
-    /// The route of a session goes; where each session logged on last is in `known`.
-    pub(crate) fn remove(&mut self, session: usize, known: impl Fn(usize) -> Option<IpAddr>) {
-        let all = std::mem::take(self).all;
-        let others = all
-            .into_iter()
-            .filter(|it| it.target != Target::Session(session));
-        for route in others {
-            let address = match route.target {
-                Target::Session(session) => known(session),
-                Target::Template(_) => None,
-            };
-            self.add(route, address);
-        }
-    }
-
-    /// A session has logged on from an address; `before` it was from another one.
-    pub(crate) fn logged_on(&mut self, session: usize, before: Option<IpAddr>, address: IpAddr) {
-        let Some(route) = self.of_session.get(&session).map(|index| &self.all[*index]) else {
+    /// The route of a session goes; it logged on last from `known`.
+    pub(crate) fn remove(&mut self, session: usize, known: Option<IpAddr>) {
+        self.moved(session, known, None);
+        let Some(route) = self.sessions.get_mut(session).and_then(Option::take) else {
             return;
         };
-        if !route.access.addresses.is_empty() {
-            return;
+        let port = self.ports.entry(route.listener).or_default();
+        match route.access.addresses.is_empty() {
+            true => port.open -= 1,
+            false => port.restricted.retain(|other| *other != session),
         }
-        let listener = route.listener;
-        if let Some(before) = before
-            && let Some(sessions) = self.known.get_mut(&(listener, before))
-        {
-            *sessions -= 1;
-            if *sessions == 0 {
-                self.known.remove(&(listener, before));
+        if let Entry::Occupied(mut same) = self.by_ids.entry(self.hash_of(&route)) {
+            same.get_mut().retain(|other| *other != session);
+            if same.get().is_empty() {
+                same.remove();
             }
         }
-        *self.known.entry((listener, address)).or_default() += 1;
+    }
+
+    /// A session logged on last from another address than `before`.
+    pub(crate) fn moved(&mut self, session: usize, before: Option<IpAddr>, now: Option<IpAddr>) {
+        let route = self.sessions.get(session).and_then(Option::as_ref);
+        if let Some(route) = route.filter(|route| route.access.addresses.is_empty()) {
+            let at = |address| (route.listener, address);
+            recount(&mut self.known, before.map(at), now.map(at));
+        }
     }
 
     /// Whether somebody at this listener lets an address in.
     pub(crate) fn lets_in(&self, listener: ListenerId, address: IpAddr) -> bool {
-        let Some(port) = self.ports.get(&listener) else {
-            return false;
-        };
-        let mut restricted = port.restricted.iter();
-        port.is_open || restricted.any(|index| allows(&self.all[*index].access.addresses, address))
+        let allows = |route: &Route| allows(&route.access.addresses, address);
+        self.ports.get(&listener).is_some_and(|port| {
+            port.open > 0
+                || port.templates.iter().any(allows)
+                || self.of(&port.restricted).any(allows)
+        })
     }
 
-    /// How many sessions of a listener belong to an address: those that name it in their
+    /// How many sessions and templates of a listener belong to an address: those that name it in their
     /// `AllowedRemoteAddresses`, and those that `knows` says logged on from it last.
     pub(crate) fn belonging(
         &self,
@@ -171,15 +161,26 @@ impl Routes {
         address: IpAddr,
         knows: impl Fn(usize) -> bool,
     ) -> usize {
-        let known = self.known.get(&(listener, source(address)));
-        let belongs = |index: &&usize| {
-            let route = &self.all[**index];
-            matches!(route.target, Target::Session(session) if knows(session))
-                || allows(&route.access.addresses, address)
+        let Some(port) = self.ports.get(&listener) else {
+            return 0;
         };
-        let restricted = self.ports.get(&listener).map(|port| &port.restricted[..]);
-        let restricted = restricted.unwrap_or_default().iter();
-        known.copied().unwrap_or_default() + restricted.filter(belongs).count()
+        let names = |route: &Route| {
+            let addresses = &route.access.addresses;
+            !addresses.is_empty() && allows(addresses, address)
+        };
+        let known = self.known.get(&(listener, source(address))).copied();
+        let templates = port.templates.iter().filter(|route| names(route));
+        let restricted = self.of(&port.restricted).filter(|route| {
+            names(route) || matches!(route.target, Target::Session(session) if knows(session))
+        });
+        known.unwrap_or_default() + templates.count() + restricted.count()
+    }
+
+    /// The routes of these sessions.
+    fn of<'a>(&'a self, sessions: &'a [usize]) -> impl Iterator<Item = &'a Route> {
+        sessions
+            .iter()
+            .filter_map(|session| self.sessions[*session].as_ref())
     }
 
     /// The session or template of a listener that a Logon is for: the CompIDs are the same, and so are
@@ -192,8 +193,8 @@ impl Routes {
     ) -> Option<&Route> {
         let (own, peer) = (identity.own_comp_id, identity.peer_comp_id);
         let hash = self.hash(listener, identity.begin_string, own, peer);
-        let sessions = self.by_ids.get(&hash).into_iter().flatten();
-        let templates = self.ports.get(&listener).map(|port| &port.templates);
+        let sessions = self.by_ids.get(&hash).map_or(&[][..], |same| same);
+        let templates = self.ports.get(&listener).map(|port| &port.templates[..]);
         let matches = |route: &&Route| {
             let template = matches!(route.target, Target::Template(_));
             let is = |ours: &[u8], theirs: &[u8]| ours == theirs || template && ours == b"*";
@@ -207,9 +208,8 @@ impl Routes {
                 && fits(&route.peer.sub_id, identity.peer_sub_id)
                 && fits(&route.peer.location_id, identity.peer_location_id)
         };
-        sessions
-            .chain(templates.into_iter().flatten())
-            .map(|index| &self.all[*index])
+        self.of(sessions)
+            .chain(templates.unwrap_or_default())
             .filter(matches)
             .min_by_key(|route| match route.target {
                 Target::Session(_) => {
@@ -223,6 +223,11 @@ impl Routes {
                 }
                 Target::Template(_) => usize::MAX,
             })
+    }
+
+    fn hash_of(&self, route: &Route) -> u64 {
+        let (own, peer) = (&route.own.comp_id, &route.peer.comp_id);
+        self.hash(route.listener, route.begin_string, own, peer)
     }
 
     fn hash(&self, listener: ListenerId, version: BeginString, own: &[u8], peer: &[u8]) -> u64 {
@@ -347,14 +352,12 @@ mod tests {
                         plain.routes.push((target, ids, hosts));
                     }
                     Step::Remove(session) => {
-                        routes.remove(session, |session| plain.known.get(&session).copied());
+                        routes.remove(session, plain.known.get(&session).copied());
                         plain.routes.retain(|route| route.0 != Target::Session(session));
                     }
                     Step::LogOn(session, host) => {
                         let before = plain.known.insert(session, ip(host));
-                        if before != Some(ip(host)) {
-                            routes.logged_on(session, before, ip(host));
-                        }
+                        routes.moved(session, before, Some(ip(host)));
                     }
                 }
                 for (port, host) in [(0, 0), (0, 1), (1, 0), (1, 2)] {
