@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item, ItemUse, Signature, TraitItem, UseTree};
 
@@ -13,6 +14,22 @@ use syn::{Attribute, ImplItem, Item, ItemUse, Signature, TraitItem, UseTree};
 pub const CIRCLE_MAX: usize = 3;
 /// The most lines of a function.
 pub const FUNCTION_LINES_MAX: usize = 100;
+
+/// Names that the files of a folder do without: what lies above them, and what is not theirs.
+pub const UNNAMED: [(&str, &[&str]); 1] = [(
+    "crates/passwords/src",
+    &[
+        "Engine",
+        "Host",
+        "Session",
+        "SessionId",
+        "TcpListener",
+        "TcpStream",
+        "UdpSocket",
+        "UnixListener",
+        "UnixStream",
+    ],
+)];
 
 /// A module by its path from the root of the crate.
 type Module = Vec<String>;
@@ -32,6 +49,8 @@ struct File {
     /// Paths that it names, as they are from the root of the crate.
     named: BTreeSet<Module>,
     functions: Vec<(String, usize)>,
+    /// All identifiers, each with the first line that has it.
+    words: BTreeMap<String, usize>,
 }
 
 impl Crate {
@@ -51,6 +70,7 @@ impl Crate {
                 imports: BTreeMap::new(),
                 named: BTreeSet::new(),
                 functions: Vec::new(),
+                words: BTreeMap::new(),
             };
             let mut reader = Reader {
                 module: file.module.clone(),
@@ -98,6 +118,17 @@ impl Crate {
             let long = file.functions.iter();
             long.filter(|(_, lines)| *lines > FUNCTION_LINES_MAX)
                 .map(|(name, lines)| (&*file.path, name.as_str(), *lines))
+        })
+    }
+
+    /// The files, and which of these names each of them has, with the line.
+    pub fn namers<'a>(
+        &'a self,
+        names: &'a [&'a str],
+    ) -> impl Iterator<Item = (&'a Path, Vec<(&'a str, usize)>)> {
+        self.files.iter().map(|file| {
+            let line = |name: &&'a str| Some((*name, *file.words.get(*name)?));
+            (&*file.path, names.iter().filter_map(line).collect())
         })
     }
 
@@ -228,6 +259,22 @@ impl Reader<'_> {
         }
     }
 
+    fn word(&mut self, word: &syn::Ident) {
+        let line = word.span().start().line;
+        self.file.words.entry(word.to_string()).or_insert(line);
+    }
+
+    /// The identifiers in the arguments of a macro.
+    fn words(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Ident(word) => self.word(&word),
+                TokenTree::Group(group) => self.words(group.stream()),
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+
     fn function(&mut self, signature: &Signature, body: Option<&syn::Block>) {
         let Some(body) = body else { return };
         let lines =
@@ -293,6 +340,16 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_item_use(&mut self, item: &'ast ItemUse) {
         let is_public = !matches!(item.vis, syn::Visibility::Inherited);
         self.import(&item.tree, &[], is_public);
+        visit::visit_item_use(self, item);
+    }
+
+    fn visit_ident(&mut self, word: &'ast syn::Ident) {
+        self.word(word);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        self.words(call.tokens.clone());
+        visit::visit_macro(self, call);
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
@@ -401,6 +458,33 @@ mod tests {
             ("c.rs", "use crate::a::A;"),
         ];
         assert_eq!(circles(&three), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_name_is_found_in_code_and_neither_in_tests_nor_in_text() {
+        let named = |text: &str| -> Vec<(String, usize)> {
+            let read = read(&[("a.rs", text)]);
+            let (_, found) = read.namers(&["Engine"]).next().unwrap();
+            let found = found.into_iter();
+            found.map(|(name, line)| (name.to_owned(), line)).collect()
+        };
+        for text in [
+            "use crate::engine::Engine;",
+            "use crate::{a, engine::{Engine as E}};",
+            "impl<A> crate::engine::Engine<A> {}",
+            "fn f(it: &mut Engine) {}",
+            "fn f() { assert!(matches!(it, Engine { .. })) }",
+            "mod inner { fn f() { g::<Engine>() } }",
+        ] {
+            assert_eq!(named(text), [("Engine".to_owned(), 1)], "{text}");
+        }
+        let clean = "//! The Engine.\nuse crate::error::EngineError;\n/// An [`Engine`].\n\
+            fn f() { say(\"Engine\", say!(\"Engine\")) }\n#[cfg(test)]\nmod tests { use crate::Engine; }";
+        assert_eq!(named(clean), []);
+        assert_eq!(
+            named("\nfn f() {\nEngine::new() }"),
+            [("Engine".to_owned(), 3)]
+        );
     }
 
     #[test]

@@ -70,6 +70,30 @@ fn functions_are_short() {
     nothing(found);
 }
 
+#[test]
+fn folders_do_without_the_names_of_others() {
+    let mut found = Vec::new();
+    let products = products();
+    for (room, names) in imports::UNNAMED {
+        let mut looked_at = 0;
+        for (folder, sources) in &products {
+            for (path, named) in sources.namers(names) {
+                let path = folder.join(path);
+                if !path.starts_with(room) {
+                    continue;
+                }
+                looked_at += 1;
+                let named = named.into_iter();
+                found.extend(
+                    named.map(|(name, line)| format!("{}:{line}: {name} here", path.display())),
+                );
+            }
+        }
+        assert!(looked_at > 1, "{room}: {looked_at} files looked at");
+    }
+    nothing(found);
+}
+
 /// Where crates have their sources.
 fn source_folders() -> Vec<PathBuf> {
     let crates = fs::read_dir(workspace().join("crates")).expect("the crates");

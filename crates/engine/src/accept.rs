@@ -21,7 +21,7 @@ use crate::event::{Event, PeerText, Refusal};
 use crate::host::{ConnId, Host, ListenerId};
 use crate::journal::Disk;
 use crate::lobby::{Guest, Listening, Lobby, Slot};
-use crate::passwords::{Answer, Checker};
+use crate::passwords::{Checker, PasswordAnswer};
 use crate::raise::whose;
 use crate::route::{Password, has_certificate, has_password};
 use crate::tls::Spki;
@@ -159,7 +159,6 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             routes,
             doorman,
             checker,
-            tickets,
             wake_up,
             ..
         } = &mut self.lobby;
@@ -194,12 +193,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     doorman.failed(now.mono, ip, route.target);
                     Refusal::Credentials
                 }
-                Password::Compare(mut question) => {
-                    *tickets += 1;
-                    question.ticket = *tickets;
+                Password::Compare(question) => {
                     let checker = checker.get_or_insert_with(|| Checker::start(places, wake_up));
-                    if checker.ask(question) {
-                        guest.asked = Some(*tickets);
+                    guest.asked = checker.ask(question);
+                    if guest.asked.is_some() {
                         return Ok(());
                     }
                     Refusal::TooManyPending
@@ -217,15 +214,15 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         while let Some((slot, answer)) = self.lobby.compared() {
             count += 1;
             match answer {
-                Answer::Right => self.enter(now, slot, None)?,
-                Answer::Renews(question) => self.enter(now, slot, Some(question))?,
-                Answer::Wrong => {
+                PasswordAnswer::Right => self.enter(now, slot, None)?,
+                PasswordAnswer::Renews(question) => self.enter(now, slot, Some(question))?,
+                PasswordAnswer::Wrong => {
                     if let Some((target, ip)) = self.target(slot) {
                         self.lobby.doorman.failed(now.mono, ip, target);
                     }
                     self.refuse(now, slot, Refusal::Credentials);
                 }
-                Answer::NotChanged => self.refuse(now, slot, Refusal::PasswordNotChanged),
+                PasswordAnswer::NotChanged => self.refuse(now, slot, Refusal::PasswordNotChanged),
             }
         }
         Ok(count)

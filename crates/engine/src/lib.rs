@@ -41,7 +41,6 @@ mod lobby;
 pub mod log;
 mod notes;
 mod obey;
-pub mod passwords;
 mod raise;
 mod release;
 mod resending;
@@ -55,8 +54,10 @@ mod turn;
 pub use fixwire_journal as journal;
 pub use fixwire_journal::canary;
 pub use fixwire_net::network::{Network, NetworkError};
-pub use fixwire_net::{regular, tls, transport};
+pub use fixwire_net::{tls, transport};
+pub use fixwire_passwords as passwords;
 pub use fixwire_protocol as protocol;
+pub use fixwire_sys::regular;
 
 pub use bucket::Rate;
 pub use config::{

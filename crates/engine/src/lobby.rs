@@ -17,7 +17,7 @@ use crate::error::EngineError;
 use crate::event::Refusal;
 use crate::host::WakeUp;
 use crate::host::{ConnId, Host, ListenerId};
-use crate::passwords::{Answer, Checker, Question};
+use crate::passwords::{Checker, PasswordAnswer, Question};
 use crate::route::{Route, Routes};
 use crate::transport::Transport;
 use fixwire_net::network::allows;
@@ -33,8 +33,6 @@ pub(crate) struct Lobby {
     pub(crate) wake_up: WakeUp,
     /// Compares passwords; there when the first one has come.
     pub(crate) checker: Option<Checker>,
-    /// Tells one question from the others.
-    pub(crate) tickets: u64,
 }
 
 pub(crate) struct Listening {
@@ -83,7 +81,6 @@ impl Lobby {
             doorman: Doorman::new(limits.logons),
             wake_up,
             checker: None,
-            tickets: 0,
         }
     }
 
@@ -158,7 +155,7 @@ impl Lobby {
     }
 
     /// The next password that was compared, with the place of whoever waits for it.
-    pub(crate) fn compared(&mut self) -> Option<(usize, Answer)> {
+    pub(crate) fn compared(&mut self) -> Option<(usize, PasswordAnswer)> {
         let checker = self.checker.as_mut()?;
         while let Some((ticket, answer)) = checker.answer() {
             let asked = |slot: &Slot| slot.guest.is_some_and(|guest| guest.asked == Some(ticket));
@@ -171,15 +168,15 @@ impl Lobby {
 
     /// Stores a new password; false when too many wait already. Nothing else keeps the guest from
     /// entering then: its time does not run any more, and nobody overtakes it.
-    pub(crate) fn store(&mut self, slot: usize, session: usize, mut question: Question) -> bool {
+    pub(crate) fn store(&mut self, slot: usize, session: usize, question: Question) -> bool {
         let (Some(guest), Some(checker)) = (&mut self.slots[slot].guest, &mut self.checker) else {
             return false;
         };
-        self.tickets += 1;
-        question.ticket = self.tickets;
-        (guest.asked, guest.enters, guest.deadline) =
-            (Some(self.tickets), Some(session), Mono::NEVER);
-        checker.ask(question)
+        let Some(ticket) = checker.ask(question) else {
+            return false;
+        };
+        (guest.asked, guest.enters, guest.deadline) = (Some(ticket), Some(session), Mono::NEVER);
+        true
     }
 
     /// Whether the new password of a guest has been stored for a session that takes its Logon.

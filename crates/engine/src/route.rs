@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use fixwire_protocol::session::{BeginString, LogonIdentity, Party};
 use fixwire_protocol::{Message, Secret, tag};
@@ -13,7 +12,7 @@ use crate::access::{Target, recount, source};
 use crate::canary::{self, Fault};
 use crate::config::Access;
 use crate::host::{ConnId, Host, ListenerId};
-use crate::passwords::{Question, Task, same};
+use crate::passwords::{Question, same};
 use crate::tls::{self, Pin};
 use fixwire_net::network::allows;
 
@@ -35,7 +34,7 @@ pub(crate) struct Route {
 pub(crate) enum Password {
     Right,
     Wrong,
-    /// Only a comparison elsewhere can tell; the ticket is missing.
+    /// Only a comparison elsewhere can tell.
     Compare(Question),
 }
 
@@ -59,15 +58,12 @@ pub(crate) fn has_password(route: &Route, message: &Message<'_>) -> Password {
         return Password::Right;
     };
     let value = |tag| message.get(tag).unwrap_or_default();
-    Password::Compare(Question {
-        ticket: 0,
-        users: Arc::clone(users),
-        name: value(tag::USERNAME).to_vec(),
-        task: Task::Compare(
-            Secret::from(value(tag::PASSWORD)),
-            message.get(tag::NEW_PASSWORD).map(Secret::from),
-        ),
-    })
+    Password::Compare(Question::compare(
+        users,
+        value(tag::USERNAME),
+        value(tag::PASSWORD),
+        message.get(tag::NEW_PASSWORD),
+    ))
 }
 
 /// The sessions and templates that take connections. Neither a Logon nor a connection costs more when there

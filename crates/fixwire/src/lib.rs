@@ -16,7 +16,7 @@ extern crate self as fixwire;
 
 pub use fixwire_dictionary as dictionary;
 pub use fixwire_engine::{canary, journal, protocol};
-pub use fixwire_engine::{config, descriptors, event, host, passwords};
+pub use fixwire_engine::{config, descriptors, event, host};
 pub use fixwire_engine::{regular, tls, transport};
 pub use fixwire_logs::store;
 pub use fixwire_settings as settings;
@@ -26,6 +26,11 @@ pub use fixwire_settings::dictionaries;
 pub mod log {
     pub use fixwire_engine::log::{Log, LogError, Target};
     pub use fixwire_logs::{FileLog, SqlLog};
+}
+
+/// Users and the hashes of their passwords.
+pub mod passwords {
+    pub use fixwire_engine::passwords::{Users, UsersError, hash};
 }
 
 /// When a session is open, and how that is written.

@@ -8,7 +8,6 @@
 pub mod descriptors;
 pub mod network;
 mod os;
-pub mod regular;
 pub mod tls;
 pub mod transport;
 mod wake_up;

@@ -1,9 +1,10 @@
-//! Every unsafe line of the project.
+//! Every unsafe line of the project, and how its files are opened.
 
 mod bus_error;
 mod file;
 mod map;
 mod private;
+pub mod regular;
 
 pub use bus_error::end_on_bus_error;
 pub use file::{allocate, effective_user};

@@ -6,11 +6,11 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use fixwire_sys::regular;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 
 use super::options::{Authority, Identity, TlsError, TlsPart};
-use crate::regular;
 
 /// The largest file that is read.
 const LARGEST: u64 = 64 << 20;

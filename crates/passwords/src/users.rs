@@ -1,12 +1,4 @@
-//! Passwords: kept as argon2id hashes, compared by threads of their own.
-//!
-//! A comparison takes milliseconds and megabytes on purpose, so it never runs on the engine's thread,
-//! and never more than two run at once. A user that does not exist costs the same.
-//!
-//! ```text
-//! # a password file, mode 0600: one user a line, `fixwire hash-password` makes the second part
-//! TRADER1:$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$...
-//! ```
+//! The users of a session: a file of names and argon2id hashes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,17 +6,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Argon2, Params};
-use fixwire_protocol::Secret;
-
-use crate::host::WakeUp;
-use crate::regular;
+use fixwire_sys::regular;
 
 /// Least memory of a hash, KiB. OWASP Password Storage Cheat Sheet, argon2id.
 const LEAST_MEMORY: u32 = 19_456;
@@ -34,8 +21,6 @@ const LEAST_PASSES: u32 = 2;
 const MOST_MEMORY: u32 = 1 << 20;
 /// Most passes.
 const MOST_PASSES: u32 = 64;
-/// Comparisons at once.
-const THREADS: usize = 2;
 /// Longest password file, bytes.
 const LONGEST_FILE: u64 = 16 << 20;
 /// Longest password that a Logon may change to, bytes.
@@ -158,7 +143,7 @@ impl Users {
     }
 
     /// Compares; takes the same time whether the user exists or not.
-    fn check(&self, name: &[u8], password: &[u8]) -> bool {
+    pub(crate) fn check(&self, name: &[u8], password: &[u8]) -> bool {
         let (hash, known) = {
             let hashes = self.hashes();
             let found = hashes.get(name).or_else(|| hashes.get(&b""[..]));
@@ -176,7 +161,7 @@ impl Users {
 
     /// Gives a user the hash of a new password: first in the file, then here. The file is replaced as a
     /// whole.
-    fn change(&self, name: &[u8], hash: String) -> io::Result<()> {
+    pub(crate) fn change(&self, name: &[u8], hash: String) -> io::Result<()> {
         let Some(path) = &self.file else {
             return Err(io::ErrorKind::Unsupported.into());
         };
@@ -260,124 +245,6 @@ fn replace(path: &Path, hashes: &BTreeMap<Vec<u8>, String>) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Something to do for a user, elsewhere.
-pub(crate) struct Question {
-    /// Whose answer it is.
-    pub(crate) ticket: u64,
-    pub(crate) users: Arc<Users>,
-    pub(crate) name: Vec<u8>,
-    pub(crate) task: Task,
-}
-
-/// What is to be done. Comparing changes nothing: whether the new password is stored is decided when
-/// nothing else keeps the Logon from being accepted.
-pub(crate) enum Task {
-    /// Compares the password; the other is NewPassword(925).
-    Compare(Secret, Option<Secret>),
-    /// Stores the hash of a new password.
-    Store(String),
-}
-
-/// What came of it.
-pub(crate) enum Answer {
-    /// The password is right, and so is what is stored.
-    Right,
-    Wrong,
-    /// The password is right, and this stores the new one; the ticket is missing.
-    Renews(Question),
-    /// The password is right, but the new one could not be stored.
-    NotChanged,
-}
-
-impl Question {
-    fn carry_out(self) -> Answer {
-        let Self {
-            users, name, task, ..
-        } = self;
-        match task {
-            Task::Compare(password, _) if !users.check(&name, &password) => Answer::Wrong,
-            Task::Compare(_, None) => Answer::Right,
-            Task::Compare(_, Some(new)) => match hash(&new) {
-                Ok(hash) => Answer::Renews(Self {
-                    ticket: 0,
-                    users,
-                    name,
-                    task: Task::Store(hash),
-                }),
-                Err(_) => Answer::NotChanged,
-            },
-            Task::Store(hash) => match users.change(&name, hash) {
-                Ok(()) => Answer::Right,
-                Err(_) => Answer::NotChanged,
-            },
-        }
-    }
-}
-
-/// The threads that compare, and store.
-pub(crate) struct Checker {
-    questions: SyncSender<Question>,
-    answers: Receiver<(u64, Answer)>,
-    open: usize,
-}
-
-impl Checker {
-    /// Starts the threads; at most `waiting` questions wait for them.
-    pub(crate) fn start(waiting: usize, wake_up: &WakeUp) -> Self {
-        let (questions, queue) = sync_channel(waiting);
-        let (answer, answers) = channel();
-        let queue = Arc::new(Mutex::new(queue));
-        for _ in 0..THREADS {
-            let (queue, answer, wake_up) =
-                (Arc::clone(&queue), answer.clone(), Arc::clone(wake_up));
-            let thread = thread::Builder::new().name("fixwire-password".into());
-            // Without a thread nobody answers, and whoever waits is closed when its time is over.
-            let _ = thread.spawn(move || compare(&queue, &answer, &wake_up));
-        }
-        Self {
-            questions,
-            answers,
-            open: 0,
-        }
-    }
-
-    /// Asks; false when too many wait already.
-    pub(crate) fn ask(&mut self, question: Question) -> bool {
-        let asked = self.questions.try_send(question).is_ok();
-        self.open += usize::from(asked);
-        asked
-    }
-
-    /// The next answer, if one is there.
-    #[inline]
-    pub(crate) fn answer(&mut self) -> Option<(u64, Answer)> {
-        if self.open == 0 {
-            return None;
-        }
-        let answer = self.answers.try_recv().ok()?;
-        self.open -= 1;
-        Some(answer)
-    }
-}
-
-fn compare(queue: &Mutex<Receiver<Question>>, answers: &Sender<(u64, Answer)>, wake_up: &WakeUp) {
-    loop {
-        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(question) = next else { return };
-        let ticket = question.ticket;
-        if answers.send((ticket, question.carry_out())).is_err() {
-            return;
-        }
-        wake_up();
-    }
-}
-
-/// Whether two texts are the same, in a time that depends on their lengths only.
-pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
-    let differences = a.iter().zip(b).fold(0, |sum, (a, b)| sum | (a ^ b));
-    a.len() == b.len() && std::hint::black_box(differences) == 0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -446,44 +313,6 @@ mod tests {
         );
     }
 
-    /// T6: a change stands in the file, whole, and with its mode.
-    #[test]
-    fn a_new_password_replaces_the_old_one_in_the_file() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("users");
-        let old = hash(b"tiger").unwrap();
-        fs::write(&path, format!("a:{old}\nb:{old}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        let users = Arc::new(Users::read(&path).unwrap());
-        let compare = |users: &Arc<Users>, name: &[u8], password: &[u8], new: &[u8]| Question {
-            ticket: 0,
-            users: Arc::clone(users),
-            name: name.to_vec(),
-            task: Task::Compare(Secret::from(password), Some(Secret::from(new))),
-        };
-        let wrong = compare(&users, b"a", b"lion", b"lion").carry_out();
-        assert!(matches!(wrong, Answer::Wrong));
-        let empty = compare(&users, b"a", b"tiger", b"").carry_out();
-        assert!(matches!(empty, Answer::NotChanged));
-        let Answer::Renews(store) = compare(&users, b"a", b"tiger", b"lion").carry_out() else {
-            panic!("the password is right");
-        };
-        for users in [&*users, &Users::read(&path).unwrap()] {
-            assert!(users.check(b"a", b"tiger"), "comparing changes nothing");
-        }
-        assert!(matches!(store.carry_out(), Answer::Right));
-        assert!(users.change(b"nobody", old.clone()).is_err());
-        for users in [&*users, &Users::read(&path).unwrap()] {
-            assert!(users.check(b"a", b"lion") && !users.check(b"a", b"tiger"));
-            assert!(users.check(b"b", b"tiger"));
-        }
-        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
-        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
-        assert_eq!(names.len(), 1, "nothing is left beside it");
-        let one = Users::one(b"a", &old).unwrap();
-        assert!(one.change(b"a", old).is_err(), "it has no file");
-    }
-
     /// T6: an unknown user burns the same work as a known one: both verify one hash of the same cost.
     #[test]
     fn an_unknown_user_costs_as_much_as_a_known_one() {
@@ -504,39 +333,5 @@ mod tests {
             unknown * 2 > known && known * 2 > unknown,
             "known {known:?}, unknown {unknown:?}"
         );
-    }
-
-    #[test]
-    fn questions_are_answered_by_other_threads_and_bounded() {
-        let hash = hash(b"tiger").unwrap();
-        let users = Arc::new(Users::one(b"me", &hash).unwrap());
-        let wake_up: WakeUp = Arc::new(|| {});
-        let mut checker = Checker::start(4, &wake_up);
-        let question = |ticket, password: &[u8]| Question {
-            ticket,
-            users: Arc::clone(&users),
-            name: b"me".to_vec(),
-            task: Task::Compare(Secret::from(password), None),
-        };
-        let mut asked = 0;
-        while checker.ask(question(asked, if asked == 0 { b"tiger" } else { b"lion" })) {
-            asked += 1;
-        }
-        assert_eq!(THREADS, 2, "docs/security.md says so");
-        assert!((4..=4 + THREADS as u64 + 2).contains(&asked), "{asked}");
-        let mut answers = BTreeMap::new();
-        let begin = Instant::now();
-        while (answers.len() as u64) < asked && begin.elapsed() < Duration::from_secs(60) {
-            answers.extend(checker.answer());
-        }
-        assert!(matches!(answers[&0], Answer::Right));
-        assert!((1..asked).all(|ticket| matches!(answers[&ticket], Answer::Wrong)));
-        assert!(checker.answer().is_none());
-    }
-
-    #[test]
-    fn same_is_same() {
-        assert!(same(b"", b"") && same(b"ab", b"ab"));
-        assert!(!same(b"a", b"") && !same(b"ab", b"ac") && !same(b"ab", b"abc"));
     }
 }

@@ -1,0 +1,215 @@
+//! The threads that compare passwords and store new ones.
+
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use fixwire_protocol::Secret;
+
+use crate::users::{Users, hash};
+
+/// Comparisons at once.
+const THREADS: usize = 2;
+
+/// Wakes whoever waits for an answer; called from the threads.
+type WakeUp = Arc<dyn Fn() + Send + Sync>;
+
+/// Something to do for a user, elsewhere.
+pub struct Question {
+    users: Arc<Users>,
+    name: Vec<u8>,
+    task: Task,
+}
+
+/// What is to be done. Comparing changes nothing: whether the new password is stored is decided when
+/// nothing else keeps the Logon from being accepted.
+enum Task {
+    /// Compares the password; the other is NewPassword(925).
+    Compare(Secret, Option<Secret>),
+    /// Stores the hash of a new password.
+    Store(String),
+}
+
+/// What came of a [`Question`].
+pub enum PasswordAnswer {
+    /// The password is right, and so is what is stored.
+    Right,
+    /// The password is wrong, or the user unknown.
+    Wrong,
+    /// The password is right, and this stores the new one.
+    Renews(Question),
+    /// The password is right, but the new one could not be stored.
+    NotChanged,
+}
+
+impl Question {
+    /// Whether this is the password of a user. When there is a new one, the answer to the right password is
+    /// the question that stores it.
+    #[must_use]
+    pub fn compare(users: &Arc<Users>, name: &[u8], password: &[u8], new: Option<&[u8]>) -> Self {
+        Self {
+            users: Arc::clone(users),
+            name: name.to_vec(),
+            task: Task::Compare(Secret::from(password), new.map(Secret::from)),
+        }
+    }
+
+    fn carry_out(self) -> PasswordAnswer {
+        let Self { users, name, task } = self;
+        match task {
+            Task::Compare(password, _) if !users.check(&name, &password) => PasswordAnswer::Wrong,
+            Task::Compare(_, None) => PasswordAnswer::Right,
+            Task::Compare(_, Some(new)) => match hash(&new) {
+                Ok(hash) => PasswordAnswer::Renews(Self {
+                    users,
+                    name,
+                    task: Task::Store(hash),
+                }),
+                Err(_) => PasswordAnswer::NotChanged,
+            },
+            Task::Store(hash) => match users.change(&name, hash) {
+                Ok(()) => PasswordAnswer::Right,
+                Err(_) => PasswordAnswer::NotChanged,
+            },
+        }
+    }
+}
+
+/// The threads that compare, and store. They end when this is dropped.
+pub struct Checker {
+    questions: SyncSender<(u64, Question)>,
+    answers: Receiver<(u64, PasswordAnswer)>,
+    open: usize,
+    /// The ticket of the last question.
+    tickets: u64,
+}
+
+impl Checker {
+    /// Starts the threads; at most `waiting` questions wait for them.
+    #[must_use]
+    pub fn start(waiting: usize, wake_up: &WakeUp) -> Self {
+        let (questions, queue) = sync_channel(waiting);
+        let (answer, answers) = channel();
+        let queue = Arc::new(Mutex::new(queue));
+        for _ in 0..THREADS {
+            let (queue, answer, wake_up) =
+                (Arc::clone(&queue), answer.clone(), Arc::clone(wake_up));
+            let thread = thread::Builder::new().name("fixwire-password".into());
+            // Without a thread nobody answers, and whoever waits is closed when its time is over.
+            let _ = thread.spawn(move || compare(&queue, &answer, &wake_up));
+        }
+        Self {
+            questions,
+            answers,
+            open: 0,
+            tickets: 0,
+        }
+    }
+
+    /// Asks. Answers the ticket that comes back with the answer; `None` when too many wait already.
+    pub fn ask(&mut self, question: Question) -> Option<u64> {
+        let ticket = self.tickets + 1;
+        self.questions.try_send((ticket, question)).ok()?;
+        self.open += 1;
+        self.tickets = ticket;
+        Some(ticket)
+    }
+
+    /// The next answer with its ticket, if one is there.
+    #[inline]
+    pub fn answer(&mut self) -> Option<(u64, PasswordAnswer)> {
+        if self.open == 0 {
+            return None;
+        }
+        let answer = self.answers.try_recv().ok()?;
+        self.open -= 1;
+        Some(answer)
+    }
+}
+
+fn compare(
+    queue: &Mutex<Receiver<(u64, Question)>>,
+    answers: &Sender<(u64, PasswordAnswer)>,
+    wake_up: &WakeUp,
+) {
+    loop {
+        let next = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((ticket, question)) = next else { return };
+        if answers.send((ticket, question.carry_out())).is_err() {
+            return;
+        }
+        wake_up();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::time::{Duration, Instant};
+
+    /// T6: a change stands in the file, whole, and with its mode.
+    #[test]
+    fn a_new_password_replaces_the_old_one_in_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users");
+        let old = hash(b"tiger").unwrap();
+        fs::write(&path, format!("a:{old}\nb:{old}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let users = Arc::new(Users::read(&path).unwrap());
+        let change = |password: &[u8], new: &[u8]| {
+            Question::compare(&users, b"a", password, Some(new)).carry_out()
+        };
+        assert!(matches!(change(b"lion", b"lion"), PasswordAnswer::Wrong));
+        assert!(matches!(change(b"tiger", b""), PasswordAnswer::NotChanged));
+        let PasswordAnswer::Renews(store) = change(b"tiger", b"lion") else {
+            panic!("the password is right");
+        };
+        for users in [&*users, &Users::read(&path).unwrap()] {
+            assert!(users.check(b"a", b"tiger"), "comparing changes nothing");
+        }
+        assert!(matches!(store.carry_out(), PasswordAnswer::Right));
+        assert!(users.change(b"nobody", old.clone()).is_err());
+        for users in [&*users, &Users::read(&path).unwrap()] {
+            assert!(users.check(b"a", b"lion") && !users.check(b"a", b"tiger"));
+            assert!(users.check(b"b", b"tiger"));
+        }
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let names: Vec<_> = fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(names.len(), 1, "nothing is left beside it");
+        let one = Users::one(b"a", &old).unwrap();
+        assert!(one.change(b"a", old).is_err(), "it has no file");
+    }
+
+    #[test]
+    fn questions_are_answered_by_other_threads_and_bounded() {
+        let hash = hash(b"tiger").unwrap();
+        let users = Arc::new(Users::one(b"me", &hash).unwrap());
+        let wake_up: WakeUp = Arc::new(|| {});
+        let mut checker = Checker::start(4, &wake_up);
+        let question = |password: &[u8]| Question::compare(&users, b"me", password, None);
+        let right = checker.ask(question(b"tiger")).unwrap();
+        let mut asked = 1;
+        while let Some(ticket) = checker.ask(question(b"lion")) {
+            assert_ne!(ticket, right);
+            asked += 1;
+        }
+        assert_eq!(THREADS, 2, "docs/security.md says so");
+        assert!((4..=4 + THREADS + 2).contains(&asked), "{asked}");
+        let mut answers = BTreeMap::new();
+        let begin = Instant::now();
+        while answers.len() < asked && begin.elapsed() < Duration::from_secs(60) {
+            answers.extend(checker.answer());
+        }
+        assert!(matches!(
+            answers.remove(&right),
+            Some(PasswordAnswer::Right)
+        ));
+        assert_eq!(answers.len() + 1, asked);
+        let mut others = answers.values();
+        assert!(others.all(|answer| matches!(answer, PasswordAnswer::Wrong)));
+        assert!(checker.answer().is_none());
+    }
+}

@@ -1,0 +1,34 @@
+//! Passwords: kept as argon2id hashes, compared by threads of their own.
+//!
+//! A comparison takes milliseconds and megabytes on purpose, so it never runs on the thread that asks, and
+//! never more than two run at once. An unknown user costs the same.
+//!
+//! ```text
+//! # a password file, mode 0600: one user a line, `fixwire hash-password` makes the second part
+//! TRADER1:$argon2id$v=19$m=19456,t=2,p=1$c2FsdHNhbHRzYWx0c2FsdA$...
+//! ```
+#![forbid(unsafe_code)]
+
+mod checker;
+mod users;
+
+pub use checker::{Checker, PasswordAnswer, Question};
+pub use users::{Users, UsersError, hash};
+
+/// Whether two texts are the same, in a time that depends on their lengths only.
+#[must_use]
+pub fn same(a: &[u8], b: &[u8]) -> bool {
+    let differences = a.iter().zip(b).fold(0, |sum, (a, b)| sum | (a ^ b));
+    a.len() == b.len() && std::hint::black_box(differences) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn same_is_same() {
+        assert!(same(b"", b"") && same(b"ab", b"ab"));
+        assert!(!same(b"a", b"") && !same(b"ab", b"ac") && !same(b"ab", b"abc"));
+    }
+}
