@@ -1,60 +1,28 @@
-//! The way of a connection from the lobby to a session.
-//!
-//! Nothing is answered and nothing of a session is touched before a Logon for it is complete and has
-//! passed every check. The time for that counts from the first moment, not from the last byte. The
-//! order of checks: address, rate, place, TLS, size, form, Logon, CompIDs, address again, certificate,
-//! lock, password, not already on. A new password is stored last of all, when the session and the
-//! application would take the Logon, and before it is answered.
+//! Accepts connections and Logons: carries out what the [lobby](crate::lobby) has decided.
 
-mod enter;
-
-use std::io::ErrorKind;
-use std::net::{IpAddr, SocketAddr};
-
+use fixwire_passwords::Question;
 use fixwire_protocol::session::identify;
-use fixwire_protocol::{Application, Frame, Mono, Now, frame};
+use fixwire_protocol::{Application, Now};
 
-use crate::access::Target;
 use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
 use crate::event::{Event, PeerText, Refusal};
-use crate::host::{ConnId, Host, ListenerId};
+use crate::host::{Host, ListenerId};
 use crate::journal::Disk;
-use crate::lobby::{Guest, Listening, Lobby, Slot};
-use crate::passwords::{Checker, PasswordAnswer};
-use crate::raise::whose;
-use crate::route::{Password, has_certificate, has_password};
-use crate::tls::Spki;
-use fixwire_net::network::allows;
+use crate::lobby::{ACCEPT_PAUSE, Decision, Guest, Target};
 
 /// Connections taken from one listener in a turn.
 const ACCEPTS_PER_TURN: usize = 16;
-/// Time until an accept that failed is tried again.
-const ACCEPT_PAUSE: u64 = 100_000_000;
-
-/// How a TLS connection begins: a handshake record.
-const TLS_HELLO: &[u8] = &[0x16, 0x03];
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Takes the connections that wait at a listener.
     pub(crate) fn accept(&mut self, now: Now, listener: ListenerId) {
-        let Some(listening) = self.lobby.listening(listener) else {
-            return;
-        };
-        if now.mono < listening.not_before {
-            return;
-        }
-        listening.not_before = Mono(0);
         for _ in 0..ACCEPTS_PER_TURN {
-            match self.host.accept(listener) {
-                Ok(Some((conn, from))) => self.admit(now, listener, conn, from),
+            match self.lobby.accept(&mut self.host, now, listener) {
+                Ok(Some(guest)) => self.admit(now, guest),
                 Ok(None) => return,
                 Err(error) => {
-                    let again = Mono(now.mono.0 + ACCEPT_PAUSE);
-                    if let Some(listening) = self.lobby.listening(listener) {
-                        listening.not_before = again;
-                    }
-                    self.core.timers.engine(again);
+                    self.core.timers.engine(now.mono + ACCEPT_PAUSE);
                     let error = (&error).into();
                     self.core.raise(now, &Event::CannotAccept { error });
                     return;
@@ -63,21 +31,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
-    fn admit(&mut self, now: Now, listener: ListenerId, conn: ConnId, from: SocketAddr) {
-        let deadline = now.mono + self.lobby.logon_time;
-        let guest = Guest {
-            conn,
-            from,
-            listener,
-            deadline,
-            asked: None,
-            enters: None,
-            unannounced: self.host.peer(conn).announced.is_none(),
-        };
-        let room = if self.is_stopping() {
-            Err(Refusal::Stopping)
-        } else {
-            self.lobby.room_for(now, &guest)
+    fn admit(&mut self, now: Now, guest: Guest) {
+        let room = match self.is_stopping() {
+            true => Err(Refusal::Stopping),
+            false => self.lobby.room_for(now, &guest),
         };
         let seated = room.and_then(|leaves| {
             self.make_way(now, leaves);
@@ -85,201 +42,159 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         });
         match seated {
             Ok(slot) => {
-                self.set_owner(conn, Owner::Guest(slot));
-                self.core.timers.engine(deadline);
+                self.set_owner(guest.conn, Owner::Guest(slot));
+                self.core.timers.engine(guest.deadline);
             }
             Err(why) => {
-                self.host.close(conn);
-                let logon = PeerText::default();
+                self.host.close(guest.conn);
+                let (from, logon) = (guest.from, PeerText::default());
                 self.core.raise(now, &Event::Refused { from, why, logon });
             }
         }
     }
 
-    /// Closes the connection that has waited longest, when another one takes its place.
-    fn make_way(&mut self, now: Now, leaves: Option<usize>) {
-        if let Some(slot) = leaves {
-            self.refuse(now, slot, Refusal::MadeWay);
-        }
-    }
-
     /// Reads from a connection that has not logged on.
     pub(crate) fn read_guest(&mut self, now: Now, slot: usize) -> Result<(), EngineError> {
-        let Slot {
-            guest: Some(guest),
-            input,
-        } = &mut self.lobby.slots[slot]
-        else {
-            return Ok(());
-        };
-        let (conn, unannounced, asked) = (guest.conn, guest.unannounced, guest.asked.is_some());
-        let filled = input.fill(&mut self.host, conn);
-        if unannounced && let Some(client) = self.host.peer(conn).announced {
-            match self.lobby.announce(now, slot, client) {
-                Ok(leaves) => self.make_way(now, leaves),
-                Err(why) => {
-                    self.refuse(now, slot, why);
-                    return Ok(());
-                }
-            }
-        }
-        let input = &self.lobby.slots[slot].input;
-        match filled {
-            Ok(0) if !input.is_full() => {
-                self.refuse(now, slot, Refusal::Gone);
-                return Ok(());
-            }
-            Ok(_) => {}
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-            Err(error) => {
-                self.refuse(now, slot, Refusal::of(&error));
-                return Ok(());
-            }
-        }
-        let bytes = input.unread();
-        let why = match frame::next(bytes, input.size()) {
-            // Its password is being compared. Who sends more than fits meanwhile is no peer.
-            _ if asked && !input.is_full() => return Ok(()),
-            Frame::Whole { skip: 0, .. } if !asked => return self.identify(now, slot),
-            Frame::Partial { skip: 0 } if !input.is_full() => return Ok(()),
-            Frame::Whole { skip: 0, .. }
-            | Frame::Partial { skip: 0 }
-            | Frame::TooLarge { skip: 0, .. } => Refusal::TooLarge,
-            _ if bytes.starts_with(TLS_HELLO) => Refusal::TlsUnexpected,
-            _ => Refusal::Garbled,
-        };
-        self.refuse(now, slot, why);
-        Ok(())
-    }
-
-    /// A first message is whole: whose Logon it is, and whether it has the right password.
-    fn identify(&mut self, now: Now, slot: usize) -> Result<(), EngineError> {
-        let Lobby {
-            slots,
-            routes,
-            doorman,
-            checker,
-            wake_up,
-            ..
-        } = &mut self.lobby;
-        let places = slots.len();
-        let Slot {
-            guest: Some(guest),
-            input,
-        } = &mut slots[slot]
-        else {
-            return Ok(());
-        };
-        let bytes = input.unread();
-        let Frame::Whole { skip: 0, len } = frame::next(bytes, input.size()) else {
-            return Ok(());
-        };
-        let message = self.decoder.decode(&bytes[..len]);
-        let ip = guest.from.ip();
-        let why = match identify(&message).map(|it| routes.find(guest.listener, &it)) {
-            None => Refusal::NotALogon,
-            Some(None) => Refusal::UnknownSession,
-            Some(Some(route)) if !allows(&route.access.addresses, ip) => Refusal::AddressNotAllowed,
-            Some(Some(route)) if !has_certificate(&self.host, guest.conn, route) => {
-                let shown = self.host.peer(guest.conn).certificate;
-                Refusal::Certificate(shown.map(|shown| Spki(shown.spki)))
-            }
-            Some(Some(route)) if doorman.keeps_out(now.mono, ip, route.target) => {
-                Refusal::LockedOut
-            }
-            Some(Some(route)) => match has_password(route, &message) {
-                Password::Right => return self.enter(now, slot, None),
-                Password::Wrong => {
-                    doorman.failed(now.mono, ip, route.target);
-                    Refusal::Credentials
-                }
-                Password::Compare(question) => {
-                    let checker = checker.get_or_insert_with(|| Checker::start(places, wake_up));
-                    guest.asked = checker.ask(question);
-                    if guest.asked.is_some() {
-                        return Ok(());
-                    }
-                    Refusal::TooManyPending
-                }
-            },
-        };
-        self.refuse(now, slot, why);
-        Ok(())
+        let (host, decoder) = (&mut self.host, &mut self.decoder);
+        let (leaves, decision) = self.lobby.read(host, decoder, now, slot);
+        self.make_way(now, leaves);
+        self.carry_out(now, slot, decision)
     }
 
     /// Takes what the password threads have found. Answers how much it was.
     #[inline]
     pub(crate) fn take_compared(&mut self, now: Now) -> Result<usize, EngineError> {
         let mut count = 0;
-        while let Some((slot, answer)) = self.lobby.compared() {
+        while let Some((slot, decision)) = self.lobby.compared(&mut self.decoder, now) {
             count += 1;
-            match answer {
-                PasswordAnswer::Right => self.enter(now, slot, None)?,
-                PasswordAnswer::Renews(question) => self.enter(now, slot, Some(question))?,
-                PasswordAnswer::Wrong => {
-                    if let Some((target, ip)) = self.target(slot) {
-                        self.lobby.doorman.failed(now.mono, ip, target);
-                    }
-                    self.refuse(now, slot, Refusal::Credentials);
-                }
-                PasswordAnswer::NotChanged => self.refuse(now, slot, Refusal::PasswordNotChanged),
-            }
+            self.carry_out(now, slot, decision)?;
         }
         Ok(count)
-    }
-
-    /// Whom the Logon in a place is for, and where it comes from.
-    fn target(&mut self, slot: usize) -> Option<(Target, IpAddr)> {
-        let Slot { guest, input } = &self.lobby.slots[slot];
-        let guest = guest.as_ref()?;
-        let bytes = input.unread();
-        let Frame::Whole { skip: 0, len } = frame::next(bytes, input.size()) else {
-            return None;
-        };
-        let message = self.decoder.decode(&bytes[..len]);
-        let route = self
-            .lobby
-            .routes
-            .find(guest.listener, &identify(&message)?)?;
-        Some((route.target, guest.from.ip()))
-    }
-
-    /// Closes a connection that has not logged on, without a message.
-    fn refuse(&mut self, now: Now, slot: usize, why: Refusal) {
-        let Some(guest) = self.lobby.leave(slot) else {
-            return;
-        };
-        let input = &mut self.lobby.slots[slot].input;
-        let bytes = input.unread();
-        let logon = match frame::next(bytes, input.size()) {
-            Frame::Whole { skip: 0, len } => whose(&self.decoder.decode(&bytes[..len])),
-            _ => PeerText::default(),
-        };
-        // A password may stand in it.
-        input.wipe();
-        self.set_owner(guest.conn, Owner::Nobody);
-        self.host.close(guest.conn);
-        let from = guest.from;
-        self.core.raise(now, &Event::Refused { from, why, logon });
     }
 
     /// Closes the connections that have waited too long for their Logon; all of them when the engine
     /// stops. Tries again to accept where that failed.
     pub(crate) fn elapse_guests(&mut self, now: Now) {
-        for slot in 0..self.lobby.slots.len() {
-            if let Some(guest) = self.lobby.slots[slot].guest {
-                if self.is_stopping() {
-                    self.refuse(now, slot, Refusal::Stopping);
-                } else if guest.deadline <= now.mono {
-                    self.refuse(now, slot, Refusal::Timeout);
-                }
+        for slot in 0..self.lobby.places() {
+            if self.is_stopping() {
+                self.refuse(now, slot, Refusal::Stopping);
+            } else if self.lobby.is_late(slot, now.mono) {
+                self.refuse(now, slot, Refusal::Timeout);
             }
         }
-        for index in 0..self.lobby.listeners.len() {
-            let Listening { id, not_before, .. } = self.lobby.listeners[index];
-            if not_before.0 > 0 && not_before <= now.mono {
-                self.accept(now, id);
-            }
+        while let Some(listener) = self.lobby.retries(now.mono) {
+            self.accept(now, listener);
         }
+    }
+
+    fn carry_out(
+        &mut self,
+        now: Now,
+        slot: usize,
+        decision: Result<Decision, Refusal>,
+    ) -> Result<(), EngineError> {
+        let done = match decision {
+            Ok(Decision::Wait) => Ok(()),
+            Ok(Decision::Enter { target, renewal }) => self.enter(now, slot, target, renewal)?,
+            Err(why) => Err(why),
+        };
+        if let Err(why) = done {
+            self.refuse(now, slot, why);
+        }
+        Ok(())
+    }
+
+    /// Closes the connection whose place another one takes.
+    fn make_way(&mut self, now: Now, leaves: Option<usize>) {
+        if let Some(slot) = leaves {
+            self.refuse(now, slot, Refusal::MadeWay);
+        }
+    }
+
+    fn refuse(&mut self, now: Now, slot: usize, why: Refusal) {
+        let (host, decoder) = (&mut self.host, &mut self.decoder);
+        if let Some((conn, event)) = self.lobby.refuse(host, decoder, slot, why) {
+            self.set_owner(conn, Owner::Nobody);
+            self.core.raise(now, &event);
+        }
+    }
+
+    /// The Logon of a guest has passed every check but the last: nobody else may be on. When that holds,
+    /// its new password is stored first, and it comes here again.
+    fn enter(
+        &mut self,
+        now: Now,
+        slot: usize,
+        target: Target,
+        renewal: Option<Question>,
+    ) -> Result<Result<(), Refusal>, EngineError> {
+        let session = match target {
+            Target::Session(session) => session,
+            Target::Template(template) => match self.session_of_template(now, slot, template)? {
+                Ok(session) => session,
+                Err(why) => return Ok(Err(why)),
+            },
+        };
+        let line = &self.core.lines[session];
+        let is_on = line.conn.is_some() && line.leaving.is_none();
+        if is_on || self.lobby.is_kept(session, slot) {
+            return Ok(Err(Refusal::AlreadyConnected));
+        }
+        // Who comes anew does not wait for the rest of the old connection.
+        if let Some(leaving) = line.leaving {
+            self.disconnect(now, session, leaving.why)?;
+        }
+        let mut verdict = self.lobby.enters(slot).then_some(Ok(()));
+        if let Some(question) = renewal {
+            verdict = self.ask_ahead(now, slot, session)?;
+            if let Some(Ok(())) = verdict {
+                return Ok(self.lobby.store(slot, session, question));
+            }
+            // The session refuses the Logon in its own words, and nothing is stored.
+        }
+        self.core.lines[session].asked_ahead = verdict;
+        if let Some(guest) = self.lobby.leave(slot, &mut self.inputs[session]) {
+            self.core.lines[session].peer = Some(guest.from.ip());
+            self.attach(now, session, guest.conn, guest.from)?;
+            self.process(now, session)?;
+        }
+        self.core.lines[session].asked_ahead = None;
+        Ok(Ok(()))
+    }
+
+    /// What becomes of a Logon if its session gets it now: `None` when the session refuses it, otherwise
+    /// what the application says.
+    fn ask_ahead(
+        &mut self,
+        now: Now,
+        slot: usize,
+        session: usize,
+    ) -> Result<Option<Result<(), String>>, EngineError> {
+        self.keep_hours(now, session)?;
+        let Some(logon) = self.lobby.message(&mut self.decoder, slot) else {
+            return Ok(None);
+        };
+        let state = &mut self.core.sessions[session];
+        let taken = state.would_log_on(now, &logon);
+        Ok(taken.then(|| self.app.on_logon_request(now, state.id(), &logon)))
+    }
+
+    /// The session that a template makes, or has made, for the Logon of a guest.
+    fn session_of_template(
+        &mut self,
+        now: Now,
+        slot: usize,
+        template: usize,
+    ) -> Result<Result<usize, Refusal>, EngineError> {
+        let message = self.lobby.message(&mut self.decoder, slot);
+        let Some(wanted) = message.as_ref().and_then(identify) else {
+            return Ok(Err(Refusal::NotALogon));
+        };
+        let template = &self.templates[template];
+        let Some(session) = template.session_for(&wanted) else {
+            return Ok(Err(Refusal::NoName));
+        };
+        let qualified = template.qualified;
+        self.join_or_add(now, session, qualified)
     }
 }

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use fixwire_protocol::session::{LogonIdentity, Party, RESET_DUE, Reason, Role};
 use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 
-use crate::access::Target;
 use crate::canary::{self, Fault};
 use crate::config::{Connection, LONGEST_ID, SessionConfig, Template};
 use crate::connection::Input;
@@ -20,7 +19,7 @@ use crate::host::Host;
 use crate::journal::{Disk, Journal, JournalError, Kind};
 use crate::line::Line;
 use crate::line::dialler::Dialler;
-use crate::lobby::Lobby;
+use crate::lobby::{Lobby, Target};
 
 impl Template {
     /// The session for a Logon; `None` when its ids make no name.
@@ -105,7 +104,7 @@ pub(crate) fn recall_peers<D: Disk>(journal: &Journal<D>, lines: &[Line], lobby:
     for (id, _, _) in journal.sessions() {
         match (journal.peer(id), sessions.get(&id)) {
             (Some(peer), Some(session)) => lobby.know(peer, *session),
-            (Some(peer), None) => lobby.doorman.know_of(peer),
+            (Some(peer), None) => lobby.know_of(peer),
             (None, _) => {}
         }
     }

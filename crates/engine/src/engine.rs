@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 
 use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, Session};
 
-use crate::access::Target;
 use crate::command::Commands;
 use crate::commit::{Core, FLUSH_BYTES};
 use crate::config::{
@@ -26,7 +25,7 @@ use crate::journal::{
     self, Directory, Disk, Journal, JournalError, Memory, OsDisk, Recovered, Torn, Wrote,
 };
 use crate::line::dialler::Dialler;
-use crate::lobby::Lobby;
+use crate::lobby::{Lobby, Target};
 use crate::log::{Feed, FeedStart};
 use crate::notes::Notes;
 use crate::timers::Timers;

@@ -19,7 +19,6 @@
 #![forbid(unsafe_code)]
 
 mod accept;
-mod access;
 mod bucket;
 mod command;
 mod commit;
@@ -44,7 +43,6 @@ mod obey;
 mod raise;
 mod release;
 mod resending;
-mod route;
 pub mod schedule;
 mod throttle;
 mod timers;

@@ -9,8 +9,6 @@ use crate::commit::Core;
 use crate::event::{Event, PeerText, RejectDetails};
 use crate::journal::Disk;
 
-/// The most bytes of a CompID that an event shows.
-const LONGEST_ID: usize = 64;
 /// Fields of a message that are looked at.
 const FIELDS: usize = 64;
 
@@ -87,7 +85,7 @@ impl<D: Disk> Core<D> {
                 Verdict::Disconnect(Reason::NotThisSession | Reason::NotALogon)
             ) =>
             {
-                line.detail = whose(message);
+                line.detail = PeerText::parties(message);
                 return;
             }
             _ => return,
@@ -215,26 +213,4 @@ impl<D: Disk> Core<D> {
             );
         }
     }
-}
-
-/// Whom a first message is from and for.
-pub(crate) fn whose(message: &Message<'_>) -> PeerText {
-    let fields = [
-        ("BeginString=", tag::BEGIN_STRING),
-        (", SenderCompID=", tag::SENDER_COMP_ID),
-        (", SenderSubID=", tag::SENDER_SUB_ID),
-        (", SenderLocationID=", tag::SENDER_LOCATION_ID),
-        (", TargetCompID=", tag::TARGET_COMP_ID),
-        (", TargetSubID=", tag::TARGET_SUB_ID),
-        (", TargetLocationID=", tag::TARGET_LOCATION_ID),
-        (", MsgSeqNum=", tag::MSG_SEQ_NUM),
-    ];
-    let mut shown = Vec::new();
-    for (name, tag) in fields {
-        if let Some(value) = message.get(tag) {
-            shown.extend_from_slice(name.as_bytes());
-            shown.extend_from_slice(&value[..value.len().min(LONGEST_ID)]);
-        }
-    }
-    PeerText::new(&shown)
 }

@@ -14,7 +14,6 @@ use std::net::SocketAddr;
 use fixwire_protocol::session::{Reason, Verdict};
 use fixwire_protocol::{Application, Frame, Mono, Nanos, Now, Parting, SessionId, frame};
 
-use crate::access::Target;
 use crate::engine::{Engine, Owner, Stopping};
 use crate::error::EngineError;
 use crate::event::{Ending, Event, PeerText};
@@ -271,8 +270,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     if reason == Reason::RefusedByApplication
                         && let Some(peer) = self.core.lines[session].peer
                     {
-                        let target = Target::Session(session);
-                        self.lobby.doorman.failed(now.mono, peer, target);
+                        self.lobby.failed(now.mono, peer, session);
                     }
                     return Ok(Some(Ending::Session(reason)));
                 }

@@ -2,8 +2,12 @@
 
 use std::fmt::{self, Write};
 
+use fixwire_protocol::{Message, tag};
+
 /// The most bytes of one text that are kept.
 const LONGEST: usize = 256;
+/// The most bytes of a CompID that are shown.
+const LONGEST_ID: usize = 64;
 
 /// Text that came from a peer or goes to one: at most 256 bytes of it, on one line, with everything but
 /// printable ASCII as `\xNN`.
@@ -26,6 +30,28 @@ impl PeerText {
             let _ = write!(text, "... ({} bytes)", bytes.len());
         }
         Self(text)
+    }
+
+    /// Whom a first message is from and for.
+    pub(crate) fn parties(message: &Message<'_>) -> Self {
+        let fields = [
+            ("BeginString=", tag::BEGIN_STRING),
+            (", SenderCompID=", tag::SENDER_COMP_ID),
+            (", SenderSubID=", tag::SENDER_SUB_ID),
+            (", SenderLocationID=", tag::SENDER_LOCATION_ID),
+            (", TargetCompID=", tag::TARGET_COMP_ID),
+            (", TargetSubID=", tag::TARGET_SUB_ID),
+            (", TargetLocationID=", tag::TARGET_LOCATION_ID),
+            (", MsgSeqNum=", tag::MSG_SEQ_NUM),
+        ];
+        let mut shown = Vec::new();
+        for (name, tag) in fields {
+            if let Some(value) = message.get(tag) {
+                shown.extend_from_slice(name.as_bytes());
+                shown.extend_from_slice(&value[..value.len().min(LONGEST_ID)]);
+            }
+        }
+        Self::new(&shown)
     }
 
     /// Whether there is nothing to show.

@@ -5,45 +5,40 @@ use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 
+use fixwire_net::network::allows;
+use fixwire_passwords::{Question, same};
 use fixwire_protocol::session::{BeginString, LogonIdentity, Party};
 use fixwire_protocol::{Message, Secret, tag};
 
-use crate::access::{Target, recount, source};
+use super::doorman::{Target, recount, source};
 use crate::canary::{self, Fault};
 use crate::config::Access;
-use crate::host::{ConnId, Host, ListenerId};
-use crate::passwords::{Question, same};
-use crate::tls::{self, Pin};
-use fixwire_net::network::allows;
+use crate::host::ListenerId;
+use crate::tls::Pin;
 
 /// A session or template that takes connections.
-pub(crate) struct Route {
-    pub(crate) listener: ListenerId,
-    pub(crate) target: Target,
-    pub(crate) begin_string: BeginString,
-    pub(crate) own: Party,
-    pub(crate) peer: Party,
-    pub(crate) access: Access,
-    pub(crate) username: Vec<u8>,
-    pub(crate) password: Secret,
+pub(super) struct Route {
+    pub(super) listener: ListenerId,
+    pub(super) target: Target,
+    pub(super) begin_string: BeginString,
+    pub(super) own: Party,
+    pub(super) peer: Party,
+    pub(super) access: Access,
+    pub(super) username: Vec<u8>,
+    pub(super) password: Secret,
     /// Certificates of which the peer must show one, if there are any.
-    pub(crate) certificates: Vec<Pin>,
+    pub(super) certificates: Vec<Pin>,
 }
 
 /// What a Logon says of its password.
-pub(crate) enum Password {
+pub(super) enum Password {
     Right,
     Wrong,
     /// Only a comparison elsewhere can tell.
     Compare(Question),
 }
 
-/// Whether the peer has shown a certificate of the session.
-pub(crate) fn has_certificate(host: &impl Host, conn: ConnId, route: &Route) -> bool {
-    route.certificates.is_empty() || tls::allowed(&route.certificates, host.peer(conn).certificate)
-}
-
-pub(crate) fn has_password(route: &Route, message: &Message<'_>) -> Password {
+pub(super) fn has_password(route: &Route, message: &Message<'_>) -> Password {
     let demands = |demanded: &[u8], tag| {
         demanded.is_empty() || same(demanded, message.get(tag).unwrap_or_default())
     };
@@ -69,7 +64,7 @@ pub(crate) fn has_password(route: &Route, message: &Message<'_>) -> Password {
 /// The sessions and templates that take connections. Neither a Logon nor a connection costs more when there
 /// are more sessions, unless they have `AllowedRemoteAddresses`, which are looked at one by one.
 #[derive(Default)]
-pub(crate) struct Routes {
+pub(super) struct Routes {
     /// The route of each session that has one.
     sessions: Vec<Option<Route>>,
     /// Sessions by a hash of listener, BeginString and CompIDs.
@@ -92,7 +87,7 @@ struct Port {
 
 impl Routes {
     /// A template more, or a session that has no route; that logged on last from `known`.
-    pub(crate) fn add(&mut self, route: Route, known: Option<IpAddr>) {
+    pub(super) fn add(&mut self, route: Route, known: Option<IpAddr>) {
         let port = self.ports.entry(route.listener).or_default();
         let session = match route.target {
             Target::Template(_) => return port.templates.push(route),
@@ -112,7 +107,7 @@ impl Routes {
     }
 
     /// The route of a session goes; it logged on last from `known`.
-    pub(crate) fn remove(&mut self, session: usize, known: Option<IpAddr>) {
+    pub(super) fn remove(&mut self, session: usize, known: Option<IpAddr>) {
         self.moved(session, known, None);
         let Some(route) = self.sessions.get_mut(session).and_then(Option::take) else {
             return;
@@ -131,7 +126,7 @@ impl Routes {
     }
 
     /// A session logged on last from another address than `before`.
-    pub(crate) fn moved(&mut self, session: usize, before: Option<IpAddr>, now: Option<IpAddr>) {
+    pub(super) fn moved(&mut self, session: usize, before: Option<IpAddr>, now: Option<IpAddr>) {
         let route = self.sessions.get(session).and_then(Option::as_ref);
         if let Some(route) = route.filter(|route| route.access.addresses.is_empty()) {
             let at = |address| (route.listener, address);
@@ -140,7 +135,7 @@ impl Routes {
     }
 
     /// Whether somebody at this listener lets an address in.
-    pub(crate) fn lets_in(&self, listener: ListenerId, address: IpAddr) -> bool {
+    pub(super) fn lets_in(&self, listener: ListenerId, address: IpAddr) -> bool {
         let allows = |route: &Route| allows(&route.access.addresses, address);
         self.ports.get(&listener).is_some_and(|port| {
             port.open > 0
@@ -151,7 +146,7 @@ impl Routes {
 
     /// How many sessions and templates of a listener belong to an address: those that name it in their
     /// `AllowedRemoteAddresses`, and those that `knows` says logged on from it last.
-    pub(crate) fn belonging(
+    pub(super) fn belonging(
         &self,
         listener: ListenerId,
         address: IpAddr,
@@ -182,7 +177,7 @@ impl Routes {
     /// The session or template of a listener that a Logon is for: the CompIDs are the same, and so are
     /// those SubIDs and LocationIDs that it has. A session goes before a template, and whoever has most of
     /// them before the others; of templates, the first one.
-    pub(crate) fn find(
+    pub(super) fn find(
         &self,
         listener: ListenerId,
         identity: &LogonIdentity<'_>,

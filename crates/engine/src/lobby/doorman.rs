@@ -36,7 +36,7 @@ const FIRST_LOCK: Nanos = Nanos(1_000_000_000);
 const LONGEST_LOCK: Nanos = Nanos(15 * 60 * 1_000_000_000);
 
 /// The address that is counted: a host has one IPv4 address, but 2^64 of IPv6.
-pub(crate) fn source(address: IpAddr) -> IpAddr {
+pub(super) fn source(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)))
@@ -61,7 +61,7 @@ struct Lock {
 }
 
 /// Remembers who tried, within bounds.
-pub(crate) struct Doorman {
+pub(super) struct Doorman {
     limits: LogonLimits,
     everybody: Bucket,
     addresses: HashMap<IpAddr, Bucket>,
@@ -76,7 +76,7 @@ pub(crate) struct Doorman {
 }
 
 impl Doorman {
-    pub(crate) fn new(limits: LogonLimits) -> Self {
+    pub(super) fn new(limits: LogonLimits) -> Self {
         Self {
             everybody: Bucket::new(&Rate::per_minute(limits.failures_per_minute)),
             limits,
@@ -90,12 +90,12 @@ impl Doorman {
     }
 
     /// Whether a session logged on from this address last.
-    pub(crate) fn knows(&self, session: usize, address: IpAddr) -> bool {
+    pub(super) fn knows(&self, session: usize, address: IpAddr) -> bool {
         self.known.get(&session) == Some(&source(address))
     }
 
     /// Somebody connects: whether they may try. Sessions may belong to the address.
-    pub(crate) fn connects(&mut self, now: Mono, address: IpAddr, belongs: bool) -> bool {
+    pub(super) fn connects(&mut self, now: Mono, address: IpAddr, belongs: bool) -> bool {
         let address = source(address);
         let count = self.limits.failures_per_minute_and_address;
         let (table, count) = match belongs {
@@ -117,7 +117,7 @@ impl Doorman {
     }
 
     /// Whether this address is locked out of a session, or too many have tried to get into it.
-    pub(crate) fn keeps_out(&mut self, now: Mono, address: IpAddr, target: Target) -> bool {
+    pub(super) fn keeps_out(&mut self, now: Mono, address: IpAddr, target: Target) -> bool {
         let address = source(address);
         if let Some(lock) = self.locks.get(&(address, target))
             && now < lock.until
@@ -131,7 +131,7 @@ impl Doorman {
     }
 
     /// A wrong password, or a user that does not exist.
-    pub(crate) fn failed(&mut self, now: Mono, address: IpAddr, target: Target) {
+    pub(super) fn failed(&mut self, now: Mono, address: IpAddr, target: Target) {
         let address = source(address);
         let rate = Rate::per_minute(self.limits.failures_per_minute_and_session);
         remember(&mut self.targets, target, |bucket| bucket.is_full(now))
@@ -159,7 +159,7 @@ impl Doorman {
     }
 
     /// A session has logged on from here: the attempt counts for nothing.
-    pub(crate) fn succeeded(&mut self, address: IpAddr, session: usize) {
+    pub(super) fn succeeded(&mut self, address: IpAddr, session: usize) {
         let address = source(address);
         self.locks.remove(&(address, Target::Session(session)));
         self.everybody.give_back();
@@ -171,17 +171,17 @@ impl Doorman {
     }
 
     /// A session that is not there yet logged on from here when the engine ran before.
-    pub(crate) fn know_of(&mut self, address: IpAddr) {
+    pub(super) fn know_of(&mut self, address: IpAddr) {
         *self.known_from.entry(source(address)).or_default() += 1;
     }
 
     /// The address from which a session logged on last.
-    pub(crate) fn address_of(&self, session: usize) -> Option<IpAddr> {
+    pub(super) fn address_of(&self, session: usize) -> Option<IpAddr> {
         self.known.get(&session).copied()
     }
 
     /// A session logged on from here last. Answers from where it had before.
-    pub(crate) fn know(&mut self, address: IpAddr, session: usize) -> Option<IpAddr> {
+    pub(super) fn know(&mut self, address: IpAddr, session: usize) -> Option<IpAddr> {
         let address = source(address);
         let before = self.known.insert(session, address);
         recount(&mut self.known_from, before, Some(address));
@@ -190,7 +190,7 @@ impl Doorman {
 }
 
 /// One that was counted under `before` is counted under `now`.
-pub(crate) fn recount<K: Copy + Eq + Hash>(
+pub(super) fn recount<K: Copy + Eq + Hash>(
     counts: &mut HashMap<K, usize>,
     before: Option<K>,
     now: Option<K>,

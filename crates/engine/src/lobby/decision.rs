@@ -1,0 +1,319 @@
+//! What becomes of a guest: the first message is read and every check is made that needs no session.
+
+use std::io::{self, ErrorKind};
+
+use fixwire_net::network::allows;
+use fixwire_passwords::{Checker, PasswordAnswer, Question};
+use fixwire_protocol::session::identify;
+use fixwire_protocol::{Decoder, Frame, Message, Mono, Now, frame};
+
+use super::doorman::Target;
+use super::route::{Password, has_password};
+use super::{Guest, Lobby, Slot};
+use crate::connection::Input;
+use crate::event::{Event, PeerText, Refusal};
+use crate::host::{ConnId, Host};
+use crate::tls::{self, Spki};
+
+/// How a TLS connection begins: a handshake record.
+const TLS_HELLO: &[u8] = &[0x16, 0x03];
+
+/// What becomes of a guest that is not refused.
+pub(crate) enum Decision {
+    /// It waits: for more bytes, or for its password.
+    Wait,
+    /// Its Logon is for this session or template, and has passed every check but the last: nobody else may
+    /// be on. The new password of `renewal` is stored before.
+    Enter {
+        target: Target,
+        renewal: Option<Question>,
+    },
+}
+
+impl Lobby {
+    /// Reads once from a guest's connection. Answers also who has to make way for it: the client that a load
+    /// balancer announces may take the place of another guest.
+    pub(crate) fn read(
+        &mut self,
+        host: &mut impl Host,
+        decoder: &mut Decoder,
+        now: Now,
+        slot: usize,
+    ) -> (Option<usize>, Result<Decision, Refusal>) {
+        let Slot { guest, input } = &mut self.slots[slot];
+        let Some(guest) = guest else {
+            return (None, Ok(Decision::Wait));
+        };
+        let filled = input.fill(host, guest.conn);
+        match self.announce(host, now, slot) {
+            Ok(leaves) => (leaves, self.decide(host, decoder, now, slot, filled)),
+            Err(why) => (None, Err(why)),
+        }
+    }
+
+    /// The next guest whose password was compared or stored, and what becomes of it.
+    pub(crate) fn compared(
+        &mut self,
+        decoder: &mut Decoder,
+        now: Now,
+    ) -> Option<(usize, Result<Decision, Refusal>)> {
+        let checker = self.checker.as_mut()?;
+        loop {
+            let (ticket, answer) = checker.answer()?;
+            let asked = |slot: &Slot| slot.guest.is_some_and(|guest| guest.asked == Some(ticket));
+            if let Some(slot) = self.slots.iter().position(asked) {
+                return Some((slot, self.answered(decoder, now, slot, answer)));
+            }
+        }
+    }
+
+    /// The first message of a guest, when it is whole.
+    pub(crate) fn message<'a>(
+        &'a self,
+        decoder: &'a mut Decoder,
+        slot: usize,
+    ) -> Option<Message<'a>> {
+        let input = &self.slots[slot].input;
+        let bytes = input.unread();
+        match frame::next(bytes, input.size()) {
+            Frame::Whole { skip: 0, len } => Some(decoder.decode(&bytes[..len])),
+            _ => None,
+        }
+    }
+
+    /// Stores the new password of a guest for the session that takes its Logon. Nothing else keeps the guest
+    /// from entering then: its time does not run any more, and nobody overtakes it.
+    pub(crate) fn store(
+        &mut self,
+        slot: usize,
+        session: usize,
+        question: Question,
+    ) -> Result<(), Refusal> {
+        let checker = self.checker.as_mut();
+        let ticket = checker.and_then(|checker| checker.ask(question));
+        let ticket = ticket.ok_or(Refusal::TooManyPending)?;
+        if let Some(guest) = &mut self.slots[slot].guest {
+            (guest.asked, guest.enters) = (Some(ticket), Some(session));
+            guest.deadline = Mono::NEVER;
+        }
+        Ok(())
+    }
+
+    /// Whether the new password of a guest has been stored for a session that takes its Logon.
+    pub(crate) fn enters(&self, slot: usize) -> bool {
+        let guest = self.slots[slot].guest;
+        guest.is_some_and(|guest| guest.enters.is_some())
+    }
+
+    /// Whether somebody else is about to enter a session.
+    pub(crate) fn is_kept(&self, session: usize, from: usize) -> bool {
+        let mut slots = self.slots.iter().enumerate();
+        slots.any(|(index, Slot { guest, .. })| {
+            index != from && guest.is_some_and(|guest| guest.enters == Some(session))
+        })
+    }
+
+    /// A guest goes to its session, and what it has said into the session's buffer.
+    pub(crate) fn leave(&mut self, slot: usize, input: &mut Input) -> Option<Guest> {
+        let place = &mut self.slots[slot];
+        let guest = place.guest.take()?;
+        input.take_over(&mut place.input);
+        Some(guest)
+    }
+
+    /// Closes the connection of a guest without a message. Answers which one that was, and what to report.
+    pub(crate) fn refuse(
+        &mut self,
+        host: &mut impl Host,
+        decoder: &mut Decoder,
+        slot: usize,
+        why: Refusal,
+    ) -> Option<(ConnId, Event)> {
+        let Guest { conn, from, .. } = self.slots[slot].guest.take()?;
+        let message = self.message(decoder, slot);
+        let logon = message.map_or_else(PeerText::default, |it| PeerText::parties(&it));
+        // A password may stand in it.
+        self.slots[slot].input.wipe();
+        host.close(conn);
+        Some((conn, Event::Refused { from, why, logon }))
+    }
+
+    /// What a read has brought: whose Logon it is, and whether it has the right password.
+    fn decide(
+        &mut self,
+        host: &impl Host,
+        decoder: &mut Decoder,
+        now: Now,
+        slot: usize,
+        filled: io::Result<usize>,
+    ) -> Result<Decision, Refusal> {
+        let places = self.slots.len();
+        let Slot { guest, input } = &mut self.slots[slot];
+        let Some(guest) = guest else {
+            return Ok(Decision::Wait);
+        };
+        let Some(len) = first_message(input, filled, guest.asked.is_some())? else {
+            return Ok(Decision::Wait);
+        };
+        let message = decoder.decode(&input.unread()[..len]);
+        let identity = identify(&message).ok_or(Refusal::NotALogon)?;
+        let route = self.routes.find(guest.listener, &identity);
+        let route = route.ok_or(Refusal::UnknownSession)?;
+        let (ip, target) = (guest.from.ip(), route.target);
+        if !allows(&route.access.addresses, ip) {
+            return Err(Refusal::AddressNotAllowed);
+        }
+        let shown = || host.peer(guest.conn).certificate;
+        if !route.certificates.is_empty() && !tls::allowed(&route.certificates, shown()) {
+            return Err(Refusal::Certificate(shown().map(|shown| Spki(shown.spki))));
+        }
+        if self.doorman.keeps_out(now.mono, ip, target) {
+            return Err(Refusal::LockedOut);
+        }
+        match has_password(route, &message) {
+            Password::Right => {
+                let renewal = None;
+                Ok(Decision::Enter { target, renewal })
+            }
+            Password::Wrong => {
+                self.doorman.failed(now.mono, ip, target);
+                Err(Refusal::Credentials)
+            }
+            Password::Compare(question) => {
+                let start = || Checker::start(places, &self.wake_up);
+                guest.asked = self.checker.get_or_insert_with(start).ask(question);
+                let asked = guest.asked.ok_or(Refusal::TooManyPending);
+                asked.map(|_| Decision::Wait)
+            }
+        }
+    }
+
+    /// What the password threads have found.
+    fn answered(
+        &mut self,
+        decoder: &mut Decoder,
+        now: Now,
+        slot: usize,
+        answer: PasswordAnswer,
+    ) -> Result<Decision, Refusal> {
+        let target = self.target(decoder, slot);
+        let renewal = match answer {
+            PasswordAnswer::Right => None,
+            PasswordAnswer::Renews(question) => Some(question),
+            PasswordAnswer::NotChanged => return Err(Refusal::PasswordNotChanged),
+            PasswordAnswer::Wrong => {
+                if let (Some(target), Some(guest)) = (target, self.slots[slot].guest) {
+                    self.doorman.failed(now.mono, guest.from.ip(), target);
+                }
+                return Err(Refusal::Credentials);
+            }
+        };
+        // It may have been removed while the password was compared.
+        let target = target.ok_or(Refusal::UnknownSession)?;
+        Ok(Decision::Enter { target, renewal })
+    }
+
+    /// Whom the Logon of a guest is for.
+    fn target(&self, decoder: &mut Decoder, slot: usize) -> Option<Target> {
+        let listener = self.slots[slot].guest?.listener;
+        let message = self.message(decoder, slot)?;
+        let route = self.routes.find(listener, &identify(&message)?);
+        route.map(|route| route.target)
+    }
+}
+
+/// The length of the first message, when a read has made it whole. While its password is being compared the
+/// guest waits; who sends more than fits meanwhile is no peer.
+fn first_message(
+    input: &Input,
+    filled: io::Result<usize>,
+    asked: bool,
+) -> Result<Option<usize>, Refusal> {
+    let is_full = input.is_full();
+    match filled {
+        Ok(0) if !is_full => return Err(Refusal::Gone),
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+        Err(error) => return Err(Refusal::of(&error)),
+    }
+    let bytes = input.unread();
+    match frame::next(bytes, input.size()) {
+        _ if asked && !is_full => Ok(None),
+        Frame::Whole { skip: 0, len } if !asked => Ok(Some(len)),
+        Frame::Partial { skip: 0 } if !is_full => Ok(None),
+        Frame::Whole { skip: 0, .. }
+        | Frame::Partial { skip: 0 }
+        | Frame::TooLarge { skip: 0, .. } => Err(Refusal::TooLarge),
+        _ if bytes.starts_with(TLS_HELLO) => Err(Refusal::TlsUnexpected),
+        _ => Err(Refusal::Garbled),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fixwire_protocol::session::{BeginString, Config, Role};
+
+    use super::*;
+    use crate::config::{Connection, Limits, SessionConfig};
+    use crate::host::sim::{SimHost, SimNet, Weather};
+    use crate::journal::sim::SimDisk;
+
+    fn framed(body: &str) -> Vec<u8> {
+        let whole = format!("8=FIX.4.4|9={}|{body}", body.len()).replace('|', "\x01");
+        let sum = frame::check_sum(whole.as_bytes());
+        format!("{whole}10={sum:03}\x01").into_bytes()
+    }
+
+    /// No engine is needed to see what the lobby makes of a first message, in two parts.
+    #[test]
+    fn a_guest_waits_until_its_first_message_decides() {
+        let net = SimNet::new(
+            1,
+            Weather {
+                splits: false,
+                cuts: false,
+                room: 4096,
+            },
+        );
+        let mut host = SimHost::new(0, &net, &SimDisk::new());
+        let listen = "127.0.0.1:5001".parse().unwrap();
+        let mut fix = Config::new(BeginString::Fix44, Role::Acceptor, b"HOUSE", b"PEER");
+        fix.password = "tiger".into();
+        let config = SessionConfig::new("it", fix, Connection::Acceptor { listen });
+        let mut lobby = Lobby::new(&Limits::default(), host.wake_up());
+        let target = Target::Session(7);
+        lobby.route(&mut host, listen, target, &config).unwrap();
+        let listener = lobby.listeners[0].id;
+        let mut decoder = Decoder::with_capacity(64);
+        let now = net.now();
+        for (kind, peer, password, expected) in [
+            ("A", "PEER", "tiger", Ok(target)),
+            ("A", "PEER", "lion", Err(Refusal::Credentials)),
+            ("A", "STRANGER", "tiger", Err(Refusal::UnknownSession)),
+            ("0", "PEER", "tiger", Err(Refusal::NotALogon)),
+        ] {
+            let dialler = net.connect(1, 5001).unwrap();
+            let guest = lobby.accept(&mut host, now, listener).unwrap().unwrap();
+            assert_eq!(lobby.room_for(now, &guest), Ok(None));
+            let slot = lobby.seat(guest).unwrap();
+            let body = format!("35={kind}|34=1|49={peer}|56=HOUSE|554={password}|");
+            let bytes = framed(&body);
+            let (first, rest) = bytes.split_at(20);
+            net.write(dialler, first).unwrap();
+            let waits = lobby.read(&mut host, &mut decoder, now, slot);
+            assert!(matches!(waits, (None, Ok(Decision::Wait))), "{body}");
+            net.write(dialler, rest).unwrap();
+            let (made_way, decision) = lobby.read(&mut host, &mut decoder, now, slot);
+            let entered = decision.map(|decision| match decision {
+                Decision::Enter { target, .. } => target,
+                Decision::Wait => panic!("{body}: still waits"),
+            });
+            assert_eq!((made_way, entered), (None, expected), "{body}");
+            let why = expected.err().unwrap_or(Refusal::AlreadyConnected);
+            let refused = lobby.refuse(&mut host, &mut decoder, slot, why);
+            let (conn, event) = refused.unwrap();
+            assert_eq!(conn, guest.conn);
+            assert!(event.to_string().contains(peer), "{event}");
+        }
+    }
+}

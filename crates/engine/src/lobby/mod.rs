@@ -1,0 +1,221 @@
+//! The lobby: a bounded pool of connections that have not logged on.
+//!
+//! Before its Logon nobody can tell a peer from a stranger at the same address (NAT, a proxy, a load
+//! balancer), so a full pool would keep peers out. An address that sessions belong to therefore has
+//! places of its own: a new connection from there takes the place of the one that has waited longest,
+//! from the same address when that has its share, otherwise of a stranger.
+//!
+//! Nothing is answered and nothing of a session is touched before a Logon for it is complete and has
+//! passed every check. The time for that counts from the first moment, not from the last byte. The
+//! order of checks: address, rate, place, TLS, size, form, Logon, CompIDs, address again, certificate,
+//! lock, password, not already on. A new password is stored last of all, when the session and the
+//! application would take the Logon, and before it is answered.
+//!
+//! The lobby closes the connections that it refuses. It knows sessions by their numbers only: whoever owns
+//! it raises the events and gives a connection to the session that its Logon is for.
+
+mod admission;
+mod decision;
+mod doorman;
+mod route;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use fixwire_passwords::Checker;
+use fixwire_protocol::{Mono, Nanos};
+
+pub(crate) use self::admission::ACCEPT_PAUSE;
+pub(crate) use self::decision::Decision;
+pub(crate) use self::doorman::Target;
+use self::doorman::{Doorman, source};
+use self::route::{Route, Routes};
+use crate::config::{Limits, SessionConfig};
+use crate::connection::Input;
+use crate::error::EngineError;
+use crate::host::{ConnId, Host, ListenerId, WakeUp};
+use crate::transport::Transport;
+
+/// The pool of connections without a session.
+pub(crate) struct Lobby {
+    slots: Vec<Slot>,
+    per_address: usize,
+    logon_time: Nanos,
+    listeners: Vec<Listening>,
+    routes: Routes,
+    doorman: Doorman,
+    wake_up: WakeUp,
+    /// Compares passwords; there when the first one has come.
+    checker: Option<Checker>,
+}
+
+struct Listening {
+    id: ListenerId,
+    /// As it was configured; sessions with port 0 and one address share a port.
+    asked: SocketAddr,
+    at: SocketAddr,
+    /// What happens to a connection here before its Logon.
+    transport: Transport,
+    /// After a failure nothing is accepted before this.
+    not_before: Mono,
+}
+
+/// A place for a guest.
+struct Slot {
+    guest: Option<Guest>,
+    input: Input,
+}
+
+/// A connection that has not logged on.
+#[derive(Clone, Copy)]
+pub(crate) struct Guest {
+    pub(crate) conn: ConnId,
+    pub(crate) from: SocketAddr,
+    listener: ListenerId,
+    /// Until when it may wait.
+    pub(crate) deadline: Mono,
+    /// The ticket of its password, while that is compared.
+    asked: Option<u64>,
+    /// The session that nobody else may enter, while a new password for its Logon is stored: nothing in
+    /// the session or the application has anything against it.
+    enters: Option<usize>,
+    /// `from` is a load balancer, and the client is not known yet.
+    unannounced: bool,
+}
+
+impl Lobby {
+    pub(crate) fn new(limits: &Limits, wake_up: WakeUp) -> Self {
+        let slot = |_| Slot {
+            guest: None,
+            input: Input::new(limits.logon_bytes),
+        };
+        Self {
+            slots: (0..limits.pending).map(slot).collect(),
+            per_address: limits.pending_per_address,
+            logon_time: Nanos::from(limits.logon_time),
+            listeners: Vec::new(),
+            routes: Routes::default(),
+            doorman: Doorman::new(limits.logons),
+            wake_up,
+            checker: None,
+        }
+    }
+
+    /// Connections at this address may be for this session or template; listens there if nobody does
+    /// yet.
+    pub(crate) fn route(
+        &mut self,
+        host: &mut impl Host,
+        listen: SocketAddr,
+        target: Target,
+        config: &SessionConfig,
+    ) -> Result<(), EngineError> {
+        let known = self
+            .listeners
+            .iter()
+            .find(|listening| listening.asked == listen);
+        let listener = match known {
+            Some(listening) if !listening.transport.shares_listener(&config.transport) => {
+                let source = io::Error::other("it is open already, with other TLS or balancers");
+                return Err(EngineError::Listen { at: listen, source });
+            }
+            Some(listening) => listening.id,
+            None => {
+                let result = host.listen(listen, &config.transport);
+                let (id, at) =
+                    result.map_err(|source| EngineError::Listen { at: listen, source })?;
+                self.listeners.push(Listening {
+                    id,
+                    asked: listen,
+                    at,
+                    transport: config.transport.clone(),
+                    not_before: Mono(0),
+                });
+                id
+            }
+        };
+        let known = match target {
+            Target::Session(session) => self.doorman.address_of(session),
+            Target::Template(_) => None,
+        };
+        let route = Route {
+            listener,
+            target,
+            begin_string: config.session.begin_string,
+            own: config.session.own.clone(),
+            peer: config.session.peer.clone(),
+            access: config.access.clone(),
+            username: config.session.username.clone(),
+            password: config.session.password.clone(),
+            certificates: config.transport.certificates.clone(),
+        };
+        self.routes.add(route, known);
+        Ok(())
+    }
+
+    /// Connections are no longer for this session.
+    pub(crate) fn unroute(&mut self, session: usize) {
+        let known = self.doorman.address_of(session);
+        self.routes.remove(session, known);
+    }
+
+    /// A session has logged on from here.
+    pub(crate) fn logged_on(&mut self, address: IpAddr, session: usize) {
+        self.doorman.succeeded(address, session);
+        self.know(address, session);
+    }
+
+    /// A session logged on from here last.
+    pub(crate) fn know(&mut self, address: IpAddr, session: usize) {
+        let before = self.doorman.know(address, session);
+        self.routes.moved(session, before, Some(source(address)));
+    }
+
+    /// A session that is not there yet logged on from here when the engine ran before.
+    pub(crate) fn know_of(&mut self, address: IpAddr) {
+        self.doorman.know_of(address);
+    }
+
+    /// The application has refused a Logon for a session.
+    pub(crate) fn failed(&mut self, now: Mono, address: IpAddr, session: usize) {
+        self.doorman.failed(now, address, Target::Session(session));
+    }
+
+    /// Where connections are taken.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.listeners.iter().map(|listening| listening.at)
+    }
+
+    /// Where other machines may connect without TLS.
+    pub(crate) fn unprotected(&self) -> impl Iterator<Item = SocketAddr> {
+        let open = self.listeners.iter().filter(|listening| {
+            listening.transport.tls.is_none() && !listening.at.ip().is_loopback()
+        });
+        open.map(|listening| listening.at)
+    }
+
+    /// The earliest time at which somebody has waited too long.
+    pub(crate) fn due(&self) -> Option<Mono> {
+        let guests = self.slots.iter().filter_map(|slot| slot.guest);
+        let late = guests.map(|guest| guest.deadline).min();
+        let accepts = self.listeners.iter().map(|listening| listening.not_before);
+        late.into_iter().chain(accepts.filter(|at| at.0 > 0)).min()
+    }
+
+    /// How many guests there may be.
+    pub(crate) fn places(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Whether a guest has waited too long for its Logon.
+    pub(crate) fn is_late(&self, slot: usize, now: Mono) -> bool {
+        let guest = self.slots[slot].guest;
+        guest.is_some_and(|guest| guest.deadline <= now)
+    }
+
+    fn listening(&mut self, id: ListenerId) -> Option<&mut Listening> {
+        self.listeners
+            .iter_mut()
+            .find(|listening| listening.id == id)
+    }
+}
