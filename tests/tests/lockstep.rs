@@ -156,10 +156,15 @@ impl End {
     fn follow(&mut self, now: Now, verdict: Verdict) {
         self.seal(now);
         match verdict {
-            Verdict::Handled | Verdict::Deliver | Verdict::Duplicate | Verdict::Rejected => {}
-            Verdict::Replay(range) => {
-                assert!(*range.start() >= 1 && *range.end() < self.session.next_out());
+            Verdict::Handled
+            | Verdict::RejectSent
+            | Verdict::Deliver
+            | Verdict::Duplicate
+            | Verdict::Rejected
+            | Verdict::Ended { .. } => {}
+            Verdict::LoggedOn | Verdict::Replay => {
                 while let Some(number) = self.session.replay_due() {
+                    assert!((1..self.session.next_out()).contains(&number));
                     let stored = self.stored.get(&number).map(Vec::as_slice);
                     self.session.replay(now, stored, &mut self.outbox);
                     self.seal(now);

@@ -136,12 +136,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             },
         };
         let line = &self.core.lines[session];
-        let is_on = line.conn.is_some() && line.leaving.is_none();
+        let is_on = line.link.is_some() && line.leaving().is_none();
         if is_on || self.lobby.is_kept(session, slot) {
             return Ok(Err(Refusal::AlreadyConnected));
         }
         // Who comes anew does not wait for the rest of the old connection.
-        if let Some(leaving) = line.leaving {
+        if let Some(leaving) = line.leaving() {
             self.disconnect(now, session, leaving.why)?;
         }
         let mut verdict = self.lobby.enters(slot).then_some(Ok(()));
@@ -154,7 +154,6 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         self.core.lines[session].asked_ahead = verdict;
         if let Some(guest) = self.lobby.leave(slot, &mut self.inputs[session]) {
-            self.core.lines[session].peer = Some(guest.from.ip());
             self.attach(now, session, guest.conn, guest.from)?;
             self.process(now, session)?;
         }
@@ -174,7 +173,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let Some(logon) = self.lobby.message(&mut self.decoder, slot) else {
             return Ok(None);
         };
-        let state = &mut self.core.sessions[session];
+        let state = &mut self.core.lines[session].session;
         let taken = state.would_log_on(now, &logon);
         Ok(taken.then(|| self.app.on_logon_request(now, state.id(), &logon)))
     }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use fixwire_protocol::session::{Verdict, is_admin};
-use fixwire_protocol::{Application, Message, Mono, Nanos, Now, Number, Outbox, Session, tag};
+use fixwire_protocol::{Application, Message, Mono, Nanos, Now, Number, Outbox, tag};
 
 use crate::canary::{self, Fault};
 use crate::consult::{guarded, receive_logon};
@@ -13,6 +13,7 @@ use crate::host::Host;
 use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, Kind};
 use crate::journal::{Position, Stored, Wrote};
 use crate::line::flow::Pacer;
+use crate::line::link::Link;
 use crate::line::{Line, gate, leaves_out_sync};
 use crate::notes::Notes;
 use crate::raise::is_reported;
@@ -27,8 +28,6 @@ pub(crate) const FLUSH_BYTES: usize = 64 << 10;
 
 /// The sessions with all that makes their messages leave.
 pub(crate) struct Core<D: Disk> {
-    pub(crate) sessions: Vec<Session>,
-    /// The engine's part of each session, in the same order.
     pub(crate) lines: Vec<Line>,
     pub(crate) journal: Journal<D>,
     pub(crate) outbox: Outbox,
@@ -91,21 +90,20 @@ impl<D: Disk> Core<D> {
         app: &mut impl Application,
         arrival: Option<Arrival>,
     ) -> Result<Verdict, JournalError> {
-        let state = &mut self.sessions[session];
         let line = &mut self.lines[session];
         line.counters.received += 1;
         let msg_type = message.msg_type();
         let verdict = match msg_type {
             b"A" => {
-                let asked = line.asked_ahead.take();
-                let verdict = receive_logon(now, state, message, asked, app, &mut self.outbox);
+                let verdict = receive_logon(now, line, message, app, &mut self.outbox);
                 if !matches!(verdict, Verdict::Disconnect(_)) {
-                    tell_reset(now, state, line, &self.journal, app, &mut self.outbox);
+                    tell_reset(now, line, &self.journal, app, &mut self.outbox);
                 }
                 verdict
             }
-            _ => state.receive(now, message, &mut self.outbox),
+            _ => line.session.receive(now, message, &mut self.outbox),
         };
+        let id = line.session.id();
         if verdict == Verdict::Deliver {
             line.counters.delivered += 1;
             let taken = match &mut line.throttle {
@@ -114,33 +112,18 @@ impl<D: Disk> Core<D> {
                 }
                 _ => Ok(()),
             };
-            let answer = taken.and_then(|()| match line.answer_panics {
-                false => app.on_message(now, state.id(), message, &mut self.outbox),
-                true => guarded(
-                    now,
-                    state.id(),
-                    message,
-                    app,
-                    &mut self.outbox,
-                    &mut self.panics,
-                ),
+            let answer = taken.and_then(|()| match line.config.answer_panics {
+                false => app.on_message(now, id, message, &mut self.outbox),
+                true => guarded(now, id, message, app, &mut self.outbox, &mut self.panics),
             });
             if let Err(refusal) = answer {
-                state.refuse(now, message, refusal, &mut self.outbox);
+                line.session.refuse(now, message, refusal, &mut self.outbox);
             }
-        } else if verdict == Verdict::Duplicate {
-            app.on_poss_dup(now, state.id(), message, &mut self.outbox);
-        } else if verdict == Verdict::Rejected {
-            self.rejected(now, session, message, app);
-        } else if matches!(verdict, Verdict::Disconnect(_)) {
-            tell_reset(now, state, line, &self.journal, app, &mut self.outbox);
-        } else if line.logged_on && has_reject(&self.outbox) {
-            app.on_reject_sent(now, state.id(), message, &mut self.outbox);
-        } else if !line.logged_on && state.is_logged_on() {
-            app.on_logon(now, state.id(), &mut self.outbox);
+        } else {
+            self.tell(now, session, message, verdict, app);
         }
         if verdict != Verdict::Deliver || msg_type == b"j" {
-            self.raise_received(now, session, message, &verdict);
+            self.raise_received(now, session, message, verdict);
         }
         if arrival.is_none() && Redactor::concerns_message(message) {
             let private = Redactor::concerns(message.msg_type());
@@ -157,10 +140,47 @@ impl<D: Disk> Core<D> {
         Ok(verdict)
     }
 
+    /// Tells the application what has become of a message that it does not get.
+    #[cold]
+    fn tell(
+        &mut self,
+        now: Now,
+        session: usize,
+        message: &Message<'_>,
+        verdict: Verdict,
+        app: &mut impl Application,
+    ) {
+        self.note_end(session, verdict);
+        let line = &self.lines[session];
+        let (id, outbox) = (line.session.id(), &mut self.outbox);
+        match verdict {
+            Verdict::LoggedOn => app.on_logon(now, id, outbox),
+            Verdict::Duplicate => app.on_poss_dup(now, id, message, outbox),
+            Verdict::Rejected => self.rejected(now, session, message, app),
+            Verdict::RejectSent | Verdict::Ended { reject_sent: true } => {
+                app.on_reject_sent(now, id, message, outbox);
+            }
+            Verdict::Disconnect(_) => tell_reset(now, line, &self.journal, app, outbox),
+            Verdict::Handled
+            | Verdict::Deliver
+            | Verdict::Replay
+            | Verdict::Ended { reject_sent: false } => {}
+        }
+    }
+
+    /// A session that has ended: what is committed until the next flush still leaves.
+    pub(crate) fn note_end(&mut self, session: usize, verdict: Verdict) {
+        if let Verdict::Disconnect(_) | Verdict::Ended { .. } = verdict
+            && let Some(link) = &mut self.lines[session].link
+        {
+            link.end(self.flushes);
+        }
+    }
+
     /// Tells the application when the numbers of a session have restarted since the last record.
     pub(crate) fn tell_reset(&mut self, now: Now, session: usize, app: &mut impl Application) {
-        let (state, line) = (&self.sessions[session], &self.lines[session]);
-        tell_reset(now, state, line, &self.journal, app, &mut self.outbox);
+        let line = &self.lines[session];
+        tell_reset(now, line, &self.journal, app, &mut self.outbox);
     }
 
     /// Tells the application what the peer's Reject is about.
@@ -177,9 +197,9 @@ impl<D: Disk> Core<D> {
             _ => 0,
         };
         let line = &mut self.lines[session];
-        let told = (self.sessions[session].epoch(), number);
+        let told = (line.session.epoch(), number);
         // Looked up once for each message, however often a peer repeats itself.
-        let is_new = told > line.rejected && number < self.sessions[session].next_out();
+        let is_new = told > line.rejected && number < line.session.next_out();
         let mut refused = None;
         if is_new {
             line.rejected = told;
@@ -188,7 +208,7 @@ impl<D: Disk> Core<D> {
                 refused = Some(bytes);
             }
         }
-        let id = self.sessions[session].id();
+        let id = line.session.id();
         app.on_reject(now, id, reject, refused, &mut self.outbox);
     }
 
@@ -210,7 +230,6 @@ impl<D: Disk> Core<D> {
     #[inline]
     pub(crate) fn seal(&mut self, now: Now, cause: usize) -> Result<Sealed, JournalError> {
         let Self {
-            sessions,
             lines,
             journal,
             outbox,
@@ -223,24 +242,27 @@ impl<D: Disk> Core<D> {
         for index in new.clone() {
             let entry = outbox.entries()[index];
             let to = entry.session.0 as usize;
-            match sessions.get_mut(to) {
-                Some(_) if lines[cause].withholds(entry.msg_type()) => {
+            let is_withheld = lines[cause].withholds(entry.msg_type());
+            match lines.get_mut(to) {
+                Some(_) if is_withheld => {
                     outbox.discard(index);
                 }
-                Some(session) => {
+                Some(line) => {
                     let private = Redactor::concerns(outbox.msg_type(index));
                     // A restart at the start of the engine may be recorded before that of the session it
                     // writes to. What the journal has of a UserRequest could not be sent later.
-                    if lines[to].is_out_of_hours()
-                        || to != cause && has_restarted(session, &lines[to], journal)
-                        || private && !session.is_logged_on() && !is_admin(outbox.msg_type(index))
+                    if line.is_out_of_hours()
+                        || to != cause && has_restarted(line, journal)
+                        || private
+                            && !line.session.is_logged_on()
+                            && !is_admin(outbox.msg_type(index))
                     {
                         outbox.discard(index);
                         self.astray += 1;
                         continue;
                     }
                     stored |= entry.number == Number::Next;
-                    session.seal(now, outbox, index);
+                    line.session.seal(now, outbox, index);
                     reported |= is_reported(outbox.msg_type(index));
                     if private {
                         redactor.copy(index, outbox.sealed(index), true);
@@ -274,13 +296,11 @@ impl<D: Disk> Core<D> {
         sealed: Sealed,
     ) -> Result<(), JournalError> {
         let Self {
-            sessions,
             lines,
             journal,
             outbox,
             redactor,
             notes,
-            flushes,
             ..
         } = self;
         let Sealed {
@@ -288,13 +308,9 @@ impl<D: Disk> Core<D> {
             stored,
             reported,
         } = sealed;
-        let state = &sessions[about];
         let line = &mut lines[about];
-        let (next_in, next_out) = (state.next_in_to_keep(), state.next_out());
-        let epoch = state.epoch() as u32;
-        if line.logged_on && !state.is_logged_on() && line.ended_before.is_none() {
-            line.ended_before = Some(*flushes);
-        }
+        let (next_in, next_out) = (line.session.next_in_to_keep(), line.session.next_out());
+        let epoch = line.session.epoch() as u32;
         let known = journal
             .counters(line.journal)
             .unwrap_or(journal::Counters::NEW);
@@ -352,7 +368,7 @@ impl<D: Disk> Core<D> {
         if is_reset {
             self.raise_unfinished(now, about, known.next_in);
             if kind == Kind::Message {
-                let session = self.sessions[about].id();
+                let session = self.lines[about].session.id();
                 self.raise(now, &Event::NumbersReset { session });
             }
         }
@@ -369,8 +385,8 @@ impl<D: Disk> Core<D> {
         };
         // The record is about the session of the first message, or any when there is no such session.
         let session = match first.session.0 as usize {
-            session if session < self.sessions.len() => session,
-            _ if self.sessions.is_empty() => {
+            session if session < self.lines.len() => session,
+            _ if self.lines.is_empty() => {
                 for index in self.outbox.unsealed() {
                     self.outbox.discard(index);
                     self.astray += 1;
@@ -420,7 +436,8 @@ impl<D: Disk> Core<D> {
     /// are written as it takes at once.
     pub(crate) fn say_farewell(&mut self, host: &mut impl Host, session: usize) {
         let line = &mut self.lines[session];
-        let (Some(conn), Some(_)) = (line.conn, line.ended_before) else {
+        let ended = line.link.filter(|link| link.ended_before().is_some());
+        let Some(Link { conn, .. }) = ended else {
             return;
         };
         while line.output.can_write(Gate::Open, false) {
@@ -437,16 +454,15 @@ impl<D: Disk> Core<D> {
 
     #[inline]
     fn send(&mut self, host: &mut impl Host, session: usize, run: Range<usize>) {
-        let Some(state) = self.sessions.get(session) else {
+        let Some(line) = self.lines.get_mut(session) else {
             return;
         };
-        let line = &mut self.lines[session];
-        let gate = if line.ended_before == Some(self.flushes) {
-            Gate::Open
-        } else {
-            gate(state)
+        let gate = match line.ends_before(self.flushes) {
+            true => Gate::Open,
+            false => gate(&line.session),
         };
-        let Some(conn) = line.conn.filter(|_| line.leaving.is_none()) else {
+        let link = line.link.filter(|link| link.leaving().is_none());
+        let Some(Link { conn, .. }) = link else {
             line.waiting += run.len() as u64;
             return;
         };
@@ -470,8 +486,8 @@ impl<D: Disk> Core<D> {
         let lag = line.output.lag();
         if lag > self.lag_bytes {
             self.failed.push((session, Ending::SlowReader(lag)));
-        } else if lag > self.lag_bytes / 4 && !line.is_slow {
-            line.is_slow = true;
+        } else if lag > self.lag_bytes / 4 && !line.output.is_slow {
+            line.output.is_slow = true;
             self.slow.push((session, lag));
         }
         self.note_stall(session);
@@ -496,12 +512,12 @@ impl<D: Disk> Core<D> {
 
     /// Something can be done now for a session that has messages waiting.
     pub(crate) fn can_pump(&self, session: usize) -> bool {
-        let (line, state) = (&self.lines[session], &self.sessions[session]);
-        let is_leaving = line.leaving.is_some();
-        let resends = !is_leaving && state.replay_due().is_some();
-        line.conn.is_some()
+        let line = &self.lines[session];
+        let is_leaving = line.leaving().is_some();
+        let resends = !is_leaving && line.session.replay_due().is_some();
+        line.link.is_some()
             && (is_leaving || !line.pacer.as_ref().is_some_and(Pacer::is_out))
-            && line.output.can_write(line.gate(state), resends)
+            && line.output.can_write(line.gate(), resends)
     }
 
     /// Writes what waits for a session's socket, and a few messages of a running resend. Answers
@@ -514,11 +530,11 @@ impl<D: Disk> Core<D> {
         session: usize,
     ) -> Result<bool, JournalError> {
         let line = &mut self.lines[session];
-        let Some(conn) = line.conn else {
+        let Some(conn) = line.conn() else {
             return Ok(false);
         };
-        let gate = line.gate(&self.sessions[session]);
-        let most = match line.leaving {
+        let gate = line.gate();
+        let most = match line.leaving() {
             Some(_) => u64::MAX,
             None => line.allowance(self.clock),
         };
@@ -530,7 +546,7 @@ impl<D: Disk> Core<D> {
             self.failed.push((session, ending));
             return Ok(false);
         }
-        if let Some(leaving) = line.leaving {
+        if let Some(leaving) = line.leaving() {
             let waits = line.output.has_backlog() || !host.is_flushed(conn);
             if !waits {
                 self.failed.push((session, leaving.why));
@@ -539,58 +555,48 @@ impl<D: Disk> Core<D> {
         }
         line.spend(self.clock, before - line.output.waiting());
         if !line.output.has_backlog() {
-            line.is_slow = false;
+            line.output.is_slow = false;
         }
         let older = line.output.behind_within(gate);
         let paced_out = line.pacer.as_ref().is_some_and(Pacer::is_out);
-        if !line.output.is_blocked()
-            && !older
-            && !paced_out
-            && self.sessions[session].replay_due().is_some()
+        if !line.output.is_blocked() && !older && !paced_out && line.session.replay_due().is_some()
         {
             self.replay(now, app, session);
             self.commit_resent(now, session)?;
             self.flush(host)?;
         }
         self.note_stall(session);
-        let (line, state) = (&self.lines[session], &self.sessions[session]);
+        let line = &self.lines[session];
         self.timers.session(session, line.wake);
         // Whoever waits for its socket comes back when that takes something.
-        let waits = line.output.has_backlog() || state.replay_due().is_some();
+        let waits = line.output.has_backlog() || line.session.replay_due().is_some();
         Ok(waits && !line.output.is_blocked())
     }
 
     /// Takes the session's next timer into account.
     #[inline]
     pub(crate) fn note_due(&mut self, session: usize) {
-        let due = self.sessions[session].next_due().unwrap_or(Mono::NEVER);
-        self.timers
-            .session(session, due.min(self.lines[session].wake));
+        let line = &self.lines[session];
+        let due = line.session.next_due().unwrap_or(Mono::NEVER);
+        self.timers.session(session, due.min(line.wake));
     }
 }
 
 #[cold]
 fn tell_reset<D: Disk>(
     now: Now,
-    session: &Session,
     line: &Line,
     journal: &Journal<D>,
     app: &mut impl Application,
     outbox: &mut Outbox,
 ) {
-    if has_restarted(session, line, journal) {
-        app.on_reset(now, session.id(), outbox);
+    if has_restarted(line, journal) {
+        app.on_reset(now, line.session.id(), outbox);
     }
 }
 
 /// Whether the numbers of a session have restarted since its last record.
-fn has_restarted<D: Disk>(session: &Session, line: &Line, journal: &Journal<D>) -> bool {
+fn has_restarted<D: Disk>(line: &Line, journal: &Journal<D>) -> bool {
     let known = journal.counters(line.journal);
-    known.is_some_and(|known| known.epoch != session.epoch() as u32)
-}
-
-/// Whether a Reject has just been written.
-fn has_reject(outbox: &Outbox) -> bool {
-    let mut new = outbox.unsealed();
-    new.any(|index| outbox.msg_type(index) == b"3")
+    known.is_some_and(|known| known.epoch != line.session.epoch() as u32)
 }

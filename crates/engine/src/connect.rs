@@ -15,13 +15,14 @@ use crate::tls::{self, Spki};
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Connects when an attempt is due, and gives one up that takes too long.
     pub(crate) fn elapse_dialler(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
-        let Some(dialler) = &mut self.diallers[session] else {
+        let line = &mut self.core.lines[session];
+        let options = line.socket_options();
+        let Some(dialler) = &mut line.dialler else {
             return Ok(());
         };
         match dialler.state() {
             State::Waiting(at) if dialler.due().is_some() && at <= now.mono => {
-                let options = &self.core.lines[session].options;
-                match self.host.dial(&dialler.next(now.mono, options)) {
+                match self.host.dial(&dialler.next(now.mono, &options)) {
                     Ok(conn) => {
                         dialler.dialling(now.mono, conn);
                         self.set_owner(conn, Owner::Dialling(session));
@@ -41,7 +42,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     /// Takes the next timer of a session's dialler into account.
     pub(crate) fn note_dialler(&mut self, session: usize) {
-        let dialler = self.diallers[session].as_ref();
+        let dialler = self.core.lines[session].dialler.as_ref();
         if let Some(due) = dialler.and_then(Dialler::due) {
             self.core.timers.session(session, due);
         }
@@ -61,7 +62,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 if self.owner(conn) != Owner::Dialling(session) {
                     return Ok(());
                 }
-                if let Some(dialler) = &mut self.diallers[session] {
+                if let Some(dialler) = &mut self.core.lines[session].dialler {
                     let shown = self.host.peer(conn).certificate;
                     if !tls::allowed(&dialler.transport().certificates, shown) {
                         let error = wrong_certificate(shown.map(|shown| Spki(shown.spki)).as_ref());
@@ -90,7 +91,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     /// An attempt has failed; the next one is due.
     pub(crate) fn dial_failed(&mut self, now: Now, session: usize, error: &str) {
-        let Some(dialler) = &mut self.diallers[session] else {
+        let Some(dialler) = &mut self.core.lines[session].dialler else {
             return;
         };
         let (host, port) = dialler.host();

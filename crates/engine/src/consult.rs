@@ -3,18 +3,20 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fixwire_protocol::session::Verdict;
-use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, Session, SessionId};
+use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId};
+
+use crate::line::Line;
 
 /// A Logon: the application may refuse one that the session would take, unless it was asked before.
 #[cold]
 pub(crate) fn receive_logon(
     now: Now,
-    session: &mut Session,
+    line: &mut Line,
     logon: &Message<'_>,
-    asked: Option<Result<(), String>>,
     app: &mut impl Application,
     outbox: &mut Outbox,
 ) -> Verdict {
+    let (session, asked) = (&mut line.session, line.asked_ahead.take());
     if session.would_log_on(now, logon)
         && let Err(text) = asked.unwrap_or_else(|| app.on_logon_request(now, session.id(), logon))
     {

@@ -17,8 +17,7 @@ use crate::error::{AddError, EngineError};
 use crate::event::{Ending, Event, Refusal};
 use crate::host::Host;
 use crate::journal::{Disk, Journal, JournalError, Kind};
-use crate::line::Line;
-use crate::line::dialler::Dialler;
+use crate::line::{Line, Presence};
 use crate::lobby::{Lobby, Target};
 
 impl Template {
@@ -70,16 +69,16 @@ pub(crate) fn restore<D: Disk>(
     journal: &mut Journal<D>,
     now: Now,
     index: usize,
-    config: &SessionConfig,
+    config: SessionConfig,
     room: usize,
     trail: u32,
-) -> Result<(Session, Line), JournalError> {
+) -> Result<Line, JournalError> {
     let id = journal.register(now.wall, &config.name)?;
     let stored = journal
         .counters(id)
         .ok_or(JournalError::UnknownSession(id))?;
     let mut session = config.session.clone();
-    session.rules.logon_credentials |= compares_passwords(config);
+    session.rules.logon_credentials |= compares_passwords(&config);
     let mut state = Session::new(SessionId(index as u32), session);
     let next_out = match canary::is(Fault::ReuseNumber) {
         true => stored.next_out.saturating_sub(1).max(1),
@@ -93,7 +92,7 @@ pub(crate) fn restore<D: Disk>(
         number => number,
     };
     state.restore(next_out, next_in, u64::from(stored.epoch));
-    Ok((state, Line::new(config, id, room, trail)))
+    Ok(Line::new(state, config, id, room, trail))
 }
 
 /// Tells the lobby from where the peers logged on when the engine ran before: of sessions that are there,
@@ -115,23 +114,6 @@ fn compares_passwords(config: &SessionConfig) -> bool {
     let own = &config.session;
     let demanded = !(own.username.is_empty() && own.password.is_empty());
     config.access.users.is_some() || own.role == Role::Acceptor && demanded
-}
-
-/// What makes a session's connections: a dialler, or a way through the lobby.
-pub(crate) fn dialler(config: &SessionConfig) -> Option<Dialler> {
-    match &config.connection {
-        Connection::Acceptor { .. } => None,
-        Connection::Initiator {
-            hosts,
-            reconnect,
-            timeout,
-        } => Some(Dialler::new(
-            hosts.clone(),
-            reconnect.clone(),
-            *timeout,
-            config.transport.clone(),
-        )),
-    }
 }
 
 /// Lets an acceptor's connections come; nothing for an initiator.
@@ -203,14 +185,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         let mut index = self.core.lines.len();
         for (at, line) in self.core.lines.iter().enumerate() {
-            if line.removed {
-                if line.name == config.name {
+            let is_same = line.config.name == config.name;
+            if line.is_removed() {
+                if is_same {
                     index = at;
                 }
-            } else if let Some(other) = &self.configs[at]
-                && let Err(error) = config.check_beside(other)
+            } else if let Err(error) = config.check_beside(&line.config)
                 // Sessions of one template may be the same but for their names.
-                && (routed || line.name == config.name)
+                && (routed || is_same)
             {
                 return Ok(Err(AddError::Config(error)));
             }
@@ -219,7 +201,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if is_new && self.added >= self.most_added {
             return Ok(Err(AddError::TooMany));
         }
-        if !is_new && self.core.lines[index].conn.is_some() {
+        if !is_new && self.core.lines[index].link.is_some() {
             // It was removed, and its Logout is not answered yet.
             self.disconnect(now, index, Ending::Session(Reason::LoggedOut))?;
         }
@@ -234,39 +216,34 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             }
         }
         let (room, trail) = (self.rest_room, self.core.trail_bytes);
-        let (session, line) = restore(&mut self.core.journal, now, index, &config, room, trail)?;
+        let line = restore(&mut self.core.journal, now, index, config, room, trail)?;
         if let Some(peer) = self.core.journal.peer(line.journal) {
             self.lobby.know(peer, index);
         }
+        let (session, name) = (&line.session, &line.config.name);
         self.core.outbox.widen(session.header_room());
-        if let Some(dictionary) = &config.session.dictionary {
+        if let Some(dictionary) = &line.config.session.dictionary {
             self.decoder.learn(dictionary);
         }
         let event = Event::SessionAdded {
             session: session.id(),
-            name: config.name.clone(),
+            name: name.clone(),
         };
         self.app
-            .on_session_added(now, session.id(), &config.name, session.config());
-        let (input, dialler) = (Input::new(self.read_buffer), dialler(&config));
+            .on_session_added(now, session.id(), name, session.config());
+        let input = Input::new(self.read_buffer);
         if is_new {
             self.added += 1;
-            self.core.sessions.push(session);
             self.core.lines.push(line);
             self.core.timers.add();
             self.inputs.push(input);
-            self.diallers.push(dialler);
-            self.configs.push(Some(config));
         } else {
-            self.core.sessions[index] = session;
             self.core.lines[index] = line;
             self.core.timers.session(index, Mono(0));
             self.inputs[index] = input;
-            self.diallers[index] = dialler;
-            self.configs[index] = Some(config);
         }
         self.record_restart(now, index)?;
-        self.restarts_recorded = self.core.sessions.len();
+        self.restarts_recorded = self.core.lines.len();
         self.core.raise(now, &event);
         Ok(Ok(index))
     }
@@ -274,7 +251,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Reports to the application each session whose sequence numbers [`restore`] has restarted, and commits
     /// it: before anything else is done with any of them.
     pub(crate) fn record_restarts(&mut self, now: Now) -> Result<(), EngineError> {
-        while self.restarts_recorded < self.core.sessions.len() {
+        while self.restarts_recorded < self.core.lines.len() {
             self.record_restart(now, self.restarts_recorded)?;
             self.restarts_recorded += 1;
         }
@@ -284,24 +261,21 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     fn record_restart(&mut self, now: Now, index: usize) -> Result<(), EngineError> {
         self.core.tell_reset(now, index, &mut self.app);
         self.core.commit(now, index, Kind::Reset, None)?;
-        if self.core.is_full() {
-            self.release(now)?;
-        }
-        Ok(())
+        self.release_if_full(now)
     }
 
     pub(crate) fn remove(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
         let index = session.0 as usize;
         let known = self.core.lines.get(index);
-        if known.is_none_or(|line| line.removed) {
+        if known.is_none_or(Line::is_removed) {
             return Ok(());
         }
         self.record_restarts(now)?;
         self.lobby.unroute(index);
-        self.core.lines[index].removed = true;
+        self.core.lines[index].presence = Presence::Removing;
         self.log_out(now, session, "")?;
         self.release(now)?;
-        if self.core.lines[index].conn.is_none() {
+        if self.core.lines[index].link.is_none() {
             self.bury(now, index);
         }
         Ok(())
@@ -310,9 +284,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// A session that was removed has no connection any more: its memory goes, its numbers stay.
     pub(crate) fn bury(&mut self, now: Now, index: usize) {
         self.inputs[index] = Input::new(0);
-        self.core.lines[index].output.shrink();
-        self.diallers[index] = None;
-        if self.configs[index].take().is_some() {
+        let line = &mut self.core.lines[index];
+        line.output.shrink();
+        line.dialler = None;
+        if std::mem::replace(&mut line.presence, Presence::Removed) == Presence::Removing {
             let session = SessionId(index as u32);
             self.core.raise(now, &Event::SessionRemoved { session });
         }
@@ -335,10 +310,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 .core
                 .lines
                 .iter()
-                .position(|line| line.name == config.name && !line.removed);
+                .position(|line| line.config.name == config.name && !line.is_removed());
             match known {
                 Some(index) if !qualified => return Ok(Ok(index)),
-                Some(index) if self.core.lines[index].conn.is_none() => return Ok(Ok(index)),
+                Some(index) if self.core.lines[index].link.is_none() => return Ok(Ok(index)),
                 Some(_) => {}
                 None => {
                     let added = self.add(now, config, !qualified)?;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::SocketAddr;
 
-use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, Session};
+use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox};
 
 use crate::command::Commands;
 use crate::commit::{Core, FLUSH_BYTES};
@@ -24,7 +24,7 @@ use crate::journal::sim::SimDisk;
 use crate::journal::{
     self, Directory, Disk, Journal, JournalError, Memory, OsDisk, Recovered, Torn, Wrote,
 };
-use crate::line::dialler::Dialler;
+use crate::line::Line;
 use crate::lobby::{Lobby, Target};
 use crate::log::{Feed, FeedStart};
 use crate::notes::Notes;
@@ -51,8 +51,6 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) core: Core<D>,
     /// The receive buffer of each session.
     pub(crate) inputs: Vec<Input>,
-    /// Those sessions that connect to their peer.
-    pub(crate) diallers: Vec<Option<Dialler>>,
     pub(crate) decoder: Decoder,
     /// A message that was kept while a gap was open.
     pub(crate) held: Vec<u8>,
@@ -79,8 +77,6 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) stopping: Stopping,
     /// The journal outlives the process.
     pub(crate) keeps: bool,
-    /// What each session was made of; `None` when it was removed.
-    pub(crate) configs: Vec<Option<SessionConfig>>,
     pub(crate) templates: Vec<Template>,
     /// Sessions that were added since the start, and the most that may be.
     pub(crate) added: usize,
@@ -233,23 +229,19 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         disk.wake_with(host.wake_up());
         let (mut journal, Recovered { torn: cut, .. }) = Journal::open(disk, sizes(&config))?;
         let notes = Notes::recover(&journal, &mut app);
-        let mut sessions = Vec::with_capacity(config.sessions.len());
         let mut lines = Vec::with_capacity(config.sessions.len());
         let rest_room = outbox_bytes + config.max_message;
         let trail = config.limits.log_only_bytes_per_hour;
-        for (index, session) in config.sessions.iter().enumerate() {
-            let (state, line) =
-                dynamic::restore(&mut journal, now, index, session, rest_room, trail)
-                    .map_err(|error| EngineError::after(cut.as_ref(), error.into()))?;
-            sessions.push(state);
-            lines.push(line);
+        let dictionaries = configured(&config).filter_map(|it| it.session.dictionary.as_ref());
+        let mut decoder = Decoder::with_capacity(config.max_fields);
+        dictionaries.for_each(|dictionary| decoder.learn(dictionary));
+        for (index, session) in config.sessions.into_iter().enumerate() {
+            let line = dynamic::restore(&mut journal, now, index, session, rest_room, trail);
+            lines.push(line.map_err(|error| EngineError::after(cut.as_ref(), error.into()))?);
         }
         dynamic::recall_peers(&journal, &lines, &mut lobby);
-        let mut decoder = Decoder::with_capacity(config.max_fields);
-        let dictionaries = configured(&config).filter_map(|it| it.session.dictionary.as_ref());
-        dictionaries.for_each(|dictionary| decoder.learn(dictionary));
-        let input = |_: &Session| Input::new(config.read_buffer);
-        let header_rooms = sessions.iter().map(Session::header_room);
+        let input = |_: &Line| Input::new(config.read_buffer);
+        let header_rooms = lines.iter().map(|line| line.session.header_room());
         let header_room = header_rooms.max().unwrap_or_default();
         Ok(Self {
             commands: Commands::new(host.wake_up(), config.max_message),
@@ -260,11 +252,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             shortage: None,
             templates: config.templates,
             missing_dictionaries: config.missing_dictionaries,
-            configs: config.sessions.iter().cloned().map(Some).collect(),
             host,
             app,
-            inputs: sessions.iter().map(input).collect(),
-            diallers: config.sessions.iter().map(dynamic::dialler).collect(),
+            inputs: lines.iter().map(input).collect(),
             core: Core {
                 outbox: Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room),
                 full_bytes: FLUSH_BYTES.min(outbox_bytes / 2),
@@ -275,13 +265,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 voided: 0,
                 panics: 0,
                 redactor: Redactor::new(config.max_message, config.max_fields),
-                busy: Vec::with_capacity(sessions.len()),
+                busy: Vec::with_capacity(lines.len()),
                 flushes: 0,
-                failed: Vec::with_capacity(sessions.len()),
-                sessions,
+                failed: Vec::with_capacity(lines.len()),
+                timers: Timers::new(lines.len()),
                 lines,
                 journal,
-                timers: Timers::new(config.sessions.len()),
                 clock: now.mono,
                 events: Events::new(config.limits.events_per_second),
                 slow: Vec::new(),
@@ -361,17 +350,15 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     /// The sessions, in the order of the configuration.
     pub fn sessions(&self) -> impl Iterator<Item = SessionStatus<'_>> {
-        let lines = self.core.lines.iter().zip(&self.diallers);
-        let sessions = self.core.sessions.iter().zip(lines);
-        sessions.map(|(session, (line, dialler))| SessionStatus {
-            id: session.id(),
-            name: &line.name,
-            state: line.state(session, dialler.as_ref()),
-            removed: line.removed,
-            connected: line.conn.is_some(),
-            logged_on: session.is_logged_on(),
-            next_in: session.next_in(),
-            next_out: session.next_out(),
+        self.core.lines.iter().map(|line| SessionStatus {
+            id: line.session.id(),
+            name: &line.config.name,
+            state: line.state(),
+            removed: line.is_removed(),
+            connected: line.link.is_some(),
+            logged_on: line.session.is_logged_on(),
+            next_in: line.session.next_in(),
+            next_out: line.session.next_out(),
             waiting_bytes: line.output.lag(),
             counters: line.counters,
         })
@@ -382,10 +369,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     pub fn state_hash(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         self.core.journal.end().hash(&mut hasher);
-        for (session, line) in self.core.sessions.iter().zip(&self.core.lines) {
-            session.state_hash().hash(&mut hasher);
+        for line in &self.core.lines {
+            line.session.state_hash().hash(&mut hasher);
             let connections = line.counters.connections;
-            (line.conn, line.logged_on, line.removed, connections).hash(&mut hasher);
+            let link = (line.conn(), line.was_logged_on());
+            (link, line.presence, connections).hash(&mut hasher);
         }
         hasher.finish()
     }

@@ -36,9 +36,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let standing = hours.look(now.wall);
         let began = core.journal.numbers_began(line.journal).unwrap_or(now.wall);
         let stale = hours.is_stale(now.wall, standing, began);
-        let state = &mut core.sessions[session];
+        let state = &mut line.session;
         let mut verdict = Verdict::Handled;
-        if line.conn.is_some() {
+        if line.link.is_some() {
             if stale || !standing.may_log_on {
                 verdict = state.log_out(now, CLOSING, &mut core.outbox);
                 core.commit(now, session, Kind::Sent, None)?;
@@ -52,7 +52,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let _: Verdict = state.reset(now, &mut core.outbox);
                 core.tell_reset(now, session, &mut self.app);
                 core.commit(now, session, Kind::Reset, None)?;
-                let session = core.sessions[session].id();
+                let session = core.lines[session].session.id();
                 self.core.raise(now, &Event::NumbersRestarted { session });
             }
         }
@@ -72,7 +72,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         began: Timestamp,
     ) -> Result<(), EngineError> {
         let core = &mut self.core;
-        let state = &mut core.sessions[session];
+        let state = &mut core.lines[session].session;
         let older = standing.reset.is_some_and(|reset| began < reset);
         let seen = match state.phase() {
             Phase::LoggedOn(up) if older && up.exchange == Exchange::Settled => {
@@ -80,7 +80,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let _: Verdict = state.reset(now, &mut core.outbox);
                 core.tell_reset(now, session, &mut self.app);
                 core.commit(now, session, Kind::Sent, None)?;
-                let session = core.sessions[session].id();
+                let session = core.lines[session].session.id();
                 self.core.raise(now, &Event::NumbersRestarted { session });
                 true
             }
@@ -97,17 +97,16 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Lets a session dial and take Logons, or not.
     fn open_or_close(&mut self, now: Now, session: usize, standing: Standing) {
         let may = standing.may_log_on;
-        let state = &mut self.core.sessions[session];
-        state.allow_logons(may);
-        let id = state.id();
         let line = &mut self.core.lines[session];
+        line.session.allow_logons(may);
+        let id = line.session.id();
+        let Some(hours) = &mut line.hours else { return };
         let shut = standing.began.is_none();
-        if std::mem::replace(&mut line.shut, shut) != shut {
+        if std::mem::replace(&mut hours.shut, shut) != shut {
             self.app.on_hours(now, id, !shut);
         }
-        let Some(hours) = &mut line.hours else { return };
         let was = hours.told.replace(may);
-        if let Some(dialler) = &mut self.diallers[session]
+        if let Some(dialler) = &mut line.dialler
             && was != Some(may)
         {
             if let State::Dialling(conn, _) = dialler.state()

@@ -1,12 +1,11 @@
-//! What the engine keeps of a session beside the session itself.
+//! One session with all that belongs to it: its state, its settings, its connection, and what waits for that.
 
 pub(crate) mod dialler;
 pub(crate) mod flow;
 pub(crate) mod hours;
+pub(crate) mod link;
 pub(crate) mod resending;
 pub(crate) mod trail;
-
-use std::net::IpAddr;
 
 use fixwire_protocol::session::{Exchange, Phase, is_admin};
 use fixwire_protocol::{Mono, Session};
@@ -14,46 +13,35 @@ use fixwire_protocol::{Mono, Session};
 use crate::canary::{self, Fault};
 use crate::config::SessionConfig;
 use crate::counters::{Counters, SessionState};
-use crate::event::{Ending, PeerText};
+use crate::event::PeerText;
 use crate::host::{ConnId, SocketOptions};
 use crate::journal::JournalId;
 use crate::release::{Gate, Output};
 use dialler::{Dialler, State};
 use flow::{Inbound, Pacer};
 use hours::Hours;
+use link::{Leaving, Link};
 use resending::{Resending, Resent};
 use trail::Trail;
 
-/// One session's connection, and what waits for it.
+/// One session with all that belongs to it but its receive buffer: messages are decoded where they stand in
+/// that while the rest changes.
 pub(crate) struct Line {
-    pub(crate) name: String,
+    pub(crate) session: Session,
+    pub(crate) config: SessionConfig,
     pub(crate) journal: JournalId,
-    pub(crate) conn: Option<ConnId>,
+    pub(crate) link: Option<Link>,
+    /// Connects to the peer of an initiator.
+    pub(crate) dialler: Option<Dialler>,
     pub(crate) output: Output,
     pub(crate) resending: Option<Resending>,
-    pub(crate) options: SocketOptions,
-    pub(crate) validate_checksum: bool,
-    /// The application knows that the session is logged on.
-    pub(crate) logged_on: bool,
-    /// The session ended before this flush: what was committed until then still leaves, its Logout
-    /// last.
-    pub(crate) ended_before: Option<u64>,
-    /// The session has ended, and its last messages wait for the socket.
-    pub(crate) leaving: Option<Leaving>,
-    /// A panic of the application is answered instead of ending the process.
-    pub(crate) answer_panics: bool,
     /// Messages that the last connection did not take, and those numbered since it ended.
     pub(crate) waiting: u64,
     /// Stands in [`Core::busy`](crate::commit::Core).
     pub(crate) is_busy: bool,
     /// Its schedule, if it has one.
     pub(crate) hours: Option<Box<Hours>>,
-    /// No period of its schedule runs: what is written for it now would be lost when the next begins.
-    pub(crate) shut: bool,
-    /// It is no session any more; its place is kept for its return.
-    pub(crate) removed: bool,
-    /// Where the peer of an acceptor has connected from.
-    pub(crate) peer: Option<IpAddr>,
+    pub(crate) presence: Presence,
     pub(crate) throttle: Option<Inbound>,
     pub(crate) pacer: Option<Pacer>,
     pub(crate) trail: Trail,
@@ -63,8 +51,6 @@ pub(crate) struct Line {
     pub(crate) wake: Mono,
     /// What the application has said of the Logon that is about to be received.
     pub(crate) asked_ahead: Option<Result<(), String>>,
-    /// The operator was told that the peer reads slowly.
-    pub(crate) is_slow: bool,
     pub(crate) counters: Counters,
     /// What was last said about the end of this connection, see
     /// [`Event::Disconnected`](crate::Event::Disconnected).
@@ -75,13 +61,23 @@ pub(crate) struct Line {
     pub(crate) resent: Option<Resent>,
 }
 
+/// Whether a session is one.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub(crate) enum Presence {
+    There,
+    /// It was removed, and its connection still ends.
+    Removing,
+    /// Its place and its numbers are kept for its return.
+    Removed,
+}
+
 /// A planted fault: whether what is about to be written before this flush is not synced.
 #[inline(always)]
 pub(crate) fn leaves_out_sync(lines: &[Line], flush: u64) -> bool {
     let mut lines = lines.iter();
     canary::is(Fault::SkipSync)
         || canary::is(Fault::SkipBacklogSync) && lines.any(|line| line.output.has_backlog())
-        || canary::is(Fault::SkipFarewellSync) && lines.any(|line| line.ended_before == Some(flush))
+        || canary::is(Fault::SkipFarewellSync) && lines.any(|line| line.ends_before(flush))
 }
 
 impl Line {
@@ -98,67 +94,103 @@ impl Line {
     /// Nobody is there, and nobody will be in this period.
     #[inline]
     pub(crate) fn is_out_of_hours(&self) -> bool {
-        self.shut && self.conn.is_none()
+        self.link.is_none() && self.hours.as_ref().is_some_and(|hours| hours.shut)
     }
 
     /// A session without a connection, which may take `trail` bytes of log an hour; `room` is the most bytes
     /// that one flush leaves for it.
-    pub(crate) fn new(config: &SessionConfig, journal: JournalId, room: usize, trail: u32) -> Self {
+    pub(crate) fn new(
+        session: Session,
+        config: SessionConfig,
+        journal: JournalId,
+        room: usize,
+        trail: u32,
+    ) -> Self {
         Self {
-            name: config.name.clone(),
+            session,
             journal,
-            conn: None,
+            link: None,
+            dialler: Dialler::of(&config),
             output: Output::new(room),
             resending: None,
-            options: SocketOptions {
-                nodelay: config.nodelay,
-                send_buffer: config.send_buffer,
-                receive_buffer: config.receive_buffer,
-                keep_alive: config.transport.keep_alive,
-                oob_inline: config.transport.oob_inline,
-                linger: config.transport.linger,
-                traffic_class: config.transport.traffic_class,
-            },
-            validate_checksum: config.validate_checksum,
-            logged_on: false,
-            ended_before: None,
-            leaving: None,
-            answer_panics: config.answer_panics,
             waiting: 0,
             is_busy: false,
             hours: config
                 .schedule
                 .clone()
                 .map(|schedule| Box::new(Hours::new(schedule))),
-            shut: false,
-            removed: false,
-            peer: None,
+            presence: Presence::There,
             throttle: config.flow.inbound.map(Inbound::new),
             pacer: config.flow.outbound.map(Pacer::new),
             trail: Trail::new(trail),
             rejected: (0, 0),
             asked_ahead: None,
             wake: Mono::NEVER,
-            is_slow: false,
             counters: Counters::default(),
             detail: PeerText::default(),
             gap: None,
             resent: None,
+            config,
         }
     }
 
+    /// What is asked of the sockets of its connections.
+    pub(crate) fn socket_options(&self) -> SocketOptions {
+        let (config, transport) = (&self.config, &self.config.transport);
+        SocketOptions {
+            nodelay: config.nodelay,
+            send_buffer: config.send_buffer,
+            receive_buffer: config.receive_buffer,
+            keep_alive: transport.keep_alive,
+            oob_inline: transport.oob_inline,
+            linger: transport.linger,
+            traffic_class: transport.traffic_class,
+        }
+    }
+
+    /// Its connection.
+    #[inline]
+    pub(crate) fn conn(&self) -> Option<ConnId> {
+        self.link.map(|link| link.conn)
+    }
+
+    /// The application knows that it is, or was, logged on over this connection.
+    #[inline]
+    pub(crate) fn was_logged_on(&self) -> bool {
+        self.link.is_some_and(|link| link.was_logged_on())
+    }
+
+    /// It ended before this flush.
+    #[inline]
+    pub(crate) fn ends_before(&self, flush: u64) -> bool {
+        let link = self.link.as_ref();
+        link.and_then(Link::ended_before) == Some(flush)
+    }
+
+    /// It has ended, and its last messages wait for the socket.
+    #[inline]
+    pub(crate) fn leaving(&self) -> Option<Leaving> {
+        self.link.as_ref().and_then(Link::leaving)
+    }
+
+    /// It was removed.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.presence != Presence::There
+    }
+
     /// How far its session is from being logged on.
-    pub(crate) fn state(&self, session: &Session, dialler: Option<&Dialler>) -> SessionState {
+    pub(crate) fn state(&self) -> SessionState {
+        let dialler = self.dialler.as_ref();
         let dials = dialler.is_some_and(|it| matches!(it.state(), State::Dialling(..)));
         let is_closed = self.hours.as_ref().is_some_and(|hours| hours.is_closed());
-        match session.phase() {
-            _ if self.removed => SessionState::Removed,
+        match self.session.phase() {
+            _ if self.is_removed() => SessionState::Removed,
             Phase::LoggedOn(up) => match up.exchange {
                 Exchange::Logout { .. } => SessionState::LoggingOut,
                 _ => SessionState::LoggedOn,
             },
             Phase::Refusing { .. } => SessionState::LoggingOut,
-            _ if self.conn.is_some() => SessionState::Connected,
+            _ if self.link.is_some() => SessionState::Connected,
             _ if is_closed => SessionState::Closed,
             _ if dials => SessionState::Connecting,
             _ => SessionState::Disconnected,
@@ -166,20 +198,12 @@ impl Line {
     }
 
     /// What of it may be written now: everything that was committed before it ended.
-    pub(crate) fn gate(&self, session: &Session) -> Gate {
-        match self.leaving {
+    pub(crate) fn gate(&self) -> Gate {
+        match self.leaving() {
             Some(_) => Gate::Open,
-            None => gate(session),
+            None => gate(&self.session),
         }
     }
-}
-
-/// A connection that is closed as soon as the socket has taken everything.
-#[derive(Clone, Copy)]
-pub(crate) struct Leaving {
-    pub(crate) why: Ending,
-    /// When it is closed anyway.
-    pub(crate) until: Mono,
 }
 
 /// What of a session may be written now.

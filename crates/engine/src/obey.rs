@@ -37,9 +37,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     // One that does not fit is counted by the outbox.
                     let _ = body.finish();
                     self.core.commit_sent(now)?;
-                    if self.core.is_full() {
-                        self.release(now)?;
-                    }
+                    self.release_if_full(now)?;
                 }
                 Command::Add => self.add_next(now)?,
                 Command::Remove { session } => self.remove(now, session)?,
@@ -69,8 +67,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return;
         }
         let index = session.0 as usize;
-        if let Some(Some(dialler)) = self.diallers.get_mut(index) {
-            if self.core.lines[index].conn.is_some() {
+        if let Some(line) = self.core.lines.get_mut(index)
+            && let Some(dialler) = &mut line.dialler
+        {
+            if line.link.is_some() {
                 // The one before still has to end: two would share one session.
                 dialler.connected();
             } else {
@@ -88,13 +88,13 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<(), EngineError> {
         let index = session.0 as usize;
         let core = &mut self.core;
-        let Some(state) = core.sessions.get_mut(index) else {
+        let Some(line) = core.lines.get_mut(index) else {
             return Ok(());
         };
-        let verdict = state.log_out(now, text, &mut core.outbox);
+        let verdict = line.session.log_out(now, text, &mut core.outbox);
         core.commit(now, index, Kind::Sent, None)?;
         core.note_due(index);
-        if let Some(dialler) = &mut self.diallers[index] {
+        if let Some(dialler) = &mut self.core.lines[index].dialler {
             if let State::Dialling(conn, _) = dialler.state() {
                 self.host.close(conn);
                 self.owners[conn.0 as usize] = Owner::Nobody;
@@ -112,14 +112,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     fn reset(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
         let index = session.0 as usize;
         let core = &mut self.core;
-        let Some(state) = core.sessions.get_mut(index) else {
+        let Some(line) = core.lines.get_mut(index) else {
             return Ok(());
         };
-        if !state.can_reset() || core.lines[index].leaving.is_some() {
+        if !line.session.can_reset() || line.leaving().is_some() {
             self.core.raise(now, &Event::NotReset { session });
             return Ok(());
         }
-        let verdict = state.reset(now, &mut core.outbox);
+        let verdict = line.session.reset(now, &mut core.outbox);
         debug_assert_eq!(verdict, Verdict::Handled, "a reset waits for its answer");
         core.tell_reset(now, index, &mut self.app);
         core.commit(now, index, Kind::Reset, None)?;
@@ -148,11 +148,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.stopping = Stopping::Until(now.mono + self.stop_timeout);
         // The next turn closes the connections that have not logged on.
         self.core.timers.engine(Mono(0));
-        for session in 0..self.core.sessions.len() {
+        for session in 0..self.core.lines.len() {
             self.log_out(now, SessionId(session as u32), "")?;
-            if self.core.is_full() {
-                self.release(now)?;
-            }
+            self.release_if_full(now)?;
         }
         Ok(())
     }

@@ -37,12 +37,13 @@ impl<D: Disk> Core<D> {
         now: Now,
         session: usize,
         message: &Message<'_>,
-        verdict: &Verdict,
+        verdict: Verdict,
     ) {
         let id = SessionId(session as u32);
-        let (state, line) = (&self.sessions[session], &mut self.lines[session]);
+        let line = &mut self.lines[session];
+        let (is_logged_on, new) = (line.session.is_logged_on(), line.session.next_in());
         let text = |tag| PeerText::new(message.get(tag).unwrap_or_default());
-        let is_read = !state.is_logged_on() || *verdict != Verdict::Handled;
+        let is_read = !is_logged_on || !matches!(verdict, Verdict::Handled | Verdict::RejectSent);
         let event = match message.msg_type() {
             b"5" if is_read || !message.is_poss_dup() => {
                 line.detail = text(tag::TEXT);
@@ -60,7 +61,7 @@ impl<D: Disk> Core<D> {
                     reject,
                 }
             }
-            b"2" if state.is_logged_on() => Event::ResendRequestReceived {
+            b"2" if is_logged_on => Event::ResendRequestReceived {
                 session: id,
                 begin: text(tag::BEGIN_SEQ_NO),
                 end: text(tag::END_SEQ_NO),
@@ -68,9 +69,8 @@ impl<D: Disk> Core<D> {
             b"4" if message.get(tag::GAP_FILL_FLAG) != Some(b"Y") => {
                 let known = self.journal.counters(line.journal);
                 let expected = known.map_or(1, |known| known.next_in);
-                let new = state.next_in();
                 let new_seq_no = message.uint(tag::NEW_SEQ_NO);
-                if !state.is_logged_on() || new_seq_no != Some(Ok(new)) {
+                if !is_logged_on || new_seq_no != Some(Ok(new)) {
                     return;
                 }
                 self.raise_gap_not_filled(now, session, expected);
@@ -116,7 +116,7 @@ impl<D: Disk> Core<D> {
             let at = session.0 as usize;
             let sealed = self.outbox.sealed(index);
             let message = decoder.decode(sealed);
-            let (state, line) = (&self.sessions[at], &mut self.lines[at]);
+            let line = &mut self.lines[at];
             let event = match message.msg_type() {
                 b"5" => {
                     let text = PeerText::new(message.get(tag::TEXT).unwrap_or_default());
@@ -126,11 +126,11 @@ impl<D: Disk> Core<D> {
                 b"2" => {
                     let begin = number(&mut decoder, sealed, tag::BEGIN_SEQ_NO).unwrap_or(0);
                     let end = number(&mut decoder, sealed, tag::END_SEQ_NO).unwrap_or(0);
-                    let expected = state.next_in();
+                    let expected = line.session.next_in();
                     let received = inbound.filter(|_| at == cause);
                     let received =
                         received.and_then(|bytes| number(&mut decoder, bytes, tag::MSG_SEQ_NUM));
-                    let (first, last) = state.gap().unwrap_or((expected, expected));
+                    let (first, last) = line.session.gap().unwrap_or((expected, expected));
                     line.gap = Some((line.gap.map_or(first, |gap| gap.0), last));
                     Event::GapDetected {
                         session,
@@ -152,7 +152,7 @@ impl<D: Disk> Core<D> {
     /// Reports a gap that the peer knows from our Logon.
     pub(crate) fn raise_gap_announced(&mut self, now: Now, session: usize) {
         let line = &mut self.lines[session];
-        if let (None, Some((first, last))) = (line.gap, self.sessions[session].gap()) {
+        if let (None, Some((first, last))) = (line.gap, line.session.gap()) {
             line.gap = Some((first, last));
             let session = SessionId(session as u32);
             self.raise(
@@ -170,7 +170,7 @@ impl<D: Disk> Core<D> {
     #[cold]
     pub(crate) fn raise_gap_filled(&mut self, now: Now, session: usize) {
         let line = &mut self.lines[session];
-        let next_in = self.sessions[session].next_in();
+        let next_in = line.session.next_in();
         if let Some((first, last)) = line.gap.take_if(|gap| next_in > gap.1) {
             let session = SessionId(session as u32);
             self.raise(

@@ -32,6 +32,8 @@ pub(crate) struct Output {
     since: Option<Mono>,
     /// Messages that a reset in the same write has made void.
     voided: u64,
+    /// The operator was told that the peer reads slowly.
+    pub(crate) is_slow: bool,
 }
 
 /// Committed messages that are still to be written.
@@ -67,6 +69,7 @@ impl Output {
             blocked: false,
             since: None,
             voided: 0,
+            is_slow: false,
         }
     }
 
@@ -82,6 +85,7 @@ impl Output {
         self.at = 0;
         self.blocked = false;
         self.since = None;
+        self.is_slow = false;
         self.forget();
     }
 

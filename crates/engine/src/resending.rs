@@ -27,7 +27,7 @@ impl<D: Disk> Core<D> {
         let mut progress = Progress::default();
         while let Some(resent) = self.replay_one(now, app, session, &mut progress) {
             let event = Event::ResendCompleted {
-                session: self.sessions[session].id(),
+                session: self.lines[session].session.id(),
                 first: resent.first,
                 last: resent.last,
                 messages: resent.messages,
@@ -46,17 +46,16 @@ impl<D: Disk> Core<D> {
         progress: &mut Progress,
     ) -> Option<Resent> {
         let Self {
-            sessions,
             lines,
             journal,
             outbox,
             places,
             ..
         } = self;
-        let (state, line) = (&mut sessions[session], &mut lines[session]);
+        let line = &mut lines[session];
         let most = line.allowance(self.clock).min(self.replay_per_turn as u64) as usize;
-        while let Some(due) = state.replay_due() {
-            if line.output.behind_within(gate(state)) {
+        while let Some(due) = line.session.replay_due() {
+            if line.output.behind_within(gate(&line.session)) {
                 // This is another resend, and messages up to its end have not been written.
                 return None;
             }
@@ -70,7 +69,7 @@ impl<D: Disk> Core<D> {
             let resending = match line.resending.as_mut().filter(usable) {
                 Some(_) => line.resending.as_mut(),
                 None => {
-                    let last = state.next_out().saturating_sub(1);
+                    let last = line.session.next_out().saturating_sub(1);
                     let replay = journal.replay(line.journal, due, last);
                     Some(line.resending.insert(Resending {
                         replay,
@@ -92,6 +91,7 @@ impl<D: Disk> Core<D> {
             }
             progress.bytes += stored.map_or(0, <[u8]>::len);
             progress.skips += 1;
+            let state = &mut line.session;
             let id = state.id();
             let stored = stored
                 .filter(|bytes| !state.would_repeat(now, bytes) || app.on_resend(now, id, bytes));
@@ -117,13 +117,13 @@ impl<D: Disk> Core<D> {
     pub(crate) fn commit_resent(&mut self, now: Now, session: usize) -> Result<(), JournalError> {
         let sealed = self.seal(now, session)?;
         let Self {
-            sessions,
+            lines,
             outbox,
             places,
             resent,
             ..
         } = self;
-        resent.clear(sessions[session].config().precision);
+        resent.clear(lines[session].session.config().precision);
         let mut found = places.iter();
         for index in sealed.new.clone() {
             let entry = &outbox.entries()[index];

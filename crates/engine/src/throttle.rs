@@ -12,6 +12,7 @@ use crate::event::{Ending, Event};
 use crate::host::{ConnId, Host};
 use crate::journal::{Disk, Kind};
 use crate::line::Line;
+use crate::line::link::Link;
 use crate::release::Gate;
 
 impl Line {
@@ -78,7 +79,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     pub(crate) fn pause(&mut self, session: usize, until: Mono) {
         let line = &mut self.core.lines[session];
         line.wake = line.wake.min(until);
-        if let (Some(throttle), Some(conn)) = (&mut line.throttle, line.conn)
+        if let (Some(throttle), Some(Link { conn, .. })) = (&mut line.throttle, line.link)
             && !std::mem::replace(&mut throttle.paused, true)
         {
             self.host.hold(conn, true);
@@ -90,7 +91,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     pub(crate) fn end_flood(&mut self, now: Now, session: usize) -> Result<Ending, EngineError> {
         let core = &mut self.core;
         // The verdict would be to wait for the answer; the connection ends at once.
-        let _ = core.sessions[session].log_out(now, "Throttle limit exceeded", &mut core.outbox);
+        let state = &mut core.lines[session].session;
+        let _ = state.log_out(now, "Throttle limit exceeded", &mut core.outbox);
         core.commit(now, session, Kind::Sent, None)?;
         Ok(Ending::Throttled)
     }
@@ -126,13 +128,13 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         if let Some(pacer) = &mut line.pacer {
             line.wake = line.wake.min(pacer.elapse(now.mono).unwrap_or(Mono::NEVER));
-            if line.conn.is_some() {
+            if line.link.is_some() {
                 self.core.set_busy(session);
             }
         }
         self.tell_not_logged(now, session, not_logged);
         let line = &mut self.core.lines[session];
-        if let (Some(throttle), Some(conn)) = (&mut line.throttle, line.conn)
+        if let (Some(throttle), Some(Link { conn, .. })) = (&mut line.throttle, line.link)
             && std::mem::replace(&mut throttle.paused, false)
         {
             // It is paused again, if that must be, by the first message for which there is no token.

@@ -25,7 +25,7 @@ impl<D: Disk> Core<D> {
         if let Some(arrival) = arrival {
             return self.commit(now, session, Kind::Dequeued, Some(&arrival.to_bytes()));
         }
-        let fate = self.sessions[session].fate();
+        let fate = self.lines[session].session.fate();
         let kind = match fate {
             Fate::Taken => Kind::Message,
             Fate::Queued { .. } => Kind::Queued,
@@ -39,14 +39,14 @@ impl<D: Disk> Core<D> {
             && self.journal.records_written() > before
         {
             let at = self.journal.last_record().bits();
-            self.sessions[session].mark_held(number, at);
+            self.lines[session].session.mark_held(number, at);
         }
         Ok(())
     }
 
     /// Where the queued message came in that the session has just given, if that was recorded.
     pub(crate) fn arrival(&self, session: usize) -> Option<Arrival> {
-        let state = &self.sessions[session];
+        let state = &self.lines[session].session;
         let at = Position::from_bits(state.held_mark());
         let number = state.next_in();
         (at != Position::START).then_some(Arrival { number, at })
@@ -76,8 +76,8 @@ impl<D: Disk> Core<D> {
         kind: Kind,
         body: &[u8],
     ) -> Result<(), JournalError> {
-        let (line, state) = (&mut self.lines[session], &self.sessions[session]);
-        let logged_on = line.logged_on || state.is_logged_on();
+        let line = &mut self.lines[session];
+        let logged_on = line.was_logged_on() || line.session.is_logged_on();
         if self.keeps_trail && logged_on {
             let body = self.redactor.kept(INBOUND, body);
             if line.trail.admits(now.mono, record_bytes(body.len())) {

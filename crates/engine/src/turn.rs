@@ -19,8 +19,8 @@ use crate::error::EngineError;
 use crate::event::{Ending, Event, PeerText};
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::{Disk, Kind};
-use crate::line::Leaving;
 use crate::line::flow::Pass;
+use crate::line::link::{Leaving, Link, Stage};
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// One turn that sleeps at most `wait` when nothing is ready.
@@ -168,7 +168,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         match self.inputs[session].fill(&mut self.host, conn) {
             // It has ended, and only its last messages wait for the socket.
-            Ok(count) if count > 0 && self.core.lines[session].leaving.is_some() => {
+            Ok(count) if count > 0 && self.core.lines[session].leaving().is_some() => {
                 self.inputs[session].clear();
             }
             Ok(count) if count > 0 => self.process(now, session)?,
@@ -183,7 +183,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     pub(crate) fn process(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         let ending = loop {
             let bytes = self.inputs[session].unread();
-            let next = if self.core.lines[session].validate_checksum {
+            let next = if self.core.lines[session].config.validate_checksum {
                 frame::next(bytes, self.max_message)
             } else {
                 frame::next_unsummed(bytes, self.max_message)
@@ -228,8 +228,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     };
                     self.core.raise(now, &event);
                     let core = &mut self.core;
-                    let skipped = &bytes[..skip];
-                    let verdict = core.sessions[session].garbled(now, skipped, &mut core.outbox);
+                    let state = &mut core.lines[session].session;
+                    let verdict = state.garbled(now, &bytes[..skip], &mut core.outbox);
+                    core.note_end(session, verdict);
                     core.commit(now, session, Kind::Sent, None)?;
                     self.inputs[session].consume(skip);
                     verdict
@@ -239,11 +240,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             if let Some(ending) = self.follow(now, session, verdict)? {
                 break Some(ending);
             }
-            if self.core.is_full() {
-                self.release(now)?;
-                if self.core.lines[session].conn.is_none() {
-                    return Ok(());
-                }
+            self.release_if_full(now)?;
+            if self.core.lines[session].link.is_none() {
+                return Ok(());
             }
         };
         self.core.note_due(session);
@@ -261,29 +260,30 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         &mut self,
         now: Now,
         session: usize,
-        verdict: Verdict,
+        mut verdict: Verdict,
     ) -> Result<Option<Ending>, EngineError> {
-        let mut verdict = verdict;
         loop {
             match verdict {
                 Verdict::Disconnect(reason) => {
                     if reason == Reason::RefusedByApplication
-                        && let Some(peer) = self.core.lines[session].peer
+                        && let Some(link) = self.core.lines[session].link
+                        && let Some(peer) = link.peer
                     {
                         self.lobby.failed(now.mono, peer, session);
                     }
                     return Ok(Some(Ending::Session(reason)));
                 }
-                Verdict::Replay(_) => self.core.set_busy(session),
-                Verdict::Handled | Verdict::Deliver | Verdict::Duplicate | Verdict::Rejected => {}
+                Verdict::LoggedOn => self.logged_on(now, session)?,
+                Verdict::Replay => self.core.set_busy(session),
+                Verdict::Handled
+                | Verdict::RejectSent
+                | Verdict::Deliver
+                | Verdict::Duplicate
+                | Verdict::Rejected
+                | Verdict::Ended { .. } => {}
             }
-            if !self.core.lines[session].logged_on && self.core.sessions[session].is_logged_on() {
-                self.logged_on(now, session)?;
-            }
-            if self.core.is_full() {
-                self.release(now)?;
-            }
-            if !self.core.sessions[session].take_held(&mut self.held) {
+            self.release_if_full(now)?;
+            if !self.core.lines[session].session.take_held(&mut self.held) {
                 return Ok(None);
             }
             let message = self.decoder.decode(&self.held);
@@ -297,15 +297,19 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     fn logged_on(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         self.core.raise_gap_announced(now, session);
         let line = &mut self.core.lines[session];
-        line.logged_on = true;
         line.waiting = 0;
-        if let Some(peer) = line.peer {
-            let journal = line.journal;
-            self.core.journal.note_logon(now.wall, journal, peer)?;
-            self.lobby.logged_on(peer, session);
-        }
-        if let Some(dialler) = &mut self.diallers[session] {
+        if let Some(dialler) = &mut line.dialler {
             dialler.logged_on();
+        }
+        if let Some(link) = &mut line.link {
+            link.stage = Stage::LoggedOn;
+            if let Some(peer) = link.peer {
+                self.core.journal.note_logon(now.wall, line.journal, peer)?;
+                self.lobby.logged_on(peer, session);
+            }
+        }
+        if line.session.replay_due().is_some() {
+            self.core.set_busy(session);
         }
         self.core.raise(
             now,
@@ -316,7 +320,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Writes what is committed, and closes the connections that fail while doing so.
+    /// Writes what is committed, and closes the connections that fail while doing so. That is done at the end
+    /// of what one read, timer or command has caused, before something that must come after it (the Logon of a
+    /// connection, its end), and by [`Self::release_if_full`]. With `disk` what reads cause is written once,
+    /// after all of them.
     #[inline]
     pub(crate) fn release(&mut self, now: Now) -> Result<(), EngineError> {
         self.core.flush(&mut self.host)?;
@@ -328,6 +335,15 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             self.core.raise(now, &Event::SlowReader { session, bytes });
         }
         Ok(())
+    }
+
+    /// Writes what is committed when that is much, before more is taken.
+    #[inline]
+    pub(crate) fn release_if_full(&mut self, now: Now) -> Result<(), EngineError> {
+        match self.core.is_full() {
+            true => self.release(now),
+            false => Ok(()),
+        }
     }
 
     /// Writes what waits for sockets.
@@ -362,13 +378,13 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         // What was committed before belongs to no connection: it must not precede the Logon on this one.
         self.release(now)?;
         self.set_owner(conn, Owner::Session(session));
-        let core = &mut self.core;
-        let line = &mut core.lines[session];
-        line.conn = Some(conn);
+        let line = &mut self.core.lines[session];
+        let is_acceptor = line.dialler.is_none();
+        line.link = Some(Link::new(conn, is_acceptor.then(|| peer.ip())));
         line.output.reset();
         line.counters.connections += 1;
         // A connection whose options cannot be set still works.
-        let _ = self.host.tune(conn, &line.options);
+        let _ = self.host.tune(conn, &line.socket_options());
         self.core.raise(
             now,
             &Event::Connected {
@@ -377,7 +393,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             },
         );
         let core = &mut self.core;
-        let verdict = core.sessions[session].connected(now, &mut core.outbox);
+        let verdict = core.lines[session].session.connected(now, &mut core.outbox);
         core.commit(now, session, Kind::Sent, None)?;
         core.note_due(session);
         if let Verdict::Disconnect(reason) = verdict {
@@ -401,14 +417,16 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             let core = &mut self.core;
             let failed = core.failed.iter().any(|failed| failed.0 == session);
             let line = &mut core.lines[session];
-            if line.leaving.is_some() {
+            if line.leaving().is_some() {
                 return Ok(());
             }
-            let flushed = line.conn.is_none_or(|conn| self.host.is_flushed(conn));
-            let waits = line.output.has_backlog() || !flushed;
-            if !failed && line.ended_before.is_some() && waits {
-                let until = now.mono + core.sessions[session].config().logout_timeout;
-                line.leaving = Some(Leaving { why, until });
+            if let Some(link) = &mut line.link
+                && link.ended_before().is_some()
+                && !failed
+                && (line.output.has_backlog() || !self.host.is_flushed(link.conn))
+            {
+                let until = now.mono + line.session.config().logout_timeout;
+                link.leave(Leaving { why, until });
                 core.timers.session(session, until);
                 core.set_busy(session);
                 return Ok(());
@@ -430,33 +448,29 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         // A failure of this connection must not end the session's next one.
         core.failed.retain(|failed| failed.0 != session);
         let line = &mut core.lines[session];
-        let Some(conn) = line.conn.take() else {
+        let Some(link) = line.link.take() else {
             return Ok(());
         };
-        line.ended_before = None;
-        let why = line.leaving.take().map_or(why, |leaving| leaving.why);
+        let why = link.leaving().map_or(why, |leaving| leaving.why);
         line.waiting += line.output.waiting();
         line.output.reset();
         line.resending = None;
-        line.peer = None;
         line.wake = Mono::NEVER;
         let not_logged = line.trail.take(now.mono);
-        line.is_slow = false;
         if let Some(throttle) = &mut line.throttle {
             throttle.paused = false;
         }
-        let was_logged_on = std::mem::replace(&mut line.logged_on, false);
         self.inputs[session].clear();
-        self.host.close(conn);
-        self.set_owner(conn, Owner::Nobody);
+        self.host.close(link.conn);
+        self.set_owner(link.conn, Owner::Nobody);
         let id = SessionId(session as u32);
         self.tell_not_logged(now, session, not_logged);
-        let next_in = self.core.sessions[session].next_in();
+        let next_in = self.core.lines[session].session.next_in();
         self.core.raise_unfinished(now, session, next_in);
-        self.core.sessions[session].disconnected(now);
+        self.core.lines[session].session.disconnected(now);
         self.core.tell_reset(now, session, &mut self.app);
         self.core.commit(now, session, Kind::Reset, None)?;
-        if was_logged_on {
+        if link.was_logged_on() {
             self.app.on_logout(now, id);
             let parting = match why {
                 Ending::Session(Reason::LoggedOut) => Parting::LoggedOut,
@@ -479,15 +493,15 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             detail,
         };
         self.core.raise(now, &event);
-        if let Some(dialler) = &mut self.diallers[session] {
-            dialler.ended(now.mono, was_logged_on);
+        if let Some(dialler) = &mut self.core.lines[session].dialler {
+            dialler.ended(now.mono, link.was_logged_on());
             self.note_dialler(session);
         }
         if self.core.lines[session].hours.is_some() {
             // A new period may wait for the end of this connection.
             self.core.timers.session(session, Mono(0));
         }
-        if self.core.lines[session].removed {
+        if self.core.lines[session].is_removed() {
             self.bury(now, session);
         }
         Ok(())
@@ -525,19 +539,19 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     fn elapse_session(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
         self.keep_hours(now, session)?;
         let core = &mut self.core;
-        let due = core.sessions[session].next_due();
-        if due.is_some_and(|due| due <= now.mono) && core.lines[session].leaving.is_none() {
-            let verdict = core.sessions[session].elapse(now, &mut core.outbox);
+        let line = &mut core.lines[session];
+        let due = line.session.next_due();
+        if due.is_some_and(|due| due <= now.mono) && line.leaving().is_none() {
+            let verdict = line.session.elapse(now, &mut core.outbox);
+            core.note_end(session, verdict);
             core.commit(now, session, Kind::Sent, None)?;
             if let Some(ending) = self.follow(now, session, verdict)? {
                 self.part(now, session, ending)?;
             }
-            if self.core.is_full() {
-                self.release(now)?;
-            }
+            self.release_if_full(now)?;
         }
         self.wake(now, session)?;
-        if let Some(leaving) = self.core.lines[session].leaving {
+        if let Some(leaving) = self.core.lines[session].leaving() {
             match leaving.until <= now.mono {
                 true => self.disconnect(now, session, leaving.why)?,
                 false => self.core.timers.session(session, leaving.until),
@@ -551,7 +565,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 
     fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {
-        let open = self.core.lines.iter().any(|line| line.conn.is_some());
+        let open = self.core.lines.iter().any(|line| line.link.is_some());
         if open && now.mono < deadline {
             return Ok(());
         }

@@ -84,6 +84,14 @@ pub fn is_resendable(msg_type: &[u8]) -> bool {
     !is_admin(msg_type) && msg_type != b"BE"
 }
 
+/// What was written about a message that was received.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Rejected {
+    No,
+    ByReject,
+    ByBusinessReject,
+}
+
 /// One FIX session, across all its connections.
 #[derive(Debug)]
 pub struct Session {
@@ -112,8 +120,8 @@ pub struct Session {
     closed: bool,
     /// DefaultApplVerID(1137) of the peer's Logon.
     peer_version: Option<ApplVerId>,
-    /// A message of the peer was rejected, see [`OnReject`].
-    rejected: bool,
+    /// Whether the message that was received last was rejected.
+    rejected: Rejected,
     /// The numbers go back to 1 when the connection is gone.
     reset_due: bool,
     /// We have restarted the sequence numbers and the peer has not confirmed it: each Logon of ours has
@@ -143,7 +151,7 @@ impl Session {
             resend: Resend::new(&config.limits),
             closed: false,
             peer_version: None,
-            rejected: false,
+            rejected: Rejected::No,
             reset_due: false,
             reset_open: false,
             config,
@@ -520,7 +528,8 @@ impl Session {
         self.fate = Fate::Taken;
         self.held.clear();
         self.resend.clear();
-        Verdict::Handled
+        let reject_sent = self.rejected == Rejected::ByReject;
+        Verdict::Ended { reject_sent }
     }
 }
 

@@ -295,7 +295,10 @@ impl Player {
     fn follow(&mut self, verdict: Verdict, message: Option<&[u8]>) -> Result<(), String> {
         self.seal()?;
         match (verdict, message) {
-            (Verdict::Handled | Verdict::Rejected, _) => {}
+            (
+                Verdict::Handled | Verdict::RejectSent | Verdict::Rejected | Verdict::Ended { .. },
+                _,
+            ) => {}
             (Verdict::Deliver, Some(bytes)) => {
                 let number = message::split(bytes)
                     .into_iter()
@@ -313,7 +316,7 @@ impl Player {
             (Verdict::Deliver | Verdict::Duplicate, None) => {
                 return Err("delivered nothing".to_owned());
             }
-            (Verdict::Replay(_), _) => self.replay()?,
+            (Verdict::LoggedOn | Verdict::Replay, _) => self.replay()?,
             (Verdict::Disconnect(reason), _) => {
                 self.events.push_back(Event::Disconnect(reason));
                 self.session.disconnected(self.now);

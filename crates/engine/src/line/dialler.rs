@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use fixwire_protocol::{Mono, Nanos};
 
+use crate::config::{Connection, SessionConfig};
 use crate::host::{ConnId, Dial, SocketOptions};
 use crate::transport::{HostPolicy, Transport};
 
@@ -45,8 +46,25 @@ pub(crate) enum State {
 }
 
 impl Dialler {
+    /// That of an initiator.
+    pub(crate) fn of(config: &SessionConfig) -> Option<Self> {
+        match &config.connection {
+            Connection::Acceptor { .. } => None,
+            Connection::Initiator {
+                hosts,
+                reconnect,
+                timeout,
+            } => Some(Self::new(
+                hosts.clone(),
+                reconnect.clone(),
+                *timeout,
+                config.transport.clone(),
+            )),
+        }
+    }
+
     /// The first attempt is due at once.
-    pub(crate) fn new(
+    fn new(
         hosts: Vec<(String, u16)>,
         pauses: Vec<Duration>,
         timeout: Duration,

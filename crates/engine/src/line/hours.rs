@@ -21,6 +21,8 @@ pub(crate) struct Hours {
     doubt: Option<Timestamp>,
     /// What the operator was told last.
     pub(crate) told: Option<bool>,
+    /// No period runs: what is written for the session now would be lost when the next begins.
+    pub(crate) shut: bool,
 }
 
 impl Hours {
@@ -31,6 +33,7 @@ impl Hours {
             reset_seen: None,
             doubt: None,
             told: None,
+            shut: false,
         }
     }
 

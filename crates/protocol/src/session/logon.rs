@@ -115,7 +115,7 @@ impl Session {
         }
         if self.asks_in_answer(&terms) {
             self.ask_in_answer(now, &terms, outbox);
-            return Verdict::Handled;
+            return Verdict::LoggedOn;
         }
         self.reset_open = false;
         let (next_in, next_out) = (self.next_in, self.next_out);
@@ -130,7 +130,8 @@ impl Session {
             outbox,
         );
         self.log_on(now, heart_bt_int_seconds, Inbound::Steady);
-        self.settle(now, &terms, next_out, outbox)
+        self.settle(now, &terms, next_out, outbox);
+        Verdict::LoggedOn
     }
 
     /// An initiator's first message: the answer to its Logon.
@@ -167,7 +168,8 @@ impl Session {
         self.reset_open = false;
         self.log_on(now, heart_bt_int_seconds, Inbound::Steady);
         let sent_to = self.next_out;
-        self.settle(now, &terms, sent_to, outbox)
+        self.settle(now, &terms, sent_to, outbox);
+        Verdict::LoggedOn
     }
 
     /// The interval of both sides: the initiator's, unless we keep to our own.
@@ -180,9 +182,9 @@ impl Session {
 
     /// Both Logons are there: counts the peer's, asks for what it shows to be missing, and sends what
     /// the peer says it has missed. `next_out` is the number before our own answer.
-    fn settle(&mut self, now: Now, terms: &Terms, next_out: u64, outbox: &mut Outbox) -> Verdict {
+    fn settle(&mut self, now: Now, terms: &Terms, next_out: u64, outbox: &mut Outbox) {
         let Phase::LoggedOn(up) = self.phase else {
-            return Verdict::Handled;
+            return;
         };
         self.peer_version = terms.appl_ver_id;
         if terms.number == self.next_in {
@@ -199,13 +201,10 @@ impl Session {
                 "the first request is never too many"
             );
         }
-        let Some(missed) = terms.next_expected.filter(|next| *next < next_out) else {
-            return Verdict::Handled;
-        };
-        let range = missed.max(1)..=next_out - 1;
-        let limits = self.config.limits;
-        self.resend.admit(now.mono, range.clone(), &limits);
-        Verdict::Replay(range)
+        if let Some(missed) = terms.next_expected.filter(|next| *next < next_out) {
+            let range = missed.max(1)..=next_out - 1;
+            self.resend.admit(now.mono, range, &self.config.limits);
+        }
     }
 
     /// Reads and checks a Logon, without touching any state.

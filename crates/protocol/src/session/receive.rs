@@ -9,7 +9,6 @@
 
 use alloc::format;
 
-use super::Session;
 use super::check::check_own_needs;
 use super::config::OnReject;
 use super::held::Kept;
@@ -18,6 +17,7 @@ use super::phase::{Exchange, LoggedOn, Phase};
 use super::reject::Objection;
 use super::sequence::{self, MAX_SEQ_NUM, Next, Place};
 use super::verdict::{Fate, Reason, Verdict};
+use super::{Rejected, Session};
 use crate::dictionary::RejectReason;
 use crate::message::UsualHeader;
 use crate::outbox::Outbox;
@@ -61,25 +61,26 @@ impl Session {
             Phase::Refusing { .. } => self.leave(Fate::Ignored),
             Phase::LoggedOn(ref mut up) => {
                 up.pulse = up.pulse.heard(now.mono);
-                match self.config.on_reject {
-                    OnReject::GoOn => self.receive_in_session(now, message, outbox),
-                    _ => self.receive_or_end(now, message, outbox),
+                self.rejected = Rejected::No;
+                let verdict = self.receive_in_session(now, message, outbox);
+                if self.rejected == Rejected::No {
+                    return verdict;
                 }
+                self.receive_rejected(now, verdict, outbox)
             }
         }
     }
 
-    /// As [`Session::receive_in_session`]; a message that is rejected is the session's last.
-    fn receive_or_end(&mut self, now: Now, message: &Message<'_>, outbox: &mut Outbox) -> Verdict {
-        self.rejected = false;
-        let verdict = self.receive_in_session(now, message, outbox);
-        if !self.rejected {
-            return verdict;
-        }
+    /// A message was rejected: it may be the session's last.
+    #[cold]
+    fn receive_rejected(&mut self, now: Now, verdict: Verdict, outbox: &mut Outbox) -> Verdict {
         self.reset_due |= self.config.on_reject == OnReject::Reset;
-        match self.phase {
-            Phase::LoggedOn(_) => self.refuse_session(now, "Message rejected", outbox),
-            _ => verdict,
+        match (self.config.on_reject, self.phase, verdict) {
+            (OnReject::Reset | OnReject::LogOut, Phase::LoggedOn(_), _) => {
+                self.refuse_session(now, "Message rejected", outbox)
+            }
+            (_, _, Verdict::Handled) if self.rejected == Rejected::ByReject => Verdict::RejectSent,
+            (_, _, verdict) => verdict,
         }
     }
 

@@ -2,8 +2,8 @@
 
 use alloc::format;
 
-use super::Session;
 use super::config::{ApplVerId, BeginString};
+use super::{Rejected, Session};
 use crate::decode::{FaultKind, FieldFault};
 use crate::dictionary::{Fault, RejectReason};
 use crate::outbox::{Body, Number, Outbox};
@@ -178,12 +178,13 @@ impl Session {
         objection: Objection<'_>,
         outbox: &mut Outbox,
     ) {
-        self.rejected = true;
+        self.rejected = Rejected::ByReject;
         let version = self.config.begin_string;
         if let (true, RefTag::Tag(tag)) = (objection.conditional, objection.at)
             && version >= BeginString::Fix42
             && !super::is_admin(message.msg_type())
         {
+            self.rejected = Rejected::ByBusinessReject;
             let refusal = Refusal::ConditionallyRequiredFieldMissing(tag);
             return self.write_refusal(message, refusal, outbox);
         }

@@ -161,7 +161,7 @@ impl Session {
         }
         let limits = self.config.limits;
         let text = match self.resend.admit(now.mono, begin..=end, &limits) {
-            Admission::Accepted => return Verdict::Replay(begin..=end),
+            Admission::Accepted => return Verdict::Replay,
             Admission::Waiting => return Verdict::Handled,
             Admission::TooManySimilar => "Too many ResendRequests from the same BeginSeqNo",
             Admission::TooManyWaiting => "Too many ResendRequests waiting",

@@ -1,14 +1,18 @@
 //! What the engine has to do after a call of the session.
 
 use core::fmt;
-use core::ops::RangeInclusive;
 
-/// What the engine has to do, after it has sealed and sent what the session wrote.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// What has happened, and what the engine has to do after it has sealed and sent what the session wrote.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[must_use]
 pub enum Verdict {
     /// Nothing more.
     Handled,
+    /// The Logons are exchanged. [`Session::replay_due`](crate::Session::replay_due) says whether the peer
+    /// has asked in its Logon for something to be resent.
+    LoggedOn,
+    /// The message was answered with a Reject.
+    RejectSent,
     /// Give the message to the application.
     Deliver,
     /// Show the message to the application as one that it has had before: it is marked as a repetition
@@ -17,9 +21,14 @@ pub enum Verdict {
     Duplicate,
     /// The peer rejects, in sequence, a message of ours: tell the application.
     Rejected,
-    /// Feed these stored messages to [`Session::replay`](crate::Session::replay), as
+    /// Feed stored messages to [`Session::replay`](crate::Session::replay), as
     /// [`Session::replay_due`](crate::Session::replay_due) asks for them.
-    Replay(RangeInclusive<u64>),
+    Replay,
+    /// The session is over: our Logout is written, and the connection stays for the peer's.
+    Ended {
+        /// Before the Logout the message was answered with a Reject.
+        reject_sent: bool,
+    },
     /// Write out what is in the outbox, then close the connection and drop what it still holds
     /// unread. [`Session::disconnected`](crate::Session::disconnected) comes next.
     Disconnect(Reason),

@@ -247,7 +247,7 @@ impl End {
             "{}",
             told("sends lower numbers")
         );
-        self.check_untouched(&message, phase, before, &verdict)
+        self.check_untouched(&message, phase, before, verdict)
             .map_err(|what| told(&what))?;
         self.forget_request(&message);
         self.follow(verdict)
@@ -259,7 +259,7 @@ impl End {
         message: &Message<'_>,
         phase: Phase,
         before: Numbers,
-        verdict: &Verdict,
+        verdict: Verdict,
     ) -> Result<(), String> {
         let early = matches!(phase, Phase::AwaitingLogon { .. } | Phase::LogonSent { .. });
         if !early || self.session.is_logged_on() {
@@ -347,12 +347,17 @@ impl End {
         hold!(written <= MOST_AT_ONCE, "{written} messages from one call");
         self.seal()?;
         match verdict {
-            Verdict::Handled | Verdict::Deliver | Verdict::Duplicate | Verdict::Rejected => {}
-            Verdict::Replay(range) => {
-                let sent = *range.start() >= 1 && *range.end() < self.session.next_out();
-                hold!(sent, "resends {range:?}, which was never sent");
+            Verdict::Handled
+            | Verdict::RejectSent
+            | Verdict::Deliver
+            | Verdict::Duplicate
+            | Verdict::Rejected
+            | Verdict::Ended { .. } => {}
+            Verdict::LoggedOn | Verdict::Replay => {
                 let mut calls = 0;
                 while let Some(number) = self.session.replay_due() {
+                    let sent = (1..self.session.next_out()).contains(&number);
+                    hold!(sent, "resends {number}, which was never sent");
                     calls += 1;
                     hold!(calls <= 8 * self.session.next_out(), "a replay without end");
                     let stored = self.stored.get(&number).map(Vec::as_slice);

@@ -1,0 +1,90 @@
+//! A session's connection, from its first byte to its last.
+//!
+//! ```text
+//!   LoggingOn ----> LoggedOn ----> Ended ----> Leaving       any of them may end at once
+//!            Logons         Logout      the socket has not taken the last messages
+//! ```
+
+use std::net::IpAddr;
+
+use fixwire_protocol::Mono;
+
+use crate::event::Ending;
+use crate::host::ConnId;
+
+/// The connection that belongs to a session.
+#[derive(Clone, Copy)]
+pub(crate) struct Link {
+    pub(crate) conn: ConnId,
+    /// Where the peer of an acceptor has connected from.
+    pub(crate) peer: Option<IpAddr>,
+    pub(crate) stage: Stage,
+}
+
+/// How far a connection has come.
+#[derive(Clone, Copy)]
+pub(crate) enum Stage {
+    /// The Logons are not exchanged.
+    LoggingOn,
+    /// They are, and the application knows it.
+    LoggedOn,
+    /// The session ended before this flush: what was committed until then still leaves, its Logout last.
+    Ended { before: u64 },
+    /// It has ended, and its last messages wait for the socket.
+    Leaving { before: u64, left: Leaving },
+}
+
+/// A connection that is closed as soon as the socket has taken everything.
+#[derive(Clone, Copy)]
+pub(crate) struct Leaving {
+    pub(crate) why: Ending,
+    /// When it is closed anyway.
+    pub(crate) until: Mono,
+}
+
+impl Link {
+    /// A connection on which nothing has been said.
+    pub(crate) fn new(conn: ConnId, peer: Option<IpAddr>) -> Self {
+        Self {
+            conn,
+            peer,
+            stage: Stage::LoggingOn,
+        }
+    }
+
+    /// Whether the session was logged on over it.
+    pub(crate) fn was_logged_on(&self) -> bool {
+        !matches!(self.stage, Stage::LoggingOn)
+    }
+
+    /// The flush before which the session ended.
+    pub(crate) fn ended_before(&self) -> Option<u64> {
+        match self.stage {
+            Stage::Ended { before } | Stage::Leaving { before, .. } => Some(before),
+            Stage::LoggingOn | Stage::LoggedOn => None,
+        }
+    }
+
+    /// What is left to do when its session has ended.
+    #[inline]
+    pub(crate) fn leaving(&self) -> Option<Leaving> {
+        match self.stage {
+            Stage::Leaving { left, .. } => Some(left),
+            _ => None,
+        }
+    }
+
+    /// The session has ended before this flush.
+    pub(crate) fn end(&mut self, before: u64) {
+        if let Stage::LoggedOn = self.stage {
+            self.stage = Stage::Ended { before };
+        }
+    }
+
+    /// The last messages of a session that has ended wait for the socket.
+    pub(crate) fn leave(&mut self, left: Leaving) {
+        if let Stage::Ended { before } = self.stage {
+            self.stage = Stage::Leaving { before, left };
+        }
+    }
+}
