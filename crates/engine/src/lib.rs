@@ -18,33 +18,27 @@
 //! [`Event`]. Programs use the crate `fixwire`, which has all of this and more.
 #![forbid(unsafe_code)]
 
-mod accept;
 mod bucket;
 mod command;
 mod commit;
 pub mod config;
-mod connect;
-mod connection;
 mod consult;
 mod counters;
 pub mod descriptors;
-mod dynamic;
 mod engine;
 mod error;
 pub mod event;
+mod flush;
 mod handle;
 pub mod host;
-mod hours;
+mod input;
 mod line;
 mod lobby;
 pub mod log;
 mod notes;
-mod obey;
 mod raise;
-mod release;
 mod resending;
 pub mod schedule;
-mod throttle;
 mod timers;
 mod trail;
 mod turn;

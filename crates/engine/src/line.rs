@@ -4,6 +4,7 @@ pub(crate) mod dialler;
 pub(crate) mod flow;
 pub(crate) mod hours;
 pub(crate) mod link;
+pub(crate) mod output;
 pub(crate) mod resending;
 pub(crate) mod trail;
 
@@ -16,7 +17,7 @@ use crate::counters::{Counters, SessionState};
 use crate::event::PeerText;
 use crate::host::{ConnId, SocketOptions};
 use crate::journal::JournalId;
-use crate::release::{Gate, Output};
+use crate::line::output::{Gate, Output};
 use dialler::{Dialler, State};
 use flow::{Inbound, Pacer};
 use hours::Hours;

@@ -149,6 +149,14 @@ impl<D: Disk> Core<D> {
         }
     }
 
+    /// Reports how many messages of a session were not logged, if any.
+    pub(crate) fn raise_not_logged(&mut self, now: Now, session: usize, messages: Option<u64>) {
+        if let Some(messages) = messages {
+            let session = SessionId(session as u32);
+            self.raise(now, &Event::NotLogged { session, messages });
+        }
+    }
+
     /// Reports a gap that the peer knows from our Logon.
     pub(crate) fn raise_gap_announced(&mut self, now: Now, session: usize) {
         let line = &mut self.lines[session];

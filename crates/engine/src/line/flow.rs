@@ -7,10 +7,18 @@
 //!   peer <- Pacer:   beyond its rate              waits in the journal, in order
 //! ```
 
-use fixwire_protocol::{Message, Mono, Refusal, tag};
+use std::ops::Range;
 
+use fixwire_protocol::outbox::Entry;
+use fixwire_protocol::session::is_admin;
+use fixwire_protocol::{Message, Mono, Nanos, Number, Outbox, Refusal, tag};
+
+use super::Line;
 use crate::bucket::{Bucket, Rate};
 use crate::config::{Excess, Throttle};
+use crate::event::Ending;
+use crate::host::{ConnId, Host};
+use crate::line::output::Gate;
 
 /// What a peer may send.
 pub(crate) struct Inbound {
@@ -102,4 +110,116 @@ impl Pacer {
         self.out_until = self.out_until.filter(|until| *until > now);
         self.out_until
     }
+}
+
+impl Line {
+    /// Writes messages of a session whose peer takes only so many in a time.
+    #[cold]
+    pub(crate) fn send_paced(
+        &mut self,
+        now: Mono,
+        host: &mut impl Host,
+        conn: ConnId,
+        outbox: &Outbox,
+        run: Range<usize>,
+        gate: Gate,
+    ) -> Result<(), Ending> {
+        let entries = &outbox.entries()[run.clone()];
+        let counts = |entry: &Entry| !entry.is_discarded() && !is_admin(entry.msg_type());
+        let mut left = self.allowance(now);
+        let mut spent = 0;
+        // The first one that has to wait; behind it all new ones wait, and behind older ones too.
+        let late = entries.iter().position(|entry| {
+            let late = counts(entry) && left == 0 && entry.number == Number::Next;
+            if counts(entry) && !late {
+                left = left.saturating_sub(1);
+                spent += 1;
+            }
+            late
+        });
+        let result = match late {
+            Some(late) if !self.output.has_backlog() => {
+                let late = run.start + late;
+                let first = self.output.send(host, conn, outbox, run.start..late, gate);
+                self.output.defer_entry(outbox, late);
+                first.and_then(|()| {
+                    self.output
+                        .send(host, conn, outbox, late + 1..run.end, gate)
+                })
+            }
+            _ => self.output.send(host, conn, outbox, run, gate),
+        };
+        self.spend(now, spent);
+        result
+    }
+
+    /// Messages that may be written to the peer now.
+    pub(crate) fn allowance(&mut self, now: Mono) -> u64 {
+        self.pacer
+            .as_mut()
+            .map_or(u64::MAX, |pacer| pacer.allowance(now))
+    }
+
+    /// So many were written.
+    pub(crate) fn spend(&mut self, now: Mono, count: u64) {
+        if let Some(pacer) = &mut self.pacer
+            && let Some(until) = pacer.spend(now, count)
+        {
+            self.wake = self.wake.min(until);
+        }
+    }
+
+    /// The connection is not read before `until`: what the host has to hold for that.
+    #[cold]
+    pub(crate) fn pause(&mut self, until: Mono) -> Option<ConnId> {
+        self.wake = self.wake.min(until);
+        let throttle = self.throttle.as_mut()?;
+        let was_paused = std::mem::replace(&mut throttle.paused, true);
+        self.link.filter(|_| !was_paused).map(|link| link.conn)
+    }
+
+    /// What throttle, pacer, log and a stalled socket have waited for, when any of it is due.
+    pub(crate) fn wake(&mut self, now: Mono, stall_time: Nanos) -> Option<Woken> {
+        if now < self.wake {
+            return None;
+        }
+        self.wake = Mono::NEVER;
+        let stalls = self.output.stalls_at(now, stall_time);
+        if stalls.is_some_and(|until| until <= now) {
+            return Some(Woken::Stalled);
+        }
+        self.wake = stalls.unwrap_or(Mono::NEVER);
+        let mut not_logged = None;
+        match self.trail.due() {
+            Some(due) if due <= now => not_logged = self.trail.take(now),
+            Some(due) => self.wake = self.wake.min(due),
+            None => {}
+        }
+        if let Some(pacer) = &mut self.pacer {
+            self.wake = self.wake.min(pacer.elapse(now).unwrap_or(Mono::NEVER));
+        }
+        let throttle = self.throttle.as_mut();
+        let was_paused = throttle.is_some_and(|it| std::mem::replace(&mut it.paused, false));
+        Some(Woken::Goes {
+            not_logged,
+            sends: self.pacer.is_some() && self.link.is_some(),
+            reads: self.link.filter(|_| was_paused).map(|link| link.conn),
+        })
+    }
+}
+
+/// What a session that was woken has to do.
+pub(crate) enum Woken {
+    /// Its connection ends: the peer took nothing for too long.
+    Stalled,
+    /// It goes on.
+    Goes {
+        /// An event is due about so many messages that were not logged.
+        not_logged: Option<u64>,
+        /// What waits may be written.
+        sends: bool,
+        /// This connection is read again. It is paused again, if that must be, by the first message for
+        /// which there is no token.
+        reads: Option<ConnId>,
+    },
 }

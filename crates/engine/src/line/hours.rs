@@ -1,7 +1,11 @@
 //! The schedule of one session, and how far it has been followed.
 
+use fixwire_protocol::session::{Exchange, Phase};
 use fixwire_protocol::{Mono, Nanos, Now, Timestamp};
 
+use super::Line;
+use super::dialler::State;
+use crate::host::ConnId;
 use crate::schedule::{Schedule, Standing};
 
 /// How often the wall clock is looked at: it may have been set.
@@ -81,6 +85,86 @@ impl Hours {
             .map_or(now.wall, |(_, standing)| standing.until);
         let rest = until.0.saturating_sub(now.wall.0).max(0).unsigned_abs();
         now.mono + Nanos(rest.min(LOOK_AGAIN.0))
+    }
+}
+
+/// What a session has to do for its schedule.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Step {
+    Nothing,
+    LogOut,
+    /// Its numbers begin again.
+    Restart,
+}
+
+/// What has changed when a session opens or closes.
+pub(crate) struct Turned {
+    /// A period of its schedule runs now, or none does: the application hears of it.
+    pub(crate) runs: Option<bool>,
+    /// It may be logged on now, or not: the operator hears of it.
+    pub(crate) may_log_on: Option<bool>,
+    /// The attempt to connect that is given up.
+    pub(crate) drops: Option<ConnId>,
+}
+
+impl Line {
+    /// What its schedule says now, and asks for; its numbers began at `began`.
+    pub(crate) fn follow_hours(
+        &mut self,
+        now: Timestamp,
+        began: Timestamp,
+    ) -> Option<(Standing, Step)> {
+        let hours = self.hours.as_deref_mut()?;
+        let standing = hours.look(now);
+        let stale = hours.is_stale(now, standing, began);
+        if self.link.is_none() {
+            hours.reset_seen = hours.reset_seen.max(standing.reset);
+            return Some((standing, if stale { Step::Restart } else { Step::Nothing }));
+        }
+        if stale || !standing.may_log_on {
+            return Some((standing, Step::LogOut));
+        }
+        if hours.reset_seen >= standing.reset {
+            return Some((standing, Step::Nothing));
+        }
+        let older = standing.reset.is_some_and(|reset| began < reset);
+        let step = match self.session.phase() {
+            Phase::LoggedOn(up) if older && up.exchange == Exchange::Settled => Step::Restart,
+            // Another exchange of Logons or Logouts is open: once it is over.
+            Phase::LoggedOn(_) if older => return Some((standing, Step::Nothing)),
+            _ => Step::Nothing,
+        };
+        hours.reset_seen = standing.reset;
+        Some((standing, step))
+    }
+
+    /// Lets the session dial and take Logons, or not.
+    pub(crate) fn open_or_close(&mut self, now: Mono, standing: Standing) -> Turned {
+        let may = standing.may_log_on;
+        self.session.allow_logons(may);
+        let mut turned = Turned {
+            runs: None,
+            may_log_on: None,
+            drops: None,
+        };
+        let Some(hours) = &mut self.hours else {
+            return turned;
+        };
+        let runs = standing.began.is_some();
+        turned.runs = (std::mem::replace(&mut hours.shut, !runs) == runs).then_some(runs);
+        if hours.told.replace(may) == Some(may) {
+            return turned;
+        }
+        turned.may_log_on = Some(may);
+        if let Some(dialler) = &mut self.dialler {
+            if let State::Dialling(conn, _) = dialler.state()
+                && !may
+            {
+                turned.drops = Some(conn);
+            }
+            dialler.set_open(now, may);
+        }
+        turned
     }
 }
 

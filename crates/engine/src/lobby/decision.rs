@@ -10,9 +10,9 @@ use fixwire_protocol::{Decoder, Frame, Message, Mono, Now, frame};
 use super::doorman::Target;
 use super::route::{Password, has_password};
 use super::{Guest, Lobby, Slot};
-use crate::connection::Input;
 use crate::event::{Event, PeerText, Refusal};
 use crate::host::{ConnId, Host};
+use crate::input::Input;
 use crate::tls::{self, Spki};
 
 /// How a TLS connection begins: a handshake record.

@@ -31,9 +31,9 @@ pub(crate) use self::doorman::Target;
 use self::doorman::{Doorman, source};
 use self::route::{Route, Routes};
 use crate::config::{Limits, SessionConfig};
-use crate::connection::Input;
 use crate::error::EngineError;
 use crate::host::{ConnId, Host, ListenerId, WakeUp};
+use crate::input::Input;
 use crate::transport::Transport;
 
 /// The pool of connections without a session.

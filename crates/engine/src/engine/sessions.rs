@@ -11,11 +11,11 @@ use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 
 use crate::canary::{self, Fault};
 use crate::config::{Connection, LONGEST_ID, SessionConfig, Template};
-use crate::connection::Input;
 use crate::engine::{Engine, check_panics};
 use crate::error::{AddError, EngineError};
 use crate::event::{Ending, Event, Refusal};
 use crate::host::Host;
+use crate::input::Input;
 use crate::journal::{Disk, Journal, JournalError, Kind};
 use crate::line::{Line, Presence};
 use crate::lobby::{Lobby, Target};

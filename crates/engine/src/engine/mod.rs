@@ -1,5 +1,7 @@
 //! The engine: what it is made of, how it starts, runs and stops.
 
+pub(crate) mod sessions;
+
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::SocketAddr;
@@ -11,15 +13,14 @@ use crate::commit::{Core, FLUSH_BYTES};
 use crate::config::{
     ConfigError, Durability, EngineConfig, MissingDictionary, SessionConfig, Template, Wait,
 };
-use crate::connection::Input;
 use crate::counters::SessionStatus;
 use crate::descriptors::{self, Need, Shortage};
-use crate::dynamic;
 use crate::error::EngineError;
 use crate::event::{Event, Events};
 use crate::handle::Handle;
 use crate::host::sim::SimHost;
 use crate::host::{ConnId, Host, Os, Ready};
+use crate::input::Input;
 use crate::journal::sim::SimDisk;
 use crate::journal::{
     self, Directory, Disk, Journal, JournalError, Memory, OsDisk, Recovered, Torn, Wrote,
@@ -63,7 +64,7 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     missing_dictionaries: Vec<MissingDictionary>,
     /// What was cut off the journal when it was opened, until somebody hears of it.
     cut: Option<Torn>,
-    /// Of so many sessions, in order, the journal has the restart that [`dynamic::restore`] may have made.
+    /// Of so many sessions, in order, the journal has the restart that [`sessions::restore`] may have made.
     pub(crate) restarts_recorded: usize,
     pub(crate) commands: Commands,
     /// Messages that could not be sent, as told so far.
@@ -180,10 +181,10 @@ fn configured(config: &EngineConfig) -> impl Iterator<Item = &SessionConfig> {
 fn open_lobby(config: &EngineConfig, host: &mut impl Host) -> Result<Lobby, EngineError> {
     let mut lobby = Lobby::new(&config.limits, host.wake_up());
     for (index, session) in config.sessions.iter().enumerate() {
-        dynamic::open(&mut lobby, host, Target::Session(index), session)?;
+        sessions::open(&mut lobby, host, Target::Session(index), session)?;
     }
     for (index, template) in config.templates.iter().enumerate() {
-        dynamic::open(&mut lobby, host, Target::Template(index), &template.session)?;
+        sessions::open(&mut lobby, host, Target::Template(index), &template.session)?;
     }
     Ok(lobby)
 }
@@ -236,10 +237,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let mut decoder = Decoder::with_capacity(config.max_fields);
         dictionaries.for_each(|dictionary| decoder.learn(dictionary));
         for (index, session) in config.sessions.into_iter().enumerate() {
-            let line = dynamic::restore(&mut journal, now, index, session, rest_room, trail);
+            let line = sessions::restore(&mut journal, now, index, session, rest_room, trail);
             lines.push(line.map_err(|error| EngineError::after(cut.as_ref(), error.into()))?);
         }
-        dynamic::recall_peers(&journal, &lines, &mut lobby);
+        sessions::recall_peers(&journal, &lines, &mut lobby);
         let input = |_: &Line| Input::new(config.read_buffer);
         let header_rooms = lines.iter().map(|line| line.session.header_room());
         let header_room = header_rooms.max().unwrap_or_default();

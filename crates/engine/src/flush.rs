@@ -1,0 +1,200 @@
+//! What is committed leaves: one write for each row of messages of a session, the rest when its socket takes
+//! more.
+
+use std::ops::Range;
+
+use fixwire_protocol::{Application, Mono, Now};
+
+use crate::commit::Core;
+use crate::event::Ending;
+use crate::host::Host;
+use crate::journal::{Disk, JournalError};
+use crate::line::flow::Pacer;
+use crate::line::link::Link;
+use crate::line::output::Gate;
+use crate::line::{gate, leaves_out_sync};
+
+impl<D: Disk> Core<D> {
+    /// So much is committed that it should leave before more is taken.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        let count = self.outbox.entries().len();
+        count >= self.full_messages || self.outbox.bytes(0..count).len() >= self.full_bytes
+    }
+
+    /// Writes what is committed: one write for each row of messages of one session. Connections that
+    /// fail stand in [`Core::failed`] after it.
+    #[inline]
+    pub(crate) fn flush(&mut self, host: &mut impl Host) -> Result<(), JournalError> {
+        let count = self.outbox.entries().len();
+        if count == 0 {
+            return Ok(());
+        }
+        if self.sync_first && !leaves_out_sync(&self.lines, self.flushes) {
+            self.journal.sync(self.journal.end())?;
+        }
+        let mut start = 0;
+        while start < count {
+            let entries = self.outbox.entries();
+            let id = entries[start].session;
+            let same = entries[start..]
+                .iter()
+                .take_while(|entry| entry.session == id);
+            let end = start + same.count();
+            self.send(host, id.0 as usize, start..end);
+            start = end;
+        }
+        self.outbox.clear();
+        self.flushes += 1;
+        Ok(())
+    }
+
+    /// A session that has ended has messages and a Logout that its socket has not taken yet: as many
+    /// are written as it takes at once.
+    pub(crate) fn say_farewell(&mut self, host: &mut impl Host, session: usize) {
+        let line = &mut self.lines[session];
+        let ended = line.link.filter(|link| link.ended_before().is_some());
+        let Some(Link { conn, .. }) = ended else {
+            return;
+        };
+        while line.output.can_write(Gate::Open, false) {
+            let (journal, id) = (&mut self.journal, line.journal);
+            let pumped = line
+                .output
+                .pump(host, conn, journal, id, Gate::Open, u64::MAX);
+            if pumped.is_err() {
+                // The connection is about to be closed anyway; the journal has the rest.
+                return;
+            }
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, host: &mut impl Host, session: usize, run: Range<usize>) {
+        let Some(line) = self.lines.get_mut(session) else {
+            return;
+        };
+        let gate = match line.ends_before(self.flushes) {
+            true => Gate::Open,
+            false => gate(&line.session),
+        };
+        let link = line.link.filter(|link| link.leaving().is_none());
+        let Some(Link { conn, .. }) = link else {
+            line.waiting += run.len() as u64;
+            return;
+        };
+        line.counters.sent += run.len() as u64;
+        let result = match line.pacer {
+            None => line.output.send(host, conn, &self.outbox, run, gate),
+            Some(_) => line.send_paced(self.clock, host, conn, &self.outbox, run, gate),
+        };
+        self.voided += line.output.take_voided();
+        if let Err(ending) = result {
+            self.failed.push((session, ending));
+        } else if line.output.has_backlog() {
+            self.note_backlog(session);
+        }
+    }
+
+    /// Something of a session waits: for its socket, its pace, or behind a resend.
+    #[cold]
+    fn note_backlog(&mut self, session: usize) {
+        let line = &mut self.lines[session];
+        let lag = line.output.lag();
+        if lag > self.lag_bytes {
+            self.failed.push((session, Ending::SlowReader(lag)));
+        } else if lag > self.lag_bytes / 4 && !line.output.is_slow {
+            line.output.is_slow = true;
+            self.slow.push((session, lag));
+        }
+        self.note_stall(session);
+        self.set_busy(session);
+    }
+
+    /// A socket that takes nothing is watched.
+    fn note_stall(&mut self, session: usize) {
+        let line = &mut self.lines[session];
+        if let Some(until) = line.output.stalls_at(self.clock, self.stall_time) {
+            line.wake = line.wake.min(until);
+            self.timers.session(session, line.wake);
+        }
+    }
+
+    /// The session is looked at every turn until nothing of it waits.
+    pub(crate) fn set_busy(&mut self, session: usize) {
+        if !std::mem::replace(&mut self.lines[session].is_busy, true) {
+            self.busy.push(session);
+        }
+    }
+
+    /// Something can be done now for a session that has messages waiting.
+    pub(crate) fn can_pump(&self, session: usize) -> bool {
+        let line = &self.lines[session];
+        let is_leaving = line.leaving().is_some();
+        let resends = !is_leaving && line.session.replay_due().is_some();
+        line.link.is_some()
+            && (is_leaving || !line.pacer.as_ref().is_some_and(Pacer::is_out))
+            && line.output.can_write(line.gate(), resends)
+    }
+
+    /// Writes what waits for a session's socket, and a few messages of a running resend. Answers
+    /// whether the session still has something that waits.
+    pub(crate) fn pump(
+        &mut self,
+        now: Now,
+        host: &mut impl Host,
+        app: &mut impl Application,
+        session: usize,
+    ) -> Result<bool, JournalError> {
+        let line = &mut self.lines[session];
+        let Some(conn) = line.conn() else {
+            return Ok(false);
+        };
+        let gate = line.gate();
+        let most = match line.leaving() {
+            Some(_) => u64::MAX,
+            None => line.allowance(self.clock),
+        };
+        let before = line.output.waiting();
+        if let Err(ending) =
+            line.output
+                .pump(host, conn, &mut self.journal, line.journal, gate, most)
+        {
+            self.failed.push((session, ending));
+            return Ok(false);
+        }
+        if let Some(leaving) = line.leaving() {
+            let waits = line.output.has_backlog() || !host.is_flushed(conn);
+            if !waits {
+                self.failed.push((session, leaving.why));
+            }
+            return Ok(waits);
+        }
+        line.spend(self.clock, before - line.output.waiting());
+        if !line.output.has_backlog() {
+            line.output.is_slow = false;
+        }
+        let older = line.output.behind_within(gate);
+        let paced_out = line.pacer.as_ref().is_some_and(Pacer::is_out);
+        if !line.output.is_blocked() && !older && !paced_out && line.session.replay_due().is_some()
+        {
+            self.replay(now, app, session);
+            self.commit_resent(now, session)?;
+            self.flush(host)?;
+        }
+        self.note_stall(session);
+        let line = &self.lines[session];
+        self.timers.session(session, line.wake);
+        // Whoever waits for its socket comes back when that takes something.
+        let waits = line.output.has_backlog() || line.session.replay_due().is_some();
+        Ok(waits && !line.output.is_blocked())
+    }
+
+    /// Takes the session's next timer into account.
+    #[inline]
+    pub(crate) fn note_due(&mut self, session: usize) {
+        let line = &self.lines[session];
+        let due = line.session.next_due().unwrap_or(Mono::NEVER);
+        self.timers.session(session, due.min(line.wake));
+    }
+}

@@ -1,0 +1,157 @@
+//! A connection becomes a session's, and ends.
+
+use std::net::SocketAddr;
+
+use fixwire_protocol::session::{Reason, Verdict};
+use fixwire_protocol::{Application, Mono, Now, Parting, SessionId};
+
+use crate::engine::{Engine, Owner};
+use crate::error::EngineError;
+use crate::event::{Ending, Event, PeerText};
+use crate::host::{ConnId, Host};
+use crate::journal::{Disk, Kind};
+use crate::line::link::{Leaving, Link};
+
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
+    /// A connection becomes a session's.
+    pub(crate) fn attach(
+        &mut self,
+        now: Now,
+        session: usize,
+        conn: ConnId,
+        peer: SocketAddr,
+    ) -> Result<(), EngineError> {
+        // The day may have changed since the last look.
+        self.keep_hours(now, session)?;
+        // What was committed before belongs to no connection: it must not precede the Logon on this one.
+        self.release(now)?;
+        self.set_owner(conn, Owner::Session(session));
+        let line = &mut self.core.lines[session];
+        let is_acceptor = line.dialler.is_none();
+        line.link = Some(Link::new(conn, is_acceptor.then(|| peer.ip())));
+        line.output.reset();
+        line.counters.connections += 1;
+        // A connection whose options cannot be set still works.
+        let _ = self.host.tune(conn, &line.socket_options());
+        self.core.raise(
+            now,
+            &Event::Connected {
+                session: SessionId(session as u32),
+                peer,
+            },
+        );
+        let core = &mut self.core;
+        let verdict = core.lines[session].session.connected(now, &mut core.outbox);
+        core.commit(now, session, Kind::Sent, None)?;
+        core.note_due(session);
+        if let Verdict::Disconnect(reason) = verdict {
+            return self.disconnect(now, session, Ending::Session(reason));
+        }
+        Ok(())
+    }
+
+    /// Ends a session's connection. When the session itself ended it and the socket has not taken its
+    /// last messages, the Logout among them, the connection stays until it has, or for as long as the
+    /// answer to a Logout may take.
+    pub(crate) fn part(
+        &mut self,
+        now: Now,
+        session: usize,
+        why: Ending,
+    ) -> Result<(), EngineError> {
+        if matches!(why, Ending::Session(_)) {
+            self.core.flush(&mut self.host)?;
+            self.core.say_farewell(&mut self.host, session);
+            let core = &mut self.core;
+            let failed = core.failed.iter().any(|failed| failed.0 == session);
+            let line = &mut core.lines[session];
+            if line.leaving().is_some() {
+                return Ok(());
+            }
+            if let Some(link) = &mut line.link
+                && link.ended_before().is_some()
+                && !failed
+                && (line.output.has_backlog() || !self.host.is_flushed(link.conn))
+            {
+                let until = now.mono + line.session.config().logout_timeout;
+                link.leave(Leaving { why, until });
+                core.timers.session(session, until);
+                core.set_busy(session);
+                return Ok(());
+            }
+        }
+        self.disconnect(now, session, why)
+    }
+
+    /// Ends a session's connection at once: what is committed is written first, what is unread is dropped.
+    pub(crate) fn disconnect(
+        &mut self,
+        now: Now,
+        session: usize,
+        why: Ending,
+    ) -> Result<(), EngineError> {
+        self.core.flush(&mut self.host)?;
+        self.core.say_farewell(&mut self.host, session);
+        let core = &mut self.core;
+        // A failure of this connection must not end the session's next one.
+        core.failed.retain(|failed| failed.0 != session);
+        let line = &mut core.lines[session];
+        let Some(link) = line.link.take() else {
+            return Ok(());
+        };
+        let why = link.leaving().map_or(why, |leaving| leaving.why);
+        line.waiting += line.output.waiting();
+        line.output.reset();
+        line.resending = None;
+        line.wake = Mono::NEVER;
+        let not_logged = line.trail.take(now.mono);
+        if let Some(throttle) = &mut line.throttle {
+            throttle.paused = false;
+        }
+        self.inputs[session].clear();
+        self.host.close(link.conn);
+        self.set_owner(link.conn, Owner::Nobody);
+        let id = SessionId(session as u32);
+        self.core.raise_not_logged(now, session, not_logged);
+        let next_in = self.core.lines[session].session.next_in();
+        self.core.raise_unfinished(now, session, next_in);
+        self.core.lines[session].session.disconnected(now);
+        self.core.tell_reset(now, session, &mut self.app);
+        self.core.commit(now, session, Kind::Reset, None)?;
+        if link.was_logged_on() {
+            self.app.on_logout(now, id);
+            let parting = match why {
+                Ending::Session(Reason::LoggedOut) => Parting::LoggedOut,
+                _ => Parting::Lost,
+            };
+            self.app
+                .on_disconnect(now, id, parting, &mut self.core.outbox);
+            self.core.commit_sent(now)?;
+            self.core.raise(now, &Event::LoggedOut { session: id });
+        }
+        let detail = std::mem::take(&mut self.core.lines[session].detail);
+        let detail = if why.is_explained() {
+            detail
+        } else {
+            PeerText::default()
+        };
+        let event = Event::Disconnected {
+            session: id,
+            why,
+            detail,
+        };
+        self.core.raise(now, &event);
+        if let Some(dialler) = &mut self.core.lines[session].dialler {
+            dialler.ended(now.mono, link.was_logged_on());
+            self.note_dialler(session);
+        }
+        if self.core.lines[session].hours.is_some() {
+            // A new period may wait for the end of this connection.
+            self.core.timers.session(session, Mono(0));
+        }
+        if self.core.lines[session].is_removed() {
+            self.bury(now, session);
+        }
+        Ok(())
+    }
+}

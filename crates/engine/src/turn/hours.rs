@@ -1,0 +1,97 @@
+//! Sessions follow their schedules: they open, close and restart their numbers when these say so.
+//!
+//! ```text
+//!                     a period begins, numbers are older          may log on
+//!   no connection -------------------------------> numbers at 1 -------------> dial, take Logons
+//!   connected ----- may not log on, or numbers are of an earlier period -----> Logout, then as above
+//! ```
+//!
+//! The journal says when the numbers began. A period restarts them when they are older than the
+//! period, in one record; so it happens once whether the process was up, down or killed on the way,
+//! and a clock that is set back does not do it again.
+
+use fixwire_protocol::session::Verdict;
+use fixwire_protocol::{Application, Mono, Now};
+
+use crate::engine::{Engine, Owner};
+use crate::error::EngineError;
+use crate::event::{Ending, Event};
+use crate::host::Host;
+use crate::journal::{Disk, Kind};
+use crate::line::hours::{Step, Turned};
+use crate::schedule::Standing;
+
+/// The Text(58) of the Logout at the end.
+const CLOSING: &str = "The session time is over";
+
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
+    /// Carries out what the schedule of a session says now. Called when a connection is about to
+    /// become the session's, and about every second.
+    pub(crate) fn keep_hours(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        let core = &mut self.core;
+        let line = &mut core.lines[session];
+        let began = core.journal.numbers_began(line.journal).unwrap_or(now.wall);
+        let Some((standing, step)) = line.follow_hours(now.wall, began) else {
+            return Ok(());
+        };
+        match step {
+            Step::Nothing => {}
+            Step::LogOut => {
+                let verdict = line.session.log_out(now, CLOSING, &mut core.outbox);
+                core.commit(now, session, Kind::Sent, None)?;
+                if let Verdict::Disconnect(reason) = verdict {
+                    self.disconnect(now, session, Ending::Session(reason))?;
+                }
+            }
+            Step::Restart => {
+                let kind = match line.link {
+                    Some(_) => Kind::Sent,
+                    None => Kind::Reset,
+                };
+                // Neither a session that is down nor one that is settled ends by it.
+                let _: Verdict = line.session.reset(now, &mut core.outbox);
+                core.tell_reset(now, session, &mut self.app);
+                core.commit(now, session, kind, None)?;
+                let session = core.lines[session].session.id();
+                core.raise(now, &Event::NumbersRestarted { session });
+            }
+        }
+        self.open_or_close(now, session, standing);
+        Ok(())
+    }
+
+    /// Lets a session dial and take Logons, or not.
+    fn open_or_close(&mut self, now: Now, session: usize, standing: Standing) {
+        let line = &mut self.core.lines[session];
+        let Turned {
+            runs,
+            may_log_on,
+            drops,
+        } = line.open_or_close(now.mono, standing);
+        let id = line.session.id();
+        let schedule = line.hours.as_ref().map(|hours| &hours.schedule);
+        let event = may_log_on.map(|may| match (may, schedule) {
+            (false, Some(schedule)) => Event::SessionClosed {
+                session: id,
+                opens: schedule.ahead(now.wall).opens,
+            },
+            _ => Event::SessionOpened { session: id },
+        });
+        if let Some(runs) = runs {
+            self.app.on_hours(now, id, runs);
+        }
+        if let Some(conn) = drops {
+            self.host.close(conn);
+            self.set_owner(conn, Owner::Nobody);
+        }
+        if let Some(event) = event {
+            self.core.raise(now, &event);
+        }
+    }
+
+    /// When the schedule of a session must be looked at again.
+    pub(crate) fn hours_due(&self, now: Now, session: usize) -> Mono {
+        let hours = self.core.lines[session].hours.as_deref();
+        hours.map_or(Mono::NEVER, |hours| hours.due(now))
+    }
+}

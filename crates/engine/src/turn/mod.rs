@@ -1,0 +1,225 @@
+//! One turn of the engine: what is ready is read, decided, committed and written.
+//!
+//! ```text
+//!   poll ─ clock ─ each readable connection:  read once
+//!                                             each whole message: decode, Session::receive,
+//!                                               Application::on_message, seal, journal: one record
+//!                                             one write of all that was caused
+//!        ─ what waits for sockets ─ due timers ─ commands ─ Application::on_time ─ rare work
+//! ```
+
+mod commands;
+mod connection;
+mod dialling;
+mod guests;
+mod hours;
+mod receive;
+mod timers;
+
+use fixwire_protocol::{Application, Mono, Nanos, Now, SessionId};
+
+use crate::engine::{Engine, Owner, Stopping};
+use crate::error::EngineError;
+use crate::event::{Ending, Event};
+use crate::host::{ConnId, Host, Ready};
+use crate::journal::Disk;
+
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
+    /// One turn that sleeps at most `wait` when nothing is ready.
+    pub(crate) fn turn_within(&mut self, wait: Nanos) -> Result<usize, EngineError> {
+        if self.stopping == Stopping::Done {
+            return Ok(0);
+        }
+        let mut ready = std::mem::take(&mut self.ready);
+        let polled = self.host.poll(wait, &mut ready);
+        if wait.0 > 0 {
+            self.commands.awake();
+        }
+        let now = self.host.now();
+        let result = match polled {
+            Ok(()) => self.work(now, &ready),
+            Err(source) => Err(EngineError::Io {
+                doing: "poll",
+                source,
+            }),
+        };
+        self.ready = ready;
+        if let Err(error) = &result {
+            // Fail-stop: what is not in the journal must never leave.
+            self.core.outbox.clear();
+            self.stopping = Stopping::Done;
+            if let EngineError::Journal(error) = error {
+                let error = error.to_string();
+                self.core.raise(now, &Event::JournalFailed { error });
+            }
+            self.core.events.pass_counts(now);
+        }
+        result
+    }
+
+    fn work(&mut self, now: Now, ready: &[Ready]) -> Result<usize, EngineError> {
+        self.core.clock = now.mono;
+        self.record_restarts(now)?;
+        let mut work = self.take_compared(now)?;
+        for ready in ready {
+            work += self.serve(now, *ready)?;
+        }
+        if !self.core.busy.is_empty() {
+            self.pump(now)?;
+        }
+        if now.mono >= self.core.timers.next() {
+            work += 1;
+            self.elapse(now)?;
+        }
+        work += self.obey(now)?;
+        if work > 0 || now.mono >= self.app_due {
+            self.app_due = self
+                .app
+                .on_time(now, &mut self.core.outbox)
+                .unwrap_or(Mono::NEVER);
+        }
+        if !self.core.outbox.is_empty() {
+            work += 1;
+            self.core.commit_sent(now)?;
+            self.release(now)?;
+        }
+        let unsent = self.core.astray + self.core.outbox.failures();
+        if (self.core.voided, self.core.panics) != self.told {
+            self.tell_losses(now);
+        }
+        if unsent != self.unsent {
+            let messages = unsent - std::mem::replace(&mut self.unsent, unsent);
+            self.core.raise(now, &Event::NotSent { messages });
+        }
+        if let Stopping::Until(deadline) = self.stopping {
+            self.finish(now, deadline)?;
+        }
+        for feed in &self.feeds {
+            if let Some(event) = feed.report() {
+                self.core.raise(now, &event);
+            }
+        }
+        self.core.journal.idle_work();
+        for trouble in self.core.journal.troubles()? {
+            self.core.raise(now, &Event::JournalTrouble { trouble });
+        }
+        Ok(work)
+    }
+
+    #[cold]
+    fn tell_losses(&mut self, now: Now) {
+        let (voided, panics) =
+            std::mem::replace(&mut self.told, (self.core.voided, self.core.panics));
+        if self.core.voided > voided {
+            let messages = self.core.voided - voided;
+            self.core.raise(now, &Event::Voided { messages });
+        }
+        if self.core.panics > panics {
+            let messages = self.core.panics - panics;
+            self.core.raise(now, &Event::Panicked { messages });
+        }
+    }
+
+    /// Whether the next turn has work although nothing arrives.
+    pub(crate) fn has_work(&self) -> bool {
+        self.core
+            .busy
+            .iter()
+            .any(|session| self.core.can_pump(*session))
+    }
+
+    #[inline]
+    fn serve(&mut self, now: Now, ready: Ready) -> Result<usize, EngineError> {
+        match ready {
+            Ready::Read(conn) => match self.owner(conn) {
+                Owner::Session(session) => return self.read(now, session, conn),
+                Owner::Guest(slot) => self.read_guest(now, slot)?,
+                Owner::Dialling(_) | Owner::Nobody => return Ok(0),
+            },
+            Ready::Write(conn) => {
+                if let Owner::Session(session) = self.owner(conn) {
+                    self.core.lines[session].output.unblock();
+                    self.core.set_busy(session);
+                }
+            }
+            Ready::Accept(listener) => self.accept(now, listener),
+            Ready::Dialled(conn) => {
+                if let Owner::Dialling(session) = self.owner(conn) {
+                    self.dialled(now, session, conn)?;
+                }
+            }
+        }
+        Ok(1)
+    }
+
+    #[inline]
+    pub(crate) fn owner(&self, conn: ConnId) -> Owner {
+        self.owners
+            .get(conn.0 as usize)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Writes what is committed, and closes the connections that fail while doing so. That is done at the end
+    /// of what one read, timer or command has caused, before something that must come after it (the Logon of a
+    /// connection, its end), and by [`Self::release_if_full`]. With `disk` what reads cause is written once,
+    /// after all of them.
+    #[inline]
+    pub(crate) fn release(&mut self, now: Now) -> Result<(), EngineError> {
+        self.core.flush(&mut self.host)?;
+        while let Some((session, ending)) = self.core.failed.pop() {
+            self.disconnect(now, session, ending)?;
+        }
+        while let Some((session, bytes)) = self.core.slow.pop() {
+            let session = SessionId(session as u32);
+            self.core.raise(now, &Event::SlowReader { session, bytes });
+        }
+        Ok(())
+    }
+
+    /// Writes what is committed when that is much, before more is taken.
+    #[inline]
+    pub(crate) fn release_if_full(&mut self, now: Now) -> Result<(), EngineError> {
+        match self.core.is_full() {
+            true => self.release(now),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes what waits for sockets.
+    fn pump(&mut self, now: Now) -> Result<(), EngineError> {
+        // New messages that wait for a sync go before those that a resend repeats.
+        self.release(now)?;
+        let mut at = 0;
+        while let Some(session) = self.core.busy.get(at).copied() {
+            if self
+                .core
+                .pump(now, &mut self.host, &mut self.app, session)?
+            {
+                at += 1;
+            } else {
+                self.core.lines[session].is_busy = false;
+                self.core.busy.swap_remove(at);
+            }
+        }
+        self.release(now)
+    }
+
+    fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {
+        let open = self.core.lines.iter().any(|line| line.link.is_some());
+        if open && now.mono < deadline {
+            return Ok(());
+        }
+        for session in 0..self.core.lines.len() {
+            self.disconnect(now, session, Ending::Stopping)?;
+        }
+        self.elapse_guests(now);
+        if self.keeps {
+            let end = self.core.journal.end();
+            self.core.journal.sync(end)?;
+        }
+        self.core.events.pass_counts(now);
+        self.stopping = Stopping::Done;
+        Ok(())
+    }
+}

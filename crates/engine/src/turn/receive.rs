@@ -1,0 +1,196 @@
+//! Bytes of a session that have come in: read, made messages of, and what each of them causes.
+
+use std::io::ErrorKind;
+
+use fixwire_protocol::session::{Reason, Verdict};
+use fixwire_protocol::{Application, Frame, Now, SessionId, frame};
+
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::event::{Ending, Event};
+use crate::host::{ConnId, Host};
+use crate::journal::{Disk, Kind};
+use crate::line::flow::Pass;
+use crate::line::link::Stage;
+
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
+    /// Reads once from a session's connection and carries out what has become whole.
+    #[inline]
+    pub(super) fn read(
+        &mut self,
+        now: Now,
+        session: usize,
+        conn: ConnId,
+    ) -> Result<usize, EngineError> {
+        if let Some(throttle) = &self.core.lines[session].throttle
+            && throttle.paused
+        {
+            return Ok(0);
+        }
+        match self.inputs[session].fill(&mut self.host, conn) {
+            // It has ended, and only its last messages wait for the socket.
+            Ok(count) if count > 0 && self.core.lines[session].leaving().is_some() => {
+                self.inputs[session].clear();
+            }
+            Ok(count) if count > 0 => self.process(now, session)?,
+            Ok(_) => self.disconnect(now, session, Ending::ClosedByPeer)?,
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(0),
+            Err(error) => self.disconnect(now, session, Ending::of(&error))?,
+        }
+        Ok(1)
+    }
+
+    /// Carries out the whole messages of a session's receive buffer and writes what they caused.
+    pub(crate) fn process(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        let ending = loop {
+            let bytes = self.inputs[session].unread();
+            let next = if self.core.lines[session].config.validate_checksum {
+                frame::next(bytes, self.max_message)
+            } else {
+                frame::next_unsummed(bytes, self.max_message)
+            };
+            let verdict = match next {
+                Frame::Whole { skip, len } => {
+                    if let Some(throttle) = &mut self.core.lines[session].throttle {
+                        match throttle.arrives(now.mono) {
+                            Pass::Now => {}
+                            Pass::At(until) => {
+                                if let Some(conn) = self.core.lines[session].pause(until) {
+                                    self.host.hold(conn, true);
+                                }
+                                break None;
+                            }
+                            Pass::Never => {
+                                let bytes = self.inputs[session].unread();
+                                let message = self.decoder.decode(&bytes[skip..skip + len]);
+                                self.core.commit_ignored(now, session, &message)?;
+                                break Some(self.end_flood(now, session)?);
+                            }
+                        }
+                    }
+                    let bytes = self.inputs[session].unread();
+                    let message = self.decoder.decode(&bytes[skip..skip + len]);
+                    let secret = message.has_secret();
+                    let app = &mut self.app;
+                    let verdict = self.core.receive(now, session, &message, app, None)?;
+                    if secret {
+                        self.inputs[session].blank(skip + len);
+                    }
+                    self.inputs[session].consume(skip + len);
+                    verdict
+                }
+                Frame::Partial { skip } => {
+                    self.inputs[session].consume(skip);
+                    break None;
+                }
+                Frame::Garbled { skip, why } => {
+                    self.core.lines[session].counters.garbled += 1;
+                    let event = Event::Garbled {
+                        session: SessionId(session as u32),
+                        why,
+                    };
+                    self.core.raise(now, &event);
+                    let core = &mut self.core;
+                    let state = &mut core.lines[session].session;
+                    let verdict = state.garbled(now, &bytes[..skip], &mut core.outbox);
+                    core.note_end(session, verdict);
+                    core.commit(now, session, Kind::Sent, None)?;
+                    self.inputs[session].consume(skip);
+                    verdict
+                }
+                Frame::TooLarge { len, .. } => break Some(Ending::TooLarge(len)),
+            };
+            if let Some(ending) = self.follow(now, session, verdict)? {
+                break Some(ending);
+            }
+            self.release_if_full(now)?;
+            if self.core.lines[session].link.is_none() {
+                return Ok(());
+            }
+        };
+        self.core.note_due(session);
+        match ending {
+            Some(ending) => self.part(now, session, ending),
+            None if self.core.sync_first => Ok(()),
+            None => self.release(now),
+        }
+    }
+
+    /// A peer has sent more than it may: its Logout is written.
+    #[cold]
+    fn end_flood(&mut self, now: Now, session: usize) -> Result<Ending, EngineError> {
+        let core = &mut self.core;
+        let state = &mut core.lines[session].session;
+        // The verdict would be to wait for the answer; the connection ends at once.
+        let _ = state.log_out(now, "Throttle limit exceeded", &mut core.outbox);
+        core.commit(now, session, Kind::Sent, None)?;
+        Ok(Ending::Throttled)
+    }
+
+    /// After a message: those that were kept for it, what the application is told, what the session
+    /// wants.
+    #[inline]
+    pub(super) fn follow(
+        &mut self,
+        now: Now,
+        session: usize,
+        mut verdict: Verdict,
+    ) -> Result<Option<Ending>, EngineError> {
+        loop {
+            match verdict {
+                Verdict::Disconnect(reason) => {
+                    if reason == Reason::RefusedByApplication
+                        && let Some(link) = self.core.lines[session].link
+                        && let Some(peer) = link.peer
+                    {
+                        self.lobby.failed(now.mono, peer, session);
+                    }
+                    return Ok(Some(Ending::Session(reason)));
+                }
+                Verdict::LoggedOn => self.logged_on(now, session)?,
+                Verdict::Replay => self.core.set_busy(session),
+                Verdict::Handled
+                | Verdict::RejectSent
+                | Verdict::Deliver
+                | Verdict::Duplicate
+                | Verdict::Rejected
+                | Verdict::Ended { .. } => {}
+            }
+            self.release_if_full(now)?;
+            if !self.core.lines[session].session.take_held(&mut self.held) {
+                return Ok(None);
+            }
+            let message = self.decoder.decode(&self.held);
+            let (core, app) = (&mut self.core, &mut self.app);
+            let arrival = core.arrival(session);
+            verdict = core.receive(now, session, &message, app, arrival)?;
+        }
+    }
+
+    #[cold]
+    fn logged_on(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        self.core.raise_gap_announced(now, session);
+        let line = &mut self.core.lines[session];
+        line.waiting = 0;
+        if let Some(dialler) = &mut line.dialler {
+            dialler.logged_on();
+        }
+        if let Some(link) = &mut line.link {
+            link.stage = Stage::LoggedOn;
+            if let Some(peer) = link.peer {
+                self.core.journal.note_logon(now.wall, line.journal, peer)?;
+                self.lobby.logged_on(peer, session);
+            }
+        }
+        if line.session.replay_due().is_some() {
+            self.core.set_busy(session);
+        }
+        self.core.raise(
+            now,
+            &Event::LoggedOn {
+                session: SessionId(session as u32),
+            },
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! What is due: timers of sessions, of connections that have not logged on, of what waits.
+
+use fixwire_protocol::{Application, Mono, Now};
+
+use crate::engine::{Engine, Stopping};
+use crate::error::EngineError;
+use crate::event::Ending;
+use crate::host::Host;
+use crate::journal::{Disk, Kind};
+use crate::line::flow::Woken;
+
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
+    /// Due timers: of connections that have not logged on, and of sessions.
+    pub(super) fn elapse(&mut self, now: Now) -> Result<(), EngineError> {
+        let mut due = std::mem::take(&mut self.due);
+        if self.core.timers.take_due(now.mono, &mut due) {
+            self.elapse_rest(now);
+        }
+        for session in due.drain(..) {
+            self.elapse_session(now, session)?;
+        }
+        self.due = due;
+        Ok(())
+    }
+
+    /// What belongs to no session: connections that have not logged on, events that were held back, a stop.
+    fn elapse_rest(&mut self, now: Now) {
+        if self.core.events.due().is_some_and(|due| due <= now.mono) {
+            self.core.events.pass_counts(now);
+        }
+        self.elapse_guests(now);
+        let stopped = match self.stopping {
+            Stopping::Until(deadline) => Some(deadline),
+            Stopping::No | Stopping::Done => None,
+        };
+        let due = [stopped, self.lobby.due(), self.core.events.due()];
+        let due = due.into_iter().flatten().min();
+        self.core.timers.engine(due.unwrap_or(Mono::NEVER));
+    }
+
+    /// What a session has to do by now: its schedule, its own timers, what waits for its peer, its connection.
+    fn elapse_session(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        self.keep_hours(now, session)?;
+        let core = &mut self.core;
+        let line = &mut core.lines[session];
+        let due = line.session.next_due();
+        if due.is_some_and(|due| due <= now.mono) && line.leaving().is_none() {
+            let verdict = line.session.elapse(now, &mut core.outbox);
+            core.note_end(session, verdict);
+            core.commit(now, session, Kind::Sent, None)?;
+            if let Some(ending) = self.follow(now, session, verdict)? {
+                self.part(now, session, ending)?;
+            }
+            self.release_if_full(now)?;
+        }
+        self.wake(now, session)?;
+        if let Some(leaving) = self.core.lines[session].leaving() {
+            match leaving.until <= now.mono {
+                true => self.disconnect(now, session, leaving.why)?,
+                false => self.core.timers.session(session, leaving.until),
+            }
+        } else {
+            self.core.note_due(session);
+        }
+        let hours = self.hours_due(now, session);
+        self.core.timers.session(session, hours);
+        self.elapse_dialler(now, session)
+    }
+
+    /// What throttle, pacer and stalled sockets waited for is due.
+    fn wake(&mut self, now: Now, session: usize) -> Result<(), EngineError> {
+        match self.core.lines[session].wake(now.mono, self.core.stall_time) {
+            None => Ok(()),
+            Some(Woken::Stalled) => self.disconnect(now, session, Ending::Stalled),
+            Some(Woken::Goes {
+                not_logged,
+                sends,
+                reads,
+            }) => {
+                if sends {
+                    self.core.set_busy(session);
+                }
+                self.core.raise_not_logged(now, session, not_logged);
+                let Some(conn) = reads else { return Ok(()) };
+                self.host.hold(conn, false);
+                self.process(now, session)
+            }
+        }
+    }
+}
