@@ -16,7 +16,7 @@ pub const CIRCLE_MAX: usize = 3;
 pub const FUNCTION_LINES_MAX: usize = 100;
 
 /// Names that the files of a folder do without: what lies above them, and what is not theirs.
-pub const UNNAMED: [(&str, &[&str]); 3] = [
+pub const UNNAMED: [(&str, &[&str]); 4] = [
     (
         "crates/engine/src/line",
         &["Application", "Engine", "Events", "lobby"],
@@ -38,6 +38,10 @@ pub const UNNAMED: [(&str, &[&str]); 3] = [
             "UnixListener",
             "UnixStream",
         ],
+    ),
+    (
+        "crates/schedule/src",
+        &["Engine", "Now", "Session", "SessionId", "SystemTime"],
     ),
 ];
 

@@ -94,6 +94,24 @@ fn folders_do_without_the_names_of_others() {
     nothing(found);
 }
 
+#[test]
+fn only_two_folders_see_the_whole_engine() {
+    let mut looked_at = 0;
+    for (folder, sources) in products() {
+        if folder != Path::new("crates/engine/src") {
+            continue;
+        }
+        let files: Vec<_> = sources.namers(&["Engine"]).collect();
+        looked_at += files.len();
+        let see_it = ["engine", "turn", "lib.rs"];
+        let others = files.into_iter().filter(|(path, named)| {
+            !named.is_empty() && !see_it.iter().any(|own| path.starts_with(own))
+        });
+        nothing(others.map(|(path, _)| format!("{} names Engine", path.display())));
+    }
+    assert!(looked_at > 40, "{looked_at} files looked at");
+}
+
 /// Where crates have their sources.
 fn source_folders() -> Vec<PathBuf> {
     let crates = fs::read_dir(workspace().join("crates")).expect("the crates");

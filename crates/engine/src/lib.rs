@@ -38,7 +38,6 @@ pub mod log;
 mod notes;
 mod raise;
 mod resending;
-pub mod schedule;
 mod timers;
 mod trail;
 mod turn;
@@ -49,6 +48,7 @@ pub use fixwire_net::network::{Network, NetworkError};
 pub use fixwire_net::{tls, transport};
 pub use fixwire_passwords as passwords;
 pub use fixwire_protocol as protocol;
+pub use fixwire_schedule as schedule;
 pub use fixwire_sys::regular;
 
 pub use bucket::Rate;
