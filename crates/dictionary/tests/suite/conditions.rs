@@ -193,7 +193,7 @@ fn the_session_answers_with_the_reject_that_its_version_has() {
         &old,
         true,
     );
-    assert_eq!(verdict, Verdict::Handled);
+    assert_eq!(verdict, Verdict::RejectSent);
     assert_eq!(
         said,
         "35=3|45=2|58=Conditionally Required Field Missing (44)|"
@@ -215,7 +215,7 @@ fn reject_invalid_message_n_delivers_what_the_dictionary_refuses() {
     let order = format!("{ORDER}|40=2|9999=x|");
     let dictionary = || Dictionary::built_in(Version::Fix44);
     let (verdict, said) = answer(BeginString::Fix44, dictionary(), "D", &order, true);
-    assert_eq!(verdict, Verdict::Handled);
+    assert_eq!(verdict, Verdict::RejectSent);
     assert!(said.starts_with("35=3|"), "{said}");
     let (verdict, said) = answer(BeginString::Fix44, dictionary(), "D", &order, false);
     assert_eq!((verdict, said.as_str()), (Verdict::Deliver, ""));
@@ -227,6 +227,6 @@ fn reject_invalid_message_n_delivers_what_the_dictionary_refuses() {
         &format!("{order}x|"),
         false,
     );
-    assert_eq!(verdict, Verdict::Handled);
+    assert_eq!(verdict, Verdict::RejectSent);
     assert!(said.starts_with("35=3|"), "{said}");
 }
