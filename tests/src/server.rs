@@ -132,7 +132,13 @@ pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
     let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
     let fault = std::env::var("FIXWIRE_CANARY").unwrap_or_default();
     let folder = profile_folder().map_err(std::io::Error::other)?;
-    let folder = folder.join("rigs").join(program).join(fault).join(name);
+    let folder = folder.join("rigs");
+    // What a run with a planted fault writes is not the suite's, which may run beside it.
+    let folder = match fault.is_empty() {
+        true => folder.join(program),
+        false => folder.join("canaries").join(fault).join(program),
+    };
+    let folder = folder.join(name);
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
