@@ -1,5 +1,5 @@
-//! Numbers, the journal and the wire: what is written gets its number, one record holds it with its
-//! cause, and only then does it leave.
+//! Numbers and the journal: what is written gets its number, and one record holds it with its cause. Only then
+//! does it leave, see [`flush`](crate::flush).
 
 use std::ops::Range;
 
@@ -12,6 +12,7 @@ use crate::event::{Ending, Event, Events};
 use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, Kind};
 use crate::journal::{Position, Stored, Wrote};
 use crate::line::Line;
+use crate::line::link::Stage;
 use crate::notes::Notes;
 use crate::raise::is_reported;
 use crate::timers::Timers;
@@ -19,8 +20,6 @@ use fixwire_protocol::Redactor;
 
 /// The inbound message among those that were copied without secrets.
 pub(crate) const INBOUND: usize = usize::MAX;
-/// Bytes in the outbox from which they are written before more messages are taken, if it has so many.
-pub(crate) const FLUSH_BYTES: usize = 64 << 10;
 
 /// The sessions with all that makes their messages leave.
 pub(crate) struct Core<D: Disk> {
@@ -116,6 +115,7 @@ impl<D: Disk> Core<D> {
                 line.session.refuse(now, message, refusal, &mut self.outbox);
             }
         } else {
+            self.note_end(session, verdict);
             self.tell(now, session, message, verdict, app);
         }
         if verdict != Verdict::Deliver || msg_type == b"j" {
@@ -146,7 +146,6 @@ impl<D: Disk> Core<D> {
         verdict: Verdict,
         app: &mut impl Application,
     ) {
-        self.note_end(session, verdict);
         let line = &self.lines[session];
         let (id, outbox) = (line.session.id(), &mut self.outbox);
         match verdict {
@@ -305,6 +304,13 @@ impl<D: Disk> Core<D> {
             reported,
         } = sealed;
         let line = &mut lines[about];
+        debug_assert!(
+            line.session.is_logged_on()
+                || !line
+                    .link
+                    .is_some_and(|link| matches!(link.stage, Stage::LoggedOn)),
+            "a verdict has said that the session ended"
+        );
         let (next_in, next_out) = (line.session.next_in_to_keep(), line.session.next_out());
         let epoch = line.session.epoch() as u32;
         let known = journal

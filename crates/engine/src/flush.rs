@@ -14,6 +14,9 @@ use crate::line::link::Link;
 use crate::line::output::Gate;
 use crate::line::{gate, leaves_out_sync};
 
+/// Bytes in the outbox from which they are written before more messages are taken, if it has so many.
+pub(crate) const FLUSH_BYTES: usize = 64 << 10;
+
 impl<D: Disk> Core<D> {
     /// So much is committed that it should leave before more is taken.
     #[inline]

@@ -84,12 +84,13 @@ pub fn is_resendable(msg_type: &[u8]) -> bool {
     !is_admin(msg_type) && msg_type != b"BE"
 }
 
-/// What was written about a message that was received.
+/// Whether a message was rejected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Rejected {
     No,
     ByReject,
-    ByBusinessReject,
+    /// By a BusinessMessageReject, or its Reject has found no room.
+    Otherwise,
 }
 
 /// One FIX session, across all its connections.
@@ -120,7 +121,7 @@ pub struct Session {
     closed: bool,
     /// DefaultApplVerID(1137) of the peer's Logon.
     peer_version: Option<ApplVerId>,
-    /// Whether the message that was received last was rejected.
+    /// Whether the message that was received last while logged on was rejected.
     rejected: Rejected,
     /// The numbers go back to 1 when the connection is gone.
     reset_due: bool,
@@ -476,6 +477,7 @@ impl Session {
         Verdict::Disconnect(reason)
     }
 
+    /// The Logons are exchanged, at the start of a connection or at a reset inside the session.
     fn log_on(&mut self, now: Now, heart_bt_int_seconds: u32, inbound: Inbound) {
         let patience = Patience::of(
             heart_bt_int_seconds,

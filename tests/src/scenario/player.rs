@@ -236,11 +236,18 @@ impl Player {
 
     fn receive_bytes(&mut self, bytes: &[u8]) -> Result<(), String> {
         let mut decoder = std::mem::replace(&mut self.decoder, Decoder::with_capacity(0));
+        let was_logged_on = self.session.is_logged_on();
         let verdict = {
             let decoded = decoder.decode(bytes);
             self.session.receive(self.now, &decoded, &mut self.outbox)
         };
         self.decoder = decoder;
+        let is_over = matches!(verdict, Verdict::Ended { .. } | Verdict::Disconnect(_));
+        if was_logged_on && !self.session.is_logged_on() && !is_over {
+            return Err(format!(
+                "the session ended, and the verdict was {verdict:?}"
+            ));
+        }
         self.follow(verdict, Some(bytes))
     }
 

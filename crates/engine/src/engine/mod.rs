@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox};
 
 use crate::command::Commands;
-use crate::commit::{Core, FLUSH_BYTES};
+use crate::commit::Core;
 use crate::config::{
     ConfigError, Durability, EngineConfig, MissingDictionary, SessionConfig, Template, Wait,
 };
@@ -17,6 +17,7 @@ use crate::counters::SessionStatus;
 use crate::descriptors::{self, Need, Shortage};
 use crate::error::EngineError;
 use crate::event::{Event, Events};
+use crate::flush::FLUSH_BYTES;
 use crate::handle::Handle;
 use crate::host::sim::SimHost;
 use crate::host::{ConnId, Host, Os, Ready};

@@ -4,13 +4,13 @@
 //! it goes on where it was, and until then messages for it wait in the journal. A place is never given
 //! to another name, so that nobody's message reaches somebody else.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use fixwire_protocol::session::{LogonIdentity, Party, RESET_DUE, Reason, Role};
 use fixwire_protocol::{Application, Mono, Now, Session, SessionId};
 
 use crate::canary::{self, Fault};
-use crate::config::{Connection, LONGEST_ID, SessionConfig, Template};
+use crate::config::{Access, Connection, LONGEST_ID, SessionConfig, Template};
 use crate::engine::{Engine, check_panics};
 use crate::error::{AddError, EngineError};
 use crate::event::{Ending, Event, Refusal};
@@ -19,6 +19,7 @@ use crate::input::Input;
 use crate::journal::{Disk, Journal, JournalError, Kind};
 use crate::line::{Line, Presence};
 use crate::lobby::{Lobby, Target};
+use crate::transport::Transport;
 
 impl Template {
     /// The session for a Logon; `None` when its ids make no name.
@@ -281,12 +282,16 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// A session that was removed has no connection any more: its memory goes, its numbers stay.
+    /// A session that was removed has no connection any more: its memory goes, and with it keys and passwords
+    /// of users; its name and its numbers stay.
     pub(crate) fn bury(&mut self, now: Now, index: usize) {
         self.inputs[index] = Input::new(0);
         let line = &mut self.core.lines[index];
         line.output.shrink();
         line.dialler = None;
+        line.config.transport = Transport::default();
+        line.config.access = Access::default();
+        line.config.custom = BTreeMap::new();
         if std::mem::replace(&mut line.presence, Presence::Removed) == Presence::Removing {
             let session = SessionId(index as u32);
             self.core.raise(now, &Event::SessionRemoved { session });

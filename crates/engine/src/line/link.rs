@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   LoggingOn ----> LoggedOn ----> Ended ----> Leaving       any of them may end at once
-//!            Logons         Logout      the socket has not taken the last messages
+//!            Logons         over        the socket has not taken the last messages
 //! ```
 
 use std::net::IpAddr;

@@ -89,10 +89,8 @@ impl Lobby {
         session: usize,
         question: Question,
     ) -> Result<(), Refusal> {
-        let checker = self.checker.as_mut();
-        let ticket = checker.and_then(|checker| checker.ask(question));
-        let ticket = ticket.ok_or(Refusal::TooManyPending)?;
-        if let Some(guest) = &mut self.slots[slot].guest {
+        if let (Some(guest), Some(checker)) = (&mut self.slots[slot].guest, &mut self.checker) {
+            let ticket = checker.ask(question).ok_or(Refusal::TooManyPending)?;
             (guest.asked, guest.enters) = (Some(ticket), Some(session));
             guest.deadline = Mono::NEVER;
         }

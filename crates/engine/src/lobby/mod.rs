@@ -11,7 +11,7 @@
 //! lock, password, not already on. A new password is stored last of all, when the session and the
 //! application would take the Logon, and before it is answered.
 //!
-//! The lobby closes the connections that it refuses. It knows sessions by their numbers only: whoever owns
+//! The lobby closes its guests when it refuses them. It knows sessions by their numbers only: whoever owns
 //! it raises the events and gives a connection to the session that its Logon is for.
 
 mod admission;

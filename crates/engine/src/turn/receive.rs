@@ -93,7 +93,6 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     let core = &mut self.core;
                     let state = &mut core.lines[session].session;
                     let verdict = state.garbled(now, &bytes[..skip], &mut core.outbox);
-                    core.note_end(session, verdict);
                     core.commit(now, session, Kind::Sent, None)?;
                     self.inputs[session].consume(skip);
                     verdict
@@ -103,9 +102,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             if let Some(ending) = self.follow(now, session, verdict)? {
                 break Some(ending);
             }
-            self.release_if_full(now)?;
-            if self.core.lines[session].link.is_none() {
-                return Ok(());
+            if self.core.is_full() {
+                self.release(now)?;
+                if self.core.lines[session].link.is_none() {
+                    return Ok(());
+                }
             }
         };
         self.core.note_due(session);

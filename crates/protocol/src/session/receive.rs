@@ -326,7 +326,8 @@ impl Session {
             }
         }
         self.keep_served(number);
-        let _ = self.ask_for_gap(now, number, outbox);
+        // The gap may have stood still for too long: then the session has ended already.
+        let verdict = self.ask_for_gap(now, number, outbox);
         self.write_logout("", outbox);
         self.reset_due = true;
         if let Phase::LoggedOn(up) = self.phase {
@@ -334,7 +335,7 @@ impl Session {
             let exchange = Exchange::Logout { until };
             self.phase = Phase::LoggedOn(LoggedOn { exchange, ..up });
         }
-        Verdict::Handled
+        verdict
     }
 
     /// SequenceReset-GapFill in sequence.

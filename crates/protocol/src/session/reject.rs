@@ -178,16 +178,30 @@ impl Session {
         objection: Objection<'_>,
         outbox: &mut Outbox,
     ) {
-        self.rejected = Rejected::ByReject;
         let version = self.config.begin_string;
         if let (true, RefTag::Tag(tag)) = (objection.conditional, objection.at)
             && version >= BeginString::Fix42
             && !super::is_admin(message.msg_type())
         {
-            self.rejected = Rejected::ByBusinessReject;
+            self.rejected = Rejected::Otherwise;
             let refusal = Refusal::ConditionallyRequiredFieldMissing(tag);
             return self.write_refusal(message, refusal, outbox);
         }
+        let failures = outbox.failures();
+        self.write_session_reject(message, objection, outbox);
+        self.rejected = match outbox.failures() > failures {
+            true => Rejected::Otherwise,
+            false => Rejected::ByReject,
+        };
+    }
+
+    fn write_session_reject(
+        &self,
+        message: &Message<'_>,
+        objection: Objection<'_>,
+        outbox: &mut Outbox,
+    ) {
+        let version = self.config.begin_string;
         let mut body = outbox.begin_admin(self.id, b"3", Number::Next);
         write_reversed_route(message, version, &mut body);
         write_ref_seq_num(message, &mut body);

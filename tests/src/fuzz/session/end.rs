@@ -219,6 +219,13 @@ impl End {
         let verdict = (self.tamper)(distance, answer);
         let told = |what: &str| format!("{what}: {} at {before:?}, {phase:?}", show(bytes));
         let after = self.numbers();
+        let ended = matches!(phase, Phase::LoggedOn(_)) && !self.session.is_logged_on();
+        let is_told = matches!(answer, Verdict::Ended { .. } | Verdict::Disconnect(_));
+        hold!(
+            !ended || is_told,
+            "{}",
+            told("ended, and the verdict says nothing")
+        );
         if verdict == Verdict::Deliver {
             // Number 1 confirms a reset of ours.
             let restarted = open && number == Some(1);
