@@ -1,6 +1,6 @@
 //! Players and rigs that test the whole from outside.
 //!
-//! The programs that use them are in `tests/tests`: each of those files asks one question of the
+//! The suites that use them are in `tests/tests`: each of those files asks one question of the
 //! finished binary or of the house itself.
 #![forbid(unsafe_code)]
 

@@ -123,20 +123,33 @@ pub(crate) fn profile_folder() -> Result<PathBuf, String> {
         .to_owned())
 }
 
-/// A folder under the target folder that is empty at first; `./test` removes it when its suite has passed.
-/// Each program has its own, one of the same name that runs with a planted fault another.
-pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
+/// The suite that runs: a module of the program, as the name of the test or what was asked for says, or the
+/// whole program.
+fn suite() -> std::io::Result<String> {
+    let test = std::thread::current().name().map(str::to_owned);
+    let names = test.into_iter().chain(std::env::args());
+    let module = |name: String| Some(name.split_once("::")?.0.to_owned());
+    if let Some(module) = names.filter_map(module).next() {
+        return Ok(module);
+    }
     let program = std::env::current_exe()?;
     let program = program.file_stem().unwrap_or_default().to_string_lossy();
     // Without the hash of the build.
     let program = program.rsplit_once('-').map_or(&*program, |(name, _)| name);
+    Ok(program.to_owned())
+}
+
+/// A folder under the target folder that is empty at first; `./test` removes it when its suite has passed.
+/// Each suite has its own, one that runs with a planted fault another.
+pub fn scratch(name: &str) -> std::io::Result<PathBuf> {
+    let suite = suite()?;
     let fault = std::env::var("FIXWIRE_CANARY").unwrap_or_default();
     let folder = profile_folder().map_err(std::io::Error::other)?;
     let folder = folder.join("rigs");
     // What a run with a planted fault writes is not the suite's, which may run beside it.
     let folder = match fault.is_empty() {
-        true => folder.join(program),
-        false => folder.join("canaries").join(fault).join(program),
+        true => folder.join(suite),
+        false => folder.join("canaries").join(fault).join(suite),
     };
     let folder = folder.join(name);
     if folder.exists() {

@@ -1,7 +1,7 @@
 //! The rules of the house as functions over text.
 //!
 //! Each takes what a file says and gives the violations, one sentence each, so that each can be
-//! shown a planted one. `tests/tests/tidy.rs` applies them to the repository.
+//! shown a planted one. `tests/tests/suites/tidy.rs` applies them to the repository.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Stores as the engines write them, byte by byte; `tests/tests/stores.rs` has the engines themselves.
+//! Stores as the engines write them, byte by byte; `tests/tests/suites/stores.rs` has the engines themselves.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -133,7 +133,7 @@ fn each_rig_finds_a_fault_of_the_product() -> Result<(), String> {
     let mut missed = Vec::new();
     for trial in TRIALS.iter().filter(is_wanted) {
         let began = Instant::now();
-        let found = trial.run(&binary, rigs.get(trial.suite));
+        let found = trial.run(&binary, rigs.get("suites"));
         let time = began.elapsed();
         match found {
             Ok(line) => println!("{}: {} in {time:.1?}: {line}", trial.suite, trial.fault),
@@ -153,9 +153,10 @@ impl Trial {
         let rig = rig.ok_or("no such program")?;
         let mut command = Command::new(rig);
         if self.test.is_empty() {
-            command.arg("--skip").arg("each_planted_fault_is_found");
+            command.arg(format!("{}::", self.suite));
+            command.args(["--skip", "each_planted_fault_is_found"]);
         } else {
-            command.args(["--exact", self.test]);
+            command.args(["--exact", &format!("{}::{}", self.suite, self.test)]);
         }
         let output = command
             .arg("--nocapture")
