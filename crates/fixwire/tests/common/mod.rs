@@ -1,6 +1,7 @@
 //! What the engine's tests share: an application that answers, and a peer made of a bare socket.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod app;
 pub mod journal;
 pub mod logged;
 pub mod wire;
@@ -39,7 +40,7 @@ pub struct Seen {
     pub disorder: AtomicU64,
 }
 
-/// Answers each order with a report, counts reports.
+/// Answers each order with a report, counts reports. Its own, since it must not allocate.
 pub struct Echo(pub Arc<Seen>);
 
 impl Application for Echo {

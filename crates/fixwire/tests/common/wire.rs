@@ -1,8 +1,6 @@
 //! FIX on the connections of a simulated network: the sessions, the engines above them, and what peers say.
 
-use std::cell::RefCell;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::rc::Rc;
 use std::time::Duration;
 
 use fixwire::config::{Connection, Durability, EngineConfig, Limits, SessionConfig};
@@ -10,10 +8,11 @@ use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::Disk;
 use fixwire::journal::sim::SimDisk;
+use fixwire::protocol::Application;
 use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, SessionId, tag};
 use fixwire::{Engine, Host};
 
+use super::app::App;
 use super::whole;
 
 /// Where acceptors listen.
@@ -86,46 +85,11 @@ pub fn numbers<A: Application>(engine: &Engine<A, SimHost, SimDisk>) -> Vec<(u64
     sessions.map(|it| (it.next_in, it.next_out)).collect()
 }
 
-/// Answers each order with one report; that of order KEEP is not sent again.
-pub struct Answerer;
+/// An engine on a simulated network and disk.
+pub type SimEngine = Engine<App, SimHost, SimDisk>;
 
-impl Application for Answerer {
-    fn on_message(
-        &mut self,
-        _: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        answer(message, from, b"8", outbox).expect("room for a report");
-        Ok(())
-    }
-
-    fn on_resend(&mut self, _: Now, _: SessionId, stored: &[u8]) -> bool {
-        let mut decoder = Decoder::with_capacity(64);
-        decoder.decode(stored).get(tag::CL_ORD_ID) != Some(b"KEEP")
-    }
-}
-
-/// Remembers the ClOrdIDs that it has seen, across engines, and answers each order but QUIET with a report.
-#[derive(Clone, Default)]
-pub struct Desk(pub Rc<RefCell<Vec<String>>>);
-
-impl Application for Desk {
-    fn on_message(
-        &mut self,
-        _: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        self.0.borrow_mut().push(String::from_utf8_lossy(id).into());
-        if message.msg_type() == b"D" && id != b"QUIET" {
-            answer(message, from, b"8", outbox)?;
-        }
-        Ok(())
-    }
+pub fn start(config: EngineConfig, app: App, node: u32, net: &SimNet, disk: &SimDisk) -> SimEngine {
+    Engine::simulated(config, app, SimHost::new(node, net, disk)).expect("it starts")
 }
 
 /// A network that breaks nothing, whose connections hold so many bytes that are not read.
@@ -165,17 +129,4 @@ pub fn shown(text: &str, tags: &[&str]) -> Vec<String> {
         values.join(" ")
     });
     shown.collect()
-}
-
-/// Sends a message with the ClOrdID of this one.
-pub fn answer(
-    message: &Message<'_>,
-    to: SessionId,
-    msg_type: &[u8],
-    outbox: &mut Outbox,
-) -> Result<(), Refusal> {
-    let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-    let mut body = outbox.begin(to, msg_type);
-    body.field(tag::CL_ORD_ID, id);
-    body.finish().map_err(|_| Refusal::NotAvailable)
 }

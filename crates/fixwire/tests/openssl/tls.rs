@@ -11,10 +11,11 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use crate::certificates::*;
+use crate::common::app::{App, send};
 use crate::common::*;
 use fixwire::event::Refusal;
 use fixwire::protocol::session::{BeginString, Config, Role};
-use fixwire::protocol::{Application, Message, Now, Outbox, Refusal as Rejection, SessionId, tag};
+use fixwire::protocol::tag;
 use fixwire::tls::{Identity, Pin, Tls, TlsFailure, TlsOptions};
 use fixwire::{Connection, Engine, Event, SessionConfig, Wait};
 use rustls::crypto::ring;
@@ -301,26 +302,8 @@ fn the_logon_waits_until_the_peer_has_ended_the_handshake() {
     }
 }
 
-/// Answers an order with a report that is longer than the sockets of a test hold.
-struct Talker(Arc<AtomicBool>);
-
+/// Bytes of a report that are more than the sockets of a test hold.
 const LONG: usize = 48 << 10;
-
-impl Application for Talker {
-    fn on_message(
-        &mut self,
-        _now: Now,
-        from: SessionId,
-        _message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Rejection> {
-        let mut report = outbox.begin(from, b"8");
-        report.field(tag::TEXT, &[b'x'; LONG]);
-        report.finish().map_err(|_| Rejection::NotAvailable)?;
-        self.0.store(true, Ordering::SeqCst);
-        Ok(())
-    }
-}
 
 /// What TLS has encrypted and the socket has not taken is not lost when the session ends.
 #[test]
@@ -335,7 +318,13 @@ fn the_last_messages_leave_however_slowly_they_are_read() {
         let mut settings = config(&folder.path().join(format!("{wait:?}")), session);
         settings.wait = wait;
         let answered = Arc::new(AtomicBool::new(false));
-        let mut engine = Engine::new(settings, Talker(Arc::clone(&answered))).unwrap();
+        let answers = Arc::clone(&answered);
+        let talker = App::new(move |from, _, outbox| {
+            send(outbox, from, b"8", tag::TEXT, &[b'x'; LONG]).unwrap();
+            answers.store(true, Ordering::SeqCst);
+            Ok(())
+        });
+        let mut engine = Engine::new(settings, talker).unwrap();
         let address = engine.addresses().next().unwrap();
         let config = client(&own, &ca);
         let (begin, may_read) = channel();

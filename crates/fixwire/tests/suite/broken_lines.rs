@@ -11,12 +11,13 @@ use std::time::{Duration, Instant};
 use fixwire::config::{Durability, EngineConfig, SessionConfig};
 use fixwire::event::Ending;
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::host::sim::{SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::{Nanos, SessionId};
-use fixwire::{Engine, Event, SendError};
+use fixwire::{Event, SendError};
 
-use common::wire::{self, Desk, PORT, calm, turns};
+use common::app::{App, Heard};
+use common::wire::{self, PORT, SimEngine, calm, turns};
 use common::{Events, events};
 
 const MILLISECOND: Nanos = Nanos(1_000_000);
@@ -41,22 +42,12 @@ fn initiator() -> EngineConfig {
     config(Durability::Process, session)
 }
 
-fn start(
-    config: EngineConfig,
-    desk: &Desk,
-    host: SimHost,
-) -> (Engine<Desk, SimHost, SimDisk>, Events) {
-    let mut engine = Engine::simulated(config, desk.clone(), host).expect("it starts");
-    let events = events(&mut engine);
-    (engine, events)
-}
-
 /// An acceptor, and a connection of its peer.
 struct World {
     net: SimNet,
     disk: SimDisk,
-    desk: Desk,
-    engine: Engine<Desk, SimHost, SimDisk>,
+    heard: Heard,
+    engine: SimEngine,
     events: Events,
     conn: ConnId,
 }
@@ -65,20 +56,21 @@ impl World {
     /// Logged on.
     fn new(durability: Durability) -> Self {
         let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
-        let mut world = Self::on(net, disk, Desk::default(), durability);
+        let mut world = Self::on(net, disk, Heard::default(), durability);
         assert_eq!(world.say(&[("A", 1, "98=0|108=30|")]), ["A 1"]);
         world
     }
 
     /// An engine on this disk, and a connection on which nothing was said.
-    fn on(net: SimNet, disk: SimDisk, desk: Desk, durability: Durability) -> Self {
-        let host = SimHost::new(1, &net, &disk);
-        let (engine, events) = start(acceptor(durability), &desk, host);
+    fn on(net: SimNet, disk: SimDisk, heard: Heard, durability: Durability) -> Self {
+        let app = App::reports().writes_to(&heard);
+        let mut engine = wire::start(acceptor(durability), app, 1, &net, &disk);
+        let events = events(&mut engine);
         let conn = net.connect(0, PORT).unwrap();
         Self {
             net,
             disk,
-            desk,
+            heard,
             engine,
             events,
             conn,
@@ -145,12 +137,12 @@ fn a_broken_pipe_ends_the_connection_and_loses_nothing() {
             [Ending::Io(ErrorKind::BrokenPipe.into())],
             "{durability:?}"
         );
-        assert_eq!(*world.desk.0.borrow(), ["A"]);
+        assert_eq!(world.heard.of("message"), ["A"]);
         world.conn = world.net.connect(0, PORT).unwrap();
         let said = world.say(&[("A", 3, "98=0|108=30|"), ("2", 4, "7=2|16=0|")]);
         assert_eq!(said, ["A 3", "8 2 Y A", "4 3 Y"], "{durability:?}");
         assert_eq!(world.say(&[("D", 5, "11=B|")]), ["8 4 B"]);
-        assert_eq!(*world.desk.0.borrow(), ["A", "B"]);
+        assert_eq!(world.heard.of("message"), ["A", "B"]);
     }
 }
 
@@ -165,17 +157,17 @@ fn a_sync_that_fails_stops_the_engine_before_another_byte() {
     let World {
         net,
         disk,
-        desk,
+        heard,
         engine,
         ..
     } = world;
     drop(engine);
     disk.end_process();
     net.crash(1, false);
-    let mut world = World::on(net, disk, desk, Durability::Disk);
+    let mut world = World::on(net, disk, heard, Durability::Disk);
     let said = world.say(&[("A", 3, "98=0|108=30|"), ("2", 4, "7=2|16=0|")]);
     assert!(
-        said == ["A 3", "8 2 Y A", "4 3 Y"] && *world.desk.0.borrow() == ["A"],
+        said == ["A 3", "8 2 Y A", "4 3 Y"] && world.heard.of("message") == ["A"],
         "{said:?}"
     );
 }
@@ -204,10 +196,12 @@ fn threads_that_send_while_lines_break_send_each_message_once() {
         cuts: true,
         room: 1 << 10,
     };
-    let (net, desk) = (SimNet::new(7, weather), Desk::default());
-    let host = |node| SimHost::new(node, &net, &SimDisk::new());
-    let (mut acceptor, _) = start(acceptor(Durability::Process), &desk, host(1));
-    let (mut initiator, events) = start(initiator(), &Desk::default(), host(2));
+    let (net, heard) = (SimNet::new(7, weather), Heard::default());
+    let start = |config, app, node| wire::start(config, app, node, &net, &SimDisk::new());
+    let app = App::reports().writes_to(&heard);
+    let mut acceptor = start(acceptor(Durability::Process), app, 1);
+    let mut initiator = start(initiator(), App::reports(), 2);
+    let events = events(&mut initiator);
     let busy = Arc::new(AtomicUsize::new(THREADS));
     let threads: Vec<_> = (0..THREADS)
         .map(|thread| {
@@ -226,14 +220,14 @@ fn threads_that_send_while_lines_break_send_each_message_once() {
         })
         .collect();
     let (begin, mut round, mut resets) = (Instant::now(), 0_u64, 0);
-    let quiet = |engine: &Engine<Desk, SimHost, SimDisk>| {
+    let quiet = |engine: &SimEngine| {
         engine
             .sessions()
             .all(|it| it.logged_on && it.waiting_bytes == 0)
     };
     while busy.load(Ordering::SeqCst) > 0
-        || desk.0.borrow().len() < THREADS * ORDERS
         || !quiet(&initiator)
+        || heard.of("message").len() < THREADS * ORDERS
     {
         round += 1;
         net.advance(MILLISECOND);
@@ -253,7 +247,7 @@ fn threads_that_send_while_lines_break_send_each_message_once() {
         assert!(
             begin.elapsed() < Duration::from_secs(60),
             "{} came",
-            desk.0.borrow().len()
+            heard.of("message").len()
         );
     }
     threads
@@ -261,7 +255,7 @@ fn threads_that_send_while_lines_break_send_each_message_once() {
         .for_each(|thread| thread.join().expect("it sends"));
     assert!(resets >= 3, "only {resets} lines broke");
     let mut next: BTreeMap<String, usize> = BTreeMap::new();
-    for id in desk.0.borrow().iter() {
+    for id in heard.of("message") {
         let (thread, number) = id.split_once('-').expect("ours");
         let next = next.entry(thread.to_owned()).or_default();
         assert_eq!(number.parse(), Ok(*next), "of thread {thread}");

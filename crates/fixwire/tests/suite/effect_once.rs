@@ -2,31 +2,31 @@
 
 use crate::common;
 
-use fixwire::Engine;
 use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 
-use common::wire::{self, Desk, PORT, calm};
+use common::app::{App, Heard};
+use common::wire::{self, PORT, SimEngine, calm};
 
 struct World {
     net: SimNet,
     disk: SimDisk,
-    desk: Desk,
+    heard: Heard,
     durability: Durability,
-    engine: Option<Engine<Desk, SimHost, SimDisk>>,
+    engine: Option<SimEngine>,
 }
 
 impl World {
     fn new(seed: u64, durability: Durability) -> Self {
         let (net, disk) = (SimNet::new(seed, calm(1 << 16)), SimDisk::new());
-        let desk = Desk::default();
-        let engine = Some(start(&net, &disk, &desk, durability));
+        let heard = Heard::default();
+        let engine = Some(start(&net, &disk, &heard, durability));
         Self {
             net,
             disk,
-            desk,
+            heard,
             durability,
             engine,
         }
@@ -54,23 +54,18 @@ impl World {
         } else {
             self.disk.end_process();
         }
-        let engine = start(&self.net, &self.disk, &self.desk, self.durability);
+        let engine = start(&self.net, &self.disk, &self.heard, self.durability);
         self.engine = Some(engine);
     }
 }
 
-fn start(
-    net: &SimNet,
-    disk: &SimDisk,
-    desk: &Desk,
-    durability: Durability,
-) -> Engine<Desk, SimHost, SimDisk> {
+fn start(net: &SimNet, disk: &SimDisk, heard: &Heard, durability: Durability) -> SimEngine {
     let config = EngineConfig {
         segment_bytes: 64 << 10,
         limits: wire::outbox(8 << 10, 64),
         ..wire::config(durability, vec![wire::acceptor("PEER")])
     };
-    Engine::simulated(config, desk.clone(), SimHost::new(1, net, disk)).expect("it starts")
+    wire::start(config, App::reports().writes_to(heard), 1, net, disk)
 }
 
 /// Two orders, the end of the process, and a peer that resends what it is asked for: what the
@@ -99,7 +94,7 @@ fn seen(seed: u64, durability: Durability, power: bool) -> Vec<String> {
             }
         }
     }
-    world.desk.0.take()
+    world.heard.of("message")
 }
 
 #[test]

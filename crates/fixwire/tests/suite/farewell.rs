@@ -4,44 +4,33 @@ use crate::common;
 
 use std::time::Duration;
 
+use fixwire::Event;
 use fixwire::config::{Durability, EngineConfig, SessionConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::BeginString;
-use fixwire::protocol::{
-    Application, Message, Nanos, Now, Outbox, Parting, Refusal, SessionId, tag,
-};
-use fixwire::{Engine, Event};
+use fixwire::protocol::{Nanos, Outbox, Parting, SessionId, tag};
 
-use common::wire::{self, PORT, calm};
+use common::app::{App, send};
+use common::wire::{self, PORT, SimEngine, calm};
 use common::{Events, events};
 
 /// Bytes that a connection holds unread.
 const ROOM: usize = 1500;
 
-/// Answers each order with a report and panics at `BANG`; tells the next session how one has ended.
-struct Answerer;
-
-impl Application for Answerer {
-    fn on_message(
-        &mut self,
-        _: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        wire::answer(message, from, b"8", outbox)?;
-        assert_ne!(message.get(tag::CL_ORD_ID), Some(&b"BANG"[..]));
-        Ok(())
-    }
-
-    fn on_disconnect(&mut self, _: Now, session: SessionId, how: Parting, outbox: &mut Outbox) {
+/// Answers each order with a report; tells the next session how one has ended.
+fn answerer() -> App {
+    let tell = |session, how: Parting, outbox: &mut Outbox| {
         if session == SessionId(0) {
             let how = format!("{how:?}");
-            let mut body = outbox.begin(SessionId(1), b"B");
-            body.field(tag::HEADLINE, how.as_bytes());
+            // Not every engine here has a second session.
+            let _ = send(outbox, SessionId(1), b"B", tag::HEADLINE, how.as_bytes());
         }
+    };
+    App {
+        on_disconnect: Box::new(tell),
+        ..App::reports()
     }
 }
 
@@ -52,7 +41,7 @@ fn session(place: usize) -> SessionConfig {
 struct World {
     net: SimNet,
     disk: SimDisk,
-    engine: Engine<Answerer, SimHost, SimDisk>,
+    engine: SimEngine,
     events: Events,
 }
 
@@ -69,8 +58,7 @@ impl World {
             stop_timeout: Duration::from_secs(1),
             ..wire::config(Durability::Process, sessions)
         };
-        let host = SimHost::new(1, &net, &disk);
-        let mut engine = Engine::simulated(config, Answerer, host).unwrap();
+        let mut engine = wire::start(config, answerer(), 1, &net, &disk);
         let events = events(&mut engine);
         Self {
             net,

@@ -2,15 +2,16 @@
 
 use crate::common;
 
+use fixwire::Event;
 use fixwire::config::{Durability, EngineConfig, Limits};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{self, Journal, Kind, Position};
 use fixwire::protocol::{Nanos, Precision, Stamp, Timestamp, frame};
-use fixwire::{Engine, Event};
 
-use common::wire::{self, Answerer, PORT, calm};
+use common::app::App;
+use common::wire::{self, PORT, SimEngine, calm};
 use common::{Events, events};
 
 /// A connection to an engine, and all that it wrote on it, with `|` for SOH.
@@ -19,7 +20,7 @@ struct Talk {
     disk: SimDisk,
     conn: ConnId,
     /// `None` when the process has ended: the disk has what it wrote.
-    engine: Option<Engine<Answerer, SimHost, SimDisk>>,
+    engine: Option<SimEngine>,
     events: Events,
     wrote: String,
 }
@@ -33,8 +34,7 @@ impl Talk {
             limits,
             ..wire::config(durability, vec![session])
         };
-        let host = SimHost::new(1, &net, &disk);
-        let mut engine = Engine::simulated(config, Answerer, host).unwrap();
+        let mut engine = wire::start(config, App::reports(), 1, &net, &disk);
         let events = events(&mut engine);
         let conn = net.connect(0, PORT).unwrap();
         let mut talk = Self {

@@ -4,33 +4,18 @@ use crate::common;
 
 use std::time::Duration;
 
-use fixwire::Engine;
 use fixwire::config::{Durability, EngineConfig, Limits, SessionConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::Role;
-use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, SessionId};
+use fixwire::protocol::{Nanos, SessionId};
 
-use common::wire::{self, PORT, calm, turns, write as say};
+use common::app::{App, answer};
+use common::wire::{self, PORT, SimEngine, calm, turns, write as say};
 
 const ENGINE: u32 = 1;
 const OTHERS: u32 = 0;
-
-/// Passes every order on to the next session.
-struct PassOn;
-
-impl Application for PassOn {
-    fn on_message(
-        &mut self,
-        _: Now,
-        from: SessionId,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        wire::answer(message, SessionId(from.0 + 1), b"D", outbox)
-    }
-}
 
 fn net() -> SimNet {
     SimNet::new(1, calm(1 << 20))
@@ -48,12 +33,13 @@ fn session(place: usize, role: Role) -> SessionConfig {
     }
 }
 
+/// An engine that passes every order on to the next session.
 fn engine(
     net: &SimNet,
     disk: &SimDisk,
     durability: Durability,
     sessions: Vec<SessionConfig>,
-) -> Engine<PassOn, SimHost, SimDisk> {
+) -> SimEngine {
     let config = EngineConfig {
         segment_bytes: 256 << 10,
         limits: Limits {
@@ -62,7 +48,9 @@ fn engine(
         },
         ..wire::config(durability, sessions)
     };
-    Engine::simulated(config, PassOn, SimHost::new(ENGINE, net, disk)).unwrap()
+    let pass_on =
+        App::new(|from, order, outbox| answer(order, SessionId(from.0 + 1), b"D", outbox));
+    wire::start(config, pass_on, ENGINE, net, disk)
 }
 
 /// MsgType and MsgSeqNum of all that has arrived.

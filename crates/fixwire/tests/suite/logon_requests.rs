@@ -5,46 +5,22 @@ use crate::common;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fixwire::Engine;
 use fixwire::config::EngineConfig;
-use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::BeginString;
-use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
 
+use common::app::App;
 use common::wire::{self, PORT, calm};
 
-/// Knows one user, and writes down whom it was asked about.
-#[derive(Default)]
-struct Door(Vec<String>);
-
-impl Application for Door {
-    fn on_message(
-        &mut self,
-        _: Now,
-        _: SessionId,
-        _: &Message<'_>,
-        _: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    fn on_logon_request(
-        &mut self,
-        _: Now,
-        _: SessionId,
-        logon: &Message<'_>,
-    ) -> Result<(), String> {
-        let name = String::from_utf8_lossy(logon.get(tag::USERNAME).unwrap_or(b"-")).into_owned();
-        self.0.push(name.clone());
-        match name.as_str() {
+/// Refuses one user.
+fn door() -> App {
+    App {
+        on_logon_request: Box::new(|user| match user {
             "EVE" => Err("EVE is not a user here\x0149=FORGED".to_owned()),
             _ => Ok(()),
-        }
-    }
-
-    fn on_logon(&mut self, _: Now, _: SessionId, _: &mut Outbox) {
-        self.0.push("on".to_owned());
+        }),
+        ..App::default()
     }
 }
 
@@ -57,8 +33,7 @@ fn the_application_may_refuse_a_logon_that_the_session_would_take() {
         sessions: vec![session],
         ..EngineConfig::default()
     };
-    let host = SimHost::new(1, &net, &SimDisk::new());
-    let mut engine = Engine::simulated(config, Door::default(), host).unwrap();
+    let mut engine = wire::start(config, door(), 1, &net, &SimDisk::new());
     let locked = Arc::new(AtomicBool::new(false));
     let told = locked.clone();
     engine.on_event(move |_, event| {
@@ -73,7 +48,7 @@ fn the_application_may_refuse_a_logon_that_the_session_would_take() {
         let heard = wire::read(&net, conn);
         net.close(conn);
         wire::turns(&mut engine);
-        (heard, std::mem::take(&mut engine.application_mut().0))
+        (heard, engine.application_mut().heard.take())
     };
     // What the session does not take, nobody is asked about.
     let (heard, asked) = say(1, "98=1|108=30|553=BOB|");
@@ -88,10 +63,10 @@ fn the_application_may_refuse_a_logon_that_the_session_would_take() {
         !heard.contains("FORGED") && !heard.contains("|35=A|"),
         "{heard}"
     );
-    assert_eq!(asked, ["EVE"]);
+    assert_eq!(asked, ["asked EVE"]);
     let (heard, asked) = say(2, "98=0|108=30|553=BOB|");
     assert!(heard.contains("|35=A|"), "{heard}");
-    assert_eq!(asked, ["BOB", "on"]);
+    assert_eq!(asked, ["asked BOB", "logon 0"]);
     // Who is refused too often is not heard any more.
     assert!(!locked.load(Ordering::SeqCst));
     for _ in 0..20 {

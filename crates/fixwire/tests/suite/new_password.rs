@@ -7,52 +7,25 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use common::app::{App, Heard};
 use common::{Peer, acceptor_session, config, whole};
 use fixwire::Engine;
 use fixwire::passwords::Users;
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::session::{ApplVerId, BeginString, Config, Role};
-use fixwire::protocol::{
-    Application, Message, Now, Outbox, Precision, Refusal, SessionId, Stamp, Timestamp,
-};
-
-/// Refuses Logons when told to, and counts how often it is asked.
-#[derive(Default)]
-struct Doorkeeper {
-    refuses: AtomicBool,
-    asked: AtomicU64,
-}
-
-struct Door(Arc<Doorkeeper>);
-
-impl Application for Door {
-    fn on_message(
-        &mut self,
-        _: Now,
-        _: SessionId,
-        _: &Message<'_>,
-        _: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    fn on_logon_request(&mut self, _: Now, _: SessionId, _: &Message<'_>) -> Result<(), String> {
-        self.0.asked.fetch_add(1, Ordering::SeqCst);
-        if self.0.refuses.load(Ordering::SeqCst) {
-            return Err("not today".into());
-        }
-        Ok(())
-    }
-}
+use fixwire::protocol::{Precision, Stamp, Timestamp};
 
 /// An acceptor of one version with its dictionary, and what its peer says.
 struct World {
     begin_string: BeginString,
     precision: Precision,
     address: SocketAddr,
+    /// Whether the application refuses each Logon.
+    refuses: Arc<AtomicBool>,
+    heard: Heard,
 }
 
 impl World {
@@ -84,11 +57,7 @@ impl World {
 }
 
 /// Plays against an acceptor of this version; the last argument is the file of its users.
-fn play(
-    begin_string: BeginString,
-    version: Version,
-    game: impl FnOnce(&World, &Doorkeeper, &Path),
-) {
+fn play(begin_string: BeginString, version: Version, game: impl FnOnce(&World, &Path)) {
     let place = tempfile::tempdir().unwrap();
     let users = place.path().join("users");
     let hash = fixwire::passwords::hash(b"tiger").unwrap();
@@ -103,9 +72,22 @@ fn play(
     }
     session.session.dictionary = Some(Arc::new(dictionary));
     session.access.users = Some(Arc::new(Users::read(&users).unwrap()));
-    let door = Arc::new(Doorkeeper::default());
+    let refuses = Arc::new(AtomicBool::new(false));
+    let refused = Arc::clone(&refuses);
+    let door = App {
+        on_logon_request: Box::new(move |_| {
+            let refuses = refused.load(Ordering::SeqCst);
+            if refuses {
+                Err("not today".into())
+            } else {
+                Ok(())
+            }
+        }),
+        ..App::default()
+    };
+    let heard = door.heard.clone();
     let journal = place.path().join("journal");
-    let mut engine = Engine::new(config(&journal, session), Door(Arc::clone(&door))).unwrap();
+    let mut engine = Engine::new(config(&journal, session), door).unwrap();
     let world = World {
         begin_string,
         precision: match begin_string {
@@ -113,10 +95,12 @@ fn play(
             _ => Precision::Millis,
         },
         address: engine.addresses().next().unwrap(),
+        refuses,
+        heard,
     };
     let mut handle = engine.handle();
     let thread = std::thread::spawn(move || engine.run());
-    game(&world, &door, &users);
+    game(&world, &users);
     handle.stop().unwrap();
     thread.join().unwrap().unwrap();
 }
@@ -131,7 +115,7 @@ fn a_rejected_logon_changes_no_password_and_a_valid_one_does_in_every_version() 
         (BeginString::Fix44, Version::Fix44),
         (BeginString::Fixt11, Version::Fix50Sp2),
     ] {
-        play(begin_string, version, |world, _, users| {
+        play(begin_string, version, |world, users| {
             let what = begin_string.as_str();
             let before = std::fs::read(users).unwrap();
             let answers = world.log_on(1, "554=tiger|925=lion|9999=x|");
@@ -157,17 +141,17 @@ fn a_rejected_logon_changes_no_password_and_a_valid_one_does_in_every_version() 
 
 #[test]
 fn the_application_is_asked_once_and_before_a_new_password_is_stored() {
-    play(BeginString::Fix44, Version::Fix44, |world, door, users| {
+    play(BeginString::Fix44, Version::Fix44, |world, users| {
         let before = std::fs::read(users).unwrap();
-        door.refuses.store(true, Ordering::SeqCst);
+        world.refuses.store(true, Ordering::SeqCst);
         let answers = world.log_on(1, "554=tiger|925=lion|");
         assert!(answers[0].contains("|58=not today|"), "{answers:?}");
         assert_eq!(std::fs::read(users).unwrap(), before);
-        assert_eq!(door.asked.load(Ordering::SeqCst), 1);
-        door.refuses.store(false, Ordering::SeqCst);
+        assert_eq!(world.heard.of("asked").len(), 1);
+        world.refuses.store(false, Ordering::SeqCst);
         let answers = world.log_on(1, "554=tiger|925=lion|");
         assert!(answers[0].contains("|35=A|"), "{answers:?}");
         assert_ne!(std::fs::read(users).unwrap(), before);
-        assert_eq!(door.asked.load(Ordering::SeqCst), 2);
+        assert_eq!(world.heard.of("asked").len(), 2);
     });
 }

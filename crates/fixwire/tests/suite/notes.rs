@@ -16,9 +16,10 @@ use fixwire::protocol::{
     Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
 };
 
+use common::app::{App, answer};
 use common::wire::{self, PORT, calm, turns};
 
-/// Answers each order and notes its id; panics at BANG.
+/// Answers each order and notes its id; panics at BANG. Its own, since it keeps the times of its notes.
 #[derive(Default)]
 struct Desk {
     noted: Vec<(Timestamp, String)>,
@@ -35,9 +36,9 @@ impl Application for Desk {
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
         let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        wire::answer(message, from, b"8", outbox)?;
+        answer(message, from, b"8", outbox)?;
         outbox.note(id).map_err(|_| Refusal::NotAvailable)?;
-        wire::answer(message, from, b"8", outbox)?;
+        answer(message, from, b"8", outbox)?;
         assert_ne!(id, b"BANG");
         let text = String::from_utf8_lossy(id).into_owned();
         self.noted.push((now.wall, text));
@@ -111,44 +112,22 @@ fn notes_come_back_after_a_crash_in_their_order() {
 
 #[test]
 fn a_note_without_room_is_told_and_leaves_nothing() {
-    struct Big;
-    impl Application for Big {
-        fn on_message(
-            &mut self,
-            _: Now,
-            _: SessionId,
-            _: &Message<'_>,
-            outbox: &mut Outbox,
-        ) -> Result<(), Refusal> {
-            outbox.note(&[b'x'; 1 << 20]).expect_err("no room");
-            Err(Refusal::NotAvailable)
-        }
-
-        fn on_note(&mut self, _: Timestamp, note: &[u8]) {
-            panic!("{} bytes", note.len());
-        }
-    }
     let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
     for life in 1..3 {
-        let host = SimHost::new(life, &net, &disk);
-        let mut engine =
-            Engine::simulated(config(Durability::Process), Big, host).expect("it starts");
+        let big = App::new(|_, _, outbox| {
+            outbox.note(&[b'x'; 1 << 20]).expect_err("no room");
+            Err(Refusal::NotAvailable)
+        });
+        let heard = big.heard.clone();
+        let mut engine = wire::start(config(Durability::Process), big, life, &net, &disk);
+        assert_eq!(heard.take(), [""; 0], "no note");
         let conn = net.connect(0, PORT).expect("it listens");
-        wire::write(
-            &net,
-            conn,
-            "PEER",
-            "A",
-            u64::from(life) * 2 - 1,
-            "98=0|108=30|",
-        );
-        wire::write(&net, conn, "PEER", "D", u64::from(life) * 2, "11=A|");
+        let seq = u64::from(life) * 2;
+        wire::write(&net, conn, "PEER", "A", seq - 1, "98=0|108=30|");
+        wire::write(&net, conn, "PEER", "D", seq, "11=A|");
         (0..20).for_each(|_| drop(engine.turn()));
         let heard = wire::shown(&wire::read(&net, conn), &["380"]);
-        assert_eq!(
-            heard[1].rsplit_once(' '),
-            Some((&*format!("j {}", life * 2), "4"))
-        );
+        assert_eq!(heard[1].rsplit_once(' '), Some((&*format!("j {seq}"), "4")));
         net.crash(life, false);
         drop(engine);
         disk.end_process();

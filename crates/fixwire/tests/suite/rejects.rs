@@ -9,15 +9,12 @@ use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::{Application, Decoder, Message, Now, Outbox, Refusal, SessionId, tag};
 
+use common::app::{answer, send, text};
 use common::wire::{self, PORT, calm};
 
-/// Answers each order, and writes down what is rejected.
+/// Answers each order, and writes down what is rejected. Its own, since no other test is about Rejects.
 #[derive(Default)]
 struct Desk(Vec<String>);
-
-fn text(message: &Message<'_>, tag: fixwire::protocol::Tag) -> String {
-    String::from_utf8_lossy(message.get(tag).unwrap_or(b"-")).into_owned()
-}
 
 impl Application for Desk {
     fn on_message(
@@ -27,7 +24,7 @@ impl Application for Desk {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        wire::answer(message, from, b"8", outbox).expect("room for a report");
+        answer(message, from, b"8", outbox).expect("room for a report");
         Ok(())
     }
 
@@ -51,9 +48,7 @@ impl Application for Desk {
                 None => format!("nothing: {why}"),
             });
         // What is written because of it leaves.
-        let mut news = outbox.begin(session, b"B");
-        news.field(tag::HEADLINE, b"sorry");
-        news.finish().expect("room");
+        send(outbox, session, b"B", tag::HEADLINE, b"sorry").expect("room");
     }
 
     fn on_reject_sent(&mut self, _: Now, _: SessionId, message: &Message<'_>, _: &mut Outbox) {

@@ -2,19 +2,19 @@
 
 use crate::common;
 
-use fixwire::Engine;
 use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 
-use common::wire::{self, Answerer, PORT, calm};
+use common::app::App;
+use common::wire::{self, PORT, SimEngine, calm};
 
 /// A connection to an engine with a small outbox.
 struct Talk {
     net: SimNet,
     conn: ConnId,
-    engine: Engine<Answerer, SimHost, SimDisk>,
+    engine: SimEngine,
 }
 
 impl Talk {
@@ -25,8 +25,7 @@ impl Talk {
             limits: wire::outbox(4096, 16),
             ..wire::config(durability, vec![wire::acceptor("PEER")])
         };
-        let host = SimHost::new(1, &net, &SimDisk::new());
-        let engine = Engine::simulated(config, Answerer, host).unwrap();
+        let engine = wire::start(config, App::reports(), 1, &net, &SimDisk::new());
         let conn = net.connect(0, PORT).unwrap();
         Self { net, conn, engine }
     }

@@ -4,42 +4,33 @@ use crate::common;
 
 use std::sync::{Arc, Mutex};
 
+use fixwire::Event;
 use fixwire::config::{Durability, SessionConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, Timestamp, tag};
-use fixwire::{Engine, Event};
+use fixwire::protocol::{Outbox, SessionId, tag};
 
-use common::wire::{self, PORT, acceptor, calm, config, turns};
+use common::app::{App, send};
+use common::wire::{self, PORT, SimEngine, acceptor, calm, config, turns};
 
 /// Notes each restart, and tells the other session of it.
-#[derive(Default)]
-struct Desk(Vec<String>);
-
-impl Application for Desk {
-    fn on_message(
-        &mut self,
-        _: Now,
-        _: SessionId,
-        _: &Message<'_>,
-        _: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        Ok(())
-    }
-
-    fn on_reset(&mut self, _: Now, session: SessionId, outbox: &mut Outbox) {
+fn desk() -> App {
+    let tell = |session: SessionId, outbox: &mut Outbox| {
         let what = format!("restart of {}", session.0);
-        outbox.note(what.as_bytes()).unwrap();
-        let mut body = outbox.begin(SessionId(1 - session.0), b"B");
-        body.field(tag::HEADLINE, what.as_bytes());
-        body.finish().unwrap();
-        self.0.push(what);
+        let other = SessionId(1 - session.0);
+        send(outbox, other, b"B", tag::HEADLINE, what.as_bytes()).unwrap();
+    };
+    App {
+        keeps_notes: true,
+        on_reset: Box::new(tell),
+        ..App::default()
     }
+}
 
-    fn on_note(&mut self, _: Timestamp, note: &[u8]) {
-        self.0.push(String::from_utf8_lossy(note).into_owned());
-    }
+/// The sessions whose restarts it has noted.
+fn restarts(engine: &mut SimEngine) -> Vec<String> {
+    engine.application_mut().heard.of("reset")
 }
 
 struct World {
@@ -60,7 +51,7 @@ impl World {
     }
 
     /// An engine of two sessions that restart with each connection, after the one before has been killed.
-    fn start(&mut self) -> Engine<Desk, SimHost, SimDisk> {
+    fn start(&mut self) -> SimEngine {
         if self.life > 0 {
             self.net.crash(self.life, false);
             self.disk.end_process();
@@ -72,15 +63,14 @@ impl World {
             session
         };
         let sessions = ["P0", "P1"].map(restarting).to_vec();
-        let host = SimHost::new(self.life, &self.net, &self.disk);
         let config = config(Durability::Process, sessions);
-        let mut engine = Engine::simulated(config, Desk::default(), host).unwrap();
+        let mut engine = wire::start(config, desk(), self.life, &self.net, &self.disk);
         let heard = Arc::clone(&self.events);
         engine.on_event(move |_, event| heard.lock().unwrap().push(event.clone()));
         engine
     }
 
-    fn log_on(&self, engine: &mut Engine<Desk, SimHost, SimDisk>, peer: &str) -> ConnId {
+    fn log_on(&self, engine: &mut SimEngine, peer: &str) -> ConnId {
         let conn = self.net.connect(0, PORT).unwrap();
         wire::write(&self.net, conn, peer, "A", 1, "98=0|108=30|");
         turns(engine);
@@ -109,19 +99,19 @@ fn a_restart_by_the_end_of_the_process_is_heard_of_once_in_the_record_of_it() {
         world.log_on(&mut engine, peer);
     }
     let nothing: [&str; 0] = [];
-    assert_eq!(engine.application_mut().0, nothing);
+    assert_eq!(restarts(&mut engine), nothing);
     drop(engine);
-    let both = ["restart of 0", "restart of 1"];
+    let both = ["0", "1"];
     for life in 2..5 {
         let mut engine = world.start();
-        let known = engine.application_mut().0.clone();
+        let known = restarts(&mut engine);
         assert_eq!(
             known,
             if life == 2 { &both[..0] } else { &both[..] },
             "from notes"
         );
         turns(&mut engine);
-        assert_eq!(engine.application_mut().0, both, "life {life}");
+        assert_eq!(restarts(&mut engine), both, "life {life}");
         // What was written for the second session was written before its own restart.
         assert_eq!(world.not_sent(), 1);
     }
@@ -161,7 +151,7 @@ fn sessions_that_are_added_or_removed_before_the_first_turn_are_told_as_well() {
     let mut engine = world.start();
     engine.remove_session(SessionId(1)).unwrap();
     turns(&mut engine);
-    assert_eq!(engine.application_mut().0, ["restart of 0", "restart of 1"]);
+    assert_eq!(restarts(&mut engine), ["0", "1"]);
 }
 
 #[test]

@@ -2,50 +2,29 @@
 
 use crate::common;
 
-use fixwire::Engine;
 use fixwire::config::{Connection, Durability, SessionConfig};
 use fixwire::host::ConnId;
-use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 use fixwire::protocol::session::{self, BeginString, Role};
-use fixwire::protocol::{Application, Message, Nanos, Now, Outbox, Refusal, SessionId};
+use fixwire::protocol::{Nanos, SessionId};
 use fixwire::settings::{Settings, Source};
 
+use common::app::App;
 use common::whole;
-use common::wire::{self, PORT, calm, numbers};
-
-/// Takes whatever comes.
-struct Taker;
-
-impl Application for Taker {
-    fn on_message(
-        &mut self,
-        _: Now,
-        _: SessionId,
-        _: &Message<'_>,
-        _: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        Ok(())
-    }
-}
+use common::wire::{self, PORT, SimEngine, calm, numbers};
 
 fn net() -> SimNet {
     SimNet::new(1, calm(1 << 20))
 }
 
-fn engine(net: &SimNet, sessions: Vec<SessionConfig>) -> Engine<Taker, SimHost, SimDisk> {
+fn engine(net: &SimNet, sessions: Vec<SessionConfig>) -> SimEngine {
     engine_on(&SimDisk::new(), 1, net, sessions)
 }
 
-fn engine_on(
-    disk: &SimDisk,
-    node: u32,
-    net: &SimNet,
-    sessions: Vec<SessionConfig>,
-) -> Engine<Taker, SimHost, SimDisk> {
+fn engine_on(disk: &SimDisk, node: u32, net: &SimNet, sessions: Vec<SessionConfig>) -> SimEngine {
     let config = wire::config(Durability::Process, sessions);
-    let host = SimHost::new(node, net, disk);
-    Engine::simulated(config, Taker, host).expect("it starts")
+    wire::start(config, App::default(), node, net, disk)
 }
 
 fn acceptor(name: &str, port: u16, change: impl FnOnce(&mut session::Config)) -> SessionConfig {
@@ -57,17 +36,13 @@ fn acceptor(name: &str, port: u16, change: impl FnOnce(&mut session::Config)) ->
 }
 
 /// The names of the sessions that are logged on.
-fn on(engine: &Engine<Taker, SimHost, SimDisk>) -> Vec<&str> {
+fn on(engine: &SimEngine) -> Vec<&str> {
     let on = engine.sessions().filter(|session| session.logged_on);
     on.map(|session| session.name).collect()
 }
 
 /// Logs on with one more field; what the engine answers, with `|` for SOH.
-fn log_on(
-    net: &SimNet,
-    engine: &mut Engine<Taker, SimHost, SimDisk>,
-    field: &str,
-) -> (ConnId, String) {
+fn log_on(net: &SimNet, engine: &mut SimEngine, field: &str) -> (ConnId, String) {
     let conn = net.connect(0, PORT).expect("somebody listens");
     let body = format!("35=A|34=1|49=FIRM|52=20260302-08:00:01|56=HOUSE|{field}98=0|108=30|");
     net.write(conn, &whole("FIX.4.4", &body))
@@ -176,11 +151,7 @@ fn initiators_that_differ_in_the_qualifier_alone_share_nothing() {
 }
 
 /// Half a second for both.
-fn play(
-    net: &SimNet,
-    firm: &mut Engine<Taker, SimHost, SimDisk>,
-    house: &mut Engine<Taker, SimHost, SimDisk>,
-) {
+fn play(net: &SimNet, firm: &mut SimEngine, house: &mut SimEngine) {
     for _ in 0..50 {
         net.advance(Nanos(10_000_000));
         firm.turn().expect("the firm works");

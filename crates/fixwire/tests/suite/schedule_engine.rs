@@ -6,63 +6,29 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fixwire::event::{Ending, Event};
-use fixwire::host::sim::{SimHost, SimNet, Weather};
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Config as JournalConfig, Journal};
 use fixwire::protocol::session::{BeginString, Config, Reason, Role};
-use fixwire::protocol::{
-    Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
-};
+use fixwire::protocol::{Nanos, Outbox, SessionId, Timestamp, tag};
 use fixwire::schedule::{Days, Edge, Hours, Schedule, Time, clock, dates, find_zone, weekdays};
-use fixwire::{Connection, Durability, Engine, EngineConfig, SessionConfig};
+use fixwire::{Connection, Durability, EngineConfig, SessionConfig};
+
+use crate::common::app::{App, send};
+use crate::common::wire::{self, SimEngine, calm};
 
 const PORT: u16 = 5001;
 const SECOND: u64 = 1_000_000_000;
 const MINUTE: u64 = 60 * SECOND;
 
-/// Writes as many orders as it is told to; answers none.
-#[derive(Default)]
-struct Desk {
-    wanted: u64,
-    /// What it was told of the session's hours.
-    open: Option<bool>,
-    taken: Arc<Mutex<u64>>,
-}
-
-impl Application for Desk {
-    fn on_message(
-        &mut self,
-        _now: Now,
-        _from: SessionId,
-        _message: &Message<'_>,
-        _outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        *self.taken.lock().unwrap() += 1;
-        Ok(())
-    }
-
-    fn on_hours(&mut self, _now: Now, _session: SessionId, open: bool) {
-        self.open = Some(open);
-    }
-
-    fn on_time(&mut self, _now: Now, outbox: &mut Outbox) -> Option<Mono> {
-        for _ in 0..std::mem::take(&mut self.wanted) {
-            let mut body = outbox.begin(SessionId(0), b"D");
-            body.field(tag::CL_ORD_ID, b"1");
-            body.finish().unwrap();
-        }
-        None
-    }
-}
-
-/// One firm: its engine, when it is up, and what its operator has heard.
+/// One firm: its engine, when it is up, what its operator has heard, and how many orders it has taken.
 struct Firm {
     net: SimNet,
     disk: SimDisk,
     role: Role,
     schedule: Schedule,
     node: u32,
-    engine: Option<Engine<Desk, SimHost, SimDisk>>,
+    engine: Option<SimEngine>,
     heard: Arc<Mutex<Vec<(Timestamp, Event)>>>,
     taken: Arc<Mutex<u64>>,
 }
@@ -111,12 +77,12 @@ impl Firm {
             sessions: vec![session],
             ..EngineConfig::default()
         };
-        let host = SimHost::new(self.node, &self.net, &self.disk);
-        let desk = Desk {
-            taken: Arc::clone(&self.taken),
-            ..Desk::default()
-        };
-        let mut engine = Engine::simulated(config, desk, host).unwrap();
+        let taken = Arc::clone(&self.taken);
+        let desk = App::new(move |_, _, _| {
+            *taken.lock().unwrap() += 1;
+            Ok(())
+        });
+        let mut engine = wire::start(config, desk, self.node, &self.net, &self.disk);
         let heard = Arc::clone(&self.heard);
         engine.on_event(move |now, event| heard.lock().unwrap().push((now.wall, event.clone())));
         self.engine = Some(engine);
@@ -140,13 +106,16 @@ impl Firm {
 
     fn order(&mut self) {
         if let Some(engine) = &mut self.engine {
-            engine.application_mut().wanted += 1;
+            let order = |outbox: &mut Outbox| {
+                send(outbox, SessionId(0), b"D", tag::CL_ORD_ID, b"1").unwrap();
+            };
+            engine.application_mut().later.push(Box::new(order));
         }
     }
 
     fn open(&mut self) -> Option<bool> {
-        let engine = self.engine.as_mut();
-        engine.and_then(|engine| engine.application_mut().open)
+        let heard = &self.engine.as_mut()?.application_mut().heard;
+        heard.of("open").pop().map(|open| open == "true")
     }
 
     /// Logged on, next_in, next_out.
@@ -184,12 +153,7 @@ impl Firm {
 }
 
 fn network() -> SimNet {
-    let weather = Weather {
-        splits: false,
-        cuts: false,
-        room: 1 << 16,
-    };
-    SimNet::new(1, weather)
+    SimNet::new(1, calm(1 << 16))
 }
 
 /// Both work until nothing more happens.

@@ -1,10 +1,11 @@
 //! However little a socket takes at a time, the peer gets the same bytes in the same order.
 
-use crate::common::wire::{self, Answerer, PORT, acceptor, calm, config};
+use crate::common::app::App;
+use crate::common::wire::{self, PORT, acceptor, calm, config};
 
-use fixwire::host::sim::{SimHost, SimNet};
+use fixwire::Durability;
+use fixwire::host::sim::SimNet;
 use fixwire::journal::sim::SimDisk;
-use fixwire::{Durability, Engine};
 
 const ORDERS: u64 = 200;
 /// Bytes of all orders, and more.
@@ -13,9 +14,8 @@ const MUCH: usize = 1 << 20;
 /// All that the peer gets when its socket takes `allowance` bytes a turn, and `batch` orders come in each.
 fn output(allowance: usize, batch: u64) -> Vec<u8> {
     let net = SimNet::new(1, calm(MUCH));
-    let host = SimHost::new(1, &net, &SimDisk::new());
     let settings = config(Durability::Process, vec![acceptor("PEER")]);
-    let mut engine = Engine::simulated(settings, Answerer, host).unwrap();
+    let mut engine = wire::start(settings, App::reports(), 1, &net, &SimDisk::new());
     let conn = net.connect(0, PORT).unwrap();
     wire::write(&net, conn, "PEER", "A", 1, "98=0|108=30|");
     let (mut output, mut buffer) = (Vec::new(), vec![0; MUCH]);
