@@ -233,6 +233,8 @@ fn every_message_is_there_once_over_outages_and_restarts() {
         wait_count(&engine.seen.orders, orders + 100);
         server.down();
         seq = trading.join().unwrap();
+        // All of that may have been written before the server was down.
+        seq = trade(engine.address(), seq, 100);
         engine.wait_event(|event| matches!(event, Event::LogFailed { .. }));
         if round % 2 == 1 {
             // Nobody is there when the engine stops, nor when it starts again.
