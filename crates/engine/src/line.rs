@@ -17,11 +17,11 @@ use crate::counters::{Counters, SessionState};
 use crate::event::PeerText;
 use crate::host::{ConnId, SocketOptions};
 use crate::journal::JournalId;
-use crate::line::output::{Gate, Output};
 use dialler::{Dialler, State};
 use flow::{Inbound, Pacer};
 use hours::Hours;
 use link::{Leaving, Link};
+use output::{Gate, Output};
 use resending::{Resending, Resent};
 use trail::Trail;
 

@@ -302,10 +302,6 @@ impl Player {
     fn follow(&mut self, verdict: Verdict, message: Option<&[u8]>) -> Result<(), String> {
         self.seal()?;
         match (verdict, message) {
-            (
-                Verdict::Handled | Verdict::RejectSent | Verdict::Rejected | Verdict::Ended { .. },
-                _,
-            ) => {}
             (Verdict::Deliver, Some(bytes)) => {
                 let number = message::split(bytes)
                     .into_iter()
@@ -329,6 +325,7 @@ impl Player {
                 self.session.disconnected(self.now);
                 self.notice_epoch();
             }
+            _ => {}
         }
         Ok(())
     }

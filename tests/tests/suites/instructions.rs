@@ -115,7 +115,7 @@ fn counted(said: &str) -> Option<u64> {
 /// The file of these counts.
 fn text(counts: &[(&str, f64)]) -> String {
     let mut text = String::from(
-        "# Instructions of one message, and of parts of its way; see tests/instructions.rs.\n",
+        "# Instructions of one message, and of parts of its way; see tests/suites/instructions.rs.\n",
     );
     for (name, count) in counts {
         writeln!(text, "{name} {count:.1}").unwrap();

@@ -156,12 +156,6 @@ impl End {
     fn follow(&mut self, now: Now, verdict: Verdict) {
         self.seal(now);
         match verdict {
-            Verdict::Handled
-            | Verdict::RejectSent
-            | Verdict::Deliver
-            | Verdict::Duplicate
-            | Verdict::Rejected
-            | Verdict::Ended { .. } => {}
             Verdict::LoggedOn | Verdict::Replay => {
                 while let Some(number) = self.session.replay_due() {
                     assert!((1..self.session.next_out()).contains(&number));
@@ -171,6 +165,7 @@ impl End {
                 }
             }
             Verdict::Disconnect(_) => self.disconnect(now),
+            _ => {}
         }
     }
 

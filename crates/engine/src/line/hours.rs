@@ -98,6 +98,7 @@ pub(crate) enum Step {
 }
 
 /// What has changed when a session opens or closes.
+#[derive(Default)]
 pub(crate) struct Turned {
     /// A period of its schedule runs now, or none does: the application hears of it.
     pub(crate) runs: Option<bool>,
@@ -142,11 +143,7 @@ impl Line {
     pub(crate) fn open_or_close(&mut self, now: Mono, standing: Standing) -> Turned {
         let may = standing.may_log_on;
         self.session.allow_logons(may);
-        let mut turned = Turned {
-            runs: None,
-            may_log_on: None,
-            drops: None,
-        };
+        let mut turned = Turned::default();
         let Some(hours) = &mut self.hours else {
             return turned;
         };

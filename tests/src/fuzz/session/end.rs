@@ -354,12 +354,6 @@ impl End {
         hold!(written <= MOST_AT_ONCE, "{written} messages from one call");
         self.seal()?;
         match verdict {
-            Verdict::Handled
-            | Verdict::RejectSent
-            | Verdict::Deliver
-            | Verdict::Duplicate
-            | Verdict::Rejected
-            | Verdict::Ended { .. } => {}
             Verdict::LoggedOn | Verdict::Replay => {
                 let mut calls = 0;
                 while let Some(number) = self.session.replay_due() {
@@ -373,6 +367,7 @@ impl End {
                 }
             }
             Verdict::Disconnect(_) => self.lose_connection(),
+            _ => {}
         }
         hold!(self.outbox.failures() == 0, "a message did not fit");
         Ok(())
