@@ -3,14 +3,14 @@
 //! ```text
 //!  byte  size   one command in a ring, pushed as a whole
 //!     0     4   bytes after this word
-//!     4     1   what: 1 send, 2 log out, 3 stop, 4 log on, 5 reset, 6 send again, 7 remove, 8 add: the
-//!               next of `adding`, 9 status: for the next of `asking`, 10 reopen logs
+//!     4     1   what: 1 send, 2 log out, 3 stop, 4 log on, 5 reset, 6 send again, 7 remove, 8 a request: the
+//!               next of `requests`, 9 reopen logs
 //!     5     4   session
 //!     9     1   bytes of MsgType (send only)
 //!    10     …   MsgType, then the body's fields; the text of the Logout; the number to send again
 //! ```
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +23,7 @@ use crate::counters::SessionReport;
 use crate::error::AddError;
 use crate::handle::{Handle, SendError};
 use crate::host::WakeUp;
+use crate::operation::{Operation, OperationError, Operator};
 
 pub(crate) const SEND: u8 = 1;
 pub(crate) const LOG_OUT: u8 = 2;
@@ -31,9 +32,8 @@ pub(crate) const LOG_ON: u8 = 4;
 pub(crate) const RESET: u8 = 5;
 pub(crate) const SEND_AGAIN: u8 = 6;
 pub(crate) const REMOVE: u8 = 7;
-pub(crate) const ADD: u8 = 8;
-pub(crate) const STATUS: u8 = 9;
-pub(crate) const REOPEN_LOGS: u8 = 10;
+pub(crate) const REQUEST: u8 = 8;
+pub(crate) const REOPEN_LOGS: u8 = 9;
 /// Bytes of a command before MsgType.
 const HEAD: usize = 10;
 /// Bytes of a ring; a command must fit in it, so it is at least four messages.
@@ -47,18 +47,38 @@ pub(crate) struct Shared {
     made: AtomicUsize,
     /// The engine sleeps, or is about to.
     sleeping: AtomicBool,
-    /// Sessions that the commands [`ADD`] are about, in their order.
-    pub(crate) adding: Mutex<VecDeque<Box<Adding>>>,
-    /// Where the answers to the commands [`STATUS`] go, in their order.
-    pub(crate) asking: Mutex<VecDeque<Sender<Vec<SessionReport>>>>,
+    /// What the commands [`REQUEST`] are about, in their order.
+    pub(crate) requests: Mutex<VecDeque<Request>>,
+    /// The sessions that there are, or were, by their names.
+    pub(crate) names: Mutex<HashMap<Box<str>, SessionId>>,
     wake_up: WakeUp,
     pub(crate) max_message: usize,
 }
 
-/// A session to add, and where the answer goes.
-pub(crate) struct Adding {
-    pub(crate) config: SessionConfig,
-    pub(crate) answer: Sender<Result<SessionId, AddError>>,
+/// What is answered, and where the answer goes. Whoever asked may have given up by then.
+pub(crate) enum Request {
+    Add {
+        config: Box<SessionConfig>,
+        answer: Sender<Result<SessionId, AddError>>,
+    },
+    Status {
+        answer: Sender<Vec<SessionReport>>,
+    },
+    StatusOf {
+        session: SessionId,
+        answer: Sender<Option<SessionReport>>,
+    },
+    Operate {
+        session: SessionId,
+        operation: Operation,
+        by: Operator,
+        answer: Sender<Result<(), OperationError>>,
+    },
+    Command {
+        command: Box<[u8]>,
+        by: Operator,
+        answer: Sender<Result<Vec<u8>, OperationError>>,
+    },
 }
 
 impl Shared {
@@ -135,8 +155,8 @@ fn put<'a>(
 /// One command, borrowed from the engine's scratch memory.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Command<'a> {
-    /// What [`Commands::adding`] has.
-    Add,
+    /// What [`Commands::request`] has.
+    Request,
     Remove {
         session: SessionId,
     },
@@ -160,8 +180,6 @@ pub(crate) enum Command<'a> {
         session: SessionId,
         seq: u64,
     },
-    /// The answer goes to what [`Commands::asking`] has.
-    Status,
     ReopenLogs,
     Stop,
 }
@@ -190,8 +208,8 @@ impl Commands {
             new: Mutex::new(Vec::new()),
             made: AtomicUsize::new(0),
             sleeping: AtomicBool::new(false),
-            adding: Mutex::new(VecDeque::new()),
-            asking: Mutex::new(VecDeque::new()),
+            requests: Mutex::new(VecDeque::new()),
+            names: Mutex::new(HashMap::new()),
             wake_up,
             max_message,
         };
@@ -234,16 +252,17 @@ impl Commands {
         }
     }
 
-    /// The session that a [`Command::Add`] is about.
-    pub(crate) fn adding(&mut self) -> Option<Box<Adding>> {
-        let adding = self.shared.adding.lock();
-        adding.unwrap_or_else(PoisonError::into_inner).pop_front()
+    /// What a [`Command::Request`] asks for.
+    pub(crate) fn request(&mut self) -> Option<Request> {
+        let requests = self.shared.requests.lock();
+        requests.unwrap_or_else(PoisonError::into_inner).pop_front()
     }
 
-    /// Where the answer to a [`Command::Status`] goes.
-    pub(crate) fn asking(&mut self) -> Option<Sender<Vec<SessionReport>>> {
-        let asking = self.shared.asking.lock();
-        asking.unwrap_or_else(PoisonError::into_inner).pop_front()
+    /// From now on handles find a session by this name.
+    pub(crate) fn know(&mut self, name: &str, session: SessionId) {
+        let names = self.shared.names.lock();
+        let mut names = names.unwrap_or_else(PoisonError::into_inner);
+        names.insert(name.into(), session);
     }
 
     /// Says that the engine will sleep unless this returns true: a command has come meanwhile.
@@ -297,8 +316,7 @@ impl Commands {
                     len: rest_len,
                 },
             },
-            ADD => Command::Add,
-            STATUS => Command::Status,
+            REQUEST => Command::Request,
             REOPEN_LOGS => Command::ReopenLogs,
             REMOVE => Command::Remove { session },
             LOG_ON => Command::LogOn { session },

@@ -50,6 +50,8 @@ pub struct SessionStatus<'a> {
 pub enum SessionState {
     /// It was removed; its sequence numbers stay in the journal.
     Removed,
+    /// An operator lets nobody log on.
+    Disabled,
     /// Its schedule allows no logon now.
     Closed,
     /// It has no connection.
@@ -68,6 +70,7 @@ impl fmt::Display for SessionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Removed => "removed",
+            Self::Disabled => "disabled by an operator",
             Self::Closed => "closed by the session schedule",
             Self::Disconnected => "disconnected",
             Self::Connecting => "connecting",

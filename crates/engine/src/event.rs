@@ -89,6 +89,13 @@ pub enum Event {
         /// or what of a Logon is not the session's.
         detail: PeerText,
     },
+    /// An operator has done something, see [`Handle::operate`](crate::Handle::operate).
+    Operated {
+        /// The session; `None` for a command of the application's own.
+        session: Option<SessionId>,
+        /// What was done, by whom and why: what the journal keeps.
+        what: String,
+    },
     /// The peer's Logout has arrived.
     LogoutReceived {
         /// The session.
@@ -380,7 +387,7 @@ impl Event {
             | Self::SessionRemoved { session }
             | Self::NotLogged { session, .. }
             | Self::SlowReader { session, .. } => Some(*session),
-            Self::Suppressed { session, .. } => *session,
+            Self::Suppressed { session, .. } | Self::Operated { session, .. } => *session,
             _ => None,
         }
     }
@@ -398,6 +405,7 @@ impl Event {
             Self::LoggedOn { .. } => "logged on",
             Self::LoggedOut { .. } => "logged out",
             Self::Disconnected { .. } => "disconnected",
+            Self::Operated { .. } => "operator",
             Self::LogoutReceived { .. } => "received Logout",
             Self::LogoutSent { .. } => "sent Logout",
             Self::RejectReceived { .. } => "received Reject",

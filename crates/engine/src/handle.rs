@@ -1,21 +1,23 @@
-//! What other threads tell an engine: messages to send, and commands.
+//! What other threads tell an engine, and ask it: messages to send, commands, requests.
 
 use std::fmt;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, PoisonError};
 
 use fixwire_protocol::{Body, Outbox, SessionId};
 use rtrb::Producer;
 
-use crate::command::{self, Adding, Shared, push};
+use crate::command::{self, Request, Shared, push};
 use crate::config::SessionConfig;
 use crate::counters::SessionReport;
 use crate::error::AddError;
+use crate::operation::{LONGEST, Operation, OperationError, Operator};
 
 /// Sends messages and commands to an engine from another thread.
 ///
 /// Each clone has a ring of its own, so that threads do not wait for each other. Commands of one
-/// handle are carried out in order.
+/// handle are carried out in order. What answers does so when the engine has carried it out, between two
+/// messages: do not wait for it on the engine's thread.
 pub struct Handle {
     shared: Arc<Shared>,
     ring: Producer<u8>,
@@ -29,7 +31,8 @@ pub struct Handle {
 pub enum SendError {
     /// The engine is behind by a whole ring: try again later.
     Full,
-    /// The message is longer than the engine's `max_message`, or a whole ring.
+    /// The message is longer than the engine's `max_message`, or a whole ring; a name or a reason has more
+    /// than 1,024 bytes.
     TooLong,
     /// The engine has ended.
     Stopped,
@@ -39,7 +42,7 @@ impl fmt::Display for SendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Full => "the engine has not yet taken the earlier commands of this handle",
-            Self::TooLong => "the message is longer than the engine allows",
+            Self::TooLong => "the message, the name or the reason is longer than the engine allows",
             Self::Stopped => "the engine has ended",
         })
     }
@@ -152,7 +155,6 @@ impl Handle {
     }
 
     /// Adds a session, or brings back one that was removed, under the same name and with its numbers.
-    /// The answer comes when the engine has carried it out; do not wait for it on the engine's thread.
     ///
     /// # Errors
     ///
@@ -161,14 +163,8 @@ impl Handle {
         &mut self,
         config: SessionConfig,
     ) -> Result<Receiver<Result<SessionId, AddError>>, SendError> {
-        let (answer, answers) = channel();
-        let waiting = Box::new(Adding { config, answer });
-        // Held while the command is pushed, so that commands and sessions come in the same order.
-        let shared = Arc::clone(&self.shared);
-        let mut adding = shared.adding.lock().unwrap_or_else(PoisonError::into_inner);
-        self.push(command::ADD, SessionId(0), b"", b"")?;
-        adding.push_back(waiting);
-        Ok(answers)
+        let config = Box::new(config);
+        self.ask(|answer| Request::Add { config, answer })
     }
 
     /// Removes a session: it is logged out, nobody can log on to it, and its numbers stay in the journal
@@ -181,20 +177,80 @@ impl Handle {
         self.push(command::REMOVE, session, b"", b"")
     }
 
-    /// How every session stands between two messages, in the order of their ids. The answer comes when
-    /// the engine has carried it out; do not wait for it on the engine's thread.
+    /// How every session stands between two messages, in the order of their ids.
     ///
     /// # Errors
     ///
     /// [`SendError`].
     pub fn status(&mut self) -> Result<Receiver<Vec<SessionReport>>, SendError> {
-        let (answer, answers) = channel();
-        // Held while the command is pushed, so that each command finds who asked.
-        let shared = Arc::clone(&self.shared);
-        let mut asking = shared.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        self.push(command::STATUS, SessionId(0), b"", b"")?;
-        asking.push_back(answer);
-        Ok(answers)
+        self.ask(|answer| Request::Status { answer })
+    }
+
+    /// How a session stands between two messages; `None` when there is none of this id.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn status_of(
+        &mut self,
+        session: SessionId,
+    ) -> Result<Receiver<Option<SessionReport>>, SendError> {
+        self.ask(|answer| Request::StatusOf { session, answer })
+    }
+
+    /// The session of this name, one that was removed included: as settings write it, such as
+    /// `FIX.4.4:BROKER->CLIENT`. Asks nobody, so the answer is there at once.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<SessionId> {
+        let names = self.shared.names.lock();
+        let names = names.unwrap_or_else(PoisonError::into_inner);
+        names.get(name).copied()
+    }
+
+    /// Does something to a session for somebody. The journal has a note of who wanted what, and why, before it
+    /// is done, and [`Event::Operated`](crate::Event::Operated) tells it. What was answered survives the end of
+    /// the process, and with durability `disk` a power cut.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; nothing is done then.
+    pub fn operate(
+        &mut self,
+        session: SessionId,
+        operation: Operation,
+        by: Operator,
+    ) -> Result<Receiver<Result<(), OperationError>>, SendError> {
+        check(&by)?;
+        self.ask(|answer| Request::Operate {
+            session,
+            operation,
+            by,
+            answer,
+        })
+    }
+
+    /// Gives the application a command of its own, see
+    /// [`Application::on_command`](fixwire_protocol::Application::on_command); the answer is what it says. The
+    /// journal has a note of it, as of [`operate`](Self::operate).
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; the application does not get it then.
+    pub fn command(
+        &mut self,
+        command: &[u8],
+        by: Operator,
+    ) -> Result<Receiver<Result<Vec<u8>, OperationError>>, SendError> {
+        check(&by)?;
+        if command.len() > self.shared.max_message {
+            return Err(SendError::TooLong);
+        }
+        let command = command.into();
+        self.ask(|answer| Request::Command {
+            command,
+            by,
+            answer,
+        })
     }
 
     /// Opens the files of message and event logs anew, after somebody has renamed them: what comes from
@@ -217,6 +273,21 @@ impl Handle {
         self.push(command::STOP, SessionId(0), b"", b"")
     }
 
+    /// Asks for something; what is received is the answer.
+    fn ask<T>(
+        &mut self,
+        request: impl FnOnce(Sender<T>) -> Request,
+    ) -> Result<Receiver<T>, SendError> {
+        let (answer, answers) = channel();
+        // Held while the command is pushed, so that each command finds its request.
+        let shared = Arc::clone(&self.shared);
+        let requests = shared.requests.lock();
+        let mut requests = requests.unwrap_or_else(PoisonError::into_inner);
+        self.push(command::REQUEST, SessionId(0), b"", b"")?;
+        requests.push_back(request(answer));
+        Ok(answers)
+    }
+
     fn push(
         &mut self,
         what: u8,
@@ -225,6 +296,13 @@ impl Handle {
         rest: &[u8],
     ) -> Result<(), SendError> {
         push(&mut self.ring, &self.shared, what, session, msg_type, rest)
+    }
+}
+
+fn check(by: &Operator) -> Result<(), SendError> {
+    match by.who.len().max(by.why.len()) {
+        ..=LONGEST => Ok(()),
+        _ => Err(SendError::TooLong),
     }
 }
 

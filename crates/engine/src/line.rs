@@ -8,15 +8,18 @@ pub(crate) mod output;
 pub(crate) mod resending;
 pub(crate) mod trail;
 
+use std::sync::mpsc::Sender;
+
 use fixwire_protocol::session::{Exchange, Phase, is_admin};
 use fixwire_protocol::{Mono, Session};
 
 use crate::canary::{self, Fault};
 use crate::config::SessionConfig;
-use crate::counters::{Counters, SessionState};
+use crate::counters::{Counters, SessionState, SessionStatus};
 use crate::event::PeerText;
 use crate::host::{ConnId, SocketOptions};
 use crate::journal::JournalId;
+use crate::operation::{OperationError, Operator};
 use dialler::{Dialler, State};
 use flow::{Inbound, Pacer};
 use hours::Hours;
@@ -43,6 +46,10 @@ pub(crate) struct Line {
     /// Its schedule, if it has one.
     pub(crate) hours: Option<Box<Hours>>,
     pub(crate) presence: Presence,
+    /// An operator lets nobody log on.
+    pub(crate) disabled: bool,
+    /// What its sequence numbers are set to when its connection has ended.
+    pub(crate) numbers: Option<Box<Numbers>>,
     pub(crate) throttle: Option<Inbound>,
     pub(crate) pacer: Option<Pacer>,
     pub(crate) trail: Trail,
@@ -60,6 +67,16 @@ pub(crate) struct Line {
     pub(crate) gap: Option<(u64, u64)>,
     /// The resend that runs.
     pub(crate) resent: Option<Resent>,
+}
+
+/// Sequence numbers that an operator sets.
+pub(crate) struct Numbers {
+    pub(crate) next_in: Option<u64>,
+    pub(crate) next_out: Option<u64>,
+    pub(crate) by: Operator,
+    pub(crate) answer: Sender<Result<(), OperationError>>,
+    /// An initiator logs on again when it is done.
+    pub(crate) resumes: bool,
 }
 
 /// Whether a session is one.
@@ -121,6 +138,8 @@ impl Line {
                 .clone()
                 .map(|schedule| Box::new(Hours::new(schedule))),
             presence: Presence::There,
+            disabled: false,
+            numbers: None,
             throttle: config.flow.inbound.map(Inbound::new),
             pacer: config.flow.outbound.map(Pacer::new),
             trail: Trail::new(trail),
@@ -174,9 +193,34 @@ impl Line {
         self.link.as_ref().and_then(Link::leaving)
     }
 
+    /// Lets nobody log on, or somebody again.
+    pub(crate) fn disable(&mut self, disabled: bool) {
+        self.disabled = disabled;
+        self.session.disable(disabled);
+        if let (true, Some(dialler)) = (disabled, &mut self.dialler) {
+            dialler.off();
+        }
+    }
+
     /// It was removed.
     pub(crate) fn is_removed(&self) -> bool {
         self.presence != Presence::There
+    }
+
+    /// How it stands.
+    pub(crate) fn status(&self) -> SessionStatus<'_> {
+        SessionStatus {
+            id: self.session.id(),
+            name: &self.config.name,
+            state: self.state(),
+            removed: self.is_removed(),
+            connected: self.link.is_some(),
+            logged_on: self.session.is_logged_on(),
+            next_in: self.session.next_in(),
+            next_out: self.session.next_out(),
+            waiting_bytes: self.output.lag(),
+            counters: self.counters,
+        }
     }
 
     /// How far its session is from being logged on.
@@ -192,6 +236,7 @@ impl Line {
             },
             Phase::Refusing { .. } => SessionState::LoggingOut,
             _ if self.link.is_some() => SessionState::Connected,
+            _ if self.disabled => SessionState::Disabled,
             _ if is_closed => SessionState::Closed,
             _ if dials => SessionState::Connecting,
             _ => SessionState::Disconnected,

@@ -46,3 +46,4 @@ pub use fixwire_engine::{
 pub use fixwire_engine::{AddError, Engine, EngineError, Event, Handle, Host, SendError};
 pub use fixwire_engine::{Counters, SessionReport, SessionState, SessionStatus};
 pub use fixwire_engine::{Network, NetworkError, Rate, Users, UsersError};
+pub use fixwire_engine::{Operation, OperationError, Operator};

@@ -224,7 +224,33 @@ impl<D: Disk> Journal<D> {
         self.append(wall, cause, std::iter::empty())
     }
 
-    /// Keeps a text that a person may want to read later, beside the records of a session.
+    /// Sets where a session's numbers stand, without a message; `text` says for a person who wanted it. A
+    /// number to send that was given out before needs another epoch: what stands under it is then served no
+    /// longer.
+    ///
+    /// # Errors
+    ///
+    /// What [`Journal::append`] answers.
+    pub fn set(
+        &mut self,
+        wall: Timestamp,
+        session: JournalId,
+        numbers: Counters,
+        text: &str,
+    ) -> Result<Position, JournalError> {
+        let cause = Cause {
+            session,
+            kind: Kind::Reset,
+            inbound: Some(text.as_bytes()),
+            next_in: numbers.next_in,
+            next_out: numbers.next_out,
+            epoch: numbers.epoch,
+        };
+        self.append(wall, cause, std::iter::empty())
+    }
+
+    /// Keeps a text that a person may want to read later, beside the records of a session. A session that
+    /// is [disabled](crate::DISABLED_BY) or [enabled](crate::ENABLED_BY) by it is so after a restart too.
     ///
     /// # Errors
     ///
@@ -251,7 +277,9 @@ impl<D: Disk> Journal<D> {
             next_out,
             epoch,
         };
-        self.append(wall, cause, std::iter::empty())
+        let at = self.append(wall, cause, std::iter::empty())?;
+        self.sessions[session.0 as usize].take_note(text.as_bytes());
+        Ok(at)
     }
 
     /// Notes from where a session's peer has logged on, which [`Journal::peer`] tells from then on, also after a restart.
@@ -266,11 +294,7 @@ impl<D: Disk> Journal<D> {
         from: IpAddr,
     ) -> Result<Position, JournalError> {
         let from = from.to_canonical();
-        let at = self.note(wall, session, &format!("{LOGGED_ON_FROM}{from}"))?;
-        if let Some(known) = self.sessions.get_mut(session.0 as usize) {
-            known.peer = Some(from);
-        }
-        Ok(at)
+        self.note(wall, session, &format!("{LOGGED_ON_FROM}{from}"))
     }
 
     /// Waits until everything before `upto` is on the disk, and answers the place up to which it is.
@@ -412,6 +436,13 @@ impl<D: Disk> Journal<D> {
         self.sessions
             .get(session.0 as usize)
             .map(|known| known.began)
+    }
+
+    /// Whether an operator has disabled a session.
+    #[must_use]
+    pub fn is_disabled(&self, session: JournalId) -> bool {
+        let known = self.sessions.get(session.0 as usize);
+        known.is_some_and(|known| known.disabled)
     }
 
     /// From where the peer of a session has logged on last, as far as the segments tell that are left.

@@ -44,6 +44,8 @@ pub(super) struct Carried<'a> {
     pub(super) began: Timestamp,
     /// How many sessions the checkpoint has.
     pub(super) of: u32,
+    /// An operator has disabled the session.
+    pub(super) disabled: bool,
     pub(super) name: &'a str,
 }
 
@@ -57,7 +59,7 @@ impl<'a> Carried<'a> {
         bytes.extend_from_slice(&self.last.1.bits().to_le_bytes());
         bytes.extend_from_slice(&self.began.0.to_le_bytes());
         bytes.extend_from_slice(&self.of.to_le_bytes());
-        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&u32::from(self.disabled).to_le_bytes());
         bytes.extend_from_slice(self.name.as_bytes());
     }
 
@@ -67,6 +69,7 @@ impl<'a> Carried<'a> {
             last: (long(bytes, 0), Position::from_bits(long(bytes, 8))),
             began: Timestamp(long(bytes, 16).cast_signed()),
             of: word(bytes, 24),
+            disabled: word(bytes, 28) & 1 != 0,
             name: str::from_utf8(name).ok()?,
         })
     }
@@ -105,6 +108,7 @@ impl<D: Disk> Journal<D> {
                 last: known.index.last(),
                 began: known.began,
                 of,
+                disabled: known.disabled,
                 name: &known.name,
             };
             carried.write(&mut body);
@@ -174,6 +178,7 @@ impl Scan {
             }
             let mut known = Known::new(carried.name.to_owned(), carried.began, &self.config);
             known.counters = counters;
+            known.disabled = carried.disabled;
             known.index = Index::resume(self.config.index_entries, carried.last);
             self.sessions.push(known);
             self.awaiting = id + 1 < carried.of as usize;
@@ -182,6 +187,7 @@ impl Scan {
                 known.name == carried.name
                     && known.counters == counters
                     && known.began == carried.began
+                    && known.disabled == carried.disabled
                     && known.index.last() == carried.last
             });
             if !same {

@@ -103,7 +103,7 @@ pub fn dump(
     let masks = !filter.masked.is_empty();
     let mut redactor = masks.then(|| Redactor::for_showing(&filter.masked));
     let mut originals = Originals::new(directory);
-    walk(directory, |record, names| {
+    let walked = walk(directory, |record, names| {
         if filter.from.is_some_and(|from| record.wall < from)
             || filter.until.is_some_and(|until| record.wall >= until)
         {
@@ -115,7 +115,8 @@ pub fn dump(
                 .map_err(JournalError::io("write", "the dump"))
         };
         print(record, names, &mut originals, &mut show)
-    })
+    });
+    Ok(walked?.0)
 }
 
 /// Shows what a record holds, and what it refers to.
@@ -284,6 +285,9 @@ impl Line<'_> {
                         " next_in={} next_out={} epoch={}",
                         counters.next_in, counters.next_out, counters.epoch
                     )?;
+                    if !text.is_empty() {
+                        write!(out, " ")?;
+                    }
                 } else {
                     write!(out, " ")?;
                 }

@@ -9,8 +9,20 @@ use std::net::IpAddr;
 /// The name under which the application's notes are kept. No session is called so: names of sessions have an
 /// arrow.
 pub const NOTES: &str = "notes of the application";
+/// The name under which stands what operators did to no session in particular. No session is called so.
+pub const OPERATORS: &str = "operators";
+/// Whether this is the name of a session that has a peer.
+#[must_use]
+pub fn is_session(name: &str) -> bool {
+    name != NOTES && name != OPERATORS
+}
+
 /// How the note begins that says from where a peer has logged on; its address follows.
 pub(super) const LOGGED_ON_FROM: &str = "logged on from ";
+/// How the note begins that says that an operator has disabled a session; who that was follows.
+pub const DISABLED_BY: &str = "disabled by ";
+/// How the note begins that says that an operator has enabled a session again.
+pub const ENABLED_BY: &str = "enabled by ";
 
 /// Where a session's numbers stand.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -42,6 +54,8 @@ pub(super) struct Known {
     pub(super) index: Index,
     /// From where its peer logged on last, as far as the segments that are left tell.
     pub(super) peer: Option<IpAddr>,
+    /// An operator has disabled it.
+    pub(super) disabled: bool,
 }
 
 impl Known {
@@ -52,14 +66,21 @@ impl Known {
             began,
             index: Index::new(config.index_entries),
             peer: None,
+            disabled: false,
         }
     }
 
-    /// Takes what a note says: from where the peer has logged on.
+    /// Takes what a note says: from where the peer has logged on, and whether an operator lets it.
     pub(super) fn take_note(&mut self, text: &[u8]) {
-        let address = text.strip_prefix(LOGGED_ON_FROM.as_bytes());
-        let address = address.and_then(|text| str::from_utf8(text).ok()?.parse().ok());
-        self.peer = address.or(self.peer);
+        if let Some(address) = text.strip_prefix(LOGGED_ON_FROM.as_bytes()) {
+            let address = str::from_utf8(address).ok();
+            let address = address.and_then(|text| text.parse().ok());
+            self.peer = address.or(self.peer);
+        } else if text.starts_with(DISABLED_BY.as_bytes()) {
+            self.disabled = true;
+        } else if text.starts_with(ENABLED_BY.as_bytes()) {
+            self.disabled = false;
+        }
     }
 
     /// The position that the next effect links back to.

@@ -53,8 +53,8 @@ pub use disk::{Disk, Segment, WakeUp};
 pub use dump::{Direction, Filter, Format, dump};
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
-pub use known::Counters;
-pub use known::NOTES;
+pub use known::{Counters, DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, is_session};
+pub use lock::is_in_use;
 pub use memory::{Memory, OsDisk};
 pub use originals::{Originals, Resent};
 pub use read::{Effects, Record, Records};
@@ -65,7 +65,7 @@ pub use resent::{Arrival, RUN, Wrote};
 pub use salvage::{LostSession, Salvaged, salvage};
 pub use segment::Position;
 pub use tail::Tail;
-pub use verify::{Verified, verify};
+pub use verify::{StoredSession, Verified, stored_sessions, verify};
 pub use watch::{Alteration, Trouble, end_on_truncation};
 
 /// Which session of the journal: the order of its registration, from 0. The engine's `SessionId`

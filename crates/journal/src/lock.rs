@@ -47,6 +47,22 @@ pub(super) fn lock_file(folder: &Path) -> Result<File, JournalError> {
     }
 }
 
+/// Whether a process has the journal of this folder open; `false` where there is none.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn is_in_use(folder: &Path) -> Result<bool, JournalError> {
+    if !folder.join(LOCK).exists() {
+        return Ok(false);
+    }
+    match lock_file(folder) {
+        Ok(_) => Ok(false),
+        Err(JournalError::Locked { .. }) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
 fn is_unsupported(error: &io::Error) -> bool {
     [
         libc::EBADF,

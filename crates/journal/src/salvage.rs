@@ -28,6 +28,7 @@ use super::base::Base;
 use super::files::{
     check_folder, list, open_checked, remove, segment_path, sync_names, write_aside,
 };
+use super::known::is_session;
 use super::lock::{LOCK, lock_file, lock_folder};
 use super::{
     Cause, Config, Counters, Damage, Directory, Journal, JournalError, JournalId, Kind, Position,
@@ -348,7 +349,7 @@ impl Plan {
         for (id, known) in (0..).map(JournalId).zip(sessions) {
             let changed = self.behind.sessions.get(&id);
             let same = changed.is_none_or(|last| last.counters == known.counters);
-            if let Some(name) = known.name.clone().filter(|name| same && name != NOTES) {
+            if let Some(name) = known.name.clone().filter(|name| same && is_session(name)) {
                 salvaged.others.push((name, known.counters));
             }
         }

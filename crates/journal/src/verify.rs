@@ -3,12 +3,14 @@
 use super::archive::{list_all, read_any, read_base};
 use super::error::Damage;
 use super::files::segment_path;
+use super::known::{Known, is_session};
 use super::newest::newest_of;
 use super::read::Record;
-use super::record::Head;
+use super::record::{Head, Kind};
 use super::recover::{Scan, newest_is_missing};
 use super::segment::{HEADER, word};
-use super::{Config, JournalError, Start};
+use super::{Config, Counters, JournalError, Start};
+use fixwire_protocol::time::Timestamp;
 use std::path::Path;
 
 /// What a journal holds, and what is wrong with it.
@@ -40,15 +42,59 @@ pub struct Verified {
 /// When a file cannot be read, or is open to others than its owner. What is wrong inside of the files
 /// is in [`Verified::bad`].
 pub fn verify(directory: &Path) -> Result<Verified, JournalError> {
-    walk(directory, |_, _| Ok(()))
+    Ok(walk(directory, |_, _| Ok(()))?.0)
+}
+
+/// A session as a journal has it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct StoredSession {
+    /// Its name.
+    pub name: String,
+    /// Where its numbers stand.
+    pub counters: Counters,
+    /// An operator has disabled it.
+    pub disabled: bool,
+    /// When something of it was written last.
+    pub last: Option<Timestamp>,
+}
+
+/// The sessions of a journal that no engine has open, by their ids; what else is wrong with it is beside them.
+/// Takes no lock and changes nothing.
+///
+/// # Errors
+///
+/// As [`verify`].
+pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified), JournalError> {
+    let mut last = Vec::new();
+    let (verified, known) = walk(directory, |record, names| {
+        last.resize(names.len().max(last.len()), None);
+        let effects = record.effects.map(|effect| effect.session);
+        // What a segment begins with is no news of a session.
+        let about = (record.kind != Kind::Carried).then_some(record.session);
+        for session in about.into_iter().chain(effects) {
+            if let Some(last) = last.get_mut(session.0 as usize) {
+                *last = Some(record.wall);
+            }
+        }
+        Ok(())
+    })?;
+    let sessions = known.into_iter().enumerate();
+    let sessions = sessions.filter(|(_, known)| is_session(&known.name));
+    let sessions = sessions.map(|(id, known)| StoredSession {
+        name: known.name,
+        counters: known.counters,
+        disabled: known.disabled,
+        last: last.get(id).copied().flatten(),
+    });
+    Ok((sessions.collect(), verified))
 }
 
 /// Reads all records of a directory in order, and tells `each` whole one with the names of the
-/// sessions so far.
+/// sessions so far. Answers how the sessions stand at the end, too.
 pub(super) fn walk(
     directory: &Path,
     mut each: impl FnMut(&Record<'_>, &[&str]) -> Result<(), JournalError>,
-) -> Result<Verified, JournalError> {
+) -> Result<(Verified, Vec<Known>), JournalError> {
     let config = Config {
         index_entries: 2,
         ..Config::default()
@@ -69,7 +115,7 @@ pub(super) fn walk(
             expected: "the segment that the journal begins with".into(),
             found: "no such file".into(),
         });
-        return Ok(verified);
+        return Ok((verified, Vec::new()));
     }
     let missing = newest > numbers.last().copied().unwrap_or(0);
     let mut bytes = Vec::new();
@@ -133,10 +179,11 @@ pub(super) fn walk(
         let file = segment_path(directory, newest).display().to_string();
         bad = Some((newest_is_missing(file), false));
     }
-    verified.sessions = scan.sessions.into_iter().map(|known| known.name).collect();
+    let names = scan.sessions.iter().map(|known| known.name.clone());
+    verified.sessions = names.collect();
     if let Some((damage, torn)) = bad {
         verified.bad = Some(damage);
         verified.torn = torn;
     }
-    Ok(verified)
+    Ok((verified, scan.sessions))
 }

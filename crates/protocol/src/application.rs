@@ -1,6 +1,7 @@
 //! What a user of the engine writes.
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::session::Config;
 use crate::{Message, Now, Outbox, SessionId, Tag, Timestamp};
@@ -108,8 +109,8 @@ pub trait Application {
     ) {
     }
 
-    /// The numbers of a session restart at 1: what was written for it while it had no connection, and
-    /// was never sent, is void. What this writes is in the record of the restart. Called before
+    /// The numbers of a session restart at 1, or an operator has set the next one to send to one that was given
+    /// out before: what was written for it while it had no connection, and was never sent, is void. What this writes is in the record of the restart. Called before
     /// [`Application::on_logon`] when a Logon is the cause, and at the start where the process had ended in
     /// the middle of a reset: what it then writes for a session that restarts after it is not sent, which an
     /// event counts.
@@ -122,6 +123,24 @@ pub trait Application {
     /// A session was added while the engine runs, or has come back under its name. Ids of new ones
     /// follow those that there are.
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
+
+    /// A command of the application's own, from an operator or another thread
+    /// (`Handle::command` of the engine): bytes in, `answer` out. The journal has a note of it already; what this
+    /// writes is committed before the answer is given. Whoever gets no answer asks again, so that a command
+    /// that was carried out may come once more.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not carried out, as a sentence.
+    fn on_command(
+        &mut self,
+        _now: Now,
+        _command: &[u8],
+        _answer: &mut Vec<u8>,
+        _outbox: &mut Outbox,
+    ) -> Result<(), String> {
+        Err("the application takes no commands".into())
+    }
 
     /// Whether it may go on after a panic in [`on_message`](Self::on_message): the engine takes back what
     /// was written for that message, notes included, when a session's setting asks for it. An

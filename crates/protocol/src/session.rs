@@ -117,8 +117,10 @@ pub struct Session {
     /// What became of the message that was received last.
     fate: Fate,
     resend: Resend,
-    /// Logons are refused.
+    /// This is no time for Logons.
     closed: bool,
+    /// An operator lets nobody log on.
+    disabled: bool,
     /// DefaultApplVerID(1137) of the peer's Logon.
     peer_version: Option<ApplVerId>,
     /// Whether the message that was received last while logged on was rejected.
@@ -151,6 +153,7 @@ impl Session {
             fate: Fate::Taken,
             resend: Resend::new(&config.limits),
             closed: false,
+            disabled: false,
             peer_version: None,
             rejected: Rejected::No,
             reset_due: false,
@@ -176,6 +179,34 @@ impl Session {
     /// closes; what is logged on stays so until [`Session::log_out`]. A new session takes Logons.
     pub fn allow_logons(&mut self, allowed: bool) {
         self.closed = !allowed;
+    }
+
+    /// Whether an operator lets nobody log on: as with [`Session::allow_logons`], in other words.
+    pub fn disable(&mut self, disabled: bool) {
+        self.disabled = disabled;
+    }
+
+    /// Sets both sequence numbers; without a connection only. A number to send that was given out before begins
+    /// another epoch: the journal serves nothing that was sent under it. A reset that the peer has not confirmed
+    /// is over. Answers whether it was done.
+    pub fn set_numbers(&mut self, next_in: u64, next_out: u64) -> bool {
+        let may = self.phase == Phase::Down && next_in > 0 && next_out > 0;
+        if may {
+            self.epoch += u64::from(next_out < self.next_out);
+            (self.next_in, self.next_out) = (next_in, next_out);
+            (self.reset_open, self.reset_due) = (false, false);
+        }
+        may
+    }
+
+    /// Writes a TestRequest, for somebody who wants to know whether the peer answers. Answers whether it did: a
+    /// session that is not logged on, or is about to end, sends none.
+    pub fn test_peer(&mut self, outbox: &mut Outbox) -> bool {
+        let up = matches!(self.phase, Phase::LoggedOn(up) if up.exchange == Exchange::Settled);
+        if up {
+            self.write_test_request(outbox);
+        }
+        up
     }
 
     /// A connection is open. An initiator writes its Logon; an acceptor waits for the peer's.

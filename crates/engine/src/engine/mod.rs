@@ -245,8 +245,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let input = |_: &Line| Input::new(config.read_buffer);
         let header_rooms = lines.iter().map(|line| line.session.header_room());
         let header_room = header_rooms.max().unwrap_or_default();
+        let mut commands = Commands::new(host.wake_up(), config.max_message);
+        for line in &lines {
+            commands.know(&line.config.name, line.session.id());
+        }
         Ok(Self {
-            commands: Commands::new(host.wake_up(), config.max_message),
+            commands,
             read_buffer: config.read_buffer,
             rest_room,
             most_added: config.limits.dynamic_sessions,
@@ -352,18 +356,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     /// The sessions, in the order of the configuration.
     pub fn sessions(&self) -> impl Iterator<Item = SessionStatus<'_>> {
-        self.core.lines.iter().map(|line| SessionStatus {
-            id: line.session.id(),
-            name: &line.config.name,
-            state: line.state(),
-            removed: line.is_removed(),
-            connected: line.link.is_some(),
-            logged_on: line.session.is_logged_on(),
-            next_in: line.session.next_in(),
-            next_out: line.session.next_out(),
-            waiting_bytes: line.output.lag(),
-            counters: line.counters,
-        })
+        self.core.lines.iter().map(Line::status)
     }
 
     /// A number that changes whenever something of a session or the journal does: what an attempt to log

@@ -93,7 +93,10 @@ pub(crate) fn restore<D: Disk>(
         number => number,
     };
     state.restore(next_out, next_in, u64::from(stored.epoch));
-    Ok(Line::new(state, config, id, room, trail))
+    let disabled = journal.is_disabled(id);
+    let mut line = Line::new(state, config, id, room, trail);
+    line.disable(disabled);
+    Ok(line)
 }
 
 /// Tells the lobby from where the peers logged on when the engine ran before: of sessions that are there,
@@ -157,19 +160,6 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.remove(now, session)
     }
 
-    /// Adds the session that a [`Handle`](crate::Handle) has waiting.
-    pub(crate) fn add_next(&mut self, now: Now) -> Result<(), EngineError> {
-        let Some(waiting) = self.commands.adding() else {
-            return Ok(());
-        };
-        let added = self.add(now, waiting.config, true)?;
-        // Whoever asked may have lost interest.
-        let _ = waiting
-            .answer
-            .send(added.map(|index| SessionId(index as u32)));
-        Ok(())
-    }
-
     /// Adds a session; a way for connections to it only if it is `routed`.
     pub(crate) fn add(
         &mut self,
@@ -222,6 +212,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             self.lobby.know(peer, index);
         }
         let (session, name) = (&line.session, &line.config.name);
+        self.commands.know(name, session.id());
         self.core.outbox.widen(session.header_room());
         if let Some(dictionary) = &line.config.session.dictionary {
             self.decoder.learn(dictionary);

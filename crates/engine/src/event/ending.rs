@@ -30,6 +30,8 @@ pub enum Ending {
     Throttled,
     /// A message that waits for the peer is no longer stored.
     NotStored(u64),
+    /// An operator wanted it.
+    Operator,
     /// The engine stops.
     Stopping,
 }
@@ -67,6 +69,7 @@ impl fmt::Display for Ending {
             ),
             Self::Throttled => f.write_str("the peer sent more than its InboundRate allows"),
             Self::NotStored(seq) => write!(f, "the journal no longer has message {seq}, which waits for the peer"),
+            Self::Operator => f.write_str("closed by an operator"),
             Self::Stopping => f.write_str("the engine stops"),
         }
     }

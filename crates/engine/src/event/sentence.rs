@@ -38,6 +38,7 @@ impl fmt::Display for Event {
             Self::Disconnected { why, detail, .. } => {
                 write!(f, "disconnected: {why}{}", Said(detail))
             }
+            Self::Operated { what, .. } => write!(f, "operator: {what}"),
             Self::LogoutReceived { text, .. } => write!(f, "received Logout{}", Said(text)),
             Self::LogoutSent { text, .. } => write!(f, "sent Logout{}", Said(text)),
             Self::RejectReceived { reject, .. } => write!(f, "received {reject}"),

@@ -15,7 +15,7 @@ use fixwire_protocol::{SessionId, Tag, Timestamp};
 use super::{Log, LogError, Target};
 use crate::event::{Event, Sink};
 use crate::host::WakeUp;
-use crate::journal::NOTES;
+use crate::journal::is_session;
 use crate::journal::{Originals, Position, Resent, Tail};
 use fixwire_protocol::Redactor;
 use fixwire_sys::private;
@@ -357,7 +357,7 @@ impl Worker {
         resent.map_err(|error| LogError(error.to_string()))?;
         for effect in record.effects {
             let name = name(effect.session.0 as usize);
-            if name != NOTES {
+            if is_session(name) {
                 log(name, false, effect.bytes);
             }
         }

@@ -4,7 +4,6 @@ use fixwire_protocol::session::Verdict;
 use fixwire_protocol::{Application, Mono, Now, SessionId};
 
 use crate::command::Command;
-use crate::counters::SessionReport;
 use crate::engine::{Engine, Owner, Stopping};
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
@@ -39,7 +38,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     self.core.commit_sent(now)?;
                     self.release_if_full(now)?;
                 }
-                Command::Add => self.add_next(now)?,
+                Command::Request => self.answer_next(now)?,
                 Command::Remove { session } => self.remove(now, session)?,
                 Command::Reset { session } => self.reset(now, session)?,
                 Command::SendAgain { session, seq } => self.send_again(now, session, seq)?,
@@ -48,13 +47,6 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     let text = String::from_utf8_lossy(text).into_owned();
                     self.log_out(now, session, &text)?;
                 }
-                Command::Status => {
-                    let reports = self.sessions().map(SessionReport::from).collect();
-                    if let Some(answer) = self.commands.asking() {
-                        // Whoever asked may have given up.
-                        let _ = answer.send(reports);
-                    }
-                }
                 Command::ReopenLogs => self.feeds.iter().for_each(Feed::reopen),
                 Command::Stop => self.begin_stop(now)?,
             }
@@ -62,12 +54,13 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(count)
     }
 
-    fn log_on(&mut self, now: Now, session: SessionId) {
+    pub(super) fn log_on(&mut self, now: Now, session: SessionId) {
         if self.is_stopping() {
             return;
         }
         let index = session.0 as usize;
         if let Some(line) = self.core.lines.get_mut(index)
+            && !line.disabled
             && let Some(dialler) = &mut line.dialler
         {
             if line.link.is_some() {
@@ -109,7 +102,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     /// Starts the numbers of a session again, and asks its peer for it. Both are committed before a
     /// byte of it leaves.
-    fn reset(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
+    pub(super) fn reset(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {
         let index = session.0 as usize;
         let core = &mut self.core;
         let Some(line) = core.lines.get_mut(index) else {

@@ -141,6 +141,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             detail,
         };
         self.core.raise(now, &event);
+        self.set_pending_numbers(now, session)?;
         if let Some(dialler) = &mut self.core.lines[session].dialler {
             dialler.ended(now.mono, link.was_logged_on());
             self.note_dialler(session);

@@ -13,6 +13,7 @@ mod connection;
 mod dialling;
 mod guests;
 mod hours;
+mod operate;
 mod receive;
 mod timers;
 

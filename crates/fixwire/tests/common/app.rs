@@ -148,6 +148,22 @@ impl Application for App {
         self.heard.push(format!("open {open}"));
     }
 
+    /// Notes the command and answers with it, but for `no`.
+    fn on_command(
+        &mut self,
+        _: Now,
+        command: &[u8],
+        answer: &mut Vec<u8>,
+        outbox: &mut Outbox,
+    ) -> Result<(), String> {
+        if command == b"no" {
+            return Err("not today".into());
+        }
+        self.hear(format!("command {}", command.escape_ascii()), outbox);
+        answer.extend_from_slice(command);
+        Ok(())
+    }
+
     fn survives_panics(&self) -> bool {
         !self.keeps_notes
     }

@@ -30,6 +30,7 @@ mod lines;
 mod logon_requests;
 mod new_password;
 mod notes;
+mod operate;
 mod peers;
 mod rejects;
 mod resend_order;

@@ -43,7 +43,9 @@ impl Session {
             return false;
         }
         let may = match (self.config.role, self.phase) {
-            (Role::Acceptor, Phase::Down | Phase::AwaitingLogon { .. }) => !self.closed,
+            (Role::Acceptor, Phase::Down | Phase::AwaitingLogon { .. }) => {
+                !(self.closed || self.disabled)
+            }
             (Role::Initiator, Phase::LogonSent { .. }) => true,
             _ => false,
         };
@@ -103,9 +105,13 @@ impl Session {
             Ok(terms) => terms,
             Err(flaw) => return self.refuse_logon(message, flaw, outbox),
         };
-        if self.closed {
-            let text = "Logon attempt not within session time".into();
-            return self.refuse_logon(message, Flaw::Session(text), outbox);
+        let no_logons = match (self.disabled, self.closed) {
+            (true, _) => Some("Session disabled by operator"),
+            (false, true) => Some("Logon attempt not within session time"),
+            (false, false) => None,
+        };
+        if let Some(text) = no_logons {
+            return self.refuse_logon(message, Flaw::Session(text.into()), outbox);
         }
         if let Err(flaw) = self.check_first(&terms) {
             return self.refuse_logon(message, flaw, outbox);

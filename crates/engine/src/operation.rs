@@ -1,0 +1,205 @@
+//! What an operator does to the sessions of a running engine, and why it may not be done.
+
+use std::fmt;
+
+use fixwire_protocol::outbox::MAX_MSG_TYPE;
+use fixwire_protocol::session::is_admin;
+use fixwire_protocol::{SOH, Tag};
+
+use crate::journal::{DISABLED_BY, ENABLED_BY};
+
+/// The most bytes of a name or a reason.
+pub(crate) const LONGEST: usize = 1024;
+/// The highest MsgSeqNum that can be set.
+const HIGHEST: u64 = u64::MAX / 2;
+
+/// Who does something, and why. The journal keeps it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Operator {
+    /// Who: a user of the system, a program.
+    pub who: String,
+    /// The reason; may be empty.
+    pub why: String,
+}
+
+impl Operator {
+    /// Somebody, with a reason or none.
+    pub fn new(who: impl Into<String>, why: impl Into<String>) -> Self {
+        let (who, why) = (who.into(), why.into());
+        Self { who, why }
+    }
+}
+
+impl fmt::Display for Operator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { who, why } = self;
+        write!(f, "{}", who.escape_debug())?;
+        match why.is_empty() {
+            true => Ok(()),
+            false => write!(f, ": {}", why.escape_debug()),
+        }
+    }
+}
+
+/// What an operator does to a session.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// An initiator connects at once, after a logout or while it pauses between attempts.
+    LogOn,
+    /// Sends a Logout. An initiator does not log on again by itself, until the engine starts anew.
+    LogOut {
+        /// Text(58) of the Logout; none when it is empty.
+        text: String,
+    },
+    /// Closes the connection without a Logout. An initiator connects again after its pause.
+    Disconnect,
+    /// Undoes [`Disable`](Self::Disable); an initiator connects at once.
+    Enable,
+    /// Logs the session out, and lets nobody log on until it is enabled, also after a restart.
+    Disable,
+    /// Starts both sequence numbers again from 1, see [`Handle::reset`](crate::Handle::reset).
+    Reset,
+    /// Sets the sequence numbers of a session that is not connected.
+    SetNumbers {
+        /// MsgSeqNum to expect next; `None` leaves it.
+        next_in: Option<u64>,
+        /// MsgSeqNum to send next; `None` leaves it. Nothing that was sent under a number from this one on
+        /// is resent: a lower one begins another epoch.
+        next_out: Option<u64>,
+        /// A session that is connected is logged out first, and the numbers are set when its connection has
+        /// ended; an initiator then logs on again.
+        force: bool,
+    },
+    /// Sends a TestRequest.
+    TestRequest,
+    /// Sends a message.
+    Send {
+        /// MsgType(35).
+        msg_type: Vec<u8>,
+        /// The fields of its body, each with SOH behind it.
+        fields: Vec<u8>,
+    },
+}
+
+impl Operation {
+    /// The line that the journal and the operators get to read; `detail` is what it changes.
+    pub(crate) fn note(&self, detail: &str, by: &Operator) -> String {
+        let done = match self {
+            Self::LogOn => "logon",
+            Self::LogOut { .. } => "logout",
+            Self::Disconnect => "disconnect",
+            Self::Enable => return format!("{ENABLED_BY}{by}"),
+            Self::Disable => return format!("{DISABLED_BY}{by}"),
+            Self::Reset => "sequence number reset",
+            Self::SetNumbers { .. } => "sequence numbers set",
+            Self::TestRequest => "TestRequest",
+            Self::Send { .. } => "message",
+        };
+        format!("{done}{detail} by {by}")
+    }
+}
+
+/// Why something was not done. Nothing has changed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum OperationError {
+    /// There is no session of this id.
+    UnknownSession,
+    /// The session was removed.
+    Removed,
+    /// It is connected, and must not be.
+    Connected,
+    /// It is not logged on, and must be.
+    NotLoggedOn,
+    /// It has no connection.
+    NotConnected,
+    /// An operator has disabled it.
+    Disabled,
+    /// It is an acceptor, whose peer connects.
+    Acceptor,
+    /// Its schedule allows no logon now.
+    Closed,
+    /// A Logon or Logout is under way; FIX 4.0 has no reset while it is logged on.
+    NotNow,
+    /// It is logged out already for other numbers.
+    Pending,
+    /// Not a sequence number.
+    Number(u64),
+    /// What is wrong with the message to send.
+    Message(String),
+    /// There is no room for the message, or the session takes none now.
+    NotSent,
+    /// The application knows no such command, or refuses it.
+    Refused(String),
+    /// The engine ends.
+    Stopping,
+}
+
+impl fmt::Display for OperationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UnknownSession => "no such session",
+            Self::Removed => "the session was removed",
+            Self::Connected => "the session is connected: log it out first (--force does that)",
+            Self::NotLoggedOn => "the session is not logged on",
+            Self::NotConnected => "the session is not connected",
+            Self::Disabled => "the session is disabled: enable it first",
+            Self::Acceptor => "the session is an acceptor: its peer has to connect",
+            Self::Closed => "the session is closed by its schedule",
+            Self::NotNow => {
+                "a Logon or Logout is under way, or FIX 4.0 cannot do it while logged on: log out first"
+            }
+            Self::Pending => "the session is being logged out to set its sequence numbers",
+            Self::Number(number) => {
+                return write!(f, "{number} is no MsgSeqNum: it is from 1 to {HIGHEST}");
+            }
+            Self::NotSent => {
+                "the message is longer than MaxMessageSize, or the session is closed by its schedule"
+            }
+            Self::Message(why) | Self::Refused(why) => why,
+            Self::Stopping => "the engine ends",
+        })
+    }
+}
+
+impl std::error::Error for OperationError {}
+
+/// Whether a message can be sent for an operator: an application message of plain fields, none of which the
+/// session writes.
+pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), OperationError> {
+    let refuse = |why: String| Err(OperationError::Message(why));
+    let name = msg_type.escape_ascii();
+    if msg_type.is_empty() || msg_type.len() > MAX_MSG_TYPE || msg_type.contains(&SOH) {
+        return refuse(format!("{name:?} is no MsgType"));
+    }
+    if is_admin(msg_type) {
+        return refuse(format!("MsgType {name} belongs to the session itself"));
+    }
+    let Some(fields) = fields.strip_suffix(&[SOH]) else {
+        return refuse("the last field has no SOH behind it".into());
+    };
+    for field in fields.split(|byte| *byte == SOH) {
+        let at = field.iter().position(|byte| *byte == b'=');
+        let tag = at.and_then(|at| str::from_utf8(&field[..at]).ok()?.parse::<Tag>().ok());
+        match tag {
+            Some(8 | 9 | 10 | 34 | 35 | 43 | 49 | 52 | 56 | 122) => {
+                return refuse(format!("the session writes field {}", field.escape_ascii()));
+            }
+            Some(1..) if at.is_some_and(|at| at + 1 < field.len() && field[0] != b'+') => {}
+            _ => {
+                let field = field.escape_ascii();
+                return refuse(format!("{field:?} is no field: write it as 55=MSFT"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A number that can be set.
+pub(crate) fn check_number(number: u64) -> Result<u64, OperationError> {
+    match number {
+        1..=HIGHEST => Ok(number),
+        _ => Err(OperationError::Number(number)),
+    }
+}

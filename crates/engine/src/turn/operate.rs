@@ -1,0 +1,313 @@
+//! What other threads ask for, carried out between two messages and answered.
+//!
+//! The journal has a note of what an operator does before it is done, so that whoever reads it later knows who
+//! wanted it. Sequence numbers are set by the record that says so.
+
+use std::sync::mpsc::Sender;
+
+use fixwire_protocol::{Application, Now, SessionId};
+
+use crate::command::Request;
+use crate::counters::SessionReport;
+use crate::engine::Engine;
+use crate::error::EngineError;
+use crate::event::{Ending, Event};
+use crate::host::Host;
+use crate::journal::{Disk, JournalId, Kind, OPERATORS};
+use crate::line::{Line, Numbers};
+use crate::operation::{Operation, OperationError, Operator, check_fields, check_number};
+
+impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
+    /// Carries out what is asked for next. Whoever asked may have given up.
+    pub(super) fn answer_next(&mut self, now: Now) -> Result<(), EngineError> {
+        match self.commands.request() {
+            Some(Request::Add { config, answer }) => {
+                let added = self.add(now, *config, true)?;
+                let _ = answer.send(added.map(|index| SessionId(index as u32)));
+            }
+            Some(Request::Status { answer }) => {
+                let reports = self.sessions().map(SessionReport::from).collect();
+                let _ = answer.send(reports);
+            }
+            Some(Request::StatusOf { session, answer }) => {
+                let line = self.core.lines.get(session.0 as usize);
+                let report = line.map(|line| SessionReport::from(line.status()));
+                let _ = answer.send(report);
+            }
+            Some(Request::Operate {
+                session,
+                operation,
+                by,
+                answer,
+            }) => self.operate(now, session, operation, by, answer)?,
+            Some(Request::Command {
+                command,
+                by,
+                answer,
+            }) => {
+                let done = self.command(now, &command, &by)?;
+                let _ = answer.send(done);
+            }
+            None => {}
+        }
+        Ok(())
+    }
+
+    fn operate(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        operation: Operation,
+        by: Operator,
+        answer: Sender<Result<(), OperationError>>,
+    ) -> Result<(), EngineError> {
+        // What an earlier command has written belongs to another record.
+        self.core.commit_sent(now)?;
+        let done = match self.check_operation(session, &operation) {
+            Err(why) => Err(why),
+            Ok(line) => match operation {
+                Operation::SetNumbers {
+                    next_in, next_out, ..
+                } => {
+                    let numbers = Box::new(Numbers {
+                        next_in,
+                        next_out,
+                        by,
+                        answer,
+                        resumes: false,
+                    });
+                    return self.set_numbers(now, session, numbers);
+                }
+                other => {
+                    let journal = line.journal;
+                    let what = other.note("", &by);
+                    self.note_operation(now, Some(session), journal, what)?;
+                    self.carry_out_operation(now, session, other)?
+                }
+            },
+        };
+        self.secure()?;
+        let _ = answer.send(done);
+        Ok(())
+    }
+
+    /// Whether something can be done to a session now; the session if so.
+    fn check_operation(
+        &self,
+        session: SessionId,
+        operation: &Operation,
+    ) -> Result<&Line, OperationError> {
+        if self.is_stopping() {
+            return Err(OperationError::Stopping);
+        }
+        let line = self.core.lines.get(session.0 as usize);
+        let line = line.ok_or(OperationError::UnknownSession)?;
+        if line.is_removed() {
+            return Err(OperationError::Removed);
+        }
+        let is_closed = line.hours.as_ref().is_some_and(|hours| hours.is_closed());
+        let refusal = match operation {
+            Operation::LogOn if line.disabled => Some(OperationError::Disabled),
+            Operation::LogOn if line.dialler.is_none() => Some(OperationError::Acceptor),
+            Operation::LogOn if is_closed => Some(OperationError::Closed),
+            Operation::Disconnect if line.link.is_none() => Some(OperationError::NotConnected),
+            Operation::TestRequest if !line.session.is_logged_on() => {
+                Some(OperationError::NotLoggedOn)
+            }
+            Operation::Reset if !line.session.can_reset() || line.leaving().is_some() => {
+                Some(OperationError::NotNow)
+            }
+            Operation::SetNumbers {
+                next_in,
+                next_out,
+                force,
+            } => {
+                for number in [next_in, next_out].into_iter().flatten() {
+                    check_number(*number)?;
+                }
+                match (line.link.is_some(), line.numbers.is_some()) {
+                    (_, true) => Some(OperationError::Pending),
+                    (true, _) if !force => Some(OperationError::Connected),
+                    _ => None,
+                }
+            }
+            Operation::Send { msg_type, fields } => {
+                check_fields(msg_type, fields)?;
+                let bytes = fields.len();
+                (bytes > self.max_message).then(|| {
+                    let why = format!("its fields have {bytes} bytes, more than MaxMessageSize");
+                    OperationError::Message(why)
+                })
+            }
+            _ => None,
+        };
+        refusal.map_or(Ok(line), Err)
+    }
+
+    fn carry_out_operation(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        operation: Operation,
+    ) -> Result<Result<(), OperationError>, EngineError> {
+        let index = session.0 as usize;
+        match operation {
+            Operation::LogOn => self.log_on(now, session),
+            Operation::LogOut { text } => self.log_out(now, session, &text)?,
+            Operation::Disconnect => self.disconnect(now, index, Ending::Operator)?,
+            Operation::Disable => {
+                self.core.lines[index].disable(true);
+                self.log_out(now, session, "")?;
+            }
+            Operation::Enable => {
+                self.core.lines[index].disable(false);
+                self.log_on(now, session);
+            }
+            Operation::Reset => self.reset(now, session)?,
+            Operation::TestRequest => {
+                let core = &mut self.core;
+                if !core.lines[index].session.test_peer(&mut core.outbox) {
+                    return Ok(Err(OperationError::NotNow));
+                }
+                core.commit(now, index, Kind::Sent, None)?;
+                core.note_due(index);
+            }
+            Operation::Send { msg_type, fields } => {
+                let lost = self.core.astray + self.core.outbox.failures();
+                let mut body = self.core.outbox.begin(session, &msg_type);
+                body.encoded(&fields);
+                // One that does not fit is counted by the outbox.
+                let _ = body.finish();
+                self.core.commit_sent(now)?;
+                if self.core.astray + self.core.outbox.failures() > lost {
+                    return Ok(Err(OperationError::NotSent));
+                }
+            }
+            Operation::SetNumbers { .. } => {}
+        }
+        self.release_if_full(now)?;
+        Ok(Ok(()))
+    }
+
+    /// Sets the sequence numbers of a session, now or when it has logged out.
+    fn set_numbers(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        mut numbers: Box<Numbers>,
+    ) -> Result<(), EngineError> {
+        let index = session.0 as usize;
+        let line = &mut self.core.lines[index];
+        if line.link.is_none() {
+            return self.set_numbers_now(now, index, *numbers);
+        }
+        let by = numbers.by.clone();
+        numbers.resumes = line.dialler.is_some();
+        let journal = line.journal;
+        line.numbers = Some(numbers);
+        let logout = Operation::LogOut {
+            text: String::new(),
+        };
+        let what = logout.note(" to set its sequence numbers", &by);
+        self.note_operation(now, Some(session), journal, what)?;
+        self.log_out(now, session, "")
+    }
+
+    /// Sets the sequence numbers of a session whose connection has ended, if somebody waits for that.
+    pub(super) fn set_pending_numbers(
+        &mut self,
+        now: Now,
+        index: usize,
+    ) -> Result<(), EngineError> {
+        match self.core.lines[index].numbers.take() {
+            Some(numbers) => self.set_numbers_now(now, index, *numbers),
+            None => Ok(()),
+        }
+    }
+
+    fn set_numbers_now(
+        &mut self,
+        now: Now,
+        index: usize,
+        numbers: Numbers,
+    ) -> Result<(), EngineError> {
+        let core = &mut self.core;
+        let line = &mut core.lines[index];
+        let id = line.session.id();
+        let (was_in, was_out) = (line.session.next_in(), line.session.next_out());
+        let next_in = numbers.next_in.unwrap_or(was_in);
+        let next_out = numbers.next_out.unwrap_or(was_out);
+        let done = line.session.set_numbers(next_in, next_out);
+        debug_assert!(done, "it has no connection, and the numbers were checked");
+        let operation = Operation::SetNumbers {
+            next_in: None,
+            next_out: None,
+            force: false,
+        };
+        let detail = format!(" to {next_in} in, {next_out} out (were {was_in}, {was_out})");
+        let what = operation.note(&detail, &numbers.by);
+        let journal = line.journal;
+        core.tell_reset(now, index, &mut self.app);
+        let end = core.journal.end();
+        core.commit(now, index, Kind::Reset, Some(what.as_bytes()))?;
+        if core.journal.end() == end {
+            // They were so before.
+            core.journal.note(now.wall, journal, &what)?;
+        }
+        let session = Some(id);
+        core.raise(now, &Event::Operated { session, what });
+        self.secure()?;
+        let _ = numbers.answer.send(Ok(()));
+        if numbers.resumes {
+            self.log_on(now, id);
+        }
+        Ok(())
+    }
+
+    /// Gives the application a command.
+    fn command(
+        &mut self,
+        now: Now,
+        command: &[u8],
+        by: &Operator,
+    ) -> Result<Result<Vec<u8>, OperationError>, EngineError> {
+        if self.is_stopping() {
+            return Ok(Err(OperationError::Stopping));
+        }
+        self.core.commit_sent(now)?;
+        let journal = self.core.journal.register(now.wall, OPERATORS)?;
+        let what = format!("command {} by {by}", command.escape_ascii());
+        self.note_operation(now, None, journal, what)?;
+        let mut answer = Vec::new();
+        let core = &mut self.core;
+        let done = self
+            .app
+            .on_command(now, command, &mut answer, &mut core.outbox);
+        core.commit_sent(now)?;
+        self.secure()?;
+        self.release_if_full(now)?;
+        Ok(done.map(|()| answer).map_err(OperationError::Refused))
+    }
+
+    /// Writes down what is about to be done, and tells it.
+    fn note_operation(
+        &mut self,
+        now: Now,
+        session: Option<SessionId>,
+        journal: JournalId,
+        what: String,
+    ) -> Result<(), EngineError> {
+        self.core.journal.note(now.wall, journal, &what)?;
+        self.core.raise(now, &Event::Operated { session, what });
+        Ok(())
+    }
+
+    /// What was done survives what the durability promises to survive.
+    fn secure(&mut self) -> Result<(), EngineError> {
+        if self.core.sync_first {
+            let end = self.core.journal.end();
+            self.core.journal.sync(end)?;
+        }
+        Ok(())
+    }
+}
