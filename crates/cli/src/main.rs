@@ -10,11 +10,13 @@ mod gateway;
 mod generate;
 mod journal;
 mod password;
+mod place;
 mod print;
 mod readable;
 mod reading;
 mod run;
 mod salvage;
+mod session;
 mod signals;
 mod store;
 mod teller;
@@ -40,6 +42,7 @@ use failure::Failure;
                                         the same settings as a file of our own
   fixwire run broker.cfg                run the sessions of a file, print what arrives
   fixwire run --app echo broker.cfg     accept each order with an execution report
+  fixwire status broker.cfg             how do its sessions stand?
   fixwire gateway try gateway.toml messages.log
                                         what would its rules do with these messages?
   fixwire journal verify store          is the journal whole?
@@ -71,6 +74,11 @@ enum Command {
     /// Writes settings files in another form
     #[command(subcommand, after_help = config::EXAMPLES)]
     Config(config::ConfigCommand),
+    /// Shows a running engine and its sessions, or what a stopped one has left in its journal
+    Status(session::StatusArgs),
+    /// Asks and tells a running engine: logs sessions on and out, sets sequence numbers, disables, sends
+    #[command(subcommand, after_help = session::EXAMPLES)]
+    Session(session::SessionCommand),
     /// Shows what the rules of a gateway do; gives a running one other rules
     #[command(subcommand, after_help = gateway::EXAMPLES)]
     Gateway(gateway::GatewayCommand),
@@ -94,6 +102,8 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config::run(&command),
+        Command::Status(args) => session::status(&args),
+        Command::Session(command) => session::run(&command),
         Command::Gateway(command) => gateway::run(&command),
         Command::Journal(command) => journal::run(&command),
         Command::Dictionary(command) => dictionary::run(&command),

@@ -1,14 +1,17 @@
 //! `fixwire run`: the sessions of a settings file with a built-in application.
 
-use std::io;
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use fixwire::control::{Control, Place, Reload};
 use fixwire::journal::end_on_truncation;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
-use fixwire::{Durability, Engine, EngineConfig, descriptors};
+use fixwire::{Durability, Engine, EngineConfig, Handle, Operator, descriptors};
 use fixwire_lab::scenario::Echo;
 use rustix::fs::Mode;
 use rustix::process::{
@@ -24,6 +27,7 @@ use crate::failure::{Failure, show, tell};
 use crate::gateway;
 use crate::gateway::reload::Reloader;
 use crate::gateway::serve::{self, Remote, Serving};
+use crate::place::{named, place_of, store_of};
 use crate::print::Printer;
 use crate::reading::Reading;
 use crate::signals::{Caught, Obey, Plain};
@@ -52,6 +56,7 @@ Signals:
   SIGUSR1                   print each session with its state and next sequence numbers, and the
                             counts of a gateway
 
+`fixwire status` and `fixwire session` ask a running engine, and tell it what to do.
 `fixwire check broker.cfg` says beforehand what would run. A gateway reads its rules and tables again on
 `fixwire gateway reload gateway.toml` too; while they have mistakes, the old ones stay.")]
 pub struct RunArgs {
@@ -112,6 +117,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let start = start_line(&args.file, named, &settings, &config);
     let app = application(app, &config)?;
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
+    let _control = control(engine.handle(), &settings, None)?;
     signals.serve(engine.handle(), Plain)?;
     tell_events(&mut engine, names, &start)?;
     engine.run().map_err(|error| cannot(args, &error))?;
@@ -134,7 +140,6 @@ fn run_gateway(
     config.new_journal = args.new_journal;
     guard_journal(&config)?;
     let start = start_line(&args.file, "gateway", settings, &config);
-    let store = (config.durability != Durability::Memory).then(|| config.journal_dir.clone());
     let remote = Remote::default();
     let names = settings.sessions.iter().map(SessionSettings::called);
     let listener = serve::listener(names.collect(), &remote)?;
@@ -143,12 +148,9 @@ fn run_gateway(
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
     remote.give(engine.handle());
     let reloader = Arc::new(Reloader::new(&args.file, &args.reading, &remote));
-    if let Some(store) = store
-        && let Err(error) = Arc::clone(&reloader).listen(&store)
-    {
-        let text = format!("no `fixwire gateway reload`, only SIGHUP: {error}");
-        tell("warning", &text);
-    }
+    let asked = Arc::clone(&reloader);
+    let reload: Reload = Box::new(move |file, by| asked.reload_file(file, by));
+    let _control = control(engine.handle(), settings, Some(reload))?;
     signals.serve(engine.handle(), Ruled { remote, reloader })?;
     tell_events(&mut engine, loaded.names, &start)?;
     let ended = engine.run().map_err(|error| cannot(args, &error));
@@ -167,11 +169,59 @@ struct Ruled {
 impl Obey for Ruled {
     fn reload(&self) {
         // What becomes of it is printed.
-        drop(self.reloader.reload());
+        drop(self.reloader.reload(Operator::new("SIGHUP", "")));
     }
 
     fn count(&self) {
-        self.remote.count();
+        if let Ok(counts) = self.remote.counts() {
+            // Nobody is left to tell when this fails.
+            let _ = writeln!(io::stderr(), "{}", serve::shown(&counts));
+        }
+    }
+}
+
+/// Lets operators ask the engine, and tell it what to do. One who named a socket needs it; without the one in
+/// the store an engine runs as well.
+fn control(
+    engine: Handle,
+    settings: &Settings,
+    reload: Option<Reload>,
+) -> Result<Option<Control>, Failure> {
+    let Some(place) = place_of(settings) else {
+        return Ok(None);
+    };
+    match Control::start(engine, &place, env!("CARGO_PKG_VERSION"), reload) {
+        Ok(control) => {
+            if named(settings) {
+                point_to(&place.path, settings);
+            }
+            Ok(Some(control))
+        }
+        Err(error) => {
+            let socket = place.path.display();
+            let text =
+                format!("cannot be asked at {socket} (fixwire session, fixwire status): {error}");
+            match named(settings) {
+                true => Err(Failure::Text(text)),
+                false => {
+                    tell("warning", &text);
+                    Ok(None)
+                }
+            }
+        }
+    }
+}
+
+/// Lets the store lead to the socket that the settings name, for whoever knows only the store.
+fn point_to(socket: &Path, settings: &Settings) {
+    let Some(store) = store_of(settings) else {
+        return;
+    };
+    let link = Place::in_store(&store).path;
+    if link != socket {
+        // One is left of an earlier start. Without it the engine is asked by its settings all the same.
+        let _ = fs::remove_file(&link);
+        let _ = symlink(socket, &link);
     }
 }
 

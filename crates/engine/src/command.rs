@@ -74,6 +74,10 @@ pub(crate) enum Request {
         by: Operator,
         answer: Sender<Result<(), OperationError>>,
     },
+    Query {
+        query: Box<[u8]>,
+        answer: Sender<Result<Vec<u8>, OperationError>>,
+    },
     Command {
         command: Box<[u8]>,
         by: Operator,

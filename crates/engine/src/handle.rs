@@ -253,6 +253,20 @@ impl Handle {
         })
     }
 
+    /// Asks the application something of its own, see
+    /// [`Application::on_query`](fixwire_protocol::Application::on_query).
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`].
+    pub fn query(
+        &mut self,
+        query: &[u8],
+    ) -> Result<Receiver<Result<Vec<u8>, OperationError>>, SendError> {
+        let query = query.into();
+        self.ask(|answer| Request::Query { query, answer })
+    }
+
     /// Opens the files of message and event logs anew, after somebody has renamed them: what comes from
     /// now on goes into files of the configured names. [`Event::LogReopened`](crate::Event::LogReopened)
     /// says when that is done.

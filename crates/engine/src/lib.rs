@@ -63,5 +63,5 @@ pub use error::{AddError, EngineError};
 pub use event::Event;
 pub use handle::{Handle, SendError};
 pub use host::Host;
-pub use operation::{Operation, OperationError, Operator};
+pub use operation::{Operation, OperationError, Operator, StoredError, set_stored_numbers};
 pub use passwords::{Users, UsersError};

@@ -1,12 +1,15 @@
 //! What an operator does to the sessions of a running engine, and why it may not be done.
 
 use std::fmt;
+use std::path::Path;
 
 use fixwire_protocol::outbox::MAX_MSG_TYPE;
-use fixwire_protocol::session::is_admin;
-use fixwire_protocol::{SOH, Tag};
+use fixwire_protocol::session::{RESET_DUE, RESET_OPEN, is_admin};
+use fixwire_protocol::{SOH, Tag, Timestamp};
 
-use crate::journal::{DISABLED_BY, ENABLED_BY};
+use crate::journal::{
+    self, Counters, DISABLED_BY, Directory, ENABLED_BY, Journal, JournalError, Recovered, Torn,
+};
 
 /// The most bytes of a name or a reason.
 pub(crate) const LONGEST: usize = 1024;
@@ -83,8 +86,8 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The line that the journal and the operators get to read; `detail` is what it changes.
-    pub(crate) fn note(&self, detail: &str, by: &Operator) -> String {
+    /// The line that the journal and the operators get to read.
+    pub(crate) fn note(&self, by: &Operator) -> String {
         let done = match self {
             Self::LogOn => "logon",
             Self::LogOut { .. } => "logout",
@@ -92,11 +95,11 @@ impl Operation {
             Self::Enable => return format!("{ENABLED_BY}{by}"),
             Self::Disable => return format!("{DISABLED_BY}{by}"),
             Self::Reset => "sequence number reset",
-            Self::SetNumbers { .. } => "sequence numbers set",
+            Self::SetNumbers { .. } => "logout, to set the sequence numbers,",
             Self::TestRequest => "TestRequest",
             Self::Send { .. } => "message",
         };
-        format!("{done}{detail} by {by}")
+        format!("{done} by {by}")
     }
 }
 
@@ -164,6 +167,90 @@ impl fmt::Display for OperationError {
 }
 
 impl std::error::Error for OperationError {}
+
+/// Sets the sequence numbers of a session in a journal that no engine has open; a session that is not registered
+/// has none. Answers what was done, as the journal has it, and what opening the journal has cut off.
+///
+/// # Errors
+///
+/// The journal is in use or damaged, or a number is none; nothing has changed then.
+pub fn set_stored_numbers(
+    folder: &Path,
+    session: &str,
+    (next_in, next_out): (Option<u64>, Option<u64>),
+    by: &Operator,
+    now: Timestamp,
+) -> Result<(String, Option<Torn>), StoredError> {
+    for number in [next_in, next_out].into_iter().flatten() {
+        check_number(number)?;
+    }
+    let config = journal::Config {
+        index_entries: 2,
+        ..journal::Config::default()
+    };
+    let (mut journal, Recovered { torn, .. }) = Journal::open(Directory::open(folder)?, config)?;
+    let known = journal.sessions().find(|(_, name, _)| *name == session);
+    let Some((id, _, before)) = known else {
+        return Err(OperationError::UnknownSession.into());
+    };
+    let was_in = match before.next_in {
+        // A restart begins there.
+        RESET_OPEN | RESET_DUE => 1,
+        number => number,
+    };
+    let next_in = next_in.unwrap_or(was_in);
+    let next_out = next_out.unwrap_or(before.next_out);
+    let set = Counters {
+        next_in,
+        next_out,
+        epoch: before.epoch + u32::from(next_out < before.next_out),
+    };
+    let said = numbers_note((was_in, before.next_out), (next_in, next_out), by);
+    let end = journal.set(now, id, set, &said)?;
+    journal.sync(end)?;
+    Ok((said, torn))
+}
+
+/// The line of numbers that are set: from what to what, in and out.
+pub(crate) fn numbers_note(before: (u64, u64), set: (u64, u64), by: &Operator) -> String {
+    format!(
+        "sequence numbers set to {} in, {} out (were {}, {}) by {by}",
+        set.0, set.1, before.0, before.1
+    )
+}
+
+/// Why nothing was changed in a journal.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoredError {
+    /// It cannot be opened or written.
+    Journal(JournalError),
+    /// It cannot be done.
+    Operation(OperationError),
+}
+
+impl fmt::Display for StoredError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Journal(error) => write!(f, "{error}"),
+            Self::Operation(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for StoredError {}
+
+impl From<JournalError> for StoredError {
+    fn from(error: JournalError) -> Self {
+        Self::Journal(error)
+    }
+}
+
+impl From<OperationError> for StoredError {
+    fn from(error: OperationError) -> Self {
+        Self::Operation(error)
+    }
+}
 
 /// Whether a message can be sent for an operator: an application message of plain fields, none of which the
 /// session writes.

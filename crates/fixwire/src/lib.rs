@@ -14,6 +14,7 @@ pub mod messages;
 // Generated messages name the crates of this one as a user does.
 extern crate self as fixwire;
 
+pub use fixwire_control as control;
 pub use fixwire_dictionary as dictionary;
 pub use fixwire_engine::{canary, journal, protocol};
 pub use fixwire_engine::{config, descriptors, event, host};
@@ -46,4 +47,4 @@ pub use fixwire_engine::{
 pub use fixwire_engine::{AddError, Engine, EngineError, Event, Handle, Host, SendError};
 pub use fixwire_engine::{Counters, SessionReport, SessionState, SessionStatus};
 pub use fixwire_engine::{Network, NetworkError, Rate, Users, UsersError};
-pub use fixwire_engine::{Operation, OperationError, Operator};
+pub use fixwire_engine::{Operation, OperationError, Operator, StoredError, set_stored_numbers};

@@ -142,6 +142,15 @@ pub trait Application {
         Err("the application takes no commands".into())
     }
 
+    /// A question of the application's own: as a command, but it changes nothing, and nothing is noted.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer, as a sentence.
+    fn on_query(&self, _now: Now, _query: &[u8], _answer: &mut Vec<u8>) -> Result<(), String> {
+        Err("the application answers no queries".into())
+    }
+
     /// Whether it may go on after a panic in [`on_message`](Self::on_message): the engine takes back what
     /// was written for that message, notes included, when a session's setting asks for it. An
     /// application whose state would then be ahead of its notes says no, and the engine refuses the

@@ -99,6 +99,11 @@ impl Settings {
             templates,
         };
         logs::check(self, first, &config)?;
+        if let (Some(_), None) = (first.text(Id::ControlGroup), first.text(Id::ControlPath)) {
+            let note =
+                "ControlGroup needs ControlPath: the store is for the engine's own user".to_owned();
+            return Err(self.error(first, Id::ControlGroup, note));
+        }
         if config.read_buffer < config.max_message {
             let note = "ReadBufferSize must hold a message of MaxMessageSize".to_owned();
             return Err(self.error(first, Id::ReadBufferSize, note));

@@ -459,6 +459,13 @@ keys! {
     /// Folder of the engine's journal: message store, send queue and audit log of all its sessions. Made
     /// when it does not exist. Not used with `Durability=memory`.
     FileStorePath ["FileStorePath": "CJGN"], Kind::Path, Some("store"), Engine;
+    /// Socket at which `fixwire session` and `fixwire status` ask a running engine, in a folder that its
+    /// operators can reach. Absent: `control` in `FileStorePath`, for the user of the engine alone; none with
+    /// `Durability=memory`.
+    ControlPath [], Kind::Path, None, Engine;
+    /// Group whose members may ask and command the engine at `ControlPath`, beside its own user and root.
+    /// Needs `ControlPath`.
+    ControlGroup [], Kind::Text, None, Engine;
     /// What has happened to a message before its first byte leaves: `memory`, it stands in memory of the
     /// process and is lost with it; `process`, it stands in a mapped file and survives `kill -9`, not a
     /// loss of power; `disk`, `fdatasync` has returned.

@@ -1,27 +1,29 @@
 //! The gateway under `fixwire run`: what its operator hears, and its counts.
 
 use std::io;
-use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use fixwire::{Handle, SendError};
+use fixwire::control::COUNTS;
+use fixwire::{Handle, OperationError, Operator, SendError};
 use fixwire_gateway::Gateway;
 use fixwire_gateway::gateway::{Event, Listener, Reload};
 use fixwire_protocol::session::Config;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{
-    Application, Message, Mono, Nanos, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
+    Application, Message, Mono, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
 };
 
 use crate::failure::Failure;
 use crate::print::Printer;
 use crate::readable::{Escaped, Fields};
 
-/// How often it is looked whether somebody wants something.
-const LOOK: Nanos = Nanos(1_000_000_000);
+/// The command that takes the rules that were put beside the gateway.
+const RELOAD: &[u8] = b"reload";
+
+/// Where the answer of an engine comes.
+type Answered = Receiver<Result<Vec<u8>, OperationError>>;
 
 /// What became of other rules: they hold, or the old ones stay; both as a line for the operator.
 pub type Outcome = Result<String, String>;
@@ -29,22 +31,10 @@ pub type Outcome = Result<String, String>;
 /// How other threads, and the listener, reach a gateway that runs.
 #[derive(Clone, Default)]
 pub struct Remote {
-    /// There are wishes.
-    asked: Arc<AtomicBool>,
-    wishes: Arc<Mutex<Wishes>>,
+    /// Rules for the gateway's thread to take; afterwards those that it had, which are not for that thread to free.
+    rules: Arc<Mutex<Option<Box<Reload>>>>,
     /// The engine, once there is one.
     engine: Arc<Mutex<Option<Handle>>>,
-}
-
-/// What the gateway's thread is to do, and what it is done with.
-#[derive(Default)]
-struct Wishes {
-    counts: bool,
-    reload: Option<Box<Reload>>,
-    /// Who wants to know what becomes of it.
-    waiting: Vec<Sender<Outcome>>,
-    /// The rules before the last ones: to free them is not for the gateway's thread.
-    spent: Option<Box<Reload>>,
 }
 
 impl Remote {
@@ -53,24 +43,33 @@ impl Remote {
         *locked(&self.engine) = Some(engine);
     }
 
-    /// Prints the counts soon.
-    pub fn count(&self) {
-        locked(&self.wishes).counts = true;
-        self.asked.store(true, Ordering::Relaxed);
+    /// What was counted since the start, a line each.
+    pub fn counts(&self) -> Outcome {
+        let asked = locked(&self.engine)
+            .as_mut()
+            .map(|engine| engine.query(COUNTS));
+        answered(asked)
     }
 
-    /// Goes on with other rules soon, between two messages; what became of it is received.
-    pub fn reload(&self, new: Reload) -> Receiver<Outcome> {
-        let new = Box::new(new);
-        let (tell, outcome) = channel();
-        let mut wishes = locked(&self.wishes);
-        wishes.waiting.push(tell);
-        let spent = (wishes.reload.replace(new), wishes.spent.take());
-        drop(wishes);
-        self.asked.store(true, Ordering::Relaxed);
-        drop(spent);
+    /// Goes on with other rules, between two messages, for somebody; one call at a time.
+    pub fn reload(&self, new: Reload, by: Operator) -> Outcome {
+        *locked(&self.rules) = Some(Box::new(new));
+        let asked = locked(&self.engine)
+            .as_mut()
+            .map(|engine| engine.command(RELOAD, by));
+        let outcome = answered(asked);
+        drop(locked(&self.rules).take());
         outcome
     }
+}
+
+/// What the engine answers, once it does.
+fn answered(asked: Option<Result<Answered, SendError>>) -> Outcome {
+    let asked = asked.ok_or("the gateway has not started yet")?;
+    let answer = asked.map_err(|error| error.to_string())?;
+    let answer = answer.recv().map_err(|_| "the gateway ends".to_owned())?;
+    let text = answer.map_err(|why| why.to_string())?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -172,43 +171,32 @@ impl Serving {
         })
     }
 
-    fn fulfil(&mut self) {
-        let wishes = &self.remote.wishes;
-        let (counts, reload, waiting) = {
-            let mut wishes = locked(wishes);
-            let waiting = mem::take(&mut wishes.waiting);
-            (mem::take(&mut wishes.counts), wishes.reload.take(), waiting)
-        };
-        if let Some(mut new) = reload {
-            let outcome = match self.gateway.reload(&mut new) {
-                Ok(()) => {
-                    let rules = self.gateway.rules().len();
-                    Ok(format!("gateway reloaded: {rules} rules"))
-                }
-                Err(error) => Err(format!("gateway not reloaded: {error}")),
-            };
-            locked(wishes).spent = Some(new);
-            for waiting in waiting {
-                // It may have given up.
-                let _ = waiting.send(outcome.clone());
+    fn reload(&mut self) -> Outcome {
+        let mut rules = locked(&self.remote.rules);
+        let new = rules.as_mut().ok_or("no rules were given to reload")?;
+        let outcome = match self.gateway.reload(new) {
+            Ok(()) => {
+                let rules = self.gateway.rules().len();
+                Ok(format!("gateway reloaded: {rules} rules"))
             }
-            let (Ok(said) | Err(said)) = outcome;
-            self.printer.line(said);
-        }
-        if counts {
-            self.tell();
-        }
+            Err(error) => Err(format!("gateway not reloaded: {error}")),
+        };
+        let (Ok(said) | Err(said)) = &outcome;
+        self.printer.line(said.clone());
+        outcome
     }
 
     /// Prints what was counted since the start.
     pub fn tell(&mut self) {
-        let lines = counts(&self.gateway).into_iter();
-        let lines: Vec<String> = lines
-            .map(|line| format!("counts: {}", Escaped(line.as_bytes())))
-            .collect();
-        // As one, so that none is left out.
-        self.printer.line(lines.join("\n"));
+        self.printer.line(shown(&counts(&self.gateway).join("\n")));
     }
+}
+
+/// Counts as they are printed: as one text, so that none of its lines is left out.
+pub fn shown(counts: &str) -> String {
+    let lines = counts.lines();
+    let lines = lines.map(|line| format!("counts: {}", Escaped(line.as_bytes())));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn counts(gateway: &Gateway) -> Vec<String> {
@@ -359,12 +347,28 @@ impl Application for Serving {
     }
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
-        if self.remote.asked.load(Ordering::Relaxed) {
-            self.remote.asked.store(false, Ordering::Relaxed);
-            self.fulfil();
+        self.gateway.on_time(now, outbox)
+    }
+
+    fn on_query(&self, _: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
+        if query != COUNTS {
+            return Err("a gateway answers `counts` only".into());
         }
-        let look = now.mono + LOOK;
-        let due = self.gateway.on_time(now, outbox);
-        Some(due.map_or(look, |due| due.min(look)))
+        answer.extend_from_slice(counts(&self.gateway).join("\n").as_bytes());
+        Ok(())
+    }
+
+    fn on_command(
+        &mut self,
+        _: Now,
+        command: &[u8],
+        answer: &mut Vec<u8>,
+        _: &mut Outbox,
+    ) -> Result<(), String> {
+        if command != RELOAD {
+            return Err("a gateway takes no commands but that of `fixwire gateway reload`".into());
+        }
+        answer.extend_from_slice(self.reload()?.as_bytes());
+        Ok(())
     }
 }

@@ -238,7 +238,7 @@ fn the_command_reload_says_what_became_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let running = start(folder, "", RULES);
-    let socket = fs::metadata(folder.join("store/reload")).unwrap();
+    let socket = fs::metadata(folder.join("store/control")).unwrap();
     assert_eq!(socket.permissions().mode() & 0o777, 0o600);
 
     let other = RULES.replace("do = ['count orders'", "do = ['notify \"new rules\"'");
@@ -275,7 +275,7 @@ fn the_command_reload_says_what_became_of_it() {
     write(folder, "", &other);
     fs::copy(folder.join("gateway.toml"), folder.join("copy.toml")).unwrap();
     let own = fs::canonicalize(folder.join("gateway.toml")).unwrap();
-    let why = format!("what runs on this store is {}", own.display());
+    let why = format!("what runs here is {}", own.display());
     refused(folder, &["copy.toml"], &why);
     let (code, _) = reload(folder, &["gateway.toml"]);
     assert_eq!(code, 0);
@@ -287,7 +287,7 @@ fn the_command_reload_ends_without_an_answer_too() {
     let folder = folder.path();
     write(folder, "", RULES);
     let file = ["gateway.toml"];
-    let nobody = "no gateway answers on the store ";
+    let nobody = "no gateway answers at ";
     refused(folder, &file, nobody);
     {
         let running = start(folder, "", RULES);
@@ -298,12 +298,12 @@ fn the_command_reload_ends_without_an_answer_too() {
         running.hears("gateway reloaded: 3 rules");
     }
     // It was killed; its socket is still there.
-    assert!(folder.join("store/reload").exists());
+    assert!(folder.join("store/control").exists());
     refused(folder, &file, nobody);
 
     // One that ends while it is asked.
-    fs::remove_file(folder.join("store/reload")).unwrap();
-    let gateway = UnixListener::bind(folder.join("store/reload")).unwrap();
+    fs::remove_file(folder.join("store/control")).unwrap();
+    let gateway = UnixListener::bind(folder.join("store/control")).unwrap();
     let ends = thread::spawn(move || drop(gateway.accept().unwrap()));
     refused(folder, &file, "the gateway ended before it answered");
     ends.join().unwrap();

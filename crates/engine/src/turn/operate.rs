@@ -15,7 +15,8 @@ use crate::event::{Ending, Event};
 use crate::host::Host;
 use crate::journal::{Disk, JournalId, Kind, OPERATORS};
 use crate::line::{Line, Numbers};
-use crate::operation::{Operation, OperationError, Operator, check_fields, check_number};
+use crate::operation::{Operation, OperationError, Operator};
+use crate::operation::{check_fields, check_number, numbers_note};
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     /// Carries out what is asked for next. Whoever asked may have given up.
@@ -40,6 +41,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 by,
                 answer,
             }) => self.operate(now, session, operation, by, answer)?,
+            Some(Request::Query { query, answer }) => {
+                let mut said = Vec::new();
+                let done = self.app.on_query(now, &query, &mut said);
+                let _ = answer.send(done.map(|()| said).map_err(OperationError::Refused));
+            }
             Some(Request::Command {
                 command,
                 by,
@@ -69,18 +75,25 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 Operation::SetNumbers {
                     next_in, next_out, ..
                 } => {
-                    let numbers = Box::new(Numbers {
+                    let (what, journal) = (operation.note(&by), line.journal);
+                    let numbers = Numbers {
                         next_in,
                         next_out,
                         by,
                         answer,
-                        resumes: false,
-                    });
-                    return self.set_numbers(now, session, numbers);
+                        resumes: line.link.is_some() && line.dialler.is_some(),
+                    };
+                    if line.link.is_none() {
+                        return self.set_numbers(now, session.0 as usize, numbers);
+                    }
+                    // They are set when the connection has ended.
+                    self.core.lines[session.0 as usize].numbers = Some(Box::new(numbers));
+                    self.note_operation(now, Some(session), journal, what)?;
+                    return self.log_out(now, session, "");
                 }
                 other => {
                     let journal = line.journal;
-                    let what = other.note("", &by);
+                    let what = other.note(&by);
                     self.note_operation(now, Some(session), journal, what)?;
                     self.carry_out_operation(now, session, other)?
                 }
@@ -189,30 +202,6 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(Ok(()))
     }
 
-    /// Sets the sequence numbers of a session, now or when it has logged out.
-    fn set_numbers(
-        &mut self,
-        now: Now,
-        session: SessionId,
-        mut numbers: Box<Numbers>,
-    ) -> Result<(), EngineError> {
-        let index = session.0 as usize;
-        let line = &mut self.core.lines[index];
-        if line.link.is_none() {
-            return self.set_numbers_now(now, index, *numbers);
-        }
-        let by = numbers.by.clone();
-        numbers.resumes = line.dialler.is_some();
-        let journal = line.journal;
-        line.numbers = Some(numbers);
-        let logout = Operation::LogOut {
-            text: String::new(),
-        };
-        let what = logout.note(" to set its sequence numbers", &by);
-        self.note_operation(now, Some(session), journal, what)?;
-        self.log_out(now, session, "")
-    }
-
     /// Sets the sequence numbers of a session whose connection has ended, if somebody waits for that.
     pub(super) fn set_pending_numbers(
         &mut self,
@@ -220,17 +209,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         index: usize,
     ) -> Result<(), EngineError> {
         match self.core.lines[index].numbers.take() {
-            Some(numbers) => self.set_numbers_now(now, index, *numbers),
+            Some(numbers) => self.set_numbers(now, index, *numbers),
             None => Ok(()),
         }
     }
 
-    fn set_numbers_now(
-        &mut self,
-        now: Now,
-        index: usize,
-        numbers: Numbers,
-    ) -> Result<(), EngineError> {
+    fn set_numbers(&mut self, now: Now, index: usize, numbers: Numbers) -> Result<(), EngineError> {
         let core = &mut self.core;
         let line = &mut core.lines[index];
         let id = line.session.id();
@@ -239,13 +223,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let next_out = numbers.next_out.unwrap_or(was_out);
         let done = line.session.set_numbers(next_in, next_out);
         debug_assert!(done, "it has no connection, and the numbers were checked");
-        let operation = Operation::SetNumbers {
-            next_in: None,
-            next_out: None,
-            force: false,
-        };
-        let detail = format!(" to {next_in} in, {next_out} out (were {was_in}, {was_out})");
-        let what = operation.note(&detail, &numbers.by);
+        let what = numbers_note((was_in, was_out), (next_in, next_out), &numbers.by);
         let journal = line.journal;
         core.tell_reset(now, index, &mut self.app);
         let end = core.journal.end();

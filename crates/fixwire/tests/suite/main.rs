@@ -12,6 +12,7 @@ mod relay;
 
 mod allocations;
 mod broken_lines;
+mod control;
 mod effect_once;
 mod events;
 mod farewell;

@@ -1,0 +1,80 @@
+//! Where the running engine of a settings file, or of a store, is asked.
+
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{self, Path, PathBuf};
+
+use fixwire::control::Place;
+use fixwire::settings::{Id, SessionSettings, Settings};
+
+use crate::failure::Failure;
+use crate::reading::Reading;
+
+fn text(settings: &Settings, id: Id) -> Option<&str> {
+    settings
+        .sessions
+        .first()
+        .and_then(|first: &SessionSettings| first.text(id))
+}
+
+/// Whether the settings name a socket.
+pub fn named(settings: &Settings) -> bool {
+    text(settings, Id::ControlPath).is_some()
+}
+
+/// The socket that these settings name, or the one in their store; `None` where there is neither.
+pub fn place_of(settings: &Settings) -> Option<Place> {
+    if let Some(socket) = text(settings, Id::ControlPath) {
+        let group = text(settings, Id::ControlGroup).map(str::to_owned);
+        let path = path::absolute(socket).unwrap_or_else(|_| socket.into());
+        return Some(Place { path, group });
+    }
+    store_of(settings).map(|store| Place::in_store(&store))
+}
+
+/// The folder of their journal; `None` where nothing is kept.
+pub fn store_of(settings: &Settings) -> Option<PathBuf> {
+    if text(settings, Id::Durability) == Some("memory") {
+        return None;
+    }
+    let store = text(settings, Id::FileStorePath).unwrap_or("store");
+    Some(path::absolute(store).unwrap_or_else(|_| store.into()))
+}
+
+/// Whom a command is about: a running engine, and what it leaves when it does not run.
+pub struct Target {
+    /// Where the engine is asked.
+    pub socket: Option<PathBuf>,
+    /// The folder of its journal.
+    pub store: Option<PathBuf>,
+}
+
+impl Target {
+    /// That of a settings file, the folder of a journal, or a socket.
+    ///
+    /// # Errors
+    ///
+    /// There is nothing of this name, or the settings have mistakes.
+    pub fn find(path: &Path, reading: &Reading) -> Result<Self, Failure> {
+        let found = fs::metadata(path)
+            .map_err(|error| Failure::Text(format!("{}: {error}", path.display())))?;
+        if found.is_dir() {
+            let socket = Place::in_store(path).path;
+            return Ok(Self {
+                socket: Some(socket),
+                store: Some(path.to_owned()),
+            });
+        }
+        if found.file_type().is_socket() {
+            return Ok(Self {
+                socket: Some(path.to_owned()),
+                store: None,
+            });
+        }
+        let settings = reading.load(path)?;
+        Ok(Self {
+            socket: place_of(&settings).map(|place| place.path),
+            store: store_of(&settings),
+        })
+    }
+}

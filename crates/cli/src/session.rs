@@ -1,0 +1,527 @@
+//! `fixwire status` and `fixwire session`: a running engine is asked, and told what to do. Of a stopped one the
+//! journal says how it was left.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clap::{Args, Subcommand, value_parser};
+use fixwire::control::{
+    Answer, Asked, Client, ClientError, EngineReport, SessionLine, What, this_user,
+};
+use fixwire::journal::{self, StoredSession, stored_sessions};
+use fixwire::{Operator, set_stored_numbers};
+use fixwire_protocol::Timestamp;
+use fixwire_protocol::time::{Precision, Stamp};
+use serde_json::json;
+
+use crate::failure::{Failure, tell};
+use crate::place::Target;
+use crate::readable::Escaped;
+use crate::reading::Reading;
+
+/// Of the command as a whole.
+pub const EXAMPLES: &str = "Examples:
+  fixwire session list broker.cfg
+  fixwire session logout broker.cfg 'FIX.4.4:BROKER->CLIENT' --text 'See you tomorrow'
+  fixwire session set-numbers store 'FIX.4.4:BROKER->CLIENT' --out 1 --why 'venue restored a backup'
+  fixwire session send broker.cfg 'FIX.4.4:BROKER->CLIENT' B '148=Closing|33=1|58=At 17:00'
+
+An engine is named by its settings file, the folder of its journal (FileStorePath), or its socket
+(ControlPath). What is done, by whom and why is in the journal and among the events of the engine. The exit
+code is 1 when nothing was done.";
+
+/// How long a logon or logout is watched.
+const WATCHED: Duration = Duration::from_secs(3);
+
+/// Which engine, and how it is asked.
+#[derive(Args, Debug)]
+pub struct Engine {
+    /// Seconds to wait for an answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..))]
+    timeout: u64,
+    #[command(flatten)]
+    reading: Reading,
+    /// The settings file of the engine, the folder of its journal, or its socket
+    engine: PathBuf,
+}
+
+/// One session of an engine.
+#[derive(Args, Debug)]
+pub struct One {
+    #[command(flatten)]
+    at: Engine,
+    /// The session, by its name: FIX.4.4:BROKER->CLIENT
+    session: String,
+    /// The reason, which the journal keeps
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    why: String,
+}
+
+/// What to show.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  fixwire status broker.cfg
+  fixwire status store
+  fixwire status --json gateway.toml | jq '.sessions[] | select(.state != \"logged on\")'
+
+Of an engine that does not run, the journal says how it was left. The exit code is 0 in both cases.")]
+pub struct StatusArgs {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    at: Engine,
+}
+
+/// What to do with sessions.
+#[derive(Debug, Subcommand)]
+pub enum SessionCommand {
+    /// Lists the sessions
+    List(StatusArgs),
+    /// Shows one session
+    Status {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        at: Engine,
+        /// The session, by its name
+        session: String,
+    },
+    /// Lets an initiator connect at once, after a logout or while it pauses between attempts
+    Logon(One),
+    /// Sends a Logout; an initiator does not log on again by itself until the engine starts anew
+    Logout {
+        #[command(flatten)]
+        one: One,
+        /// Text(58) of the Logout
+        #[arg(long, default_value = "", hide_default_value = true)]
+        text: String,
+    },
+    /// Closes the connection without a Logout; an initiator connects again after its pause
+    Disconnect(One),
+    /// Lets a disabled session log on again
+    Enable(One),
+    /// Logs the session out and lets nobody log on, also after a restart
+    Disable(One),
+    /// Starts both sequence numbers again from 1; while logged on by a Logon with ResetSeqNumFlag
+    Reset(One),
+    /// Sets the sequence numbers of a session that is not connected, also while no engine runs
+    #[command(
+        after_help = "Nothing that was sent under the new outgoing number or a higher one is sent again: \
+                            the peer's ResendRequest gets gap fills."
+    )]
+    SetNumbers {
+        #[command(flatten)]
+        one: One,
+        /// MsgSeqNum to expect next
+        #[arg(long = "in", value_name = "N")]
+        next_in: Option<u64>,
+        /// MsgSeqNum to send next
+        #[arg(long = "out", value_name = "N")]
+        next_out: Option<u64>,
+        /// Log the session out first, if it is connected
+        #[arg(long)]
+        force: bool,
+    },
+    /// Sends a TestRequest
+    TestRequest(One),
+    /// Sends an application message
+    Send {
+        #[command(flatten)]
+        one: One,
+        /// MsgType(35)
+        msg_type: String,
+        /// The fields of its body: 11=A1|55=MSFT|54=1
+        fields: String,
+    },
+}
+
+/// Runs `fixwire status`.
+pub fn status(args: &StatusArgs) -> Result<ExitCode, Failure> {
+    show(&args.at, args.json, None)
+}
+
+/// Runs `fixwire session`.
+pub fn run(command: &SessionCommand) -> Result<ExitCode, Failure> {
+    let asked = Asked::default;
+    match command {
+        SessionCommand::List(args) => show(&args.at, args.json, None),
+        SessionCommand::Status { json, at, session } => show(at, *json, Some(session)),
+        SessionCommand::Logon(one) => watch(one, of(What::Logon)),
+        SessionCommand::Logout { one, text } => {
+            let text = Some(text.clone()).filter(|text| !text.is_empty());
+            let what = What::Logout;
+            watch(
+                one,
+                Asked {
+                    what,
+                    text,
+                    ..asked()
+                },
+            )
+        }
+        SessionCommand::Disconnect(one) => act(one, of(What::Disconnect)),
+        SessionCommand::Enable(one) => watch(one, of(What::Enable)),
+        SessionCommand::Disable(one) => watch(one, of(What::Disable)),
+        SessionCommand::Reset(one) => act(one, of(What::Reset)),
+        SessionCommand::SetNumbers {
+            one,
+            next_in,
+            next_out,
+            force,
+        } => set_numbers(one, (*next_in, *next_out), *force),
+        SessionCommand::TestRequest(one) => act(one, of(What::TestRequest)),
+        SessionCommand::Send {
+            one,
+            msg_type,
+            fields,
+        } => {
+            let what = What::Send;
+            let msg_type = Some(msg_type.clone());
+            let fields = Some(fields.clone());
+            act(
+                one,
+                Asked {
+                    what,
+                    msg_type,
+                    fields,
+                    ..asked()
+                },
+            )
+        }
+    }
+}
+
+fn of(what: What) -> Asked {
+    Asked {
+        what,
+        ..Asked::default()
+    }
+}
+
+/// An engine that runs, or the journal that one has left.
+enum Found {
+    Running(Client),
+    Stopped(PathBuf),
+}
+
+fn find(at: &Engine) -> Result<Found, Failure> {
+    let target = Target::find(&at.engine, &at.reading)?;
+    let patience = Duration::from_secs(at.timeout);
+    let socket = target.socket.as_deref();
+    let nobody = match socket.map(|socket| Client::connect(socket, patience)) {
+        Some(Ok(client)) => return Ok(Found::Running(client)),
+        Some(Err(ClientError::Nobody)) | None => socket,
+        Some(Err(ClientError::Io(error))) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let socket = shown(socket);
+            let why = format!(
+                "not permitted to ask the engine at {socket}: run this as its user, or as \
+                               a member of its ControlGroup"
+            );
+            return Err(Failure::Text(why));
+        }
+        Some(Err(error)) => return Err(Failure::Text(error.to_string())),
+    };
+    let Some(store) = target.store else {
+        let why = match nobody {
+            Some(socket) => format!("no engine answers at {}", socket.display()),
+            None => "with Durability=memory an engine is asked only at a ControlPath".to_owned(),
+        };
+        return Err(Failure::Text(why));
+    };
+    if journal::is_in_use(&store).map_err(|error| Failure::Text(error.to_string()))? {
+        let (store, socket) = (store.display(), shown(nobody));
+        return Err(Failure::Text(format!(
+            "an engine runs on {store}, but answers nobody at {socket}: it still starts, is older than this \
+             command, or its program has no control socket"
+        )));
+    }
+    Ok(Found::Stopped(store))
+}
+
+fn shown(socket: Option<&Path>) -> String {
+    socket.map_or_else(String::new, |socket| socket.display().to_string())
+}
+
+fn refused(error: &ClientError) -> Failure {
+    let why = error.to_string();
+    Failure::Text(Escaped(why.as_bytes()).to_string())
+}
+
+/// Shows the sessions of an engine, or one of them.
+fn show(at: &Engine, json: bool, session: Option<&str>) -> Result<ExitCode, Failure> {
+    let (engine, sessions, text) = match find(at)? {
+        Found::Running(mut client) => {
+            let asked = Asked {
+                session: session.map(str::to_owned),
+                ..of(What::Status)
+            };
+            let answer = client.ask(&asked).map_err(|error| refused(&error))?;
+            (
+                answer.engine,
+                answer.sessions.unwrap_or_default(),
+                answer.text,
+            )
+        }
+        Found::Stopped(store) => {
+            let mut sessions = stored(&store)?;
+            if let Some(name) = session {
+                there(&sessions, name)?;
+                sessions.retain(|stored| stored.name == name);
+            }
+            if !json {
+                let store = store.display();
+                println!("not running; as the journal in {store} has them:");
+            }
+            (None, sessions.iter().map(line).collect(), None)
+        }
+    };
+    let mut out = io::stdout().lock();
+    if json {
+        let all = json!({
+            "running": engine.is_some(), "engine": engine, "sessions": sessions,
+            "application": text,
+        });
+        writeln!(out, "{all:#}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let (Some(engine), None) = (&engine, session) {
+        writeln!(out, "{}", head(engine, &sessions))?;
+    }
+    write!(out, "{}", table(&sessions, engine.is_some()))?;
+    for line in text.iter().flat_map(|text| text.lines()) {
+        writeln!(out, "{}", Escaped(line.as_bytes()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What runs, in a line.
+fn head(engine: &EngineReport, sessions: &[SessionLine]) -> String {
+    let on = sessions
+        .iter()
+        .filter(|one| one.state == "logged on")
+        .count();
+    let of = sessions.len();
+    let (hours, rest) = (engine.seconds / 3600, engine.seconds % 3600);
+    let version = Escaped(engine.version.as_bytes());
+    format!(
+        "fixwire {version}, process {}, up {hours}:{:02}:{:02}; {on} of {of} sessions logged on",
+        engine.pid,
+        rest / 60,
+        rest % 60
+    )
+}
+
+/// A row for each session, its columns aligned.
+fn table(sessions: &[SessionLine], running: bool) -> String {
+    let mut rows = vec![
+        ["SESSION", "STATE", "NEXT IN", "NEXT OUT"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    if running {
+        rows[0].extend(["RECEIVED", "SENT", "WAITING BYTES"].map(str::to_owned));
+    }
+    for one in sessions {
+        let text = |text: &str| Escaped(text.as_bytes()).to_string();
+        let mut row = vec![text(&one.name), text(&one.state)];
+        row.extend([one.next_in, one.next_out].map(|number| number.to_string()));
+        if running {
+            let counts = [one.received, one.sent, one.waiting_bytes];
+            row.extend(counts.map(|count| count.to_string()));
+        }
+        rows.push(row);
+    }
+    let widths: Vec<usize> = (0..rows[0].len())
+        .map(|at| rows.iter().map(|row| row[at].len()).max().unwrap_or(0))
+        .collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .enumerate()
+            .map(|(at, (cell, width))| match at {
+                0 | 1 => format!("{cell:<width$}"),
+                _ => format!("{cell:>width$}"),
+            });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// The sessions of a journal that nobody has open.
+fn stored(store: &Path) -> Result<Vec<StoredSession>, Failure> {
+    if !store.exists() {
+        let store = store.display();
+        let why = format!("no engine runs, and none has run yet: there is no store {store}");
+        return Err(Failure::Text(why));
+    }
+    let read = stored_sessions(store).map_err(|error| Failure::Text(error.to_string()))?;
+    let (sessions, verified) = read;
+    if verified.segments == 0 && verified.bad.is_none() {
+        return Err(Failure::Text(format!(
+            "{} holds no journal",
+            store.display()
+        )));
+    }
+    match verified.bad {
+        Some(bad) if !verified.torn => Err(Failure::Text(bad.to_string())),
+        _ => Ok(sessions),
+    }
+}
+
+fn there(sessions: &[StoredSession], name: &str) -> Result<(), Failure> {
+    if sessions.iter().any(|stored| stored.name == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = sessions.iter().map(|stored| stored.name.as_str()).collect();
+    Err(Failure::Text(format!(
+        "no session {name} in this journal; it has: {}",
+        names.join(", ")
+    )))
+}
+
+fn line(stored: &StoredSession) -> SessionLine {
+    let last = stored.last.map(|last| {
+        let mut stamp = Stamp::new();
+        let time = stamp.format(last, Precision::Seconds);
+        format!(", last record {}", String::from_utf8_lossy(time))
+    });
+    let disabled = if stored.disabled {
+        ", disabled by an operator"
+    } else {
+        ""
+    };
+    SessionLine {
+        name: stored.name.clone(),
+        state: format!("stopped{disabled}{}", last.unwrap_or_default()),
+        next_in: shown_number(stored.counters.next_in),
+        next_out: stored.counters.next_out,
+        ..SessionLine::default()
+    }
+}
+
+/// While a reset is under way the journal keeps another number: a restart begins at 1.
+fn shown_number(next_in: u64) -> u64 {
+    match next_in {
+        0 | u64::MAX => 1,
+        number => number,
+    }
+}
+
+/// Has something done by a running engine, and says what became of it.
+fn act(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
+    match find(&one.at)? {
+        Found::Running(mut client) => {
+            let answer = ask(&mut client, one, asked)?;
+            say(&answer)
+        }
+        Found::Stopped(store) => Err(stopped(&store)),
+    }
+}
+
+fn stopped(store: &Path) -> Failure {
+    let store = store.display();
+    Failure::Text(format!(
+        "no engine runs on {store}: without one only list, status and set-numbers work"
+    ))
+}
+
+fn ask(client: &mut Client, one: &One, asked: Asked) -> Result<Answer, Failure> {
+    let asked = Asked {
+        session: Some(one.session.clone()),
+        why: Some(one.why.clone()).filter(|why| !why.is_empty()),
+        ..asked
+    };
+    client.ask(&asked).map_err(|error| refused(&error))
+}
+
+fn say(answer: &Answer) -> Result<ExitCode, Failure> {
+    let text = answer.text.as_deref().unwrap_or_default();
+    writeln!(io::stdout(), "{}", Escaped(text.as_bytes()))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// As [`act`], and then looks how far the logon or logout comes.
+fn watch(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
+    let Found::Running(mut client) = find(&one.at)? else {
+        return act(one, asked);
+    };
+    let answer = ask(&mut client, one, asked)?;
+    say(&answer)?;
+    let until = Instant::now() + WATCHED;
+    loop {
+        let asked = Asked {
+            session: Some(one.session.clone()),
+            ..of(What::Status)
+        };
+        let answer = client.ask(&asked).map_err(|error| refused(&error))?;
+        let sessions = answer.sessions.unwrap_or_default();
+        let Some(session) = sessions.first() else {
+            return Ok(ExitCode::SUCCESS);
+        };
+        let passing = ["logging out", "connecting", "connected, not logged on"];
+        if !passing.contains(&session.state.as_str()) || Instant::now() > until {
+            let (name, state) = (&session.name, &session.state);
+            let line = format!("{name}: {state}");
+            writeln!(io::stdout(), "{}", Escaped(line.as_bytes()))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn set_numbers(
+    one: &One,
+    (next_in, next_out): (Option<u64>, Option<u64>),
+    force: bool,
+) -> Result<ExitCode, Failure> {
+    if next_in.or(next_out).is_none() {
+        let why = "say which numbers: --in N, --out N or both";
+        return Err(Failure::Text(why.to_owned()));
+    }
+    let store = match find(&one.at)? {
+        Found::Running(_) => {
+            let what = What::SetNumbers;
+            let force = force.then_some(true);
+            return act(
+                one,
+                Asked {
+                    what,
+                    next_in,
+                    next_out,
+                    force,
+                    ..Asked::default()
+                },
+            );
+        }
+        Found::Stopped(store) => store,
+    };
+    there(&stored(&store)?, &one.session)?;
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = Timestamp(since_1970.map_or(0, |since| since.as_nanos() as i64));
+    let by = Operator::new(this_user(), one.why.clone());
+    let set = set_stored_numbers(&store, &one.session, (next_in, next_out), &by, now);
+    let (said, cut) = set.map_err(|error| Failure::Text(error.to_string()))?;
+    if let Some(cut) = cut {
+        tell("warning", &cut.to_string());
+    }
+    writeln!(
+        io::stdout(),
+        "not running; {}: {}",
+        Escaped(one.session.as_bytes()),
+        Escaped(said.as_bytes())
+    )?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,101 @@
+//! One answer, as a line of JSON.
+
+use fixwire_engine::SessionReport;
+use serde::{Deserialize, Serialize};
+
+/// An answer: an error, or what was asked for. A program should pass over fields that it does not know.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Answer {
+    /// That of the request; 0 when it could not be read.
+    pub id: u64,
+    /// Why nothing was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// What became of it, or what the application says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// Of a status: the engine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EngineReport>,
+    /// Of a status: the sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sessions: Option<Vec<SessionLine>>,
+}
+
+/// The process that answers.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct EngineReport {
+    /// Its version.
+    pub version: String,
+    /// Its process id.
+    pub pid: u32,
+    /// For how many seconds it has answered here.
+    pub seconds: u64,
+}
+
+/// A session, as it stands.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct SessionLine {
+    /// Its name.
+    pub name: String,
+    /// How far it is from being logged on, in words.
+    pub state: String,
+    /// MsgSeqNum that is expected next.
+    pub next_in: u64,
+    /// MsgSeqNum that is sent next.
+    pub next_out: u64,
+    /// Bytes of messages that wait for the peer.
+    pub waiting_bytes: u64,
+    /// Messages received since the engine started.
+    pub received: u64,
+    /// Messages sent since then, resends included.
+    pub sent: u64,
+    /// Garbled messages ignored since then.
+    pub garbled: u64,
+    /// Connections since then.
+    pub connections: u64,
+}
+
+impl From<SessionReport> for SessionLine {
+    fn from(report: SessionReport) -> Self {
+        let counters = report.counters;
+        Self {
+            name: report.name,
+            state: report.state.to_string(),
+            next_in: report.next_in,
+            next_out: report.next_out,
+            waiting_bytes: report.waiting_bytes,
+            received: counters.received,
+            sent: counters.sent,
+            garbled: counters.garbled,
+            connections: counters.connections,
+        }
+    }
+}
+
+impl Answer {
+    /// One that says why nothing was done.
+    pub(crate) fn error(id: u64, why: impl Into<String>) -> Self {
+        Self {
+            id,
+            error: Some(why.into()),
+            ..Self::default()
+        }
+    }
+
+    /// One that says what was done.
+    pub(crate) fn text(id: u64, text: impl Into<String>) -> Self {
+        Self {
+            id,
+            text: Some(text.into()),
+            ..Self::default()
+        }
+    }
+
+    /// The line, with its end.
+    pub(crate) fn line(&self) -> String {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        text + "\n"
+    }
+}

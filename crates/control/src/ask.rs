@@ -1,0 +1,253 @@
+//! One request, as a line of JSON.
+
+use fixwire_engine::Operation;
+use serde::{Deserialize, Serialize};
+
+/// The most bytes of a line.
+pub const LONGEST: usize = 64 << 10;
+
+/// A request. A field that what is asked has no use for is an error, as is one that nobody knows.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asked {
+    /// Comes back with the answer.
+    #[serde(default)]
+    pub id: u64,
+    /// What is asked.
+    #[serde(rename = "do")]
+    pub what: What,
+    /// The session, by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The reason, for the journal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Text(58) of a Logout; the command of an application.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// MsgSeqNum to expect next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_in: Option<u64>,
+    /// MsgSeqNum to send next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_out: Option<u64>,
+    /// Log out first, if need be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub force: Option<bool>,
+    /// MsgType(35) of a message to send.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub msg_type: Option<String>,
+    /// The fields of its body, with `|` or SOH behind each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fields: Option<String>,
+    /// The settings file that is to be read again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+}
+
+/// What can be asked.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum What {
+    /// How the engine stands, and its sessions, or one of them.
+    #[default]
+    Status,
+    /// [`Operation::LogOn`].
+    Logon,
+    /// [`Operation::LogOut`].
+    Logout,
+    /// [`Operation::Disconnect`].
+    Disconnect,
+    /// [`Operation::Enable`].
+    Enable,
+    /// [`Operation::Disable`].
+    Disable,
+    /// [`Operation::Reset`].
+    Reset,
+    /// [`Operation::SetNumbers`].
+    SetNumbers,
+    /// [`Operation::TestRequest`].
+    TestRequest,
+    /// [`Operation::Send`].
+    Send,
+    /// A command of the application's own.
+    Command,
+    /// A gateway reads its rules again.
+    Reload,
+}
+
+/// What a request wants done.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) enum Wish {
+    Status(Option<String>),
+    Operate(String, Operation),
+    Command(String),
+    Reload(String),
+}
+
+impl Asked {
+    /// Reads a line.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and where.
+    pub fn read(line: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(line).map_err(|error| format!("not a request: {error}"))
+    }
+
+    /// The line, with its end.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let text = serde_json::to_string(self).unwrap_or_default();
+        text + "\n"
+    }
+
+    /// What it wants; an error when something is missing or too much.
+    pub(crate) fn wish(&self) -> Result<Wish, String> {
+        let what = self.what;
+        let uses: &[&str] = match what {
+            What::Status => &["session"],
+            What::Logon | What::Disconnect | What::Enable | What::Disable => &["session", "why"],
+            What::Reset | What::TestRequest => &["session", "why"],
+            What::Logout => &["session", "why", "text"],
+            What::SetNumbers => &["session", "why", "next_in", "next_out", "force"],
+            What::Send => &["session", "why", "msg_type", "fields"],
+            What::Command => &["why", "text"],
+            What::Reload => &["why", "file"],
+        };
+        let given = [
+            ("session", self.session.is_some()),
+            ("why", self.why.is_some()),
+            ("text", self.text.is_some()),
+            ("next_in", self.next_in.is_some()),
+            ("next_out", self.next_out.is_some()),
+            ("force", self.force.is_some()),
+            ("msg_type", self.msg_type.is_some()),
+            ("fields", self.fields.is_some()),
+            ("file", self.file.is_some()),
+        ];
+        if let Some((field, _)) = given.iter().find(|(name, is)| *is && !uses.contains(name)) {
+            let uses = uses.join(", ");
+            return Err(format!("{what} has no use for {field}; it takes {uses}"));
+        }
+        let needed = |field: &Option<String>, name: &str| {
+            field.clone().ok_or_else(|| format!("{what} needs {name}"))
+        };
+        let operation = match what {
+            What::Status => return Ok(Wish::Status(self.session.clone())),
+            What::Command => return Ok(Wish::Command(needed(&self.text, "text")?)),
+            What::Reload => return Ok(Wish::Reload(needed(&self.file, "file")?)),
+            What::Logon => Operation::LogOn,
+            What::Logout => Operation::LogOut {
+                text: self.text.clone().unwrap_or_default(),
+            },
+            What::Disconnect => Operation::Disconnect,
+            What::Enable => Operation::Enable,
+            What::Disable => Operation::Disable,
+            What::Reset => Operation::Reset,
+            What::SetNumbers if self.next_in.or(self.next_out).is_none() => {
+                return Err(format!("{what} needs next_in, next_out or both"));
+            }
+            What::SetNumbers => Operation::SetNumbers {
+                next_in: self.next_in,
+                next_out: self.next_out,
+                force: self.force.unwrap_or(false),
+            },
+            What::TestRequest => Operation::TestRequest,
+            What::Send => Operation::Send {
+                msg_type: needed(&self.msg_type, "msg_type")?.into_bytes(),
+                fields: fields(&needed(&self.fields, "fields")?),
+            },
+        };
+        Ok(Wish::Operate(needed(&self.session, "session")?, operation))
+    }
+}
+
+impl std::fmt::Display for What {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// The fields of a body as they are sent: `|` stands for SOH where no SOH is, and one may be missing at the end.
+fn fields(text: &str) -> Vec<u8> {
+    let mut fields = match text.contains('\x01') {
+        true => text.to_owned(),
+        false => text.replace('|', "\x01"),
+    };
+    if !fields.ends_with('\x01') {
+        fields.push('\x01');
+    }
+    fields.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wish(line: &str) -> Result<Wish, String> {
+        Asked::read(line.as_bytes())?.wish()
+    }
+
+    #[test]
+    fn a_line_says_what_is_to_be_done() {
+        assert_eq!(wish(r#"{"do":"status"}"#), Ok(Wish::Status(None)));
+        let session = || "A->B".to_owned();
+        let one =
+            r#"{"id":1,"do":"set-numbers","session":"A->B","next_out":7,"force":true,"why":"x"}"#;
+        let set = Operation::SetNumbers {
+            next_in: None,
+            next_out: Some(7),
+            force: true,
+        };
+        assert_eq!(wish(one), Ok(Wish::Operate(session(), set)));
+        for fields in ["55=X|44=1", "55=X|44=1|", r"55=X\u000144=1\u0001"] {
+            let line =
+                format!(r#"{{"do":"send","session":"A->B","msg_type":"D","fields":"{fields}"}}"#);
+            let send = Operation::Send {
+                msg_type: b"D".to_vec(),
+                fields: b"55=X\x0144=1\x01".to_vec(),
+            };
+            assert_eq!(wish(&line), Ok(Wish::Operate(session(), send)));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        for (line, says) in [
+            (
+                "",
+                "not a request: EOF while parsing a value at line 1 column 0",
+            ),
+            ("[]", "not a request: invalid length 0"),
+            (
+                r#"{"do":"dance"}"#,
+                "unknown variant `dance`, expected one of `status`, `logon`",
+            ),
+            (r#"{"do":"status","who":"root"}"#, "unknown field `who`"),
+            (r#"{"id":1}"#, "missing field `do`"),
+            (
+                r#"{"do":"status","why":"a"}"#,
+                "status has no use for why; it takes session",
+            ),
+            (r#"{"do":"logon"}"#, "logon needs session"),
+            (r#"{"do":"send","session":"A"}"#, "send needs msg_type"),
+            (
+                r#"{"do":"set-numbers","session":"A"}"#,
+                "set-numbers needs next_in, next_out or both",
+            ),
+            (
+                r#"{"do":"set-numbers","session":"A","next_in":-1}"#,
+                "invalid value: integer `-1`",
+            ),
+            (
+                r#"{"do":"reload","session":"A"}"#,
+                "reload has no use for session; it takes why, file",
+            ),
+            (r#"{"do":"command"}"#, "command needs text"),
+        ] {
+            let error = wish(line).unwrap_err();
+            assert!(error.contains(says), "{line}: {error}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The end that asks.
+
+use std::fmt;
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::answer::Answer;
+use crate::ask::Asked;
+use crate::place;
+
+/// A connection with a running engine.
+#[derive(Debug)]
+pub struct Client {
+    stream: BufReader<UnixStream>,
+    last: u64,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// Nobody answers there.
+    Nobody,
+    /// The connection ended, or failed.
+    Io(io::Error),
+    /// No answer came in time; the engine may still do it.
+    Timeout,
+    /// The engine has hung up: it ends, or this is none of its sockets.
+    HungUp,
+    /// The answer is none.
+    NoAnswer(String),
+    /// It was not done, and this is why.
+    Refused(String),
+}
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nobody => f.write_str("no engine answers"),
+            Self::Io(error) => write!(f, "the engine cannot be asked: {error}"),
+            Self::Timeout => {
+                f.write_str("no answer in time: the engine may still do it, and then tells it")
+            }
+            Self::HungUp => f.write_str("the engine ended before it answered"),
+            Self::NoAnswer(why) => write!(f, "not an answer: {why}"),
+            Self::Refused(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for ClientError {}
+
+impl From<io::Error> for ClientError {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::ConnectionRefused => Self::Nobody,
+            ErrorKind::WouldBlock | ErrorKind::TimedOut => Self::Timeout,
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => Self::HungUp,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl Client {
+    /// Connects with the engine whose socket this is; an answer may take so long.
+    ///
+    /// # Errors
+    ///
+    /// Nobody answers there, or may be asked.
+    pub fn connect(path: &Path, patience: Duration) -> Result<Self, ClientError> {
+        let stream = place::connect(path)?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.set_write_timeout(Some(patience))?;
+        Ok(Self {
+            stream: BufReader::new(stream),
+            last: 0,
+        })
+    }
+
+    /// Asks, and waits for the answer; the request gets a number of its own.
+    ///
+    /// # Errors
+    ///
+    /// What was asked was not done, or no answer came.
+    pub fn ask(&mut self, asked: &Asked) -> Result<Answer, ClientError> {
+        self.last += 1;
+        let asked = Asked {
+            id: self.last,
+            ..asked.clone()
+        };
+        // Whoever hangs up says why first.
+        let written = self.stream.get_mut().write_all(asked.line().as_bytes());
+        let mut line = Vec::new();
+        let read = self.stream.read_until(b'\n', &mut line);
+        if !line.ends_with(b"\n") {
+            read?;
+            written?;
+            return Err(ClientError::HungUp);
+        }
+        let answer: Answer = serde_json::from_slice(&line)
+            .map_err(|error| ClientError::NoAnswer(error.to_string()))?;
+        match answer.error {
+            Some(why) => Err(ClientError::Refused(why)),
+            None => Ok(answer),
+        }
+    }
+}

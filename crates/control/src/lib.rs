@@ -1,0 +1,30 @@
+//! A running engine is asked and told over a socket: lines of JSON, one request and one answer each.
+//!
+//! ```text
+//!   program                                             engine's process
+//!      {"id":1,"do":"status"}                      -->
+//!                                                  <--  {"id":1,"engine":{..},"sessions":[..]}
+//!      {"id":2,"do":"logout","session":"FIX.4.4:BROKER->CLIENT","why":"lunch"}
+//!                                                  -->
+//!                                                  <--  {"id":2,"text":"logging out"}
+//!      {"id":3,"do":"set-numbers","session":"..","next_out":0}
+//!                                                  -->
+//!                                                  <--  {"id":3,"error":"0 is no MsgSeqNum: .."}
+//! ```
+//!
+//! [`Control`] is the engine's end, [`Client`] the other one. Who asks is what the system says of the
+//! connection: nobody can claim to be somebody else. What is asked is in [`Asked`], the requests are those of
+//! [`Handle`](fixwire_engine::Handle).
+#![forbid(unsafe_code)]
+
+mod answer;
+mod ask;
+mod client;
+mod place;
+mod server;
+
+pub use answer::{Answer, EngineReport, SessionLine};
+pub use ask::{Asked, LONGEST, What};
+pub use client::{Client, ClientError};
+pub use place::{IN_STORE, Place, this_user};
+pub use server::{COUNTS, Control, Reload};

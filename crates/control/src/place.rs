@@ -1,0 +1,129 @@
+//! Where the socket stands, and who may use it.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, chown};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{Group, Uid, User};
+use rustix::net::sockopt::socket_peercred;
+use rustix::process::geteuid;
+
+/// The socket's name in the folder of a journal.
+pub const IN_STORE: &str = "control";
+
+/// Where the socket stands, and who may use it besides the user of the process and root.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Place {
+    /// The socket.
+    pub path: PathBuf,
+    /// The group whose members may use it, by its name.
+    pub group: Option<String>,
+}
+
+impl Place {
+    /// In the folder of a journal, which belongs to one process at a time: for the user of that process.
+    #[must_use]
+    pub fn in_store(folder: &Path) -> Self {
+        let path = folder.join(IN_STORE);
+        Self { path, group: None }
+    }
+
+    /// Listens there. A socket that a process has left behind is removed.
+    ///
+    /// # Errors
+    ///
+    /// There is something else, or somebody who answers; no such group; what the system says.
+    pub(crate) fn listen(&self) -> io::Result<UnixListener> {
+        let group = match &self.group {
+            Some(name) => Some(group(name)?),
+            None => None,
+        };
+        self.clear()?;
+        let listener = at(&self.path, |path| UnixListener::bind(path))?;
+        let mode = match group {
+            Some(group) => {
+                chown(&self.path, None, Some(group))?;
+                0o660
+            }
+            None => 0o600,
+        };
+        fs::set_permissions(&self.path, Permissions::from_mode(mode))?;
+        Ok(listener)
+    }
+
+    /// Makes way for a socket.
+    fn clear(&self) -> io::Result<()> {
+        let found = match fs::symlink_metadata(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            found => found?,
+        };
+        let path = self.path.display();
+        if !found.file_type().is_socket() {
+            let why = format!("{path} is there and is no socket");
+            return Err(io::Error::new(ErrorKind::AlreadyExists, why));
+        }
+        match connect(&self.path) {
+            Ok(_) => {
+                let why = format!("another process answers at {path}");
+                Err(io::Error::new(ErrorKind::AddrInUse, why))
+            }
+            Err(_) => fs::remove_file(&self.path),
+        }
+    }
+
+    /// Who is at the other end of a connection, for the journal; an error when it is nobody who may ask.
+    pub(crate) fn who(&self, asks: &UnixStream) -> io::Result<String> {
+        let uid = socket_peercred(asks)?.uid;
+        // Members of the group are known to the system: it has let them connect.
+        if self.group.is_none() && uid != geteuid() && !uid.is_root() {
+            let why = "only its own user may ask this process";
+            return Err(io::Error::new(ErrorKind::PermissionDenied, why));
+        }
+        Ok(name(uid.as_raw()))
+    }
+}
+
+/// The user of this process, as the journal names operators.
+#[must_use]
+pub fn this_user() -> String {
+    name(geteuid().as_raw())
+}
+
+fn name(uid: u32) -> String {
+    let user = User::from_uid(Uid::from_raw(uid)).ok().flatten();
+    match user {
+        Some(user) => format!("{} (uid {uid})", user.name),
+        None => format!("uid {uid}"),
+    }
+}
+
+fn group(name: &str) -> io::Result<u32> {
+    let no_such = || {
+        let why = format!("no group {name} (ControlGroup)");
+        io::Error::new(ErrorKind::NotFound, why)
+    };
+    let found = Group::from_name(name).map_err(io::Error::from)?;
+    found.map(|group| group.gid.as_raw()).ok_or_else(no_such)
+}
+
+/// Connects with a socket.
+pub(crate) fn connect(path: &Path) -> io::Result<UnixStream> {
+    at(path, |path| UnixStream::connect(path))
+}
+
+/// Names a socket by its folder, which is open meanwhile: the address of a socket has room for 107 bytes, a path
+/// may be longer.
+fn at<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return act(path);
+    };
+    if path.as_os_str().len() < 100 {
+        return act(path);
+    }
+    let folder = File::open(folder)?;
+    let short = format!("/proc/self/fd/{}", folder.as_raw_fd());
+    act(&Path::new(&short).join(name))
+}

@@ -1,0 +1,243 @@
+//! The engine's end: threads that wait for requests, hand them to the engine and write the answers.
+
+use std::fs;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fixwire_engine::{Handle, Operation, OperationError, Operator, SendError, SessionReport};
+
+use crate::answer::{Answer, EngineReport, SessionLine};
+use crate::ask::{Asked, LONGEST, Wish};
+use crate::place::{Place, connect};
+
+/// How many may be connected at once.
+const MOST: usize = 16;
+/// How long somebody may be connected and ask nothing, or take no answer.
+const IDLE: Duration = Duration::from_secs(60);
+/// How long the engine may take, a Logout and its answer included.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What an application is asked of its counts for a status.
+pub const COUNTS: &[u8] = b"counts";
+
+/// Reads the rules of this file again, for somebody; what became of it, either way.
+pub type Reload = Box<dyn Fn(&Path, Operator) -> Result<String, String> + Send + Sync>;
+
+/// Answers requests about an engine, until it is dropped.
+#[derive(Debug)]
+pub struct Control {
+    place: Place,
+    ends: Arc<AtomicBool>,
+}
+
+/// What the threads share.
+struct Served {
+    engine: Mutex<Handle>,
+    reload: Option<Reload>,
+    place: Place,
+    version: String,
+    since: Instant,
+    connected: AtomicUsize,
+    ends: Arc<AtomicBool>,
+}
+
+impl Control {
+    /// Answers at this place from now on, in threads of its own. `version` is what a status says; `reload` is
+    /// there when what runs has rules.
+    ///
+    /// # Errors
+    ///
+    /// There can be no such socket, or the system gives no thread.
+    pub fn start(
+        engine: Handle,
+        place: &Place,
+        version: &str,
+        reload: Option<Reload>,
+    ) -> io::Result<Self> {
+        let listener = place.listen()?;
+        let ends = Arc::new(AtomicBool::new(false));
+        let served = Arc::new(Served {
+            engine: Mutex::new(engine),
+            reload,
+            place: place.clone(),
+            version: version.to_owned(),
+            since: Instant::now(),
+            connected: AtomicUsize::new(0),
+            ends: Arc::clone(&ends),
+        });
+        let wait = move || served.wait(&listener);
+        thread::Builder::new().name("control".into()).spawn(wait)?;
+        let place = place.clone();
+        Ok(Self { place, ends })
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Relaxed);
+        // The thread that waits for connections looks at it then.
+        let _ = connect(&self.place.path);
+        let _ = fs::remove_file(&self.place.path);
+    }
+}
+
+impl Served {
+    fn wait(self: Arc<Self>, listener: &UnixListener) {
+        for asks in listener.incoming() {
+            if self.ends.load(Ordering::Relaxed) {
+                return;
+            }
+            let Ok(asks) = asks else {
+                // No descriptor is left, most likely.
+                thread::sleep(Duration::from_millis(100));
+                continue;
+            };
+            if self.connected.fetch_add(1, Ordering::Relaxed) >= MOST {
+                self.connected.fetch_sub(1, Ordering::Relaxed);
+                let why = format!("{MOST} others are connected: try again later");
+                let _ = tell(&asks, &Answer::error(0, why));
+                continue;
+            }
+            let served = Arc::clone(&self);
+            let serve = move || {
+                // Who asks is told by the end of the connection.
+                let _ = served.serve(&asks);
+                served.connected.fetch_sub(1, Ordering::Relaxed);
+            };
+            let name = "control-client".into();
+            if thread::Builder::new().name(name).spawn(serve).is_err() {
+                self.connected.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Answers one connection until it ends.
+    fn serve(&self, asks: &UnixStream) -> io::Result<()> {
+        asks.set_read_timeout(Some(IDLE))?;
+        asks.set_write_timeout(Some(IDLE))?;
+        let who = match self.place.who(asks) {
+            Ok(who) => who,
+            Err(error) => return tell(asks, &Answer::error(0, error.to_string())),
+        };
+        let mut lines = BufReader::new(asks);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            let mut bounded = Read::by_ref(&mut lines).take(LONGEST as u64);
+            if bounded.read_until(b'\n', &mut line)? == 0 {
+                return Ok(());
+            }
+            if !line.ends_with(b"\n") {
+                let why = format!("a request is one line of at most {LONGEST} bytes");
+                return tell(asks, &Answer::error(0, why));
+            }
+            tell(asks, &self.answer(&line, &who))?;
+        }
+    }
+
+    fn answer(&self, line: &[u8], who: &str) -> Answer {
+        let asked = match Asked::read(line) {
+            Ok(asked) => asked,
+            Err(why) => return Answer::error(0, why),
+        };
+        let id = asked.id;
+        let by = Operator::new(who, asked.why.clone().unwrap_or_default());
+        let done = asked.wish().and_then(|wish| match wish {
+            Wish::Status(session) => self.status(session.as_deref()),
+            Wish::Operate(session, operation) => self.operate(&session, operation, by),
+            Wish::Command(command) => self.command(&command, by),
+            Wish::Reload(file) => match &self.reload {
+                Some(reload) => reload(Path::new(&file), by).map(|text| Answer::text(0, text)),
+                None => Err("what runs here has no rules to read again".into()),
+            },
+        });
+        match done {
+            Ok(answer) => Answer { id, ..answer },
+            Err(why) => Answer::error(id, why),
+        }
+    }
+
+    fn status(&self, session: Option<&str>) -> Result<Answer, String> {
+        let mut sessions = self.ask(Handle::status)?;
+        if let Some(name) = session {
+            self.find(name)?;
+            sessions.retain(|report: &SessionReport| report.name == name);
+        }
+        let engine = EngineReport {
+            version: self.version.clone(),
+            pid: std::process::id(),
+            seconds: self.since.elapsed().as_secs(),
+        };
+        // What the application counts, if it does.
+        let text = match session {
+            None => self.ask(|engine| engine.query(COUNTS))?.ok(),
+            Some(_) => None,
+        };
+        Ok(Answer {
+            engine: Some(engine),
+            sessions: Some(sessions.into_iter().map(SessionLine::from).collect()),
+            text: text.map(|text| String::from_utf8_lossy(&text).into_owned()),
+            ..Answer::default()
+        })
+    }
+
+    fn operate(&self, session: &str, operation: Operation, by: Operator) -> Result<Answer, String> {
+        let id = self.find(session)?;
+        let text = match &operation {
+            Operation::LogOn => "connects",
+            Operation::LogOut { .. } => "logs out",
+            Operation::Disconnect => "disconnected",
+            Operation::Enable => "enabled",
+            Operation::Disable => "disabled",
+            Operation::Reset => "sequence numbers reset",
+            Operation::SetNumbers { .. } => "sequence numbers set",
+            Operation::TestRequest => "TestRequest sent",
+            Operation::Send { .. } => "message taken",
+            _ => "done",
+        };
+        self.ask(|engine| engine.operate(id, operation, by))?
+            .map_err(|why| format!("{session}: {why}"))?;
+        Ok(Answer::text(0, format!("{session}: {text}")))
+    }
+
+    fn command(&self, command: &str, by: Operator) -> Result<Answer, String> {
+        let answer = self.ask(|engine| engine.command(command.as_bytes(), by))?;
+        let answer = answer.map_err(|why: OperationError| why.to_string())?;
+        Ok(Answer::text(0, String::from_utf8_lossy(&answer)))
+    }
+
+    fn find(&self, session: &str) -> Result<fixwire_engine::protocol::SessionId, String> {
+        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = engine.find(session);
+        found.ok_or_else(|| format!("no session {session}; `status` has their names"))
+    }
+
+    /// Asks the engine, and waits for its answer.
+    fn ask<T>(
+        &self,
+        ask: impl FnOnce(&mut Handle) -> Result<Receiver<T>, SendError>,
+    ) -> Result<T, String> {
+        let asked = {
+            let mut engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+            ask(&mut engine)
+        };
+        let answer = asked.map_err(|error| error.to_string())?;
+        answer.recv_timeout(PATIENCE).map_err(|error| match error {
+            RecvTimeoutError::Disconnected => "the engine has ended".into(),
+            RecvTimeoutError::Timeout => {
+                let seconds = PATIENCE.as_secs();
+                format!("the engine has not answered in {seconds} s: it may still do it")
+            }
+        })
+    }
+}
+
+fn tell(mut asks: &UnixStream, answer: &Answer) -> io::Result<()> {
+    asks.write_all(answer.line().as_bytes())
+}
