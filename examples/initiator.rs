@@ -31,7 +31,13 @@ impl Application for Trader {
         Ok(())
     }
 
-    fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {
+    fn on_logon(
+        &mut self,
+        _now: Now,
+        _session: SessionId,
+        _logon: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) {
         let _ = self.news.send("logged on".into());
     }
 }

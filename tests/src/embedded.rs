@@ -4,7 +4,7 @@ use crate::peers::Role;
 use crate::trade::{Event, Side};
 use fixwire::protocol::dictionary::{Dictionary, Version};
 use fixwire::protocol::session::{self, BeginString, ResetOn};
-use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
+use fixwire::protocol::{Application, Message, Now, Outbox, PeerLogout, Refusal, SessionId, tag};
 use fixwire::{Connection, Engine, EngineConfig, EngineError, Handle, SendError, SessionConfig};
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -276,11 +276,11 @@ impl Application for Trader {
         }
     }
 
-    fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {
+    fn on_logon(&mut self, _: Now, _: SessionId, _: &Message<'_>, _: &mut Outbox) {
         self.tell("logon", None);
     }
 
-    fn on_logout(&mut self, _now: Now, _session: SessionId) {
-        self.tell("logout", None);
+    fn on_logout(&mut self, _now: Now, _session: SessionId, logout: PeerLogout<'_>) {
+        self.tell("logout", logout.message());
     }
 }

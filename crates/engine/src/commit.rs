@@ -126,9 +126,9 @@ impl<D: Disk> Core<D> {
             self.redactor.copy(INBOUND, message.bytes(), private);
         }
         if verdict == Verdict::Deliver && arrival.is_none() {
-            self.commit(now, session, Kind::Message, Some(message.bytes()))?;
+            self.commit(now, session, Kind::Message, Some(message.bytes()), app)?;
         } else {
-            self.commit_aside(now, session, message, arrival)?;
+            self.commit_aside(now, session, message, arrival, app)?;
         }
         if self.lines[session].gap.is_some() {
             self.raise_gap_filled(now, session);
@@ -146,10 +146,16 @@ impl<D: Disk> Core<D> {
         verdict: Verdict,
         app: &mut impl Application,
     ) {
-        let line = &self.lines[session];
+        let line = &mut self.lines[session];
         let (id, outbox) = (line.session.id(), &mut self.outbox);
+        if line.session.shows(message, verdict) {
+            if message.msg_type() == b"5" {
+                line.logout = message.bytes().to_vec();
+            }
+            app.on_admin(now, id, message, outbox);
+        }
         match verdict {
-            Verdict::LoggedOn => app.on_logon(now, id, outbox),
+            Verdict::LoggedOn => app.on_logon(now, id, message, outbox),
             Verdict::Duplicate => app.on_poss_dup(now, id, message, outbox),
             Verdict::Rejected => self.rejected(now, session, message, app),
             Verdict::RejectSent | Verdict::Ended { reject_sent: true } => {
@@ -216,55 +222,57 @@ impl<D: Disk> Core<D> {
         cause: usize,
         kind: Kind,
         inbound: Option<&[u8]>,
+        app: &mut impl Application,
     ) -> Result<(), JournalError> {
-        let sealed = self.seal(now, cause)?;
+        let sealed = self.seal(now, cause, app)?;
         self.keep(now, cause, kind, inbound, sealed)
     }
 
-    /// Numbers what stands in the outbox.
+    /// Numbers what stands in the outbox. The application may change the session's own messages first.
     #[inline]
-    pub(crate) fn seal(&mut self, now: Now, cause: usize) -> Result<Sealed, JournalError> {
-        let Self {
-            lines,
-            journal,
-            outbox,
-            redactor,
-            notes,
-            ..
-        } = self;
-        let new = outbox.unsealed();
+    pub(crate) fn seal(
+        &mut self,
+        now: Now,
+        cause: usize,
+        app: &mut impl Application,
+    ) -> Result<Sealed, JournalError> {
+        let new = self.outbox.unsealed();
         let (mut stored, mut reported) = (false, false);
         for index in new.clone() {
+            let outbox = &mut self.outbox;
             let entry = outbox.entries()[index];
             let to = entry.session.0 as usize;
-            let is_withheld = lines[cause].withholds(entry.msg_type());
-            match lines.get_mut(to) {
+            let is_withheld = self.lines[cause].withholds(entry.msg_type());
+            match self.lines.get_mut(to) {
                 Some(_) if is_withheld => {
                     outbox.discard(index);
                 }
                 Some(line) => {
-                    let private = Redactor::concerns(outbox.msg_type(index));
+                    let is_admin = is_admin(outbox.msg_type(index));
+                    let private = !is_admin && Redactor::concerns(outbox.msg_type(index));
                     // A restart at the start of the engine may be recorded before that of the session it
                     // writes to. What the journal has of a UserRequest could not be sent later.
                     if line.is_out_of_hours()
-                        || to != cause && has_restarted(line, journal)
-                        || private
-                            && !line.session.is_logged_on()
-                            && !is_admin(outbox.msg_type(index))
+                        || to != cause && has_restarted(line, &self.journal)
+                        || private && !line.session.is_logged_on()
                     {
                         outbox.discard(index);
                         self.astray += 1;
                         continue;
                     }
                     stored |= entry.number == Number::Next;
-                    line.session.seal(now, outbox, index);
                     reported |= is_reported(outbox.msg_type(index));
+                    if is_admin {
+                        self.seal_admin(now, to, index, app);
+                        continue;
+                    }
+                    line.session.seal(now, outbox, index);
                     if private {
-                        redactor.copy(index, outbox.sealed(index), true);
+                        self.redactor.copy(index, outbox.sealed(index), true);
                     }
                 }
                 None if entry.is_note() => {
-                    notes.seal(now, journal, outbox, index)?;
+                    self.notes.seal(now, &mut self.journal, outbox, index)?;
                     stored = true;
                 }
                 None => {
@@ -278,6 +286,34 @@ impl<D: Disk> Core<D> {
             stored,
             reported,
         })
+    }
+
+    /// Numbers a message of the session itself, which the application may change first.
+    #[inline(never)]
+    fn seal_admin(&mut self, now: Now, session: usize, index: usize, app: &mut impl Application) {
+        let Self { lines, outbox, .. } = self;
+        let state = &mut lines[session].session;
+        let (id, private) = (state.id(), Redactor::concerns(outbox.msg_type(index)));
+        let mut refused = Vec::new();
+        let mut is_changed = false;
+        state.seal_changed(now, outbox, index, |message| {
+            app.on_admin_out(now, id, message);
+            refused.extend_from_slice(message.refused());
+            is_changed = message.is_changed();
+        });
+        if private || is_changed {
+            self.redactor.copy(index, outbox.sealed(index), private);
+        }
+        for error in refused {
+            // Types of admin messages have one character.
+            let msg_type = char::from(self.outbox.msg_type(index)[0]);
+            let event = Event::FieldRefused {
+                session: id,
+                msg_type,
+                error,
+            };
+            self.raise(now, &event);
+        }
     }
 
     /// Keeps what was numbered, with its cause, in one record.
@@ -381,7 +417,11 @@ impl<D: Disk> Core<D> {
     }
 
     /// Commits what was written for no message: by a timer, a command, the application's own wish.
-    pub(crate) fn commit_sent(&mut self, now: Now) -> Result<(), JournalError> {
+    pub(crate) fn commit_sent(
+        &mut self,
+        now: Now,
+        app: &mut impl Application,
+    ) -> Result<(), JournalError> {
         let Some(first) = self.outbox.entries().get(self.outbox.unsealed().start) else {
             return Ok(());
         };
@@ -397,7 +437,7 @@ impl<D: Disk> Core<D> {
             }
             _ => 0,
         };
-        self.commit(now, session, Kind::Sent, None)
+        self.commit(now, session, Kind::Sent, None, app)
     }
 }
 

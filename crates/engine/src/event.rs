@@ -11,7 +11,7 @@ mod system_error;
 use std::net::SocketAddr;
 
 use fixwire_protocol::frame::Garbled;
-use fixwire_protocol::{Nanos, SessionId, Timestamp};
+use fixwire_protocol::{AdminOutError, Nanos, SessionId, Timestamp};
 
 use crate::descriptors::Shortage;
 use crate::journal::{Torn, Trouble};
@@ -123,6 +123,15 @@ pub enum Event {
         session: SessionId,
         /// What the reject says.
         reject: Box<RejectDetails>,
+    },
+    /// The application wanted a field in an admin message that is not its to write, or that did not fit.
+    FieldRefused {
+        /// The session.
+        session: SessionId,
+        /// MsgType(35) of the message.
+        msg_type: char,
+        /// Which field, and why.
+        error: AdminOutError,
     },
     /// Messages of the peer are missing, and we have sent a ResendRequest for them.
     GapDetected {
@@ -369,6 +378,7 @@ impl Event {
             | Self::LogoutSent { session, .. }
             | Self::RejectReceived { session, .. }
             | Self::RejectSent { session, .. }
+            | Self::FieldRefused { session, .. }
             | Self::GapDetected { session, .. }
             | Self::GapAnnounced { session, .. }
             | Self::GapFilled { session, .. }
@@ -410,6 +420,7 @@ impl Event {
             Self::LogoutSent { .. } => "sent Logout",
             Self::RejectReceived { .. } => "received Reject",
             Self::RejectSent { .. } => "sent Reject",
+            Self::FieldRefused { .. } => "field of the application refused",
             Self::GapDetected { .. } | Self::GapAnnounced { .. } => "gap",
             Self::GapFilled { .. } => "gap filled",
             Self::GapNotFilled { .. } => "gap not filled",

@@ -182,7 +182,7 @@ impl<D: Disk> Core<D> {
         if !line.output.is_blocked() && !older && !paced_out && line.session.replay_due().is_some()
         {
             self.replay(now, app, session);
-            self.commit_resent(now, session)?;
+            self.commit_resent(now, session, app)?;
             self.flush(host)?;
         }
         self.note_stall(session);

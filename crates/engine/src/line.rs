@@ -63,6 +63,8 @@ pub(crate) struct Line {
     /// What was last said about the end of this connection, see
     /// [`Event::Disconnected`](crate::Event::Disconnected).
     pub(crate) detail: PeerText,
+    /// The peer's Logout on this connection; empty when none has arrived.
+    pub(crate) logout: Vec<u8>,
     /// The open gap that the operator knows of: first and last missing MsgSeqNum.
     pub(crate) gap: Option<(u64, u64)>,
     /// The resend that runs.
@@ -148,6 +150,7 @@ impl Line {
             wake: Mono::NEVER,
             counters: Counters::default(),
             detail: PeerText::default(),
+            logout: Vec::new(),
             gap: None,
             resent: None,
             config,

@@ -114,8 +114,13 @@ impl<D: Disk> Core<D> {
     }
 
     /// Commits what is resent: it has its numbers already, so one short record says what it is.
-    pub(crate) fn commit_resent(&mut self, now: Now, session: usize) -> Result<(), JournalError> {
-        let sealed = self.seal(now, session)?;
+    pub(crate) fn commit_resent(
+        &mut self,
+        now: Now,
+        session: usize,
+        app: &mut impl Application,
+    ) -> Result<(), JournalError> {
+        let sealed = self.seal(now, session, app)?;
         let Self {
             lines,
             outbox,

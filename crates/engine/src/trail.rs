@@ -5,7 +5,7 @@
 //! they may take so many bytes an hour; the rest is counted, and the count is an event.
 
 use fixwire_protocol::session::Fate;
-use fixwire_protocol::{Message, Now};
+use fixwire_protocol::{Application, Message, Now};
 
 use crate::commit::{Core, INBOUND};
 use crate::journal::record::record_bytes;
@@ -21,9 +21,10 @@ impl<D: Disk> Core<D> {
         session: usize,
         message: &Message<'_>,
         arrival: Option<Arrival>,
+        app: &mut impl Application,
     ) -> Result<(), JournalError> {
         if let Some(arrival) = arrival {
-            return self.commit(now, session, Kind::Dequeued, Some(&arrival.to_bytes()));
+            return self.commit(now, session, Kind::Dequeued, Some(&arrival.to_bytes()), app);
         }
         let fate = self.lines[session].session.fate();
         let kind = match fate {
@@ -33,7 +34,7 @@ impl<D: Disk> Core<D> {
             Fate::Ignored => Kind::Ignored,
         };
         let before = self.journal.records_written();
-        self.commit(now, session, kind, Some(message.bytes()))?;
+        self.commit(now, session, kind, Some(message.bytes()), app)?;
         if let Fate::Queued { number } = fate
             && self.keeps_trail
             && self.journal.records_written() > before
@@ -59,12 +60,13 @@ impl<D: Disk> Core<D> {
         now: Now,
         session: usize,
         message: &Message<'_>,
+        app: &mut impl Application,
     ) -> Result<(), JournalError> {
         if Redactor::concerns_message(message) {
             let private = Redactor::concerns(message.msg_type());
             self.redactor.copy(INBOUND, message.bytes(), private);
         }
-        self.commit(now, session, Kind::Ignored, Some(message.bytes()))
+        self.commit(now, session, Kind::Ignored, Some(message.bytes()), app)
     }
 
     /// Writes a record that changes nothing, if the session is logged on and may still write some.

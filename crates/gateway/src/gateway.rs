@@ -24,7 +24,8 @@ use core::fmt;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{
-    Application, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
+    Application, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout, Refusal,
+    SessionId, Timestamp,
 };
 
 use crate::convert::{Conversion, Losses};
@@ -231,10 +232,11 @@ impl Application for Gateway {
         session: SessionId,
         logon: &Message<'_>,
     ) -> Result<(), String> {
-        self.asked_to_log_on(now, session, logon)
+        let rejected = self.happened(Happening::LogonRequest, now, session, Some(logon));
+        rejected.map_or(Ok(()), Err)
     }
 
-    fn on_logon(&mut self, _now: Now, session: SessionId, outbox: &mut Outbox) {
+    fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
         self.set_active(session, true);
         // Without room for the note, the first message tries again.
         if let Ok(Err(error)) = self.core.notes.begin(outbox) {
@@ -242,23 +244,25 @@ impl Application for Gateway {
         }
         // Without room for the note they count as waiting, until the numbers restart.
         let _ = self.core.notes.has_come(session.0 as usize, outbox);
-        self.happened(Happening::Logon, session);
+        // Only a request may be rejected.
+        let _ = self.happened(Happening::Logon, now, session, Some(logon));
     }
 
-    fn on_logout(&mut self, _now: Now, session: SessionId) {
+    fn on_logout(&mut self, now: Now, session: SessionId, logout: PeerLogout<'_>) {
         self.set_active(session, false);
-        self.happened(Happening::Logout, session);
+        let _ = self.happened(Happening::Logout, now, session, logout.message());
     }
 
     fn on_disconnect(
         &mut self,
-        _now: Now,
+        now: Now,
         session: SessionId,
         _parting: Parting,
+        logout: PeerLogout<'_>,
         _outbox: &mut Outbox,
     ) {
         self.set_active(session, false);
-        self.happened(Happening::Disconnect, session);
+        let _ = self.happened(Happening::Disconnect, now, session, logout.message());
     }
 
     fn on_reject(

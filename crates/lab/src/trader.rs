@@ -1,6 +1,8 @@
 //! The initiator of the benchmark: sends what is due, checks and times what comes back.
 
-use fixwire_protocol::{Application, Message, Mono, Now, Outbox, Refusal, SessionId, tag};
+use fixwire_protocol::{
+    Application, Message, Mono, Now, Outbox, PeerLogout, Refusal, SessionId, tag,
+};
 
 use crate::client::BATCH;
 use crate::clock::Clock;
@@ -59,11 +61,11 @@ impl Application for Trader {
         Ok(())
     }
 
-    fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {
+    fn on_logon(&mut self, _: Now, _: SessionId, _: &Message<'_>, _: &mut Outbox) {
         self.logged_on = true;
     }
 
-    fn on_logout(&mut self, _now: Now, _session: SessionId) {
+    fn on_logout(&mut self, _now: Now, _session: SessionId, _logout: PeerLogout<'_>) {
         self.logged_on = false;
     }
 
@@ -121,7 +123,9 @@ mod tests {
 
         trader.on_time(Now::default(), &mut outbox);
         assert!(outbox.is_empty(), "nothing leaves before the Logon");
-        trader.on_logon(Now::default(), SessionId(0), &mut outbox);
+        let mut decoder = Decoder::with_capacity(1);
+        let logon = decoder.decode(b"35=A\x01");
+        trader.on_logon(Now::default(), SessionId(0), &logon, &mut outbox);
         trader.on_time(Now::default(), &mut outbox);
         assert_eq!(
             outbox.entries().len(),

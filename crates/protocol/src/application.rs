@@ -4,7 +4,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::session::Config;
-use crate::{Message, Now, Outbox, SessionId, Tag, Timestamp};
+use crate::{AdminOut, Message, Now, Outbox, SessionId, Tag, Timestamp, tag};
 
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
 /// any session into the outbox; each gets its number and header when the method returns.
@@ -32,6 +32,25 @@ pub trait Application {
         &mut self,
         _now: Now,
         _from: SessionId,
+        _message: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) {
+    }
+
+    /// An admin message, MsgType 0 to 5 or A, of a session is about to get its MsgSeqNum and SendingTime,
+    /// which `message` has already: the place to sign a Logon, or to add fields that a peer asks for. Called
+    /// for each: Logons of every kind, Heartbeats, Logouts, gap fills. What may not be changed is refused,
+    /// with an event. Not called for a Reject that is resent.
+    fn on_admin_out(&mut self, _now: Now, _session: SessionId, _message: &mut AdminOut<'_>) {}
+
+    /// An admin message that has arrived and that the session has acted on, once: one above a gap when its
+    /// turn comes, a Logon when it has passed every check. Called before the method for what it has caused,
+    /// [`on_logon`](Self::on_logon) and [`on_reject`](Self::on_reject); one that was rejected goes to
+    /// [`on_reject_sent`](Self::on_reject_sent) instead. A Logout that answers our Logon is shown too.
+    fn on_admin(
+        &mut self,
+        _now: Now,
+        _session: SessionId,
         _message: &Message<'_>,
         _outbox: &mut Outbox,
     ) {
@@ -91,20 +110,29 @@ pub trait Application {
         Ok(())
     }
 
-    /// A session has logged on: both Logons have been exchanged.
-    fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {}
+    /// A session has logged on: both Logons have been exchanged. `logon` is the peer's.
+    fn on_logon(
+        &mut self,
+        _now: Now,
+        _session: SessionId,
+        _logon: &Message<'_>,
+        _outbox: &mut Outbox,
+    ) {
+    }
 
-    /// A session that was logged on no longer is; its connection may be gone.
-    fn on_logout(&mut self, _now: Now, _session: SessionId) {}
+    /// A session that was logged on no longer is; its connection may be gone. `logout` is what the peer
+    /// said, if it sent a Logout.
+    fn on_logout(&mut self, _now: Now, _session: SessionId, _logout: PeerLogout<'_>) {}
 
     /// A session that was logged on has lost its connection, with or without Logouts: the place to
     /// cancel its orders. May write messages for other sessions; one for this session is kept for its
-    /// next logon. Called after [`Application::on_logout`].
+    /// next logon. Called after [`Application::on_logout`], with the same `logout`.
     fn on_disconnect(
         &mut self,
         _now: Now,
         _session: SessionId,
         _parting: Parting,
+        _logout: PeerLogout<'_>,
         _outbox: &mut Outbox,
     ) {
     }
@@ -173,6 +201,34 @@ pub enum Parting {
     LoggedOut,
     /// Anything else: the line broke, the peer was silent or broke the rules.
     Lost,
+}
+
+/// The peer's Logout as it arrived on the connection that has ended, if one did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PeerLogout<'a>(Option<&'a Message<'a>>);
+
+impl<'a> PeerLogout<'a> {
+    /// No Logout has arrived.
+    pub const NONE: Self = Self(None);
+
+    /// This one has.
+    #[must_use]
+    pub fn of(logout: &'a Message<'a>) -> Self {
+        Self(Some(logout))
+    }
+
+    /// The Logout.
+    #[must_use]
+    pub fn message(self) -> Option<&'a Message<'a>> {
+        self.0
+    }
+
+    /// Its Text(58); empty when there is none.
+    #[must_use]
+    pub fn text(self) -> &'a [u8] {
+        let text = self.0.and_then(|logout| logout.get(tag::TEXT));
+        text.unwrap_or_default()
+    }
 }
 
 /// Why an application does not take a message.

@@ -28,14 +28,14 @@ pub mod time;
 pub mod typed;
 pub mod value;
 
-pub use application::{Application, Parting, Refusal};
+pub use application::{Application, Parting, PeerLogout, Refusal};
 pub use decimal::{Decimal, DecimalError};
 pub use decode::{Decoder, FaultKind, FieldFault};
 pub use dictionary::Dictionary;
 pub use frame::{Frame, Garbled};
 pub use group::{Group, GroupEntry};
 pub use message::{Field, Message, SECRETS};
-pub use outbox::{Body, BodyError, Entry, HeaderTemplate, Number, Outbox};
+pub use outbox::{AdminOut, AdminOutError, Body, BodyError, Entry, HeaderTemplate, Number, Outbox};
 pub use prepared::{Prepared, Slot};
 pub use redact::Redactor;
 pub use repeat::RepeatError;

@@ -20,11 +20,15 @@ use crate::repeat::{Repeat, RepeatError};
 use crate::time::Stamp;
 use crate::{SOH, SessionId, Tag};
 
+mod admin_out;
 mod again;
 mod body;
 mod note;
 
+pub use admin_out::{AdminOut, AdminOutError};
 pub use body::{Body, BodyError};
+
+use admin_out::Edit;
 
 /// Bytes of every outbox that only sessions may use, so that they can always answer.
 pub const RESERVE: usize = 16 * 1024;
@@ -170,6 +174,8 @@ pub struct Outbox {
     /// The first entry that is neither sealed nor discarded.
     next: usize,
     failures: u64,
+    /// Fields of an admin message while the application changes them.
+    edit: Edit,
 }
 
 impl Outbox {
@@ -185,6 +191,7 @@ impl Outbox {
             sealed_end: 0,
             next: 0,
             failures: 0,
+            edit: Edit::default(),
         }
     }
 

@@ -29,6 +29,7 @@ pub mod reject;
 pub mod resend;
 mod reset;
 pub mod sequence;
+mod shown;
 pub mod verdict;
 
 use alloc::vec::Vec;
@@ -40,7 +41,7 @@ pub use phase::{Exchange, LoggedOn, Phase};
 pub use verdict::{Fate, Reason, Verdict};
 
 use crate::dictionary::Scratch;
-use crate::outbox::{HeaderTemplate, Number, Outbox};
+use crate::outbox::{AdminOut, HeaderTemplate, Number, Outbox};
 use crate::time::{LastMinute, Stamp};
 use crate::{Mono, Now, SessionId, Tag, tag};
 use held::Held;
@@ -345,6 +346,28 @@ impl Session {
     /// Gives a message its number, header and trailer. Called for every new entry of this session,
     /// in order, right after the call that wrote it.
     pub fn seal(&mut self, now: Now, outbox: &mut Outbox, index: usize) {
+        let number = self.number(now, outbox, index);
+        let time = self.stamp.format(now.wall, self.config.precision);
+        outbox.seal(index, &self.header, number, time);
+    }
+
+    /// The same for an admin message, whose fields `change` may change first.
+    pub fn seal_changed(
+        &mut self,
+        now: Now,
+        outbox: &mut Outbox,
+        index: usize,
+        change: impl FnOnce(&mut AdminOut<'_>),
+    ) {
+        let number = self.number(now, outbox, index);
+        let time = self.stamp.format(now.wall, self.config.precision);
+        outbox.change_admin(index, &self.header, number, time, change);
+        outbox.seal(index, &self.header, number, time);
+    }
+
+    /// The MsgSeqNum that a message gets; it is used from now on.
+    #[inline(always)]
+    fn number(&mut self, now: Now, outbox: &mut Outbox, index: usize) -> u64 {
         let entry = outbox.entries()[index];
         let number = match entry.number {
             Number::Fixed(number) => number,
@@ -367,8 +390,7 @@ impl Session {
             self.header
                 .set_last(tag::LAST_MSG_SEQ_NUM_PROCESSED, self.next_in - 1);
         }
-        let time = self.stamp.format(now.wall, self.config.precision);
-        outbox.seal(index, &self.header, number, time);
+        number
     }
 
     /// The next message that was kept while a gap was open, when everything before it has arrived.

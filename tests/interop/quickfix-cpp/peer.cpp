@@ -70,6 +70,9 @@ public:
     event("sent", ",\"total\":" + std::to_string(sent));
   }
 
+  // Text(58) of Logouts.
+  std::string farewell;
+
   void onCreate(const FIX::SessionID &) override {}
   void onLogon(const FIX::SessionID &) override { event("logon", ",\"seq\":" + logon); }
   void onLogout(const FIX::SessionID &) override { event("logout"); }
@@ -77,6 +80,7 @@ public:
   void toAdmin(FIX::Message &m, const FIX::SessionID &) override {
     const std::string kind = text(m.getHeader(), 35);
     if (kind == "A" && resetNext) m.setField(FIX::ResetSeqNumFlag(true));
+    if (kind == "5" && !farewell.empty()) m.setField(FIX::Text(farewell));
     if (kind == "2") asked("asks", m);
     if (kind == "3") event("rejected", ",\"text\":" + json("sent: " + m.toString()));
   }
@@ -165,6 +169,7 @@ void obey(Peer &peer, const FIX::SessionID &id) {
       event("numbers", ",\"sender\":" + std::to_string(session->getExpectedSenderNum()) +
                            ",\"target\":" + std::to_string(session->getExpectedTargetNum()));
     else if (command == "reset") peer.resetNext = true;
+    else if (command == "farewell") peer.farewell = line.substr(command.size() + 1);
     else if (command == "logout") session->logout();
     else if (command == "logon") session->logon();
     else if (command == "quit") return;

@@ -37,6 +37,7 @@ type peer struct {
 	id        quickfix.SessionID
 	logon     int
 	resetNext atomic.Bool
+	farewell  atomic.Value
 	sent      int
 	reports   int
 	answered  map[string]bool
@@ -63,6 +64,10 @@ func (p *peer) ToAdmin(m *quickfix.Message, _ quickfix.SessionID) {
 	case "A":
 		if p.resetNext.Load() {
 			m.Body.SetBool(141, true)
+		}
+	case "5":
+		if farewell, said := p.farewell.Load().(string); said {
+			m.Body.SetString(58, farewell)
 		}
 	case "2":
 		asked("asks", m)
@@ -201,6 +206,8 @@ func (p *peer) obey(role string, settings *quickfix.Settings) {
 			check(quickfix.SetNextTargetMsgSeqNum(p.id, next-count))
 		case "reset":
 			p.resetNext.Store(true)
+		case "farewell":
+			p.farewell.Store(strings.TrimPrefix(lines.Text(), "farewell "))
 		case "logout":
 			// There is no other way to end a session; the new engine has the old store.
 			running.Stop()

@@ -24,6 +24,8 @@ import quickfix.UnsupportedMessageType;
 public final class Peer implements Application {
     private final SessionID id;
     private volatile boolean resetNext;
+    /** Text(58) of Logouts. */
+    private volatile String farewell = "";
     private volatile String logon = "0";
     private int sent;
     private int reports;
@@ -67,6 +69,10 @@ public final class Peer implements Application {
     private void obey() throws Exception {
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
         for (String line; (line = commands.readLine()) != null;) {
+            if (line.startsWith("farewell ")) {
+                farewell = line.substring("farewell ".length());
+                continue;
+            }
             String[] words = line.trim().split(" ");
             int count = words.length > 1 ? Integer.parseInt(words[1]) : 0;
             Session session = Session.lookupSession(id);
@@ -144,6 +150,11 @@ public final class Peer implements Application {
             case "A" -> {
                 if (resetNext) {
                     message.setString(141, "Y");
+                }
+            }
+            case "5" -> {
+                if (!farewell.isEmpty()) {
+                    message.setString(58, farewell);
                 }
             }
             case "2" -> asked("asks", message);

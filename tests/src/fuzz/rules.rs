@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use fixwire_gateway::gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_gateway::rules::{Context, RuleError, Rules, Session};
 use fixwire_protocol::dictionary::{Dictionary, Version};
-use fixwire_protocol::{Application, Decoder, Mono, Now, Outbox, SessionId, Timestamp};
+use fixwire_protocol::{Application, Decoder, Mono, Now, Outbox, PeerLogout, SessionId, Timestamp};
 
 use super::hold;
 use super::input::{message, show};
@@ -124,7 +124,9 @@ fn works(mut gateway: Gateway) -> Result<(), String> {
     let mut outbox = Outbox::new(1 << 20, 256, 256);
     let mut decoder = Decoder::with_capacity(256);
     for session in [0, 1] {
-        gateway.on_logon(now(0), SessionId(session), &mut outbox);
+        let logon = message("FIX.4.4", b"A|98=0|108=30|");
+        let logon = decoder.decode(&logon);
+        gateway.on_logon(now(0), SessionId(session), &logon, &mut outbox);
     }
     for (count, (session, version, body)) in MESSAGES.into_iter().enumerate() {
         let bytes = message(version, body);
@@ -138,7 +140,9 @@ fn works(mut gateway: Gateway) -> Result<(), String> {
         );
         gateway.on_time(moment, &mut outbox);
     }
-    gateway.on_logout(now(9), SessionId(0));
+    let logout = message("FIX.4.4", b"5|58=bye|");
+    let logout = decoder.decode(&logout);
+    gateway.on_logout(now(9), SessionId(0), PeerLogout::of(&logout));
     let sent = outbox.entries().iter().enumerate();
     for (index, _) in sent.filter(|(_, entry)| !entry.is_note()) {
         let mut body = outbox.msg_type(index).to_vec();

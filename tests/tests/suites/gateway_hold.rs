@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
-use fixwire_protocol::{Application, Decoder, Mono, Now, Outbox, Parting, SessionId, Timestamp};
+use fixwire_protocol::{
+    Application, Decoder, Mono, Now, Outbox, Parting, PeerLogout, SessionId, Timestamp,
+};
 use fixwire_rigs::server::{Launch, free_port, scratch};
 use fixwire_rigs::trade::PATIENCE;
 use fixwire_rigs::wire::{Wire, checksum, log_on, message, number, show, timestamp, value};
@@ -27,6 +29,7 @@ const HOUR: u64 = 3_600 * SECOND;
 const LIVE: u64 = 2_400 * SECOND;
 /// Orders that come while the others leave.
 const LATE: usize = 1_000;
+const LOGON: &[u8] = b"35=A\x0198=0\x01108=30\x01";
 
 /// What the gateway takes besides its queues: for one message, and for each session.
 const BUFFERS: u64 = 16 << 10;
@@ -94,12 +97,14 @@ impl Hour {
         };
         let now = hour.now();
         for session in [CLIENT, VENUE] {
-            hour.gateway.on_logon(now, session, &mut hour.outbox);
+            let logon = hour.decoder.decode(LOGON);
+            hour.gateway
+                .on_logon(now, session, &logon, &mut hour.outbox);
         }
-        hour.gateway.on_logout(now, VENUE);
-        let parting = Parting::Lost;
+        let (parting, logout) = (Parting::Lost, PeerLogout::NONE);
+        hour.gateway.on_logout(now, VENUE, logout);
         hour.gateway
-            .on_disconnect(now, VENUE, parting, &mut hour.outbox);
+            .on_disconnect(now, VENUE, parting, logout, &mut hour.outbox);
         hour.outbox.clear();
         hour
     }
@@ -199,7 +204,8 @@ impl Hour {
         }
         self.time = HOUR;
         let now = self.now();
-        self.gateway.on_logon(now, VENUE, &mut self.outbox);
+        let logon = self.decoder.decode(LOGON);
+        self.gateway.on_logon(now, VENUE, &logon, &mut self.outbox);
         let mut order = early;
         while self.turn() || order < early + LATE {
             if order < early + LATE {

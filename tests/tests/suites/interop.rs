@@ -2,13 +2,13 @@
 
 use fixwire_rigs::peers::{Engine, Role, Terms};
 use fixwire_rigs::proxy::{Proxy, Way};
-use fixwire_rigs::server::{free_port, scratch, wait_for_listener};
-use fixwire_rigs::trade::{Pair, Side};
+use fixwire_rigs::server::{Launch, free_port, scratch, wait_for_listener};
+use fixwire_rigs::trade::{PATIENCE, Pair, Side};
 use fixwire_rigs::wire::timestamp;
 use fixwire_rigs::{certificates, embedded};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Orders that each side sends at once.
 const ORDERS: usize = 10_000;
@@ -112,6 +112,89 @@ fn sessions_with_quickfix_j_end_and_begin_by_the_clock() -> Result<(), String> {
 #[test]
 fn sessions_with_quickfix_go_end_and_begin_by_the_clock() -> Result<(), String> {
     over_the_end(Engine::QuickfixGo)
+}
+
+#[test]
+fn quickfix_cpp_says_why_it_leaves() -> Result<(), String> {
+    says_why_it_leaves(Engine::QuickfixCpp)
+}
+
+#[test]
+fn quickfix_j_says_why_it_leaves() -> Result<(), String> {
+    says_why_it_leaves(Engine::QuickfixJ)
+}
+
+#[test]
+fn quickfix_go_says_why_it_leaves() -> Result<(), String> {
+    says_why_it_leaves(Engine::QuickfixGo)
+}
+
+/// Text(58) of a peer's Logout reaches `on_logout` of a program with our engine in it, and `[[on]]` of a
+/// gateway.
+fn says_why_it_leaves(peer: Engine) -> Result<(), String> {
+    const FAREWELL: &str = "Desk closed: call London, +44 20";
+    const GATEWAY: &str = r#"
+[default]
+FileStorePath = "STORE"
+NonStopSession = true
+
+[[session]]
+SessionName = "DESK"
+ConnectionType = "acceptor"
+SocketAcceptAddress = "127.0.0.1"
+SocketAcceptPort = PORT
+BeginString = "FIX.4.2"
+SenderCompID = "ACCEPTOR"
+TargetCompID = "INITIATOR"
+
+[[rule]]
+from = ["DESK"]
+do = ['return']
+
+[[on]]
+name = "left"
+event = "disconnect"
+session = ["DESK"]
+do = ['notify "the desk has left: ${Text}"']
+"#;
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder =
+        scratch(&format!("interop-farewell-{peer:?}")).map_err(|error| error.to_string())?;
+    let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
+    let desk = |port| {
+        let terms = Terms::default();
+        let mut desk = peer.start(Role::Initiator, port, "INITIATOR", "ACCEPTOR", &terms)?;
+        desk.tell(&format!("farewell {FAREWELL}"))?;
+        desk.expect("its logon", |event| event.name == "logon")?;
+        desk.tell("logout")?;
+        desk.expect("its logout", |event| event.name == "logout")?;
+        desk.tell("quit")
+    };
+    let port = free_port().map_err(|error| error.to_string())?;
+    let ours = &folder.join("ours");
+    let mut ours = embedded::start(Role::Acceptor, port, "ACCEPTOR", "INITIATOR", ours)?;
+    desk(port)?;
+    let logout = ours.expect("a logout", |event| event.name == "logout")?;
+    let text = format!("|58={FAREWELL}|");
+    assert!(logout.text.contains(&text), "{peer:?}: {}", logout.text);
+
+    let port = free_port().map_err(|error| error.to_string())?;
+    let store = folder.join("gateway-store");
+    let file = GATEWAY
+        .replace("PORT", &port.to_string())
+        .replace("STORE", &store.to_string_lossy());
+    let path = folder.join("gateway.toml");
+    std::fs::write(path, file).map_err(|error| error.to_string())?;
+    let gateway = Launch::gateway(&folder, port)?.start()?;
+    desk(port)?;
+    let said = format!("gateway left: the desk has left: {FAREWELL}\n");
+    let deadline = Instant::now() + *PATIENCE;
+    while !gateway.words().contains(&said) {
+        let words = gateway.last_words();
+        assert!(Instant::now() < deadline, "{peer:?}: {words}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    gateway.terminate(*PATIENCE)
 }
 
 /// Trades over TLS with certificates on both sides, gaps and cuts included.

@@ -2,7 +2,9 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, Tag, tag};
+use fixwire_protocol::{
+    Application, Message, Now, Outbox, PeerLogout, Refusal, SessionId, Tag, tag,
+};
 
 /// Echoes orders, security definitions, mails and quote requests; answers News that asks for it.
 ///
@@ -66,7 +68,7 @@ impl Application for Conformance {
         }
     }
 
-    fn on_logout(&mut self, _now: Now, session: SessionId) {
+    fn on_logout(&mut self, _now: Now, session: SessionId, _logout: PeerLogout<'_>) {
         *self.seen(session) = Seen::default();
     }
 }
@@ -188,7 +190,7 @@ mod tests {
             1,
             "no PossResend: a new order"
         );
-        app.on_logout(Now::default(), SessionId(0));
+        app.on_logout(Now::default(), SessionId(0), PeerLogout::NONE);
         assert_eq!(answer(&mut app, &again).unwrap().len(), 1);
     }
 

@@ -7,7 +7,7 @@ pub mod log;
 use clap::ValueEnum;
 use fixwire_lab::scenario::Echo;
 use fixwire_protocol::session::Config;
-use fixwire_protocol::{Application, Message, Mono, Now, Outbox, Refusal, SessionId};
+use fixwire_protocol::{Application, Message, Mono, Now, Outbox, PeerLogout, Refusal, SessionId};
 
 /// The name of an application on the command line.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, ValueEnum)]
@@ -61,12 +61,12 @@ impl Application for BuiltIn {
         }
     }
 
-    fn on_logon(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
-        self.get().on_logon(now, session, outbox);
+    fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
+        self.get().on_logon(now, session, logon, outbox);
     }
 
-    fn on_logout(&mut self, now: Now, session: SessionId) {
-        self.get().on_logout(now, session);
+    fn on_logout(&mut self, now: Now, session: SessionId, logout: PeerLogout<'_>) {
+        self.get().on_logout(now, session, logout);
     }
 
     fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {

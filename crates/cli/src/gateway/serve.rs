@@ -12,7 +12,7 @@ use fixwire_gateway::gateway::{Event, Listener, Reload};
 use fixwire_protocol::session::Config;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{
-    Application, Message, Mono, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
+    Application, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal, SessionId, Timestamp,
 };
 
 use crate::failure::Failure;
@@ -320,12 +320,12 @@ impl Application for Serving {
         self.gateway.on_logon_request(now, session, logon)
     }
 
-    fn on_logon(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
-        self.gateway.on_logon(now, session, outbox);
+    fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
+        self.gateway.on_logon(now, session, logon, outbox);
     }
 
-    fn on_logout(&mut self, now: Now, session: SessionId) {
-        self.gateway.on_logout(now, session);
+    fn on_logout(&mut self, now: Now, session: SessionId, logout: PeerLogout<'_>) {
+        self.gateway.on_logout(now, session, logout);
     }
 
     fn on_disconnect(
@@ -333,9 +333,11 @@ impl Application for Serving {
         now: Now,
         session: SessionId,
         parting: Parting,
+        logout: PeerLogout<'_>,
         outbox: &mut Outbox,
     ) {
-        self.gateway.on_disconnect(now, session, parting, outbox);
+        self.gateway
+            .on_disconnect(now, session, parting, logout, outbox);
     }
 
     fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {

@@ -84,7 +84,7 @@ impl Client {
 }
 
 impl Application for Client {
-    fn on_logon(&mut self, _: Now, session: SessionId, outbox: &mut Outbox) {
+    fn on_logon(&mut self, _: Now, session: SessionId, _: &Message<'_>, outbox: &mut Outbox) {
         self.next(session, outbox);
     }
 

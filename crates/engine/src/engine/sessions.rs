@@ -198,7 +198,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         self.record_restarts(now)?;
         // Nothing of what is written may wait for a header that has grown.
-        self.core.commit_sent(now)?;
+        self.core.commit_sent(now, &mut self.app)?;
         self.release(now)?;
         if routed {
             let target = Target::Session(index);
@@ -252,7 +252,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     fn record_restart(&mut self, now: Now, index: usize) -> Result<(), EngineError> {
         self.core.tell_reset(now, index, &mut self.app);
-        self.core.commit(now, index, Kind::Reset, None)?;
+        self.core
+            .commit(now, index, Kind::Reset, None, &mut self.app)?;
         self.release_if_full(now)
     }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::{Event, PeerText};
 use crate::schedule;
+use fixwire_protocol::AdminOutError;
 
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,6 +44,9 @@ impl fmt::Display for Event {
             Self::LogoutSent { text, .. } => write!(f, "sent Logout{}", Said(text)),
             Self::RejectReceived { reject, .. } => write!(f, "received {reject}"),
             Self::RejectSent { reject, .. } => write!(f, "sent {reject}"),
+            Self::FieldRefused {
+                msg_type, error, ..
+            } => write_refused(*msg_type, *error, f),
             Self::GapDetected { .. }
             | Self::GapAnnounced { .. }
             | Self::GapFilled { .. }
@@ -94,6 +98,15 @@ impl fmt::Display for Event {
                 write!(f, "{} not shown: {kind}", Counted(*events, "more event"))
             }
         }
+    }
+}
+
+/// The sentence about a field that the application may not write.
+fn write_refused(msg_type: char, error: AdminOutError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    write!(f, "35={msg_type} sent without ")?;
+    match error {
+        AdminOutError::NoRoom(_) => write!(f, "the fields of the application: {error}"),
+        _ => write!(f, "field {} of the application: {error}", error.tag()),
     }
 }
 

@@ -35,7 +35,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     self.commands.take_fields(fields, &mut body);
                     // One that does not fit is counted by the outbox.
                     let _ = body.finish();
-                    self.core.commit_sent(now)?;
+                    self.core.commit_sent(now, &mut self.app)?;
                     self.release_if_full(now)?;
                 }
                 Command::Request => self.answer_next(now)?,
@@ -85,7 +85,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return Ok(());
         };
         let verdict = line.session.log_out(now, text, &mut core.outbox);
-        core.commit(now, index, Kind::Sent, None)?;
+        core.commit(now, index, Kind::Sent, None, &mut self.app)?;
         core.note_due(index);
         if let Some(dialler) = &mut self.core.lines[index].dialler {
             if let State::Dialling(conn, _) = dialler.state() {
@@ -115,7 +115,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let verdict = line.session.reset(now, &mut core.outbox);
         debug_assert_eq!(verdict, Verdict::Handled, "a reset waits for its answer");
         core.tell_reset(now, index, &mut self.app);
-        core.commit(now, index, Kind::Reset, None)?;
+        core.commit(now, index, Kind::Reset, None, &mut self.app)?;
         core.note_due(index);
         Ok(())
     }
@@ -129,7 +129,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if !matches!(sent, Some(Ok(()))) {
             core.astray += 1;
         }
-        core.commit_sent(now)?;
+        core.commit_sent(now, &mut self.app)?;
         Ok(())
     }
 

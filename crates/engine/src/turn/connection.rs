@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use fixwire_protocol::session::{Reason, Verdict};
-use fixwire_protocol::{Application, Mono, Now, Parting, SessionId};
+use fixwire_protocol::{Application, Mono, Now, Parting, PeerLogout, SessionId};
 
 use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
@@ -42,7 +42,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         );
         let core = &mut self.core;
         let verdict = core.lines[session].session.connected(now, &mut core.outbox);
-        core.commit(now, session, Kind::Sent, None)?;
+        core.commit(now, session, Kind::Sent, None, &mut self.app)?;
         core.note_due(session);
         if let Verdict::Disconnect(reason) = verdict {
             return self.disconnect(now, session, Ending::Session(reason));
@@ -117,16 +117,20 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.raise_unfinished(now, session, next_in);
         self.core.lines[session].session.disconnected(now);
         self.core.tell_reset(now, session, &mut self.app);
-        self.core.commit(now, session, Kind::Reset, None)?;
+        self.core
+            .commit(now, session, Kind::Reset, None, &mut self.app)?;
+        let logout = std::mem::take(&mut self.core.lines[session].logout);
         if link.was_logged_on() {
-            self.app.on_logout(now, id);
+            let logout = (!logout.is_empty()).then(|| self.decoder.decode(&logout));
+            let logout = logout.as_ref().map_or(PeerLogout::NONE, PeerLogout::of);
+            self.app.on_logout(now, id, logout);
             let parting = match why {
                 Ending::Session(Reason::LoggedOut) => Parting::LoggedOut,
                 _ => Parting::Lost,
             };
             self.app
-                .on_disconnect(now, id, parting, &mut self.core.outbox);
-            self.core.commit_sent(now)?;
+                .on_disconnect(now, id, parting, logout, &mut self.core.outbox);
+            self.core.commit_sent(now, &mut self.app)?;
             self.core.raise(now, &Event::LoggedOut { session: id });
         }
         let detail = std::mem::take(&mut self.core.lines[session].detail);

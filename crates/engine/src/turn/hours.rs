@@ -38,7 +38,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             Step::Nothing => {}
             Step::LogOut => {
                 let verdict = line.session.log_out(now, CLOSING, &mut core.outbox);
-                core.commit(now, session, Kind::Sent, None)?;
+                core.commit(now, session, Kind::Sent, None, &mut self.app)?;
                 if let Verdict::Disconnect(reason) = verdict {
                     self.disconnect(now, session, Ending::Session(reason))?;
                 }
@@ -51,7 +51,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 // Neither a session that is down nor one that is settled ends by it.
                 let _: Verdict = line.session.reset(now, &mut core.outbox);
                 core.tell_reset(now, session, &mut self.app);
-                core.commit(now, session, kind, None)?;
+                core.commit(now, session, kind, None, &mut self.app)?;
                 let session = core.lines[session].session.id();
                 core.raise(now, &Event::NumbersRestarted { session });
             }

@@ -81,7 +81,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         if !self.core.outbox.is_empty() {
             work += 1;
-            self.core.commit_sent(now)?;
+            self.core.commit_sent(now, &mut self.app)?;
             self.release(now)?;
         }
         let unsent = self.core.astray + self.core.outbox.failures();

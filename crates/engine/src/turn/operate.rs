@@ -68,7 +68,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         answer: Sender<Result<(), OperationError>>,
     ) -> Result<(), EngineError> {
         // What an earlier command has written belongs to another record.
-        self.core.commit_sent(now)?;
+        self.core.commit_sent(now, &mut self.app)?;
         let done = match self.check_operation(session, &operation) {
             Err(why) => Err(why),
             Ok(line) => match operation {
@@ -182,7 +182,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 if !core.lines[index].session.test_peer(&mut core.outbox) {
                     return Ok(Err(OperationError::NotNow));
                 }
-                core.commit(now, index, Kind::Sent, None)?;
+                core.commit(now, index, Kind::Sent, None, &mut self.app)?;
                 core.note_due(index);
             }
             Operation::Send { msg_type, fields } => {
@@ -191,7 +191,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 body.encoded(&fields);
                 // One that does not fit is counted by the outbox.
                 let _ = body.finish();
-                self.core.commit_sent(now)?;
+                self.core.commit_sent(now, &mut self.app)?;
                 if self.core.astray + self.core.outbox.failures() > lost {
                     return Ok(Err(OperationError::NotSent));
                 }
@@ -227,7 +227,13 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let journal = line.journal;
         core.tell_reset(now, index, &mut self.app);
         let end = core.journal.end();
-        core.commit(now, index, Kind::Reset, Some(what.as_bytes()))?;
+        core.commit(
+            now,
+            index,
+            Kind::Reset,
+            Some(what.as_bytes()),
+            &mut self.app,
+        )?;
         if core.journal.end() == end {
             // They were so before.
             core.journal.note(now.wall, journal, &what)?;
@@ -252,7 +258,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if self.is_stopping() {
             return Ok(Err(OperationError::Stopping));
         }
-        self.core.commit_sent(now)?;
+        self.core.commit_sent(now, &mut self.app)?;
         let journal = self.core.journal.register(now.wall, OPERATORS)?;
         let what = format!("command {} by {by}", command.escape_ascii());
         self.note_operation(now, None, journal, what)?;
@@ -261,7 +267,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let done = self
             .app
             .on_command(now, command, &mut answer, &mut core.outbox);
-        core.commit_sent(now)?;
+        core.commit_sent(now, &mut self.app)?;
         self.secure()?;
         self.release_if_full(now)?;
         Ok(done.map(|()| answer).map_err(OperationError::Refused))

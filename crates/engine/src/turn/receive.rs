@@ -63,7 +63,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                             Pass::Never => {
                                 let bytes = self.inputs[session].unread();
                                 let message = self.decoder.decode(&bytes[skip..skip + len]);
-                                self.core.commit_ignored(now, session, &message)?;
+                                self.core
+                                    .commit_ignored(now, session, &message, &mut self.app)?;
                                 break Some(self.end_flood(now, session)?);
                             }
                         }
@@ -93,7 +94,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     let core = &mut self.core;
                     let state = &mut core.lines[session].session;
                     let verdict = state.garbled(now, &bytes[..skip], &mut core.outbox);
-                    core.commit(now, session, Kind::Sent, None)?;
+                    core.commit(now, session, Kind::Sent, None, &mut self.app)?;
                     self.inputs[session].consume(skip);
                     verdict
                 }
@@ -124,7 +125,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let state = &mut core.lines[session].session;
         // The verdict would be to wait for the answer; the connection ends at once.
         let _ = state.log_out(now, "Throttle limit exceeded", &mut core.outbox);
-        core.commit(now, session, Kind::Sent, None)?;
+        core.commit(now, session, Kind::Sent, None, &mut self.app)?;
         Ok(Ending::Throttled)
     }
 

@@ -47,7 +47,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if due.is_some_and(|due| due <= now.mono) && line.leaving().is_none() {
             let verdict = line.session.elapse(now, &mut core.outbox);
             core.note_end(session, verdict);
-            core.commit(now, session, Kind::Sent, None)?;
+            core.commit(now, session, Kind::Sent, None, &mut self.app)?;
             if let Some(ending) = self.follow(now, session, verdict)? {
                 self.part(now, session, ending)?;
             }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use fixwire::protocol::{
-    Application, BodyError, Decoder, Message, Mono, Now, Outbox, Parting, Refusal, SessionId, Tag,
-    Timestamp, tag,
+    AdminOut, Application, BodyError, Decoder, Message, Mono, Now, Outbox, Parting, PeerLogout,
+    Refusal, SessionId, Tag, Timestamp, tag,
 };
 
 /// What an application has heard, a line each: `message A` (its ClOrdID), `asked BOB` (Username of a
@@ -33,6 +33,9 @@ impl Heard {
 
 type OnMessage = dyn FnMut(SessionId, &Message<'_>, &mut Outbox) -> Result<(), Refusal> + Send;
 type OnLogonRequest = dyn FnMut(&str) -> Result<(), String> + Send;
+type OnAdminOut = dyn FnMut(SessionId, &mut AdminOut<'_>) + Send;
+type OnAdmin = dyn FnMut(SessionId, &Message<'_>, &mut Outbox) + Send;
+type OnLogout = dyn FnMut(&str, PeerLogout<'_>) + Send;
 type OnDisconnect = dyn FnMut(SessionId, Parting, &mut Outbox) + Send;
 type OnReset = dyn FnMut(SessionId, &mut Outbox) + Send;
 type Later = dyn FnOnce(&mut Outbox) + Send;
@@ -45,6 +48,10 @@ pub struct App {
     pub on_message: Box<OnMessage>,
     /// Takes the Username of a Logon that has one.
     pub on_logon_request: Box<OnLogonRequest>,
+    pub on_admin_out: Box<OnAdminOut>,
+    pub on_admin: Box<OnAdmin>,
+    /// Takes the name of the method, and the Logout that it is given.
+    pub on_logout: Box<OnLogout>,
     pub on_disconnect: Box<OnDisconnect>,
     pub on_reset: Box<OnReset>,
     /// To be done in the next turn.
@@ -68,6 +75,9 @@ impl App {
             keeps_notes: false,
             on_message: Box::new(on_message),
             on_logon_request: Box::new(|_| Ok(())),
+            on_admin_out: Box::new(|_, _| ()),
+            on_admin: Box::new(|_, _, _| ()),
+            on_logout: Box::new(|_, _| ()),
             on_disconnect: Box::new(|_, _, _| ()),
             on_reset: Box::new(|_, _| ()),
             later: Vec::new(),
@@ -131,11 +141,32 @@ impl Application for App {
         (self.on_logon_request)(&user)
     }
 
-    fn on_logon(&mut self, _: Now, session: SessionId, outbox: &mut Outbox) {
+    fn on_admin_out(&mut self, _: Now, session: SessionId, message: &mut AdminOut<'_>) {
+        (self.on_admin_out)(session, message);
+    }
+
+    fn on_admin(&mut self, _: Now, session: SessionId, it: &Message<'_>, outbox: &mut Outbox) {
+        (self.on_admin)(session, it, outbox);
+    }
+
+    fn on_logon(&mut self, _: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
+        assert_eq!(logon.msg_type(), b"A");
         self.hear(format!("logon {}", session.0), outbox);
     }
 
-    fn on_disconnect(&mut self, _: Now, session: SessionId, how: Parting, outbox: &mut Outbox) {
+    fn on_logout(&mut self, _: Now, _: SessionId, logout: PeerLogout<'_>) {
+        (self.on_logout)("on_logout", logout);
+    }
+
+    fn on_disconnect(
+        &mut self,
+        _: Now,
+        session: SessionId,
+        how: Parting,
+        logout: PeerLogout<'_>,
+        outbox: &mut Outbox,
+    ) {
+        (self.on_logout)("on_disconnect", logout);
         (self.on_disconnect)(session, how, outbox);
     }
 

@@ -18,8 +18,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use fixwire::journal::Disk;
 use fixwire::protocol::session::{BeginString, Config, Role};
 use fixwire::protocol::{
-    Application, Frame, Message, Now, Outbox, Precision, Refusal, SessionId, Stamp, Timestamp,
-    frame, tag,
+    Application, Frame, Message, Now, Outbox, PeerLogout, Precision, Refusal, SessionId, Stamp,
+    Timestamp, frame, tag,
 };
 use fixwire::{
     Connection, Durability, Engine, EngineConfig, EngineError, Event, Handle, Host, SessionConfig,
@@ -74,11 +74,11 @@ impl Application for Echo {
         Ok(())
     }
 
-    fn on_logon(&mut self, _now: Now, _session: SessionId, _outbox: &mut Outbox) {
+    fn on_logon(&mut self, _: Now, _: SessionId, _: &Message<'_>, _: &mut Outbox) {
         self.0.logons.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn on_logout(&mut self, _now: Now, _session: SessionId) {
+    fn on_logout(&mut self, _now: Now, _session: SessionId, _logout: PeerLogout<'_>) {
         self.0.logouts.fetch_add(1, Ordering::SeqCst);
     }
 }

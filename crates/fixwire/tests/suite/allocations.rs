@@ -1,4 +1,4 @@
-//! Orders over TCP, and not one allocation after the warm-up. The engine without its sockets is counted
+//! Orders and TestRequests over TCP, and not one allocation after the warm-up. The engine without its sockets is counted
 //! beside the benches.
 
 use std::sync::Arc;
@@ -27,6 +27,9 @@ fn orders_over_tcp_allocate_nothing_once_the_connection_stands() {
                 &format!("11={number}|55=LCOM1|54=1|38=1|40=2|44=200.0|"),
             );
             assert!(peer.receive().unwrap().contains("|35=8|"));
+            // The application may change each Heartbeat, and does not.
+            peer.send("1", "112=T|");
+            assert!(peer.receive().unwrap().contains("|35=0|"));
         }
     });
     let orders = |wanted: u64, engine: &mut Engine<Echo>| {

@@ -10,6 +10,7 @@ mod common;
 #[path = "../common/relay.rs"]
 mod relay;
 
+mod admin_messages;
 mod allocations;
 mod broken_lines;
 mod control;

@@ -8,32 +8,33 @@ use super::answer::plain;
 use super::{Core, Event, Gateway, Trouble};
 use crate::rules::{Facts, Happening, Outcome, Rules};
 
-impl Gateway {
-    /// Something has happened to a session, not to a message of it.
-    pub(super) fn happened(&mut self, happening: Happening, session: SessionId) {
-        let Self { rules, core, .. } = self;
-        let mut each = |outcome: Outcome<'_>| core.simple(rules, outcome);
-        rules.happened(happening, session.0 as usize, &mut each);
-    }
+/// What a connection that breaks says.
+const SILENT_LOGOUT: &[u8] = b"35=5\x01";
 
-    /// Whether rules let a peer log on; the text of the Logout when they do not.
-    pub(super) fn asked_to_log_on(
+impl Gateway {
+    /// Something has happened to a session, whose peer has said so with this message; without one there is
+    /// a Logout that says nothing. The text of a reject, if that is what is to be done.
+    pub(super) fn happened(
         &mut self,
+        happening: Happening,
         now: Now,
         session: SessionId,
-        logon: &Message<'_>,
-    ) -> Result<(), String> {
+        message: Option<&Message<'_>>,
+    ) -> Option<String> {
         let Self {
             rules,
             scratch,
             active,
             core,
+            decoder,
             ..
         } = self;
-        let mut answer = Ok(());
+        let silent = decoder.decode(SILENT_LOGOUT);
+        let message = message.unwrap_or(&silent);
+        let mut rejected = None;
         let mut each = |outcome: Outcome<'_>| match outcome {
-            Outcome::Reject { text, .. } if answer.is_ok() => {
-                answer = Err(String::from_utf8_lossy(plain(text)).into_owned());
+            Outcome::Reject { text, .. } if rejected.is_none() => {
+                rejected = Some(String::from_utf8_lossy(plain(text)).into_owned());
             }
             // A condition that cannot be told does not hold, and a door stays open that was to be shut.
             Outcome::Untold { rule, failure } => {
@@ -41,7 +42,7 @@ impl Gateway {
                 core.counters.troubles += 1;
                 (core.listener)(Event::Trouble {
                     from: session,
-                    message: *logon,
+                    message: *message,
                     rule: rules.name(rule),
                     trouble: Trouble::Untold(failure),
                 });
@@ -53,9 +54,9 @@ impl Gateway {
             active,
             remembered: &[],
         };
-        let (way, happening) = ((session.0 as usize, &[][..]), Happening::LogonRequest);
-        rules.happened_to(happening, scratch, logon, way, &facts, &mut each);
-        answer
+        let way = (session.0 as usize, &[][..]);
+        rules.happened_to(happening, scratch, message, way, &facts, &mut each);
+        rejected
     }
 }
 

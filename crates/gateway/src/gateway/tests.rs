@@ -30,7 +30,7 @@ use std::vec::Vec;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{
-    Application, Decoder, Mono, Now, Outbox, Parting, Refusal, SessionId, Timestamp,
+    Application, Decoder, Mono, Now, Outbox, Parting, PeerLogout, Refusal, SessionId, Timestamp,
 };
 
 use super::{Event, Gateway, GatewayContext, GatewaySession};
@@ -198,17 +198,35 @@ impl Rig {
 
     fn log_on(&mut self, name: &str) {
         let (now, id) = (self.now(), self.id(name));
-        self.gateway.on_logon(now, id, &mut self.outbox);
+        let bytes = message(self.version(name), name, "35=A|98=0|108=30|");
+        let mut decoder = Decoder::with_capacity(64);
+        let logon = decoder.decode(&bytes);
+        self.gateway.on_logon(now, id, &logon, &mut self.outbox);
         self.collect();
     }
 
     fn lose(&mut self, name: &str) {
+        self.part(name, Parting::Lost, PeerLogout::NONE);
+    }
+
+    /// The peer logs out with this text.
+    fn log_out(&mut self, name: &str, text: &str) {
+        let bytes = message(self.version(name), name, &format!("35=5|58={text}|"));
+        let mut decoder = Decoder::with_capacity(64);
+        let logout = decoder.decode(&bytes);
+        self.part(name, Parting::LoggedOut, PeerLogout::of(&logout));
+    }
+
+    fn part(&mut self, name: &str, parting: Parting, logout: PeerLogout<'_>) {
         let (now, id) = (self.now(), self.id(name));
-        self.gateway.on_logout(now, id);
-        let parting = Parting::Lost;
+        self.gateway.on_logout(now, id, logout);
         self.gateway
-            .on_disconnect(now, id, parting, &mut self.outbox);
+            .on_disconnect(now, id, parting, logout, &mut self.outbox);
         self.collect();
+    }
+
+    fn version(&self, name: &str) -> Version {
+        self.sessions[self.id(name).0 as usize].1
     }
 
     fn set_hours(&mut self, name: &str, open: bool) {

@@ -4,9 +4,7 @@ use alloc::format;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::change::Piece;
 use super::compile::Compiler;
-use super::compile_action::Step;
 use super::file::EventEntry;
 use super::problem::{Problem, nearest};
 use super::rule::Rule;
@@ -29,11 +27,11 @@ const EVENTS: [(&str, Happening); 8] = [
 pub enum Happening {
     /// Its peer asks to log on; the Logon is the message of the event.
     LogonRequest,
-    /// The session has logged on.
+    /// The session has logged on; the peer's Logon is the message of the event.
     Logon,
-    /// It has logged out.
+    /// It has logged out; the peer's Logout is the message of the event, or one without fields.
     Logout,
-    /// Its connection has ended, after a logout or without one.
+    /// Its connection has ended, after a logout or without one; the message is that of the logout.
     Disconnect,
     /// A message from it did not get where it should.
     Undelivered,
@@ -46,13 +44,7 @@ pub enum Happening {
 }
 
 impl Happening {
-    /// Whether there is a message, whose fields may be asked for, changed and sent.
-    #[must_use]
-    pub fn has_message(self) -> bool {
-        !matches!(self, Self::Logon | Self::Logout | Self::Disconnect)
-    }
-
-    /// Whether that message may go somewhere.
+    /// Whether the message of the event may go somewhere.
     fn may_be_sent(self) -> bool {
         matches!(self, Self::Undelivered | Self::Failed)
     }
@@ -90,11 +82,6 @@ impl Compiler<'_, '_, '_> {
             self.errors
                 .add(event.offset(0), Problem::Never { why }, None);
         }
-        if let Some(when) = entry.when.as_ref().filter(|_| !happening.has_message()) {
-            let why = "it has no message that a condition could ask";
-            self.errors
-                .add(when.offset(0), Problem::NotForEvent(why), None);
-        }
         let test = self.when(entry.when.as_ref(), &sessions);
         let actions = self.actions(&entry.actions);
         let mut steps = Vec::new();
@@ -105,18 +92,7 @@ impl Compiler<'_, '_, '_> {
                 continue;
             }
             let mut here = self.here(text, &sessions);
-            let Some(step) = self.step(&mut here, action) else {
-                continue;
-            };
-            if let Step::Notify(pieces) = &step
-                && !happening.has_message()
-                && pieces.iter().any(|piece| matches!(piece, Piece::Field(_)))
-            {
-                let why = "it has no message with fields";
-                self.errors
-                    .add(text.offset(0), Problem::NotForEvent(why), None);
-            }
-            steps.push(step);
+            steps.extend(self.step(&mut here, action));
         }
         let unnamed = format!("on {}", at + 1);
         let name = entry.name.as_ref();
@@ -132,9 +108,6 @@ impl Compiler<'_, '_, '_> {
 fn refused(happening: Happening, action: &Action) -> Option<&'static str> {
     match action {
         Action::Count(_) | Action::Notify(_) | Action::Connect(_) | Action::Disconnect(_) => None,
-        _ if !happening.has_message() => {
-            Some("it has no message: it can count, notify, connect and disconnect")
-        }
         Action::Reject(..) if happening == Happening::LogonRequest => None,
         _ if happening == Happening::LogonRequest => {
             Some("it is not logged on: it can reject, count, notify, connect and disconnect")

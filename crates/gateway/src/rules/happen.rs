@@ -4,13 +4,12 @@ use core::cell::Cell;
 
 use fixwire_protocol::Message;
 
+use super::Rules;
 use super::change::Failure;
-use super::compile_action::Step;
 use super::compile_event::{Happening, On};
 use super::condition::{Facts, World};
 use super::evaluate::{Outcome, Run, Scratch};
 use super::fields::View;
-use super::{Rules, change};
 
 impl Rules {
     fn events_of(
@@ -24,31 +23,8 @@ impl Rules {
         })
     }
 
-    /// Hands out what is to be done when a session logs on, logs out or is disconnected.
-    pub fn happened(
-        &self,
-        happening: Happening,
-        session: usize,
-        out: &mut impl FnMut(Outcome<'_>),
-    ) {
-        for (rule, on) in self.events_of(happening, session) {
-            for step in &on.rule.steps {
-                match step {
-                    // Its one piece is a text.
-                    Step::Notify(pieces) => {
-                        for piece in pieces {
-                            if let change::Piece::Text(text) = piece {
-                                out(Outcome::Notify { rule, text });
-                            }
-                        }
-                    }
-                    _ => step.simple(rule).into_iter().for_each(&mut *out),
-                }
-            }
-        }
-    }
-
-    /// Hands out what is to be done when this happens to a message from a session, on its way to some.
+    /// Hands out what is to be done when this happens to a message from a session, on its way to some, or
+    /// to the session, whose peer has said it so.
     /// Each `[[on]]` that fits works on fields of its own, which begin as the message came.
     pub fn happened_to(
         &self,

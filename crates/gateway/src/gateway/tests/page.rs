@@ -56,6 +56,8 @@ fn every_example_comes_true() {
                 rig.lose(name);
             } else if let Some(name) = line.strip_suffix(" is back") {
                 rig.log_on(name);
+            } else if let Some((name, text)) = line.split_once(" logs out: ") {
+                rig.log_out(name, text);
             } else if *line == "the gateway restarts" {
                 let mut next = Rig::of(&file.join("\n"), &SESSIONS);
                 next.replay(&rig.notes);

@@ -60,10 +60,6 @@ fn mistakes_are_named_with_their_line() {
             "6:1: unknown key 'from'",
         ),
         (
-            "event = 'logon'\nsession = ['ALPHA']\nwhen = 'active(VENUE)'\ndo = ['count x']\n",
-            "7:9: not for this event: it has no message that a condition could ask",
-        ),
-        (
             "event = 'failed'\nsession = ['BETA1']\ndo = ['count x']\n",
             "5:10: this can never hold: no rule is for messages of these sessions",
         ),
@@ -76,14 +72,13 @@ fn mistakes_are_named_with_their_line() {
             "7:18: unknown session 'VENEU' (did you mean 'VENUE'?)",
         ),
         (
-            "event = 'logout'\nsession = ['ALPHA']\nwhen = 'target = VENUE'\ndo = ['count x']\n",
-            "7:9: not for this event: it has no message that a condition could ask",
+            "event = 'logout'\nsession = ['ALPHA']\nwhen = 'Txt contains \"x\"'\ndo = ['count x']\n",
+            "7:9: unknown field 'Txt' (did you mean 'Text'?)",
         ),
     ] {
         assert_eq!(errors(on), [wanted], "{on}");
     }
-    let none =
-        "7:8: not for this event: it has no message: it can count, notify, connect and disconnect";
+    let none = "7:8: not for this event: its message goes nowhere: it can count, notify, connect and disconnect";
     for (event, action, wanted) in [
         ("logon", "send VENUE", none),
         (
@@ -92,11 +87,6 @@ fn mistakes_are_named_with_their_line() {
             "7:7: nothing is sent after this change, so it is lost",
         ),
         ("disconnect", "reject \"x\"", none),
-        (
-            "logon",
-            "notify \"${Text}\"",
-            "7:8: not for this event: it has no message with fields",
-        ),
         (
             "logon",
             "connect VENEU",

@@ -235,7 +235,6 @@ fn events_with_a_message_may_remember() {
     };
     let all = "'forget', 'remember Text', 'try recall Text', 'send AUDIT'";
     assert_eq!(on("failed", all), Vec::<String>::new());
-    let none =
-        "not for this event: it has no message: it can count, notify, connect and disconnect";
+    let none = "not for this event: its message goes nowhere: it can count, notify, connect and disconnect";
     assert_eq!(on("logon", "'forget'"), [std::format!("10:8: {none}")]);
 }

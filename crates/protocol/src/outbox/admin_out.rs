@@ -1,0 +1,468 @@
+//! An admin message on its way out, while the application may still change it.
+//!
+//! The fields are changed in a copy, which takes the place of what the session wrote when all is done: a
+//! message that would not fit leaves as the session wrote it.
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::ops::Range;
+
+use zeroize::Zeroize;
+
+use super::{HeaderTemplate, Outbox, SLACK, State};
+use crate::decode::DATA_PAIRS;
+use crate::put::digits;
+use crate::repeat::{field_at, in_header};
+use crate::{SOH, Tag, tag, value};
+
+/// The largest tag that a message may have: nine digits.
+const MAX_TAG: Tag = 999_999_999;
+/// Refusals of one message that are kept for the operator.
+const MAX_REFUSALS: usize = 16;
+
+/// An admin message (MsgType 0 to 5 or A) that is about to be sent: its header as it will be written, and
+/// its fields, which the application may add to and change. The session's own it may not: those of header and
+/// trailer, the fields that move or reset sequence numbers, those that name other messages, and in a Logon
+/// what the session acts by. A field that is refused leaves the others as they are.
+pub struct AdminOut<'a> {
+    header: &'a HeaderTemplate,
+    msg_type: &'a [u8],
+    seq: u64,
+    seq_text: &'a [u8],
+    sending_time: &'a [u8],
+    /// The fields that the session wrote.
+    written: &'a [u8],
+    edit: &'a mut Edit,
+    /// Bytes by which it may grow.
+    room: usize,
+}
+
+/// The fields of one message while they are changed. Takes no memory until something is.
+#[derive(Default)]
+pub(super) struct Edit {
+    fields: Vec<u8>,
+    is_changed: bool,
+    lacks_room: bool,
+    /// Length and data fields that [`DATA_PAIRS`] does not have.
+    pairs: Vec<(Tag, Tag)>,
+    refused: Vec<AdminOutError>,
+}
+
+impl fmt::Debug for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What is added to a Logon may be a secret.
+        f.debug_struct("Edit").finish_non_exhaustive()
+    }
+}
+
+impl AdminOut<'_> {
+    /// MsgType(35).
+    #[must_use]
+    pub fn msg_type(&self) -> &[u8] {
+        self.msg_type
+    }
+
+    /// MsgSeqNum(34) that it gets.
+    #[must_use]
+    pub fn seq_num(&self) -> u64 {
+        self.seq
+    }
+
+    /// SendingTime(52) as it will be written, for example `20260821-13:30:00.123`.
+    #[must_use]
+    pub fn sending_time(&self) -> &[u8] {
+        self.sending_time
+    }
+
+    /// BeginString(8).
+    #[must_use]
+    pub fn begin_string(&self) -> &[u8] {
+        self.header.begin_string()
+    }
+
+    /// SenderCompID(49).
+    #[must_use]
+    pub fn sender_comp_id(&self) -> &[u8] {
+        self.header.sender_comp_id()
+    }
+
+    /// TargetCompID(56).
+    #[must_use]
+    pub fn target_comp_id(&self) -> &[u8] {
+        self.get(tag::TARGET_COMP_ID).unwrap_or_default()
+    }
+
+    /// The value of a field: of the header, SenderSubID(50) and the like included, or the first one of the
+    /// body, as it stands now. BodyLength(9) and CheckSum(10) are not known yet.
+    #[must_use]
+    pub fn get(&self, tag: Tag) -> Option<&[u8]> {
+        match tag {
+            tag::BEGIN_STRING => Some(self.begin_string()),
+            tag::MSG_TYPE => Some(self.msg_type),
+            tag::MSG_SEQ_NUM => Some(self.seq_text),
+            tag::SENDER_COMP_ID => Some(self.sender_comp_id()),
+            tag::SENDING_TIME => Some(self.sending_time),
+            _ => {
+                // It begins with the SOH behind SendingTime.
+                let header = self.header.target.get(1..).unwrap_or_default();
+                value_of(header, &[], tag).or_else(|| value_of(self.fields(), self.pairs(), tag))
+            }
+        }
+    }
+
+    /// Writes a field: in place of the first one with this tag, or behind all others. With the tag of a data
+    /// field it is [`data`](Self::data).
+    ///
+    /// # Errors
+    ///
+    /// [`AdminOutError`], which is reported as an event too; the message then has not this field, and has the
+    /// others.
+    pub fn set(&mut self, tag: Tag, value: &[u8]) -> Result<(), AdminOutError> {
+        if let Some((length_tag, _)) = self.pair_of(|(_, data)| data == tag) {
+            return self.data(length_tag, tag, value);
+        }
+        let is_length = self.pair_of(|(length, _)| length == tag).is_some();
+        let done = if is_length {
+            Err(AdminOutError::LengthAlone(tag))
+        } else if value.contains(&SOH) {
+            Err(AdminOutError::Value(tag))
+        } else {
+            self.check(tag, value)
+        };
+        let done = done.and_then(|()| {
+            let mut field = Vec::with_capacity(value.len() + 12);
+            append(&mut field, tag, value);
+            let old = find(self.fields(), self.pairs(), tag);
+            self.replace(tag, field, old.map(|old| old.whole), None)
+        });
+        self.note(done)
+    }
+
+    /// Writes a data field, which may hold SOH, with the field of its length right before it; in place of
+    /// those that are there, or behind all others.
+    ///
+    /// # Errors
+    ///
+    /// [`AdminOutError`], as [`set`](Self::set).
+    pub fn data(
+        &mut self,
+        length_tag: Tag,
+        data_tag: Tag,
+        data: &[u8],
+    ) -> Result<(), AdminOutError> {
+        let done = match length_tag == data_tag {
+            true => Err(AdminOutError::Tag(data_tag)),
+            false => self.check(data_tag, data),
+        };
+        let done = done.and_then(|()| self.check(length_tag, b"1"));
+        let done = done.and_then(|()| self.put_data(length_tag, data_tag, data));
+        self.note(done)
+    }
+
+    fn put_data(
+        &mut self,
+        length_tag: Tag,
+        data_tag: Tag,
+        data: &[u8],
+    ) -> Result<(), AdminOutError> {
+        let mut fields = Vec::with_capacity(data.len() + 44);
+        let mut length = [0; 20];
+        append(
+            &mut fields,
+            length_tag,
+            digits(data.len() as u64, &mut length),
+        );
+        append(&mut fields, data_tag, data);
+        let [length, old] = [length_tag, data_tag]
+            .map(|tag| find(self.fields(), self.pairs(), tag).map(|old| old.whole));
+        self.replace(data_tag, fields, length, old)?;
+        let pair = (length_tag, data_tag);
+        if !DATA_PAIRS.contains(&pair) && !self.edit.pairs.contains(&pair) {
+            self.edit.pairs.push(pair);
+        }
+        Ok(())
+    }
+
+    /// The fields that were refused, at most 16 of them.
+    #[must_use]
+    pub fn refused(&self) -> &[AdminOutError] {
+        &self.edit.refused
+    }
+
+    /// Whether fields were written.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.edit.is_changed && !self.edit.lacks_room
+    }
+
+    fn fields(&self) -> &[u8] {
+        match self.edit.is_changed {
+            true => &self.edit.fields,
+            false => self.written,
+        }
+    }
+
+    fn pairs(&self) -> &[(Tag, Tag)] {
+        &self.edit.pairs
+    }
+
+    fn pair_of(&self, is: impl Fn((Tag, Tag)) -> bool) -> Option<(Tag, Tag)> {
+        let pairs = DATA_PAIRS.iter().chain(&self.edit.pairs);
+        pairs.copied().find(|pair| is(*pair))
+    }
+
+    /// Whether the application may write this field.
+    fn check(&self, tag: Tag, value: &[u8]) -> Result<(), AdminOutError> {
+        if tag == 0 || tag > MAX_TAG {
+            return Err(AdminOutError::Tag(tag));
+        }
+        if is_own(self.msg_type, tag) {
+            return Err(AdminOutError::OwnField(tag));
+        }
+        match value.is_empty() {
+            true => Err(AdminOutError::Value(tag)),
+            false => Ok(()),
+        }
+    }
+
+    /// Puts fields in place of one or two old ones, or behind all others.
+    fn replace(
+        &mut self,
+        tag: Tag,
+        mut new: Vec<u8>,
+        first: Option<Range<usize>>,
+        second: Option<Range<usize>>,
+    ) -> Result<(), AdminOutError> {
+        let fields = self.fields();
+        let old = [first.clone(), second.clone()].into_iter().flatten();
+        let removed: usize = old.map(|old| old.len()).sum();
+        let len = fields.len() - removed + new.len();
+        if self.edit.lacks_room || len > self.written.len() + self.room {
+            self.edit.lacks_room = true;
+            new.zeroize();
+            return Err(AdminOutError::NoRoom(tag));
+        }
+        if !self.edit.is_changed {
+            self.edit.is_changed = true;
+            self.edit.fields.extend_from_slice(self.written);
+        }
+        let fields = &mut self.edit.fields;
+        let (mut low, mut high) = (first, second);
+        if let (Some(one), Some(other)) = (&low, &high)
+            && other.start < one.start
+        {
+            core::mem::swap(&mut low, &mut high);
+        }
+        // From behind, so that what is in front stays where it is.
+        if let (Some(_), Some(high)) = (&low, &high) {
+            fields.drain(high.clone());
+        }
+        let end = fields.len();
+        let at = low.or(high).unwrap_or(end..end);
+        fields.splice(at, new.iter().copied());
+        new.zeroize();
+        Ok(())
+    }
+
+    fn note(&mut self, done: Result<(), AdminOutError>) -> Result<(), AdminOutError> {
+        if let Err(error) = done
+            && self.edit.refused.len() < MAX_REFUSALS
+        {
+            self.edit.refused.push(error);
+        }
+        done
+    }
+}
+
+impl fmt::Debug for AdminOut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Other fields may be secrets.
+        f.debug_struct("AdminOut")
+            .field("msg_type", &self.msg_type.escape_ascii())
+            .field("seq", &self.seq)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HeaderTemplate {
+    fn begin_string(&self) -> &[u8] {
+        let end = self.begin.len().saturating_sub(b"|9=".len());
+        self.begin.get(b"8=".len()..end).unwrap_or_default()
+    }
+
+    fn sender_comp_id(&self) -> &[u8] {
+        let end = self.sender.len().saturating_sub(b"|52=".len());
+        self.sender.get(b"|49=".len()..end).unwrap_or_default()
+    }
+}
+
+impl Outbox {
+    /// Lets `change` change the fields of an admin message before [`Outbox::seal`] gives it this header.
+    /// Does nothing with a message that is repeated as it was.
+    pub fn change_admin(
+        &mut self,
+        index: usize,
+        header: &HeaderTemplate,
+        seq: u64,
+        sending_time: &[u8],
+        change: impl FnOnce(&mut AdminOut<'_>),
+    ) {
+        let (buffer, edit) = (&self.buffer, &mut self.edit);
+        let entry = &self.entries[index];
+        if entry.state != State::Body {
+            return;
+        }
+        let written = entry.start..entry.end;
+        let mut text = [0; 20];
+        let mut message = AdminOut {
+            header,
+            msg_type: entry.msg_type(),
+            seq,
+            seq_text: digits(seq, &mut text),
+            sending_time,
+            written: &buffer[written.clone()],
+            edit,
+            room: buffer.len() - SLACK - self.at,
+        };
+        change(&mut message);
+        if message.is_changed() {
+            self.put_changed(index, written);
+        }
+        if self.edit.is_changed || !self.edit.refused.is_empty() {
+            self.edit.clear();
+        }
+    }
+
+    /// Puts the changed fields in place of those that were written; what stands behind them moves.
+    #[cold]
+    fn put_changed(&mut self, index: usize, written: Range<usize>) {
+        let fields = &self.edit.fields;
+        let more = fields.len().saturating_sub(written.len());
+        if more > 0 {
+            self.buffer
+                .copy_within(written.end..self.at, written.end + more);
+            for entry in &mut self.entries[index + 1..] {
+                if entry.state != State::Discarded {
+                    entry.start += more;
+                    entry.end += more;
+                }
+            }
+            self.at += more;
+        }
+        let end = written.start + fields.len();
+        self.buffer[written.start..end].copy_from_slice(fields);
+        self.entries[index].end = end;
+    }
+}
+
+impl Edit {
+    #[cold]
+    fn clear(&mut self) {
+        self.fields.zeroize();
+        self.pairs.clear();
+        self.refused.clear();
+        (self.is_changed, self.lacks_room) = (false, false);
+    }
+}
+
+/// Why a field of the application is not in an admin message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum AdminOutError {
+    /// The session writes this field itself, or acts by it.
+    OwnField(Tag),
+    /// The value of this field is empty, or holds SOH and the field is no data field.
+    Value(Tag),
+    /// This is the length of a data field: [`AdminOut::data`] writes both.
+    LengthAlone(Tag),
+    /// No field can have this tag.
+    Tag(Tag),
+    /// There is no room for this field in the outbox: the message leaves as the session wrote it.
+    NoRoom(Tag),
+}
+
+impl AdminOutError {
+    /// The tag of the field.
+    #[must_use]
+    pub fn tag(self) -> Tag {
+        match self {
+            Self::OwnField(tag)
+            | Self::Value(tag)
+            | Self::LengthAlone(tag)
+            | Self::Tag(tag)
+            | Self::NoRoom(tag) => tag,
+        }
+    }
+}
+
+impl fmt::Display for AdminOutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OwnField(tag) => write!(f, "field {tag} belongs to the session"),
+            Self::Value(tag) => write!(f, "the value of field {tag} is empty or contains SOH"),
+            Self::LengthAlone(tag) => {
+                write!(
+                    f,
+                    "field {tag} is the length of a data field: write both with data()"
+                )
+            }
+            Self::Tag(tag) => write!(f, "{tag} is not a tag"),
+            Self::NoRoom(tag) => write!(f, "no room in the outbox for field {tag}"),
+        }
+    }
+}
+
+impl core::error::Error for AdminOutError {}
+
+/// Whether the session writes this field of its messages, or acts by it.
+fn is_own(msg_type: &[u8], tag: Tag) -> bool {
+    let trailer = matches!(tag, 10 | 89 | 93);
+    let header = matches!(tag, 8 | 9 | 35 | 43 | 52 | 90 | 122 | 212) || in_header(tag);
+    let sequence = matches!(tag, 7 | 16 | 36 | 45 | 112 | 123 | 141);
+    let terms = msg_type == b"A" && matches!(tag, 98 | 108 | 789 | 1137);
+    trailer || header || sequence || terms
+}
+
+fn append(fields: &mut Vec<u8>, tag: Tag, value: &[u8]) {
+    let mut text = [0; 20];
+    fields.extend_from_slice(digits(u64::from(tag), &mut text));
+    fields.push(b'=');
+    fields.extend_from_slice(value);
+    fields.push(SOH);
+}
+
+/// Where a field stands, with its tag and SOH, and its value.
+struct Found {
+    whole: Range<usize>,
+    value: Range<usize>,
+}
+
+/// The first field with this tag; the value of a data field has the length that stands before it.
+fn find(fields: &[u8], more: &[(Tag, Tag)], tag: Tag) -> Option<Found> {
+    let mut at = 0;
+    let mut length: Option<(Tag, u64)> = None;
+    while at < fields.len() {
+        let by_length = length.take().and_then(|(data, len)| {
+            let found = field_at(fields, at, Some(len));
+            found.filter(|(tag, _)| *tag == data)
+        });
+        let (found, value) = by_length.or_else(|| field_at(fields, at, None))?;
+        let whole = at..value.end + 1;
+        if found == tag {
+            return Some(Found { whole, value });
+        }
+        let mut pairs = DATA_PAIRS.iter().chain(more);
+        length = pairs
+            .find(|(length, _)| *length == found)
+            .and_then(|(_, data)| Some((*data, value::uint(&fields[value]).ok()?)));
+        at = whole.end;
+    }
+    None
+}
+
+fn value_of<'f>(fields: &'f [u8], more: &[(Tag, Tag)], tag: Tag) -> Option<&'f [u8]> {
+    find(fields, more, tag).map(|found| &fields[found.value])
+}
+
+#[cfg(test)]
+mod tests;
