@@ -422,22 +422,22 @@ impl<D: Disk> Core<D> {
         now: Now,
         app: &mut impl Application,
     ) -> Result<(), JournalError> {
-        let Some(first) = self.outbox.entries().get(self.outbox.unsealed().start) else {
+        let new = &self.outbox.entries()[self.outbox.unsealed()];
+        if new.is_empty() {
             return Ok(());
-        };
-        // The record is about the session of the first message, or any when there is no such session.
-        let session = match first.session.0 as usize {
-            session if session < self.lines.len() => session,
-            _ if self.lines.is_empty() => {
-                for index in self.outbox.unsealed() {
-                    self.outbox.discard(index);
-                    self.astray += 1;
-                }
-                return Ok(());
+        }
+        // The record is about the session of the first message that is for one.
+        let sessions = new.iter().map(|entry| entry.session.0 as usize);
+        match sessions.into_iter().find(|at| *at < self.lines.len()) {
+            Some(session) => self.commit(now, session, Kind::Sent, None, app),
+            None => {
+                let Self {
+                    journal, outbox, ..
+                } = self;
+                self.astray += self.notes.keep_alone(now, journal, outbox)?;
+                Ok(())
             }
-            _ => 0,
-        };
-        self.commit(now, session, Kind::Sent, None, app)
+        }
     }
 }
 

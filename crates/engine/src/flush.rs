@@ -1,5 +1,4 @@
-//! What is committed leaves: one write for each row of messages of a session, the rest when its socket takes
-//! more.
+//! What is committed leaves: one write for all messages of a session, the rest when its socket takes more.
 
 use std::ops::Range;
 
@@ -25,16 +24,20 @@ impl<D: Disk> Core<D> {
         count >= self.full_messages || self.outbox.bytes(0..count).len() >= self.full_bytes
     }
 
-    /// Writes what is committed: one write for each row of messages of one session. Connections that
+    /// Writes what is committed: one write for all messages of a session, in their order. Connections that
     /// fail stand in [`Core::failed`] after it.
     #[inline]
     pub(crate) fn flush(&mut self, host: &mut impl Host) -> Result<(), JournalError> {
-        let count = self.outbox.entries().len();
+        let mut count = self.outbox.entries().len();
         if count == 0 {
             return Ok(());
         }
         if self.sync_first && !leaves_out_sync(&self.lines, self.flushes) {
             self.journal.sync(self.journal.end())?;
+        }
+        if count > 2 && self.is_mixed() {
+            self.outbox.gather();
+            count = self.outbox.entries().len();
         }
         let mut start = 0;
         while start < count {
@@ -50,6 +53,14 @@ impl<D: Disk> Core<D> {
         self.outbox.clear();
         self.flushes += 1;
         Ok(())
+    }
+
+    /// Messages of several sessions, or notes, are in the outbox.
+    fn is_mixed(&self) -> bool {
+        let entries = self.outbox.entries();
+        entries
+            .iter()
+            .any(|entry| entry.session != entries[0].session)
     }
 
     /// A session that has ended has messages and a Logout that its socket has not taken yet: as many

@@ -5,7 +5,10 @@ use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Now, Outbox, Timestamp};
 
 use crate::canary::{self, Fault};
-use crate::journal::{Disk, Effect, Journal, JournalError, JournalId, NOTES, Stored};
+use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, Kind, NOTES, Stored};
+
+/// Room for what stands in front of a note: `52=`, its time, SOH.
+pub(crate) const NOTE_ROOM: usize = Stamp::MAX + 4;
 
 /// The row, and the number of the next note.
 pub(crate) struct Notes {
@@ -56,6 +59,41 @@ impl Notes {
         outbox.seal_note(index, self.next, time);
         self.next += 1;
         Ok(())
+    }
+
+    /// Keeps notes that were written for no message, and beside none; what else stands in the outbox is for no
+    /// session, and is discarded. Answers how much that is.
+    pub(crate) fn keep_alone<D: Disk>(
+        &mut self,
+        now: Now,
+        journal: &mut Journal<D>,
+        outbox: &mut Outbox,
+    ) -> Result<u64, JournalError> {
+        let new = outbox.unsealed();
+        let mut astray = 0;
+        for index in new.clone() {
+            if outbox.entries()[index].is_note() {
+                self.seal(now, journal, outbox, index)?;
+            } else {
+                outbox.discard(index);
+                astray += 1;
+            }
+        }
+        if let Some(session) = self.id {
+            let cause = Cause {
+                session,
+                kind: Kind::Sent,
+                inbound: None,
+                next_in: 1,
+                next_out: self.next,
+                epoch: 0,
+            };
+            let outbox = &*outbox;
+            let kept = new.filter(|index| !outbox.entries()[*index].is_discarded());
+            let effects = kept.filter_map(|index| self.effect(outbox, index));
+            journal.append(now.wall, cause, effects)?;
+        }
+        Ok(astray)
     }
 
     /// A sealed note for the journal.

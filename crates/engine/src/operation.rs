@@ -36,11 +36,26 @@ impl Operator {
 impl fmt::Display for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { who, why } = self;
-        write!(f, "{}", who.escape_debug())?;
+        write!(f, "{}", OneLine(who))?;
         match why.is_empty() {
             true => Ok(()),
-            false => write!(f, ": {}", why.escape_debug()),
+            false => write!(f, ": {}", OneLine(why)),
         }
+    }
+}
+
+/// Text that stays on its line, and that a terminal does not act on.
+struct OneLine<'a>(&'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars() {
+            match c {
+                '\'' | '"' => fmt::Write::write_char(f, c)?,
+                _ => write!(f, "{}", c.escape_debug())?,
+            }
+        }
+        Ok(())
     }
 }
 

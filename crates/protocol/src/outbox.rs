@@ -23,6 +23,7 @@ use crate::{SOH, SessionId, Tag};
 mod admin_out;
 mod again;
 mod body;
+mod gather;
 mod note;
 
 pub use admin_out::{AdminOut, AdminOutError};
@@ -164,6 +165,8 @@ impl HeaderTemplate {
 #[derive(Debug)]
 pub struct Outbox {
     buffer: Vec<u8>,
+    /// Where messages are put in another order; as long as `buffer`, or empty.
+    gathered: Vec<u8>,
     entries: Vec<Entry>,
     messages: usize,
     header_room: usize,
@@ -184,6 +187,7 @@ impl Outbox {
     pub fn new(bytes: usize, messages: usize, header_room: usize) -> Self {
         Self {
             buffer: vec![0; bytes + RESERVE + SLACK],
+            gathered: Vec::new(),
             entries: Vec::with_capacity(messages + RESERVE_MESSAGES),
             messages,
             header_room,

@@ -29,7 +29,7 @@ use crate::journal::{
 use crate::line::Line;
 use crate::lobby::{Lobby, Target};
 use crate::log::{Feed, FeedStart};
-use crate::notes::Notes;
+use crate::notes::{NOTE_ROOM, Notes};
 use crate::timers::Timers;
 use fixwire_protocol::Redactor;
 
@@ -244,7 +244,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         sessions::recall_peers(&journal, &lines, &mut lobby);
         let input = |_: &Line| Input::new(config.read_buffer);
         let header_rooms = lines.iter().map(|line| line.session.header_room());
-        let header_room = header_rooms.max().unwrap_or_default();
+        // A note has its time in front of it, also where there is no session.
+        let header_room = header_rooms.max().unwrap_or_default().max(NOTE_ROOM);
         let mut commands = Commands::new(host.wake_up(), config.max_message);
         for line in &lines {
             commands.know(&line.config.name, line.session.id());
@@ -262,7 +263,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             app,
             inputs: lines.iter().map(input).collect(),
             core: Core {
-                outbox: Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room),
+                outbox: Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room)
+                    .with_gather(),
                 full_bytes: FLUSH_BYTES.min(outbox_bytes / 2),
                 full_messages: config.limits.outbox_messages / 2,
                 sync_first: config.durability == Durability::Disk,

@@ -49,6 +49,8 @@ struct State {
     reachable: bool,
     /// Bytes that machines wrote after one of their syncs had failed.
     unsafe_bytes: u64,
+    /// How often anybody has written.
+    writes: u64,
     listeners: Vec<Listener>,
     /// End `2 * n` of connection `n` is the dialler's, `2 * n + 1` the acceptor's.
     ends: Vec<End>,
@@ -131,6 +133,7 @@ impl SimNet {
             wall_offset: BEGIN,
             reachable: true,
             unsafe_bytes: 0,
+            writes: 0,
             listeners: Vec::new(),
             ends: Vec::new(),
         };
@@ -240,6 +243,12 @@ impl SimNet {
         Ok(count)
     }
 
+    /// How often anybody has written.
+    #[must_use]
+    pub fn writes(&self) -> u64 {
+        self.state().writes
+    }
+
     /// Writes a first part of the bytes to the other end: how many.
     ///
     /// # Errors
@@ -247,6 +256,7 @@ impl SimNet {
     /// `WouldBlock`, `ConnectionReset`, `BrokenPipe`, `NotConnected`.
     pub fn write(&self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         let mut state = self.state();
+        state.writes += 1;
         let weather = state.weather;
         if state.end(conn)?.broken {
             return Err(io::ErrorKind::ConnectionReset.into());

@@ -6,7 +6,6 @@ use crate::common;
 use std::fs;
 use std::sync::Arc;
 
-use fixwire::Engine;
 use fixwire::config::{Connection, Durability, EngineConfig};
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
@@ -15,6 +14,7 @@ use fixwire::log::FileLog;
 use fixwire::protocol::{
     Application, Message, Mono, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
 };
+use fixwire::{Engine, Template};
 
 use common::app::{App, answer};
 use common::wire::{self, PORT, calm, turns};
@@ -160,5 +160,65 @@ fn logs_have_no_notes_and_the_dump_shows_them_as_kept() {
     for file in fs::read_dir(&logs).expect("logs") {
         let text = fs::read_to_string(file.expect("a file").path()).expect("text");
         assert!(!text.contains("554="), "{text}");
+    }
+}
+
+#[test]
+fn what_one_read_causes_is_one_write_for_each_connection() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+    let peer = SessionId(1);
+    let app = App::new(move |from, order, outbox| {
+        outbox
+            .note(b"an order")
+            .map_err(|_| Refusal::NotAvailable)?;
+        answer(order, from, b"8", outbox)?;
+        answer(order, peer, b"D", outbox)?;
+        outbox.note(b"sent on").map_err(|_| Refusal::NotAvailable)
+    });
+    let sessions = ["PEER", "VENUE"].map(wire::acceptor);
+    let config = wire::config(Durability::Process, sessions.into());
+    let mut engine = wire::start(config, app, 1, &net, &disk);
+    let [client, venue] = ["PEER", "VENUE"].map(|name| {
+        let conn = net.connect(0, PORT).unwrap();
+        wire::write(&net, conn, name, "A", 1, "98=0|108=30|");
+        turns(&mut engine);
+        wire::read(&net, conn);
+        conn
+    });
+    for seq in 2..22 {
+        wire::write(&net, client, "PEER", "D", seq, &format!("11=A{seq}|"));
+    }
+    let before = net.writes();
+    turns(&mut engine);
+    assert_eq!(net.writes() - before, 2);
+    for (conn, msg_type) in [(client, "8"), (venue, "D")] {
+        let wanted: Vec<_> = (2..22)
+            .map(|seq| format!("{msg_type} {seq} A{seq}"))
+            .collect();
+        assert_eq!(wire::shown(&wire::read(&net, conn), &["11"]), wanted);
+    }
+}
+
+#[test]
+fn notes_are_kept_where_there_is_no_session() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+    let heard = common::app::Heard::default();
+    for life in 1..4 {
+        let mut config = wire::config(Durability::Process, Vec::new());
+        config.templates = vec![Template {
+            session: wire::acceptor("*"),
+            qualified: false,
+        }];
+        let app = App::default().writes_to(&heard);
+        let mut engine = wire::start(config, app, life, &net, &disk);
+        let kept: Vec<_> = (1..life).map(|life| format!("note {life}")).collect();
+        assert_eq!(heard.take(), kept);
+        let note = format!("note {life}");
+        let later = move |outbox: &mut Outbox| outbox.note(note.as_bytes()).unwrap();
+        engine.application_mut().later.push(Box::new(later));
+        turns(&mut engine);
+        net.crash(life, false);
+        drop(engine);
+        disk.end_process();
     }
 }

@@ -452,3 +452,50 @@ proptest! {
         }
     }
 }
+
+/// Messages of three sessions and notes, in any order: gathered, each session has one slice, with its messages in
+/// the order of their writing.
+#[test]
+fn gathered_messages_of_a_session_stand_side_by_side() {
+    proptest!(|(kinds in prop::collection::vec(0..5_u32, 1..60))| {
+        let mut outbox = outbox(64 << 10, 100).with_gather();
+        for (at, kind) in kinds.iter().enumerate() {
+            match kind {
+                0..3 => {
+                    outbox.begin(SessionId(*kind), b"B").uint(58, at as u64);
+                }
+                3 => outbox.note(b"kept").unwrap(),
+                _ => {
+                    outbox.begin(A, b"B").uint(58, at as u64);
+                }
+            }
+        }
+        let mut plain: Vec<Vec<u8>> = (0..3).map(|_| Vec::new()).collect();
+        for index in outbox.unsealed() {
+            let entry = outbox.entries()[index];
+            if entry.is_note() {
+                outbox.seal_note(index, 1, TIME);
+            } else if kinds[index] == 4 {
+                outbox.discard(index);
+            } else {
+                outbox.seal(index, &header(), index as u64, TIME);
+                plain[entry.session.0 as usize].extend_from_slice(outbox.sealed(index));
+            }
+        }
+        outbox.gather();
+        let mut found: Vec<Vec<u8>> = (0..3).map(|_| Vec::new()).collect();
+        let mut start = 0;
+        for run in outbox.entries().chunk_by(|one, other| one.session == other.session) {
+            let slice = outbox.bytes(start..start + run.len());
+            let found = &mut found[run[0].session.0 as usize];
+            prop_assert!(found.is_empty(), "a session has two slices");
+            found.extend_from_slice(slice);
+            start += run.len();
+        }
+        prop_assert_eq!(found, plain);
+        outbox.clear();
+        outbox.begin(A, b"B").uint(58, 7);
+        outbox.seal(0, &header(), 1, TIME);
+        assert_whole(outbox.sealed(0));
+    });
+}
