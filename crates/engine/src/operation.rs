@@ -273,7 +273,7 @@ pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), Operati
     let refuse = |why: String| Err(OperationError::Message(why));
     let name = msg_type.escape_ascii();
     if msg_type.is_empty() || msg_type.len() > MAX_MSG_TYPE || msg_type.contains(&SOH) {
-        return refuse(format!("{name:?} is no MsgType"));
+        return refuse(format!("`{name}` is no MsgType"));
     }
     if is_admin(msg_type) {
         return refuse(format!("MsgType {name} belongs to the session itself"));
@@ -291,7 +291,7 @@ pub(crate) fn check_fields(msg_type: &[u8], fields: &[u8]) -> Result<(), Operati
             Some(1..) if at.is_some_and(|at| at + 1 < field.len() && field[0] != b'+') => {}
             _ => {
                 let field = field.escape_ascii();
-                return refuse(format!("{field:?} is no field: write it as 55=MSFT"));
+                return refuse(format!("`{field}` is no field: write it as 55=MSFT"));
             }
         }
     }

@@ -21,7 +21,7 @@ struct Trial {
     words: &'static str,
 }
 
-const TRIALS: [Trial; 14] = [
+const TRIALS: [Trial; 15] = [
     Trial {
         suite: "kill",
         test: "nothing_is_lost_when_an_acceptor_is_killed",
@@ -92,6 +92,13 @@ const TRIALS: [Trial; 14] = [
         variables: &[("GATEWAY_RELOADS", "2")],
         fault: "lose-message",
         words: "an order is missing or comes twice",
+    },
+    Trial {
+        suite: "operate_kill",
+        test: "",
+        variables: &[("OPERATE_KILLS", "20")],
+        fault: "skip-commit",
+        words: "what was answered is undone",
     },
     Trial {
         suite: "stores",

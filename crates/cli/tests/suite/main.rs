@@ -12,5 +12,6 @@ mod process;
 mod run;
 mod running;
 mod samples;
+mod session;
 mod signals;
 mod stock;

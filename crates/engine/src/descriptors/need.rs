@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::{Purpose, Shortage, last_for};
 use crate::config::{Connection, EngineConfig};
 
-/// Standard streams, poller, lock, journal, signals and the like.
-const OWN: u64 = 24;
+/// Standard streams, poller, lock, journal, signals and the like, and whoever asks at a control socket.
+const OWN: u64 = 24 + 17;
 
 /// How many descriptors a configuration may need at most.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,0 +1,226 @@
+//! `fixwire status` and `fixwire session`: what an operator types, and what he reads.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::peer::{self, Peer};
+use crate::running::{Running, fixwire};
+
+const NAME: &str = "FIX.4.2:EXEC->BENCH";
+
+/// A command about the engine of this folder: its exit code, and all that it says.
+fn run(folder: &Path, args: &[&str]) -> (i32, String) {
+    let output = fixwire().args(args).current_dir(folder).output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let code = output.status.code().unwrap();
+    (code, String::from_utf8(said).unwrap())
+}
+
+#[track_caller]
+fn says(folder: &Path, args: &[&str], words: &str) {
+    let (code, said) = run(folder, args);
+    assert!(
+        code == 0 && said.contains(words),
+        "{args:?}: {code}: {said}"
+    );
+}
+
+#[track_caller]
+fn refuses(folder: &Path, args: &[&str], words: &str) {
+    let (code, said) = run(folder, args);
+    assert!(
+        code == 1 && said.contains("error: ") && said.contains(words),
+        "{args:?}: {code}: {said}"
+    );
+}
+
+#[test]
+fn a_running_engine_is_shown_and_told_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let running = Running::start(folder, "echo", "");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.log_on(30);
+    for engine in ["acceptor.cfg", "store", "store/control"] {
+        let (code, said) = run(folder, &["status", engine]);
+        assert_eq!(code, 0, "{said}");
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines[0].ends_with("; 1 of 1 sessions logged on"), "{said}");
+        let process = format!("process {},", running.child.id());
+        assert!(lines[0].contains(&process), "{said}");
+        let words = |line: &str| {
+            line.split("  ")
+                .filter(|it| !it.is_empty())
+                .map(str::trim)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            words(lines[2]),
+            [NAME, "logged on", "2", "2", "1", "1", "0"],
+            "{said}"
+        );
+    }
+    let (code, said) = run(folder, &["session", "status", "--json", "store", NAME]);
+    let json: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(code, 0);
+    assert_eq!(json["running"], true);
+    assert_eq!(json["sessions"][0]["state"], "logged on");
+    let session = |verb: &'static str| ["session", verb, "acceptor.cfg", NAME];
+    says(folder, &session("test-request"), "TestRequest sent");
+    let test = peer.expect("1");
+    assert!(test.contains("|112=TEST|"), "{test}");
+    let order = peer::order("A1");
+    let send = [&session("send")[..], &["B", "148=At noon|33=0"]].concat();
+    says(folder, &send, "message taken");
+    assert!(peer.expect("B").contains("|148=At noon|33=0|"));
+    refuses(
+        folder,
+        &[&session("send")[..], &["D", "11"]].concat(),
+        "`11` is no field: write it as 55=MSFT",
+    );
+    let set = [&session("set-numbers")[..], &["--out", "1"]].concat();
+    refuses(folder, &set, "--force");
+    refuses(
+        folder,
+        &["session", "logout", "acceptor.cfg", "FIX.4.2:EXEC->NOBODY"],
+        "no session FIX.4.2:EXEC->NOBODY",
+    );
+    refuses(folder, &session("logon"), "an acceptor");
+    peer.send("D", &order);
+    peer.expect("8");
+    let disable = [&session("disable")[..], &["--why", "the venue's wish"]].concat();
+    let said = std::thread::scope(|scope| {
+        let said = scope.spawn(|| run(folder, &disable));
+        peer.expect("5");
+        peer.send("5", "");
+        peer.closed();
+        said.join().unwrap()
+    });
+    let expected = format!("{NAME}: disabled\n{NAME}: disabled by an operator\n");
+    assert_eq!(said, (0, expected));
+    running.hears("operator: disabled by ");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.next_out = 4;
+    peer.send("A", "98=0|108=30");
+    assert!(
+        peer.expect("5")
+            .contains("|58=Session disabled by operator|")
+    );
+    says(folder, &session("enable"), "enabled");
+    let set = [&session("set-numbers")[..], &["--in", "1", "--out", "1"]].concat();
+    says(folder, &set, "sequence numbers set");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.log_on(30);
+    let (_, dump) = run(folder, &["journal", "dump", "store"]);
+    assert!(dump.contains(": the venue's wish\n"), "{dump}");
+    assert!(
+        dump.contains("sequence numbers set to 1 in, 1 out"),
+        "{dump}"
+    );
+}
+
+#[test]
+fn of_a_stopped_engine_the_journal_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    {
+        let running = Running::start(folder, "echo", "");
+        let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+        peer.log_on(30);
+        peer.send("D", &peer::order("A1"));
+        peer.expect("8");
+    }
+    // It was killed.
+    for engine in ["acceptor.cfg", "store"] {
+        let (code, said) = run(folder, &["session", "list", engine]);
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(code == 0 && lines[0].starts_with("not running; "), "{said}");
+        assert!(
+            lines[2].starts_with(&format!("{NAME}  stopped, last record ")),
+            "{said}"
+        );
+        let numbers: Vec<&str> = lines[2].split_whitespace().rev().take(2).collect();
+        assert_eq!(numbers, ["3", "3"], "{said}");
+    }
+    let logout = ["session", "logout", "store", NAME];
+    refuses(folder, &logout, "only list, status and set-numbers work");
+    let set = |args: &[&'static str]| [&["session", "set-numbers", "store", NAME], args].concat();
+    refuses(folder, &set(&[]), "--in N, --out N or both");
+    refuses(folder, &set(&["--in", "0"]), "0 is no MsgSeqNum");
+    refuses(
+        folder,
+        &["session", "set-numbers", "store", "A->B", "--in", "5"],
+        &format!("no session A->B in this journal; it has: {NAME}"),
+    );
+    says(
+        folder,
+        &set(&["--in", "7", "--out", "2", "--why", "agreed"]),
+        "sequence numbers set to 7 in, 2 out (were 3, 3) by ",
+    );
+    let running = Running::start(folder, "echo", "");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.next_out = 7;
+    peer.send("A", "98=0|108=30");
+    assert!(peer.expect("A").contains("|34=2|"));
+    peer.send("2", "7=1|16=0");
+    let fill = peer.expect("4");
+    assert!(fill.contains("|34=1|") && fill.contains("|36=3|"), "{fill}");
+}
+
+#[test]
+fn whoever_cannot_be_asked_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    refuses(folder, &["status", "none.cfg"], "none.cfg: No such file");
+    fs::create_dir(folder.join("empty")).unwrap();
+    refuses(folder, &["status", "empty"], "empty holds no journal");
+    let socket = folder.join("socket");
+    let memory = format!("Durability=memory\nControlPath={}", socket.display());
+    let running = Running::start(folder, "echo", &memory);
+    says(
+        folder,
+        &["status", "acceptor.cfg"],
+        "0 of 1 sessions logged on",
+    );
+    says(folder, &["status", "socket"], "0 of 1 sessions logged on");
+    let mode = fs::metadata(&socket).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    drop(running);
+    refuses(folder, &["status", "acceptor.cfg"], "no engine answers at ");
+    let text = fs::read_to_string(folder.join("acceptor.cfg")).unwrap();
+    let text = text.replace(&format!("ControlPath={}", socket.display()), "");
+    fs::write(folder.join("acceptor.cfg"), text).unwrap();
+    refuses(folder, &["status", "acceptor.cfg"], "only at a ControlPath");
+}
+
+#[test]
+fn a_socket_that_the_settings_name_is_found_by_the_store_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let socket = folder.join("socket");
+    let group = Command::new("id").arg("-gn").output().unwrap();
+    let group = String::from_utf8(group.stdout).unwrap();
+    let group = format!("ControlGroup={}", group.trim());
+    let extra = format!("ControlPath={}\n{group}", socket.display());
+    let running = Running::start(folder, "echo", &extra);
+    let mode = fs::metadata(&socket).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o660);
+    for engine in ["acceptor.cfg", "store", "socket"] {
+        says(folder, &["status", engine], "0 of 1 sessions logged on");
+    }
+    drop(running);
+    let text = fs::read_to_string(folder.join("acceptor.cfg")).unwrap();
+    let text = text.replace(&group, "ControlGroup=no-such-group");
+    fs::write(folder.join("acceptor.cfg"), &text).unwrap();
+    refuses(folder, &["run", "acceptor.cfg"], "no group no-such-group");
+    let text = text.replace("ControlPath=", "# ");
+    fs::write(folder.join("acceptor.cfg"), text).unwrap();
+    let (code, said) = run(folder, &["check", "acceptor.cfg"]);
+    assert!(
+        code == 1 && said.contains("ControlGroup needs ControlPath"),
+        "{said}"
+    );
+}
