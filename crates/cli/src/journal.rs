@@ -1,15 +1,20 @@
 //! `fixwire journal`: reads a journal; `import` and `export` are in `store`, `salvage` in its own file.
 
+use std::cell::RefCell;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use fixwire::journal::{self, Direction, Filter, Format, JournalError, Verified};
-use fixwire_protocol::Timestamp;
+use fixwire::journal::{self, Direction, Filter, Format, JournalError, Line, Verified};
+use fixwire_protocol::{Decoder, Timestamp};
 use serde_json::json;
 
+use crate::decoded::Decoded;
 use crate::failure::{Failure, tell};
+use crate::query::{Query, Shelf};
 use crate::salvage::{self, SalvageArgs};
 use crate::store::{self, ExportArgs, ImportArgs};
 
@@ -20,6 +25,9 @@ pub const EXAMPLES: &str = "Examples:
   fixwire journal export --help                      move a session out, into a store of another engine
 
 A journal is the folder that FileStorePath of the settings file names.";
+
+/// How often it is looked whether something was written.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// What to do with a journal.
 #[derive(Debug, Subcommand)]
@@ -43,6 +51,8 @@ pub enum JournalCommand {
   fixwire journal dump store --session 'FIX.4.4:BROKER->CLIENT' --direction out --first-seq 100
   fixwire journal dump store --json --from 20260821-13:30:00 | jq .
   fixwire journal dump store --field 11=order-36 --mask 1,448
+  fixwire journal dump store --decode --query 'MsgType = NewOrderSingle and OrderQty > 1000'
+  fixwire journal dump store -f --query 'MsgType in (Reject, BusinessMessageReject)'
 
 A message may be marked: [queued] waits for a gap to be filled and is acted on at its line
 'dequeued'; [duplicate] had been received before; [ignored] came while the session was being
@@ -75,6 +85,18 @@ pub struct DumpArgs {
     /// Only messages and notes with this field and value, as in 11=order-36; may be given several times
     #[arg(long, value_name = "TAG=VALUE", value_parser = field)]
     field: Vec<(u32, Vec<u8>)>,
+    /// Only messages of which this holds: a condition of gateway rules (docs/gateway-rules.md#conditions)
+    #[arg(long, short, value_name = "CONDITION")]
+    query: Option<String>,
+    /// Print each message with the names of its fields, a field a line, groups indented
+    #[arg(long, conflicts_with = "json")]
+    decode: bool,
+    /// The dictionary for --decode and --query, by name or file [default: the built-in one of each message]
+    #[arg(long, value_name = "NAME|FILE")]
+    dictionary: Option<String>,
+    /// Go on with what is written from now on, until interrupted
+    #[arg(long, short)]
+    follow: bool,
     /// Star out the values of these fields too, as RedactFieldsInLogs does in logs
     #[arg(long, value_name = "TAGS", value_delimiter = ',')]
     mask: Vec<u32>,
@@ -145,9 +167,22 @@ fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
     } else {
         Format::Text
     };
-    let mut out = BufWriter::new(io::stdout().lock());
-    let read = journal::dump(&args.dir, &filter, &mut out, format).map_err(failure)?;
-    out.flush()?;
+    let mut screen = Screen::new(args)?;
+    let out = RefCell::new(BufWriter::new(io::stdout().lock()));
+    let each = |line: &Line<'_>| screen.show(line, format, &mut *out.borrow_mut());
+    if args.follow {
+        // A folder without a journal is most likely a typing error.
+        there(&journal::verify(&args.dir).map_err(failure)?, &args.dir)?;
+        let goes_on = || {
+            out.borrow_mut().flush()?;
+            thread::sleep(LOOK);
+            Ok(true)
+        };
+        journal::follow(&args.dir, &filter, each, goes_on).map_err(failure)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let read = journal::each_line(&args.dir, &filter, each).map_err(failure)?;
+    out.borrow_mut().flush()?;
     there(&read, &args.dir)?;
     if let Some(session) = &args.session
         && !read.sessions.contains(session)
@@ -158,6 +193,59 @@ fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
         )));
     }
     Ok(judge(&read))
+}
+
+/// What of a dump is shown, and how.
+struct Screen<'a> {
+    args: &'a DumpArgs,
+    shelf: Shelf,
+    query: Option<Query>,
+    decoder: Decoder,
+}
+
+impl<'a> Screen<'a> {
+    fn new(args: &'a DumpArgs) -> Result<Self, Failure> {
+        let shelf = Shelf::new(args.dictionary.as_deref())?;
+        let query = args.query.as_ref();
+        let query = query.map(|query| Query::new(query, &shelf)).transpose()?;
+        let decoder = Decoder::with_capacity(256);
+        Ok(Self {
+            args,
+            shelf,
+            query,
+            decoder,
+        })
+    }
+
+    fn show(&mut self, line: &Line<'_>, format: Format, out: &mut impl Write) -> io::Result<()> {
+        let Some(bytes) = line.raw_message() else {
+            // With a question for messages only those are wanted.
+            return match self.query {
+                Some(_) => Ok(()),
+                None => line.write(out, format),
+            };
+        };
+        if self.query.is_none() && !self.args.decode {
+            return line.write(out, format);
+        }
+        let message = self.decoder.decode(bytes);
+        let place = self.shelf.place(&message);
+        if let Some(query) = &mut self.query
+            && !query.wants(&message, place)
+        {
+            return Ok(());
+        }
+        if !self.args.decode {
+            return line.write(out, format);
+        }
+        let decoded = Decoded {
+            dictionary: self.shelf.dictionary(place),
+            masked: &self.args.mask,
+        };
+        line.write_head(out)?;
+        writeln!(out, "{}", decoded.kind(&message))?;
+        decoded.write(&message, out)
+    }
 }
 
 fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {

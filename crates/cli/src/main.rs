@@ -4,6 +4,7 @@
 mod app;
 mod check;
 mod config;
+mod decoded;
 mod dictionary;
 mod failure;
 mod gateway;
@@ -12,6 +13,7 @@ mod journal;
 mod password;
 mod place;
 mod print;
+mod query;
 mod readable;
 mod reading;
 mod run;

@@ -5,8 +5,9 @@ use super::originals::{Originals, Resent};
 use super::read::Record;
 use super::record::{Effect, Kind};
 use super::resent::Arrival;
+use super::tail::Tail;
 use super::verify::{Verified, walk};
-use super::{JournalError, JournalId};
+use super::{JournalError, JournalId, Position};
 use fixwire_protocol::Redactor;
 use fixwire_protocol::Tag;
 use fixwire_protocol::time::Timestamp;
@@ -100,23 +101,118 @@ pub fn dump(
     out: &mut impl Write,
     format: Format,
 ) -> Result<Verified, JournalError> {
-    let masks = !filter.masked.is_empty();
-    let mut redactor = masks.then(|| Redactor::for_showing(&filter.masked));
-    let mut originals = Originals::new(directory);
+    each_line(directory, filter, |line| line.write(out, format))
+}
+
+/// As [`dump`], but each line is given to `each`, whose errors are those of the output.
+///
+/// # Errors
+///
+/// As [`dump`].
+pub fn each_line(
+    directory: &Path,
+    filter: &Filter,
+    mut each: impl FnMut(&Line<'_>) -> io::Result<()>,
+) -> Result<Verified, JournalError> {
+    let mut lines = Lines::new(directory, filter);
     let walked = walk(directory, |record, names| {
+        lines.of(record, names, &mut each)
+    });
+    Ok(walked?.0)
+}
+
+/// As [`each_line`], of a journal that an engine may be writing, and without an end: whenever there is nothing
+/// further, `goes_on` is asked whether to look again. Answers the names of the sessions.
+///
+/// # Errors
+///
+/// As [`dump`], and [`JournalError::Damaged`] for bytes that are no record.
+pub fn follow(
+    directory: &Path,
+    filter: &Filter,
+    mut each: impl FnMut(&Line<'_>) -> io::Result<()>,
+    mut goes_on: impl FnMut() -> io::Result<bool>,
+) -> Result<Vec<String>, JournalError> {
+    let mut tail = Tail::new(directory, Position::START);
+    let mut lines = Lines::new(directory, filter);
+    let mut names: Vec<String> = Vec::new();
+    loop {
+        let Some(record) = tail.next_record()? else {
+            match goes_on().map_err(JournalError::io("write", "the dump"))? {
+                true => continue,
+                false => return Ok(names),
+            }
+        };
+        if let Some(name) = record.session_name() {
+            let at = record.session.0 as usize;
+            names.resize(names.len().max(at + 1), String::new());
+            name.clone_into(&mut names[at]);
+        }
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        lines.of(&record, &names, &mut each)?;
+    }
+}
+
+/// What lines are made with.
+struct Lines<'f> {
+    filter: &'f Filter,
+    redactor: Option<Redactor>,
+    originals: Originals,
+}
+
+impl<'f> Lines<'f> {
+    fn new(directory: &Path, filter: &'f Filter) -> Self {
+        let masks = !filter.masked.is_empty();
+        Self {
+            filter,
+            redactor: masks.then(|| Redactor::for_showing(&filter.masked)),
+            originals: Originals::new(directory),
+        }
+    }
+
+    /// The lines of a record that the filter lets through.
+    fn of(
+        &mut self,
+        record: &Record<'_>,
+        names: &[&str],
+        each: &mut impl FnMut(&Line<'_>) -> io::Result<()>,
+    ) -> Result<(), JournalError> {
+        let Self {
+            filter,
+            redactor,
+            originals,
+        } = self;
         if filter.from.is_some_and(|from| record.wall < from)
             || filter.until.is_some_and(|until| record.wall >= until)
         {
             return Ok(());
         }
         let mut show = |shown: Shown<'_>| {
-            let line = Line { record, shown };
-            line.print(names, filter, redactor.as_mut(), out, format)
-                .map_err(JournalError::io("write", "the dump"))
+            let name = names.get(shown.session.0 as usize).copied().unwrap_or("?");
+            if !filter.lets_through(name, &shown) {
+                return Ok(());
+            }
+            let text = without_secrets(shown.bytes, redactor.as_mut());
+            let line = Line {
+                record,
+                name,
+                shown,
+                text,
+            };
+            each(&line).map_err(JournalError::io("write", "the dump"))
         };
-        print(record, names, &mut originals, &mut show)
-    });
-    Ok(walked?.0)
+        print(record, names, originals, &mut show)
+    }
+}
+
+fn without_secrets(bytes: &[u8], redactor: Option<&mut Redactor>) -> Vec<u8> {
+    let Some(redactor) = redactor else {
+        return masked(bytes);
+    };
+    redactor.copy_any(0, bytes);
+    let text = masked(redactor.kept(0, bytes));
+    redactor.clear();
+    text
 }
 
 /// Shows what a record holds, and what it refers to.
@@ -231,54 +327,64 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A line, and the record that it is of.
-struct Line<'a> {
+/// One line of a dump: a message, or what else a record tells.
+pub struct Line<'a> {
     record: &'a Record<'a>,
+    name: &'a str,
     shown: Shown<'a>,
+    text: Vec<u8>,
 }
 
 impl Line<'_> {
-    fn print(
-        &self,
-        names: &[&str],
-        filter: &Filter,
-        redactor: Option<&mut Redactor>,
-        out: &mut impl Write,
-        format: Format,
-    ) -> io::Result<()> {
+    /// The message, its secrets starred out; `None` when this is none.
+    #[must_use]
+    pub fn message(&self) -> Option<&[u8]> {
+        let is_message = matches!(self.shown.what, "in" | "out") && !self.text.is_empty();
+        is_message.then_some(&self.text)
+    }
+
+    /// The message with its secrets; `None` when this is none.
+    #[must_use]
+    pub fn raw_message(&self) -> Option<&[u8]> {
+        self.message().map(|_| self.shown.bytes)
+    }
+
+    /// Writes time, session, direction and number, and what marks the message.
+    ///
+    /// # Errors
+    ///
+    /// What the output says.
+    pub fn write_head(&self, out: &mut impl Write) -> io::Result<()> {
         let Shown {
-            what,
-            session,
-            seq,
-            mark,
-            bytes,
+            what, seq, mark, ..
         } = self.shown;
-        let record = self.record;
-        let name = names.get(session.0 as usize).copied().unwrap_or("?");
-        if !filter.lets_through(name, &self.shown) {
-            return Ok(());
-        }
-        let text = match redactor {
-            None => masked(bytes),
-            Some(redactor) => {
-                redactor.copy_any(0, bytes);
-                let text = masked(redactor.kept(0, bytes));
-                redactor.clear();
-                text
+        write_moment(out, self.record.wall)?;
+        write!(out, " ")?;
+        write_escaped(out, self.name.as_bytes(), false)?;
+        write!(out, " {what:<7}")?;
+        if let Some(seq) = seq {
+            write!(out, " 34={seq} ")?;
+            if !mark.is_empty() {
+                write!(out, "[{mark}] ")?;
             }
-        };
+        }
+        Ok(())
+    }
+
+    /// Writes the line.
+    ///
+    /// # Errors
+    ///
+    /// What the output says.
+    pub fn write(&self, out: &mut impl Write, format: Format) -> io::Result<()> {
+        let Shown {
+            what, seq, mark, ..
+        } = self.shown;
+        let (record, name, text) = (self.record, self.name, &self.text);
         match format {
             Format::Text => {
-                write_moment(out, record.wall)?;
-                write!(out, " ")?;
-                write_escaped(out, name.as_bytes(), false)?;
-                write!(out, " {what:<7}")?;
-                if let Some(seq) = seq {
-                    write!(out, " 34={seq} ")?;
-                    if !mark.is_empty() {
-                        write!(out, "[{mark}] ")?;
-                    }
-                } else if record.kind == Kind::Reset {
+                self.write_head(out)?;
+                if seq.is_none() && record.kind == Kind::Reset {
                     let counters = record.counters;
                     write!(
                         out,
@@ -288,10 +394,10 @@ impl Line<'_> {
                     if !text.is_empty() {
                         write!(out, " ")?;
                     }
-                } else {
+                } else if seq.is_none() {
                     write!(out, " ")?;
                 }
-                write_escaped(out, &text, false)?;
+                write_escaped(out, text, false)?;
                 writeln!(out)
             }
             Format::Json => {
@@ -322,7 +428,7 @@ impl Line<'_> {
                     ",\"next_in\":{},\"next_out\":{},\"epoch\":{},\"text\":\"",
                     counters.next_in, counters.next_out, counters.epoch
                 )?;
-                write_escaped(out, &text, true)?;
+                write_escaped(out, text, true)?;
                 writeln!(out, "\"}}")
             }
         }

@@ -50,7 +50,7 @@ pub use append::{Cause, Journal};
 pub use base::{Base, Retention, Start};
 pub use directory::Directory;
 pub use disk::{Disk, Segment, WakeUp};
-pub use dump::{Direction, Filter, Format, dump};
+pub use dump::{Direction, Filter, Format, Line, dump, each_line, follow};
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
 pub use known::{Counters, DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, is_session};

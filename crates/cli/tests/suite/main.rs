@@ -3,6 +3,7 @@
 mod check;
 mod convert;
 mod dictionary;
+mod dump;
 mod echo;
 mod gateway;
 mod gateway_run;

@@ -1,0 +1,157 @@
+//! Which messages a person wants to see: a condition of the gateway's rules (docs/gateway-rules.md#conditions).
+
+use std::sync::Arc;
+
+use fixwire_gateway::Rules;
+use fixwire_gateway::rules::{Context, Facts, RuleError, Scratch, Session};
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Dictionary, Message, Mono, Now, Timestamp};
+
+use crate::dictionary::load;
+use crate::failure::Failure;
+
+/// What stands before the condition in the file of rules that is made of it.
+const BEFORE: &str = "when = '''";
+
+/// The dictionaries of messages: one for each version, or one for all.
+pub struct Shelf {
+    versions: Vec<(&'static str, Arc<Dictionary>)>,
+    one: bool,
+}
+
+impl Shelf {
+    /// The built-in dictionaries, or this one for all messages.
+    ///
+    /// # Errors
+    ///
+    /// There is none of this name.
+    pub fn new(named: Option<&str>) -> Result<Self, Failure> {
+        if let Some(name) = named {
+            let versions = vec![("", Arc::new(load(name)?))];
+            return Ok(Self {
+                versions,
+                one: true,
+            });
+        }
+        let transport = Dictionary::built_in(Version::Fixt11);
+        let versions = Version::ALL.into_iter().map(|version| {
+            let dictionary = Dictionary::built_in(version);
+            let dictionary = match version.appl_ver_id() {
+                Some(_) if version > Version::Fix44 => dictionary.over(&transport),
+                _ => dictionary,
+            };
+            (version.name(), Arc::new(dictionary))
+        });
+        Ok(Self {
+            versions: versions.collect(),
+            one: false,
+        })
+    }
+
+    /// Which one a message is read by. One over FIXT 1.1 says by ApplVerID(1128) what it is; without it, it is
+    /// read as FIX 5.0 SP2.
+    pub fn place(&self, message: &Message<'_>) -> usize {
+        if self.one {
+            return 0;
+        }
+        let begin_string = message.get(8).unwrap_or_default();
+        let wanted = match (begin_string, message.get(1128)) {
+            (b"FIXT.1.1", Some(id)) => Version::ALL
+                .into_iter()
+                .find(|version| version.appl_ver_id().map(str::as_bytes) == Some(id))
+                .map_or("FIX.5.0SP2", Version::name)
+                .as_bytes(),
+            (b"FIXT.1.1", None) => b"FIX.5.0SP2",
+            _ => begin_string,
+        };
+        let mut versions = self.versions.iter();
+        let found = versions.position(|(name, _)| name.as_bytes() == wanted);
+        found.unwrap_or(4)
+    }
+
+    /// The dictionary there.
+    pub fn dictionary(&self, place: usize) -> &Dictionary {
+        &self.versions[place].1
+    }
+}
+
+/// A condition, ready for messages of any version that has its names.
+pub struct Query {
+    /// By the places of dictionaries.
+    rules: Vec<Option<(Rules, Scratch)>>,
+}
+
+impl Query {
+    /// Reads a condition.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it by every dictionary; by the newest one that can say it, if they disagree.
+    pub fn new(text: &str, shelf: &Shelf) -> Result<Self, Failure> {
+        // What the quotes of the file around it cannot hold.
+        if text.contains("'''") || text.contains(|c: char| c.is_control()) {
+            let why = "--query: a condition has no control characters and no three ' in a row";
+            return Err(Failure::Text(why.to_owned()));
+        }
+        let mut errors = Vec::new();
+        let rules: Vec<_> = (shelf.versions.iter())
+            .map(|(name, dictionary)| match read(text, dictionary) {
+                Ok(rules) => {
+                    let scratch = rules.scratch(256, 8192);
+                    Some((rules, scratch))
+                }
+                Err(found) => {
+                    errors.push((*name, found));
+                    None
+                }
+            })
+            .collect();
+        if rules.iter().any(Option::is_some) {
+            return Ok(Self { rules });
+        }
+        let newest = errors.iter().rfind(|(name, _)| *name != "FIXT.1.1");
+        let errors = newest.or(errors.last()).map(|(_, found)| &found[..]);
+        let lines: Vec<String> = errors.unwrap_or_default().iter().map(say).collect();
+        Err(Failure::Text(format!("--query: {}", lines.join("; "))))
+    }
+
+    /// Whether a message is wanted, which is read by the dictionary of this place.
+    pub fn wants(&mut self, message: &Message<'_>, place: usize) -> bool {
+        let Some(Some((rules, scratch))) = self.rules.get_mut(place) else {
+            return false;
+        };
+        let facts = Facts {
+            now: Now {
+                wall: Timestamp(0),
+                mono: Mono(0),
+            },
+            active: &[],
+            remembered: b"",
+        };
+        let found = rules.evaluate(scratch, message, 0, &facts, &mut |_| {});
+        found.matched > 0
+    }
+}
+
+fn say(error: &RuleError) -> String {
+    let column = error.column.saturating_sub(BEFORE.len()).max(1);
+    let hint = error.hint.as_ref();
+    let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+    format!("at {column}: {}{hint}", error.problem)
+}
+
+/// A rule of this condition, for a session of this dictionary.
+fn read(text: &str, dictionary: &Arc<Dictionary>) -> Result<Rules, Vec<RuleError>> {
+    let session = Session {
+        name: "JOURNAL",
+        dictionary: Arc::clone(dictionary),
+        peer: "",
+    };
+    let context = Context {
+        sessions: &[session],
+        tables: &[],
+    };
+    // As it is, so that the place of a mistake is that in the text.
+    let file = format!("[[rule]]\nfrom = ['JOURNAL']\n{BEFORE}{text}'''\ndo = ['stop']\n");
+    Rules::load(&file, &context)
+}
