@@ -13,6 +13,7 @@ mod hold;
 pub mod input;
 pub mod journal;
 pub mod json;
+pub mod keys;
 pub mod proxy;
 pub mod rules;
 pub mod session;
@@ -25,7 +26,7 @@ pub(crate) use hold::hold;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     ("frame", frame::run),
     ("decode", decode::run),
     ("session", session::run),
@@ -37,4 +38,5 @@ pub const TARGETS: [Target; 11] = [
     ("store", store::run),
     ("proxy", proxy::run),
     ("json", json::run),
+    ("keys", keys::run),
 ];

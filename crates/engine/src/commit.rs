@@ -292,11 +292,18 @@ impl<D: Disk> Core<D> {
     #[inline(never)]
     fn seal_admin(&mut self, now: Now, session: usize, index: usize, app: &mut impl Application) {
         let Self { lines, outbox, .. } = self;
-        let state = &mut lines[session].session;
-        let (id, private) = (state.id(), Redactor::concerns(outbox.msg_type(index)));
+        let line = &mut lines[session];
+        let (id, private) = (
+            line.session.id(),
+            Redactor::concerns(outbox.msg_type(index)),
+        );
+        let signer = line.config.logon_signer.as_ref().filter(|_| private);
         let mut refused = Vec::new();
         let mut is_changed = false;
-        state.seal_changed(now, outbox, index, |message| {
+        line.session.seal_changed(now, outbox, index, |message| {
+            if let Some(signer) = signer {
+                signer.sign(message);
+            }
             app.on_admin_out(now, id, message);
             refused.extend_from_slice(message.refused());
             is_changed = message.is_changed();

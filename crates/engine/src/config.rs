@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::outbox::{RESERVE, RESERVE_MESSAGES};
-use fixwire_protocol::{Nanos, Tag, session};
+use fixwire_protocol::{LogonSigner, Nanos, Tag, session};
 
 use crate::bucket::Rate;
 pub use crate::journal::Durability;
@@ -382,6 +382,8 @@ pub struct SessionConfig {
     pub schedule: Option<Schedule>,
     /// Who may log on to it, beside the Username and Password of `session`.
     pub access: Access,
+    /// Signs each Logon of an initiator, before the application sees it.
+    pub logon_signer: Option<Arc<dyn LogonSigner>>,
     /// How much may pass.
     pub flow: Flow,
     /// TLS, proxies, local addresses and further socket options.
@@ -457,6 +459,7 @@ impl SessionConfig {
             receive_buffer: None,
             schedule: None,
             access: Access::default(),
+            logon_signer: None,
             flow: Flow::default(),
             transport: Transport::default(),
             custom: BTreeMap::new(),
@@ -476,6 +479,9 @@ impl SessionConfig {
         };
         if role != self.session.role {
             return Err(ConfigError::Role(self.name.clone()));
+        }
+        if self.logon_signer.is_some() && role == session::Role::Acceptor {
+            return Err(ConfigError::AcceptorSigns(self.name.clone()));
         }
         let rates = [
             self.flow.inbound.map(|throttle| throttle.rate),

@@ -22,6 +22,8 @@ pub use fixwire_engine::{regular, tls, transport};
 pub use fixwire_logs::store;
 pub use fixwire_settings as settings;
 pub use fixwire_settings::dictionaries;
+#[cfg(feature = "signing")]
+pub use fixwire_signing as signing;
 
 /// Logs beside the journal, made from it.
 pub mod log {

@@ -170,6 +170,7 @@ fn session_config(
         receive_buffer: buffer(Id::SocketReceiveBufferSize),
         schedule,
         access: safety::access(settings, from, users)?,
+        logon_signer: super::signature::logon_signer(settings, from)?,
         flow: safety::flow(from),
         transport: super::transport::transport(settings, from, tls)?,
         custom,

@@ -310,6 +310,12 @@ keys! {
     OutboundRate [], Kind::Int { min: 1, max: 1_000_000, unit: "messages a second" }, None, Session;
     /// Application messages that are sent at once after a pause. Absent: those of one second.
     OutboundBurst [], Kind::Int { min: 1, max: 1_000_000, unit: "messages" }, None, Session;
+    /// How an initiator signs its Logons: `ed25519` as Binance asks for it, `coinbase` or `cme` with an
+    /// HMAC-SHA-256. See [security](security.md#signed-logons).
+    LogonSignature [], SIGNATURES, None, Session;
+    /// File of the key for `LogonSignature`, mode 0600: a private key in PEM for `ed25519`; the secret in
+    /// base64 for `coinbase`; the access key ID and the secret key, on two lines, for `cme`.
+    LogonKeyFile [], Kind::Path, None, Session;
     /// A field of our Logon: `LogonTag=50=DESK`. With a number behind it, a further one. Its value is shown
     /// only when the field is harmless in a Logon.
     LogonTag ["LogonTag": "J"], Kind::TagValue, None, Numbered;

@@ -96,6 +96,11 @@ pub(super) const EXCESSES: Kind = Kind::Word(&[
     ("delay", "delay"),
     ("disconnect", "disconnect"),
 ]);
+pub(super) const SIGNATURES: Kind = Kind::Word(&[
+    ("ed25519", "ed25519"),
+    ("coinbase", "coinbase"),
+    ("cme", "cme"),
+]);
 pub(super) const WAITS: Kind =
     Kind::Word(&[("spin", "spin"), ("yield", "yield"), ("block", "block")]);
 

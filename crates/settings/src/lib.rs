@@ -35,6 +35,7 @@ mod safety;
 mod schedule;
 mod section;
 mod shelf;
+mod signature;
 pub mod times;
 mod toml;
 mod transport;

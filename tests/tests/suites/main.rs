@@ -20,6 +20,7 @@ mod message_log;
 mod operate_kill;
 mod scenarios;
 mod scenarios_tcp;
+mod signatures;
 mod stores;
 mod strangers;
 mod tidy;

@@ -25,6 +25,8 @@ pub enum ConfigError {
     TransportDiffers(String, String),
     /// A session is configured as one role and connects as the other.
     Role(String),
+    /// This session is an acceptor, and its Logon is to be signed.
+    AcceptorSigns(String),
     /// An initiator without a host to connect to.
     NoHost(String),
     /// A rate of this session lets nothing through, or more than one message in a nanosecond.
@@ -56,6 +58,10 @@ impl fmt::Display for ConfigError {
                 f,
                 "session {name}: a panic cannot be answered (RejectMessageOnUnhandledException), since this \
                  application's state would not be taken back with its messages: leave the setting out"
+            ),
+            Self::AcceptorSigns(name) => write!(
+                f,
+                "session {name}: an acceptor signs no Logon: leave its signature out"
             ),
             Self::LogWithoutJournal => f.write_str(
                 "message logs are made from the journal, which durability `memory` does not have",

@@ -266,6 +266,8 @@ const NUMBERS: &str =
     "a session goes on with the numbers of its journal; ResetOnLogon=Y begins at 1";
 const OWN_CLASS: &str = "classes of FIX Antenna do not run here: write it in the Application";
 const LOGON: &str = "say LogonTag=tag=value for each field of the Logon";
+const SIGNED: &str =
+    "say LogonSignature=cme, and put the access key ID and the secret key into the LogonKeyFile";
 const CORE: &str = "one thread runs all sessions: say Core to pin it";
 const CIPHER: &str = "encryption inside FIX messages is not spoken: use TLS, requireSSL=true";
 
@@ -441,7 +443,7 @@ pub static PROPERTIES: &[Property] = &[
     refused("encryptionMode", "None", CIPHER),
     idle("encryptionConfig", "${fa.home}/encryption/encryption.cfg", CIPHER),
     refused("logonCustomizationStrategy", "none", LOGON),
-    refused("cmeSecureKeysFile", "", LOGON),
+    refused("cmeSecureKeysFile", "", SIGNED),
     // Extensions.
     refused("customFixVersions", "", "name the dictionary in DataDictionary"),
     refused("customFixVersion.", "", "name the dictionary in DataDictionary"),
