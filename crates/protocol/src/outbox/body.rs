@@ -94,7 +94,7 @@ impl<'a> Body<'a> {
         self.byte(TagText::of(tag), value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn byte(&mut self, tag: TagText, value: u8) -> &mut Self {
         if value == SOH {
             return self.fail(BodyError::Value(tag.tag()));
