@@ -26,9 +26,7 @@ impl Printer {
     /// The system gives no thread.
     pub fn new(to: impl Write + Send + 'static) -> Result<Self, Failure> {
         let (lines, waiting) = sync_channel(WAITING);
-        let thread = thread::Builder::new()
-            .name("print".into())
-            .spawn(move || write_all(to, &waiting))
+        let thread = fixwire_threads::spawn("print", move || write_all(to, &waiting))
             .map_err(Failure::thread)?;
         Ok(Self {
             lines: Some(lines),

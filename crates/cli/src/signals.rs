@@ -101,10 +101,8 @@ impl Caught {
                 }
             }
         };
-        thread::Builder::new()
-            .name("operate".into())
-            .spawn(operate)?;
-        thread::Builder::new().name("signals".into()).spawn(wait)?;
+        fixwire_threads::spawn("operate", operate)?;
+        fixwire_threads::spawn("signals", wait)?;
         Ok(())
     }
 }

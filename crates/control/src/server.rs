@@ -72,7 +72,7 @@ impl Control {
             ends: Arc::clone(&ends),
         });
         let wait = move || served.wait(&listener);
-        thread::Builder::new().name("control".into()).spawn(wait)?;
+        fixwire_threads::spawn("control", wait)?;
         let place = place.clone();
         Ok(Self { place, ends })
     }
@@ -110,8 +110,7 @@ impl Served {
                 let _ = served.serve(&asks);
                 served.connected.fetch_sub(1, Ordering::Relaxed);
             };
-            let name = "control-client".into();
-            if thread::Builder::new().name(name).spawn(serve).is_err() {
+            if fixwire_threads::spawn("control-client", serve).is_err() {
                 self.connected.fetch_sub(1, Ordering::Relaxed);
             }
         }

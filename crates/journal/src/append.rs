@@ -438,19 +438,6 @@ impl<D: Disk> Journal<D> {
             .map(|known| known.began)
     }
 
-    /// Whether an operator has disabled a session.
-    #[must_use]
-    pub fn is_disabled(&self, session: JournalId) -> bool {
-        let known = self.sessions.get(session.0 as usize);
-        known.is_some_and(|known| known.disabled)
-    }
-
-    /// From where the peer of a session has logged on last, as far as the segments tell that are left.
-    #[must_use]
-    pub fn peer(&self, session: JournalId) -> Option<IpAddr> {
-        self.sessions.get(session.0 as usize)?.peer
-    }
-
     /// All registered sessions, by their ids.
     pub fn sessions(&self) -> impl Iterator<Item = (JournalId, &str, Counters)> {
         let known = self.sessions.iter().enumerate();

@@ -20,7 +20,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 
 /// A directory of segments `00000001.fwj`, `00000002.fwj` and so on, locked while this lives.
 #[derive(Debug)]
@@ -246,9 +246,8 @@ impl Disk for Directory {
         }
         self.news.forget(|number| number < first.segment);
         let path = self.path.clone();
-        let thread = thread::Builder::new()
-            .name("journal-retire".into())
-            .spawn(move || archive::retire(&path, first, remove_before, compress))
+        let retire = move || archive::retire(&path, first, remove_before, compress);
+        let thread = fixwire_threads::spawn("journal-retire", retire)
             .map_err(JournalError::io("start", "a thread of the journal"))?;
         self.retiring = Some(thread);
         last

@@ -114,9 +114,7 @@ impl Maker {
             last: None,
             failed: None,
         };
-        let thread = thread::Builder::new()
-            .name("journal-maker".into())
-            .spawn(move || work.run(&to_do))
+        let thread = fixwire_threads::spawn("journal-maker", move || work.run(&to_do))
             .map_err(JournalError::io("start", "a thread of the journal"))?;
         Ok(Self {
             hurry,

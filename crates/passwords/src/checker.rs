@@ -2,7 +2,6 @@
 
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
 use fixwire_protocol::Secret;
 
@@ -94,9 +93,9 @@ impl Checker {
         for _ in 0..THREADS {
             let (queue, answer, wake_up) =
                 (Arc::clone(&queue), answer.clone(), Arc::clone(wake_up));
-            let thread = thread::Builder::new().name("fixwire-password".into());
+            let compare = move || compare(&queue, &answer, &wake_up);
             // Without a thread nobody answers, and whoever waits is closed when its time is over.
-            let _ = thread.spawn(move || compare(&queue, &answer, &wake_up));
+            let _ = fixwire_threads::spawn("fixwire-password", compare);
         }
         Self {
             questions,

@@ -56,6 +56,37 @@ fn an_idle_engine_that_blocks_uses_less_than_a_hundredth_of_a_core() {
     peer.expect("0");
 }
 
+#[test]
+fn helpers_stay_off_the_core_that_the_engine_is_pinned_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = Running::start(folder.path(), "echo", "Core=0\nFileLogPath=log");
+    let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
+    peer.log_on(30);
+    let (mut engines, mut helpers) = (0, Vec::new());
+    for task in fs::read_dir(format!("/proc/{}/task", running.child.id())).unwrap() {
+        let task = task.unwrap().path();
+        let name = fs::read_to_string(task.join("comm")).unwrap();
+        let status = fs::read_to_string(task.join("status")).unwrap();
+        let allowed = |line: &str| line.strip_prefix("Cpus_allowed_list:").map(str::to_owned);
+        let cores = status.lines().find_map(allowed).unwrap();
+        match cores.trim() {
+            "0" => engines += 1,
+            others => {
+                assert!(!others.starts_with('0'), "{name} may run on {others}");
+                helpers.push(name.trim().to_owned());
+            }
+        }
+    }
+    helpers.sort();
+    assert_eq!(engines, 1, "one thread is pinned; others are {helpers:?}");
+    for helper in ["control", "journal-maker", "log-files", "print", "signals"] {
+        assert!(
+            helpers.iter().any(|name| name == helper),
+            "{helper}: {helpers:?}"
+        );
+    }
+}
+
 /// A user who is not root.
 const NOBODY: u32 = 65534;
 

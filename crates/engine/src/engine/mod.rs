@@ -382,16 +382,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ///
     /// When the journal or the host fails. No message has been sent that the journal does not hold.
     pub fn run(&mut self) -> Result<(), EngineError> {
-        if let Some(core) = self.core_number {
-            let mut cores = rustix::thread::CpuSet::new();
-            if core < rustix::thread::CpuSet::MAX_CPU {
-                cores.set(core);
-            }
-            rustix::thread::sched_setaffinity(None, &cores).map_err(|error| EngineError::Io {
-                doing: "pin to the core",
-                source: error.into(),
-            })?;
-        }
+        let pinned = self.core_number.map(fixwire_threads::pin).transpose();
+        let _pinned = pinned.map_err(|source| EngineError::Io {
+            doing: "pin to the core",
+            source,
+        })?;
         let mut worked = true;
         while self.stopping != Stopping::Done {
             let wait = match self.wait {

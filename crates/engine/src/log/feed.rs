@@ -106,12 +106,11 @@ impl Feed {
             reports: Arc::clone(&reports),
             wake_up: start.wake_up,
         };
-        let thread = thread::Builder::new()
-            .name(format!("log-{kind}"))
-            .spawn(move || {
-                let _alive = alive;
-                worker.run();
-            })
+        let work = move || {
+            let _alive = alive;
+            worker.run();
+        };
+        let thread = fixwire_threads::spawn(format!("log-{kind}"), work)
             .map_err(|error| LogError(format!("cannot start the thread of a log: {error}")))?;
         Ok(Self {
             events,

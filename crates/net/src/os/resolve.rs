@@ -4,7 +4,6 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread;
 
 /// Lookups at a time; one more fails at once and is tried again by the back-off.
 const MOST: usize = 16;
@@ -47,20 +46,18 @@ impl Resolver {
             return Err(io::Error::other("too many host names are being looked up"));
         }
         let (sender, host) = (self.sender.clone(), host.to_owned());
-        thread::Builder::new()
-            .name("resolve".into())
-            .spawn(move || {
-                let addresses = (host.as_str(), port).to_socket_addrs().and_then(|found| {
-                    let found: Vec<_> = found.collect();
-                    if found.is_empty() {
-                        return Err(io::Error::new(io::ErrorKind::NotFound, "no address"));
-                    }
-                    Ok(found)
-                });
-                // The engine may be gone; then nobody wants the answer.
-                let _ = sender.send(Answer { key, addresses });
-                wake();
-            })?;
+        fixwire_threads::spawn("resolve", move || {
+            let addresses = (host.as_str(), port).to_socket_addrs().and_then(|found| {
+                let found: Vec<_> = found.collect();
+                if found.is_empty() {
+                    return Err(io::Error::new(io::ErrorKind::NotFound, "no address"));
+                }
+                Ok(found)
+            });
+            // The engine may be gone; then nobody wants the answer.
+            let _ = sender.send(Answer { key, addresses });
+            wake();
+        })?;
         self.running += 1;
         Ok(())
     }
