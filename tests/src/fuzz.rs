@@ -5,6 +5,7 @@
 //! `tests/tests/suites/corpus.rs` plays the committed inputs and random ones. `docs/fuzzing.md` says what each
 //! target promises.
 
+pub mod control;
 pub mod conversion;
 pub mod decode;
 pub mod dictionary;
@@ -26,7 +27,7 @@ pub(crate) use hold::hold;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("frame", frame::run),
     ("decode", decode::run),
     ("session", session::run),
@@ -39,4 +40,5 @@ pub const TARGETS: [Target; 12] = [
     ("proxy", proxy::run),
     ("json", json::run),
     ("keys", keys::run),
+    ("control", control::run),
 ];

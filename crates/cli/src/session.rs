@@ -298,6 +298,13 @@ fn show(at: &Engine, json: bool, session: Option<&str>) -> Result<ExitCode, Fail
         writeln!(out, "{}", head(engine, &sessions))?;
     }
     write!(out, "{}", table(&sessions, engine.is_some()))?;
+    if let (Some(_), [one]) = (session, &sessions[..])
+        && let Some(said) = &one.last_logout
+    {
+        let said = Escaped(said.as_bytes()).to_string();
+        let said = if said.is_empty() { "no Text" } else { &said };
+        writeln!(out, "last Logout of the peer: {said}")?;
+    }
     for line in text.iter().flat_map(|text| text.lines()) {
         writeln!(out, "{}", Escaped(line.as_bytes()))?;
     }

@@ -55,6 +55,9 @@ pub struct SessionLine {
     pub garbled: u64,
     /// Connections since then.
     pub connections: u64,
+    /// Text(58) of the last Logout that came from the peer since then; empty when it had none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_logout: Option<String>,
 }
 
 impl From<SessionReport> for SessionLine {
@@ -70,6 +73,7 @@ impl From<SessionReport> for SessionLine {
             sent: counters.sent,
             garbled: counters.garbled,
             connections: counters.connections,
+            last_logout: report.last_logout.map(|text| text.as_str().to_owned()),
         }
     }
 }

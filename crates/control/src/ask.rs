@@ -92,6 +92,10 @@ impl Asked {
     ///
     /// What is wrong with it, and where.
     pub fn read(line: &[u8]) -> Result<Self, String> {
+        // The fields of an object by their places would be hard to read.
+        if line.trim_ascii_start().starts_with(b"[") {
+            return Err("not a request: expected an object, found an array".into());
+        }
         serde_json::from_slice(line).map_err(|error| format!("not a request: {error}"))
     }
 
@@ -100,6 +104,15 @@ impl Asked {
     pub fn line(&self) -> String {
         let text = serde_json::to_string(self).unwrap_or_default();
         text + "\n"
+    }
+
+    /// Whether it says all that what it asks needs, and nothing that it does not.
+    ///
+    /// # Errors
+    ///
+    /// What is missing or too much.
+    pub fn check(&self) -> Result<(), String> {
+        self.wish().map(drop)
     }
 
     /// What it wants; an error when something is missing or too much.
@@ -219,7 +232,7 @@ mod tests {
                 "",
                 "not a request: EOF while parsing a value at line 1 column 0",
             ),
-            ("[]", "not a request: invalid length 0"),
+            (" [1]", "not a request: expected an object, found an array"),
             (
                 r#"{"do":"dance"}"#,
                 "unknown variant `dance`, expected one of `status`, `logon`",

@@ -4,6 +4,8 @@ use std::fmt;
 
 use fixwire_protocol::SessionId;
 
+use crate::event::PeerText;
+
 /// What happened in one session since the engine started.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counters {
@@ -40,6 +42,8 @@ pub struct SessionStatus<'a> {
     pub next_out: u64,
     /// Bytes of messages that wait in the journal for a slow peer or behind a resend.
     pub waiting_bytes: u64,
+    /// Text(58) of the last Logout that came from the peer since the start; empty when it had none.
+    pub last_logout: Option<&'a PeerText>,
     /// What happened since the start.
     pub counters: Counters,
 }
@@ -97,6 +101,8 @@ pub struct SessionReport {
     pub next_out: u64,
     /// Bytes of messages that wait in the journal for a slow peer or behind a resend.
     pub waiting_bytes: u64,
+    /// Text(58) of the last Logout that came from the peer since the start; empty when it had none.
+    pub last_logout: Option<PeerText>,
     /// What happened since the start.
     pub counters: Counters,
 }
@@ -110,6 +116,7 @@ impl From<SessionStatus<'_>> for SessionReport {
             next_in: status.next_in,
             next_out: status.next_out,
             waiting_bytes: status.waiting_bytes,
+            last_logout: status.last_logout.cloned(),
             counters: status.counters,
         }
     }

@@ -63,6 +63,8 @@ pub(crate) struct Line {
     /// What was last said about the end of this connection, see
     /// [`Event::Disconnected`](crate::Event::Disconnected).
     pub(crate) detail: PeerText,
+    /// What the peer said in its last Logout.
+    pub(crate) last_logout: Option<PeerText>,
     /// The peer's Logout on this connection; empty when none has arrived.
     pub(crate) logout: Vec<u8>,
     /// The open gap that the operator knows of: first and last missing MsgSeqNum.
@@ -150,6 +152,7 @@ impl Line {
             wake: Mono::NEVER,
             counters: Counters::default(),
             detail: PeerText::default(),
+            last_logout: None,
             logout: Vec::new(),
             gap: None,
             resent: None,
@@ -222,6 +225,7 @@ impl Line {
             next_in: self.session.next_in(),
             next_out: self.session.next_out(),
             waiting_bytes: self.output.lag(),
+            last_logout: self.last_logout.as_ref(),
             counters: self.counters,
         }
     }

@@ -48,6 +48,7 @@ impl<D: Disk> Core<D> {
             b"5" if is_read || !message.is_poss_dup() => {
                 line.detail = text(tag::TEXT);
                 let text = line.detail.clone();
+                line.last_logout = Some(text.clone());
                 Event::LogoutReceived { session: id, text }
             }
             // One that is above a gap is read when the gap is filled.

@@ -95,13 +95,15 @@ fn a_running_engine_is_shown_and_told_what_to_do() {
     let said = std::thread::scope(|scope| {
         let said = scope.spawn(|| run(folder, &disable));
         peer.expect("5");
-        peer.send("5", "");
+        peer.send("5", "58=as you wish");
         peer.closed();
         said.join().unwrap()
     });
     let expected = format!("{NAME}: disabled\n{NAME}: disabled by an operator\n");
     assert_eq!(said, (0, expected));
     running.hears("operator: disabled by ");
+    let status = ["session", "status", "store", NAME];
+    says(folder, &status, "\nlast Logout of the peer: as you wish\n");
     let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
     peer.next_out = 4;
     peer.send("A", "98=0|108=30");
