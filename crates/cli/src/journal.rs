@@ -171,28 +171,33 @@ fn dump(args: &DumpArgs) -> Result<ExitCode, Failure> {
     let out = RefCell::new(BufWriter::new(io::stdout().lock()));
     let each = |line: &Line<'_>| screen.show(line, format, &mut *out.borrow_mut());
     if args.follow {
-        // A folder without a journal is most likely a typing error.
-        there(&journal::verify(&args.dir).map_err(failure)?, &args.dir)?;
-        let goes_on = || {
+        // What is not there now is most likely a typing error.
+        let read = journal::verify(&args.dir).map_err(failure)?;
+        there(&read, &args.dir)?;
+        has_session(&read, args.session.as_deref())?;
+        let wait = || {
             out.borrow_mut().flush()?;
             thread::sleep(LOOK);
-            Ok(true)
+            Ok(())
         };
-        journal::follow(&args.dir, &filter, each, goes_on).map_err(failure)?;
+        journal::follow(&args.dir, &filter, each, wait).map_err(failure)?;
         return Ok(ExitCode::SUCCESS);
     }
     let read = journal::each_line(&args.dir, &filter, each).map_err(failure)?;
     out.borrow_mut().flush()?;
     there(&read, &args.dir)?;
-    if let Some(session) = &args.session
-        && !read.sessions.contains(session)
-    {
-        return Err(Failure::Text(format!(
+    has_session(&read, args.session.as_deref())?;
+    Ok(judge(&read))
+}
+
+fn has_session(read: &Verified, session: Option<&str>) -> Result<(), Failure> {
+    match session.filter(|session| !read.sessions.iter().any(|known| known == session)) {
+        Some(session) => Err(Failure::Text(format!(
             "no session {session} in this journal; it has: {}",
             read.sessions.join(", ")
-        )));
+        ))),
+        None => Ok(()),
     }
-    Ok(judge(&read))
 }
 
 /// What of a dump is shown, and how.

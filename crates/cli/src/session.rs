@@ -116,8 +116,10 @@ pub enum SessionCommand {
     Reset(One),
     /// Sets the sequence numbers of a session that is not connected, also while no engine runs
     #[command(
-        after_help = "Nothing that was sent under the new outgoing number or a higher one is sent again: \
-                            the peer's ResendRequest gets gap fills."
+        after_help = "When --out is a number that was sent before, nothing that was sent until then is sent \
+                      again: the peer's ResendRequest gets gap fills, and what waited for it is void. A \
+                      schedule restarts numbers that began before its running period, and ResetOnLogon, \
+                      ResetOnLogout and ResetOnDisconnect restart them as ever."
     )]
     SetNumbers {
         #[command(flatten)]
@@ -413,17 +415,9 @@ fn line(stored: &StoredSession) -> SessionLine {
     SessionLine {
         name: stored.name.clone(),
         state: format!("stopped{disabled}{}", last.unwrap_or_default()),
-        next_in: shown_number(stored.counters.next_in),
+        next_in: stored.counters.next_in,
         next_out: stored.counters.next_out,
         ..SessionLine::default()
-    }
-}
-
-/// While a reset is under way the journal keeps another number: a restart begins at 1.
-fn shown_number(next_in: u64) -> u64 {
-    match next_in {
-        0 | u64::MAX => 1,
-        number => number,
     }
 }
 

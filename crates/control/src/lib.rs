@@ -6,10 +6,10 @@
 //!                                                  <--  {"id":1,"engine":{..},"sessions":[..]}
 //!      {"id":2,"do":"logout","session":"FIX.4.4:BROKER->CLIENT","why":"lunch"}
 //!                                                  -->
-//!                                                  <--  {"id":2,"text":"logging out"}
+//!                                                  <--  {"id":2,"text":"FIX.4.4:BROKER->CLIENT: logs out"}
 //!      {"id":3,"do":"set-numbers","session":"..","next_out":0}
 //!                                                  -->
-//!                                                  <--  {"id":3,"error":"0 is no MsgSeqNum: .."}
+//!                                                  <--  {"id":3,"error":"..: 0 is no MsgSeqNum: .."}
 //! ```
 //!
 //! [`Control`] is the engine's end, [`Client`] the other one. Who asks is what the system says of the

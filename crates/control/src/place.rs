@@ -61,6 +61,10 @@ impl Place {
             found => found?,
         };
         let path = self.path.display();
+        // It leads to the socket that settings named before.
+        if found.file_type().is_symlink() && self.path.ends_with(IN_STORE) {
+            return fs::remove_file(&self.path);
+        }
         if !found.file_type().is_socket() {
             let why = format!("{path} is there and is no socket");
             return Err(io::Error::new(ErrorKind::AlreadyExists, why));
@@ -70,7 +74,10 @@ impl Place {
                 let why = format!("another process answers at {path}");
                 Err(io::Error::new(ErrorKind::AddrInUse, why))
             }
-            Err(_) => fs::remove_file(&self.path),
+            Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+                fs::remove_file(&self.path)
+            }
+            Err(error) => Err(error),
         }
     }
 

@@ -3,17 +3,18 @@
 //! ```text
 //!  byte  size   one command in a ring, pushed as a whole
 //!     0     4   bytes after this word
-//!     4     1   what: 1 send, 2 log out, 3 stop, 4 log on, 5 reset, 6 send again, 7 remove, 8 a request: the
-//!               next of `requests`, 9 reopen logs
+//!     4     1   what: 1 send, 2 log out, 3 stop, 4 log on, 5 reset, 6 send again, 7 remove, 8 a request, 9 reopen
+//!               logs
 //!     5     4   session
 //!     9     1   bytes of MsgType (send only)
-//!    10     …   MsgType, then the body's fields; the text of the Logout; the number to send again
+//!    10     …   MsgType, then the body's fields; the text of the Logout; the number to send again; the number of the
+//!               request among `requests`
 //! ```
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fixwire_protocol::{Body, SessionId};
 use rtrb::{Consumer, Producer, RingBuffer};
@@ -47,12 +48,21 @@ pub(crate) struct Shared {
     made: AtomicUsize,
     /// The engine sleeps, or is about to.
     sleeping: AtomicBool,
-    /// What the commands [`REQUEST`] are about, in their order.
-    pub(crate) requests: Mutex<VecDeque<Request>>,
+    /// What the commands [`REQUEST`] are about.
+    requests: Mutex<Requests>,
     /// The sessions that there are, or were, by their names.
     pub(crate) names: Mutex<HashMap<Box<str>, SessionId>>,
     wake_up: WakeUp,
     pub(crate) max_message: usize,
+}
+
+/// Requests that wait for the engine, by their numbers.
+#[derive(Default)]
+struct Requests {
+    waiting: HashMap<u64, Request>,
+    next: u64,
+    /// The engine takes no more.
+    ended: bool,
 }
 
 /// What is answered, and where the answer goes. Whoever asked may have given up by then.
@@ -90,9 +100,33 @@ impl Shared {
     pub(crate) fn ring(&self) -> Producer<u8> {
         let (ring, consumer) = RingBuffer::new(RING.max(4 * self.max_message));
         let mut new = self.new.lock().unwrap_or_else(PoisonError::into_inner);
-        new.push(consumer);
-        self.made.fetch_add(1, Ordering::Release);
+        // Of an engine that has ended nobody has the other end.
+        if !self.requests().ended {
+            new.push(consumer);
+            self.made.fetch_add(1, Ordering::Release);
+        }
         ring
+    }
+
+    fn requests(&self) -> MutexGuard<'_, Requests> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a request wait; its number. `None` when the engine has ended.
+    pub(crate) fn wait(&self, request: Request) -> Option<u64> {
+        let mut requests = self.requests();
+        if requests.ended {
+            return None;
+        }
+        requests.next += 1;
+        let number = requests.next;
+        requests.waiting.insert(number, request);
+        Some(number)
+    }
+
+    /// Takes a request, which is then answered or dropped.
+    pub(crate) fn take(&self, number: u64) -> Option<Request> {
+        self.requests().waiting.remove(&number)
     }
 
     fn wake(&self) {
@@ -159,8 +193,10 @@ fn put<'a>(
 /// One command, borrowed from the engine's scratch memory.
 #[derive(Debug, Eq, PartialEq)]
 pub(crate) enum Command<'a> {
-    /// What [`Commands::request`] has.
-    Request,
+    /// What [`Commands::request`] has under this number.
+    Request {
+        number: u64,
+    },
     Remove {
         session: SessionId,
     },
@@ -212,7 +248,7 @@ impl Commands {
             new: Mutex::new(Vec::new()),
             made: AtomicUsize::new(0),
             sleeping: AtomicBool::new(false),
-            requests: Mutex::new(VecDeque::new()),
+            requests: Mutex::default(),
             names: Mutex::new(HashMap::new()),
             wake_up,
             max_message,
@@ -257,9 +293,15 @@ impl Commands {
     }
 
     /// What a [`Command::Request`] asks for.
-    pub(crate) fn request(&mut self) -> Option<Request> {
-        let requests = self.shared.requests.lock();
-        requests.unwrap_or_else(PoisonError::into_inner).pop_front()
+    pub(crate) fn request(&mut self, number: u64) -> Option<Request> {
+        self.shared.take(number)
+    }
+
+    /// Takes no more: whoever waits for an answer, or asks from now on, is told.
+    pub(crate) fn end(&mut self) {
+        let mut requests = self.shared.requests();
+        requests.ended = true;
+        requests.waiting.clear();
     }
 
     /// From now on handles find a session by this name.
@@ -320,7 +362,9 @@ impl Commands {
                     len: rest_len,
                 },
             },
-            REQUEST => Command::Request,
+            REQUEST => Command::Request {
+                number: rest.try_into().map_or(0, u64::from_le_bytes),
+            },
             REOPEN_LOGS => Command::ReopenLogs,
             REMOVE => Command::Remove { session },
             LOG_ON => Command::LogOn { session },
@@ -335,6 +379,14 @@ impl Commands {
             },
             _ => Command::Stop,
         })
+    }
+}
+
+impl Drop for Commands {
+    fn drop(&mut self) {
+        self.end();
+        let new = self.shared.new.lock();
+        new.unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 

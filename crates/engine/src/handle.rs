@@ -31,8 +31,8 @@ pub struct Handle {
 pub enum SendError {
     /// The engine is behind by a whole ring: try again later.
     Full,
-    /// The message is longer than the engine's `max_message`, or a whole ring; a name or a reason has more
-    /// than 1,024 bytes.
+    /// The message is longer than the engine's `max_message`, or a whole ring; a name, a reason or the
+    /// Text of an operator's Logout has more than 1,024 bytes.
     TooLong,
     /// The engine has ended.
     Stopped,
@@ -221,6 +221,11 @@ impl Handle {
         by: Operator,
     ) -> Result<Receiver<Result<(), OperationError>>, SendError> {
         check(&by)?;
+        if let Operation::LogOut { text } = &operation
+            && text.len() > LONGEST
+        {
+            return Err(SendError::TooLong);
+        }
         self.ask(|answer| Request::Operate {
             session,
             operation,
@@ -263,6 +268,9 @@ impl Handle {
         &mut self,
         query: &[u8],
     ) -> Result<Receiver<Result<Vec<u8>, OperationError>>, SendError> {
+        if query.len() > self.shared.max_message {
+            return Err(SendError::TooLong);
+        }
         let query = query.into();
         self.ask(|answer| Request::Query { query, answer })
     }
@@ -293,13 +301,13 @@ impl Handle {
         request: impl FnOnce(Sender<T>) -> Request,
     ) -> Result<Receiver<T>, SendError> {
         let (answer, answers) = channel();
-        // Held while the command is pushed, so that each command finds its request.
-        let shared = Arc::clone(&self.shared);
-        let requests = shared.requests.lock();
-        let mut requests = requests.unwrap_or_else(PoisonError::into_inner);
-        self.push(command::REQUEST, SessionId(0), b"", b"")?;
-        requests.push_back(request(answer));
-        Ok(answers)
+        let number = self.shared.wait(request(answer));
+        let number = number.ok_or(SendError::Stopped)?;
+        let pushed = self.push(command::REQUEST, SessionId(0), b"", &number.to_le_bytes());
+        if pushed.is_err() {
+            drop(self.shared.take(number));
+        }
+        pushed.map(|()| answers)
     }
 
     fn push(

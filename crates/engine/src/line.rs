@@ -208,6 +208,12 @@ impl Line {
         }
     }
 
+    /// It is an initiator that connects by itself: nobody has logged it out.
+    pub(crate) fn dials(&self) -> bool {
+        let dialler = self.dialler.as_ref();
+        dialler.is_some_and(|dialler| dialler.state() != State::Off)
+    }
+
     /// It was removed.
     pub(crate) fn is_removed(&self) -> bool {
         self.presence != Presence::There

@@ -79,7 +79,9 @@ impl Notes {
                 astray += 1;
             }
         }
-        if let Some(session) = self.id {
+        if let Some(session) = self.id
+            && astray < new.len() as u64
+        {
             let cause = Cause {
                 session,
                 kind: Kind::Sent,

@@ -82,8 +82,8 @@ pub enum Operation {
     SetNumbers {
         /// MsgSeqNum to expect next; `None` leaves it.
         next_in: Option<u64>,
-        /// MsgSeqNum to send next; `None` leaves it. Nothing that was sent under a number from this one on
-        /// is resent: a lower one begins another epoch.
+        /// MsgSeqNum to send next; `None` leaves it. One that was sent before begins another epoch: nothing
+        /// that was sent until then is resent.
         next_out: Option<u64>,
         /// A session that is connected is logged out first, and the numbers are set when its connection has
         /// ended; an initiator then logs on again.

@@ -122,7 +122,7 @@ pub fn each_line(
 }
 
 /// As [`each_line`], of a journal that an engine may be writing, and without an end: whenever there is nothing
-/// further, `goes_on` is asked whether to look again. Answers the names of the sessions.
+/// further, `wait` is called before it looks again, and ends it by an error.
 ///
 /// # Errors
 ///
@@ -131,17 +131,15 @@ pub fn follow(
     directory: &Path,
     filter: &Filter,
     mut each: impl FnMut(&Line<'_>) -> io::Result<()>,
-    mut goes_on: impl FnMut() -> io::Result<bool>,
-) -> Result<Vec<String>, JournalError> {
+    mut wait: impl FnMut() -> io::Result<()>,
+) -> Result<(), JournalError> {
     let mut tail = Tail::new(directory, Position::START);
     let mut lines = Lines::new(directory, filter);
     let mut names: Vec<String> = Vec::new();
     loop {
         let Some(record) = tail.next_record()? else {
-            match goes_on().map_err(JournalError::io("write", "the dump"))? {
-                true => continue,
-                false => return Ok(names),
-            }
+            wait().map_err(JournalError::io("write", "the dump"))?;
+            continue;
         };
         if let Some(name) = record.session_name() {
             let at = record.session.0 as usize;

@@ -3,7 +3,6 @@
 use super::Config;
 use super::index::Index;
 use super::segment::Position;
-use super::{Disk, Journal, JournalId};
 use fixwire_protocol::time::Timestamp;
 use std::net::IpAddr;
 
@@ -103,20 +102,5 @@ impl Known {
             self.began = wall;
         }
         self.counters = counters;
-    }
-}
-
-impl<D: Disk> Journal<D> {
-    /// Whether an operator has disabled a session.
-    #[must_use]
-    pub fn is_disabled(&self, session: JournalId) -> bool {
-        let known = self.sessions.get(session.0 as usize);
-        known.is_some_and(|known| known.disabled)
-    }
-
-    /// From where the peer of a session has logged on last, as far as the segments tell that are left.
-    #[must_use]
-    pub fn peer(&self, session: JournalId) -> Option<IpAddr> {
-        self.sessions.get(session.0 as usize)?.peer
     }
 }

@@ -5,6 +5,7 @@ use super::record::{EFFECT, Effect, EffectHead, Head, Kind, RECORD, padded, shap
 use super::segment::{HEADER, Position, word};
 use super::{Counters, Disk, Journal, JournalId, Segment};
 use fixwire_protocol::time::Timestamp;
+use std::net::IpAddr;
 
 /// One record: a cause and its effects, borrowed from the journal.
 #[derive(Clone, Copy, Debug)]
@@ -164,6 +165,19 @@ impl<D: Disk> Journal<D> {
         } else {
             None
         }
+    }
+
+    /// Whether an operator has disabled a session.
+    #[must_use]
+    pub fn is_disabled(&self, session: JournalId) -> bool {
+        let known = self.sessions.get(session.0 as usize);
+        known.is_some_and(|known| known.disabled)
+    }
+
+    /// From where the peer of a session has logged on last, as far as the segments tell that are left.
+    #[must_use]
+    pub fn peer(&self, session: JournalId) -> Option<IpAddr> {
+        self.sessions.get(session.0 as usize)?.peer
     }
 
     /// The message before the one at this place, of the same session.

@@ -336,6 +336,8 @@ impl Plan {
             let kept = before.map_or(Counters::NEW, |before| before.counters);
             if last.name.as_deref() == Some(NOTES) {
                 salvaged.notes = last.counters.next_out.saturating_sub(kept.next_out);
+            } else if last.name.as_deref().is_some_and(|name| !is_session(name)) {
+                // What operators did to no session has no numbers.
             } else if before.is_none() || kept != last.counters {
                 salvaged.sessions.push(LostSession {
                     name: last.name.clone(),

@@ -10,6 +10,7 @@ use super::record::{Head, Kind};
 use super::recover::{Scan, newest_is_missing};
 use super::segment::{HEADER, word};
 use super::{Config, Counters, JournalError, Start};
+use fixwire_protocol::session::{RESET_DUE, RESET_OPEN};
 use fixwire_protocol::time::Timestamp;
 use std::path::Path;
 
@@ -50,7 +51,7 @@ pub fn verify(directory: &Path) -> Result<Verified, JournalError> {
 pub struct StoredSession {
     /// Its name.
     pub name: String,
-    /// Where its numbers stand.
+    /// Where its numbers stand; where a reset was under way, as the next start begins.
     pub counters: Counters,
     /// An operator has disabled it.
     pub disabled: bool,
@@ -82,7 +83,13 @@ pub fn stored_sessions(directory: &Path) -> Result<(Vec<StoredSession>, Verified
     let sessions = sessions.filter(|(_, known)| is_session(&known.name));
     let sessions = sessions.map(|(id, known)| StoredSession {
         name: known.name,
-        counters: known.counters,
+        counters: Counters {
+            next_in: match known.counters.next_in {
+                RESET_OPEN | RESET_DUE => 1,
+                number => number,
+            },
+            ..known.counters
+        },
         disabled: known.disabled,
         last: last.get(id).copied().flatten(),
     });

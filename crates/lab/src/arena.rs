@@ -270,7 +270,13 @@ mod tests {
         for pace in [Pace::PingPong, Pace::PerSecond(20_000)] {
             for way in [Way::Back, Way::Onward] {
                 let run = arena.floor(way, pace, 500).unwrap();
-                assert_eq!((run.sent, run.faults), (500, Faults::default()));
+                if (run.sent, run.faults) != (500, Faults::default()) {
+                    let far = arena.stop();
+                    panic!(
+                        "{way:?} {pace:?}: {} sent, {:?}; the far end: {far:?}",
+                        run.sent, run.faults
+                    );
+                }
                 assert_eq!(run.response.count, 500);
                 assert!(run.response.p50 >= run.service.min && run.service.min > 500);
             }

@@ -151,6 +151,7 @@ impl<A: Application> Driven<A> {
             nodelay: true,
             heart_bt_int_seconds: 0,
             patience: PATIENCE,
+            asked: false,
             journals: journal.unwrap_or(Path::new("")).to_owned(),
         };
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));

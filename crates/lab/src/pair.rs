@@ -4,10 +4,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use fixwire::{
-    Connection, Durability, Engine, EngineConfig, EngineError, Event, SessionConfig, Wait,
+    Connection, Durability, Engine, EngineConfig, EngineError, Event, Handle, SendError,
+    SessionConfig, Wait,
 };
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::{BeginString, Config, Role};
@@ -41,6 +43,8 @@ pub struct PairConfig {
     pub heart_bt_int_seconds: u32,
     /// How long Logons, answers and Logouts are waited for.
     pub patience: Duration,
+    /// Our acceptor is asked for its status each millisecond, as by somebody who watches it.
+    pub asked: bool,
     /// Folder with one folder for each end's journal.
     pub journals: PathBuf,
 }
@@ -109,6 +113,13 @@ impl PairConfig {
         if let Some(address) = engine.addresses().next() {
             // Nobody waits for it any more only when the near end has failed.
             let _ = listening.send(address);
+        }
+        if self.asked {
+            let handle = engine.handle();
+            thread::Builder::new()
+                .name("asks".to_owned())
+                .spawn(move || ask(handle))
+                .map_err(Error::system("start a thread"))?;
         }
         Ok(move || engine.turn().map(|_| ()).map_err(engine_error))
     }
@@ -283,6 +294,19 @@ impl Pair {
             Some(trouble) => format!("{what}: {trouble}"),
             None => what.to_owned(),
         })
+    }
+}
+
+/// Asks for the status each millisecond, until the engine is gone.
+fn ask(mut engine: Handle) {
+    loop {
+        match engine.status() {
+            // An engine that ends answers nobody.
+            Ok(answer) => drop(answer.recv()),
+            Err(SendError::Stopped) => return,
+            Err(_) => {}
+        }
+        thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -88,6 +88,7 @@ fn config(journals: &Path) -> PairConfig {
         nodelay: true,
         heart_bt_int_seconds: 30,
         patience: Duration::from_millis(500),
+        asked: false,
         journals: journals.to_owned(),
     }
 }
@@ -264,6 +265,7 @@ fn the_command_measures_both_and_writes_what_it_found() {
         load: load(),
         engine: engine(folder.path()),
         peer: None,
+        ask_status: true,
         sender_comp_id: "BENCH".to_owned(),
         target_comp_id: "EXEC".to_owned(),
         output: OutputArgs {

@@ -201,14 +201,18 @@ impl Session {
         may
     }
 
-    /// Writes a TestRequest, for somebody who wants to know whether the peer answers. Answers whether it did: a
-    /// session that is not logged on, or is about to end, sends none.
-    pub fn test_peer(&mut self, outbox: &mut Outbox) -> bool {
-        let up = matches!(self.phase, Phase::LoggedOn(up) if up.exchange == Exchange::Settled);
-        if up {
+    /// It is logged on, and no Logon or Logout is under way.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        matches!(self.phase, Phase::LoggedOn(up) if up.exchange == Exchange::Settled)
+    }
+
+    /// Writes a TestRequest, for somebody who wants to know whether the peer answers; only a session that
+    /// [is settled](Self::is_settled) sends one.
+    pub fn test_peer(&mut self, outbox: &mut Outbox) {
+        if self.is_settled() {
             self.write_test_request(outbox);
         }
-        up
     }
 
     /// A connection is open. An initiator writes its Logon; an acceptor waits for the peer's.

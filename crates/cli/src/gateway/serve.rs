@@ -31,10 +31,16 @@ pub type Outcome = Result<String, String>;
 /// How other threads, and the listener, reach a gateway that runs.
 #[derive(Clone, Default)]
 pub struct Remote {
-    /// Rules for the gateway's thread to take; afterwards those that it had, which are not for that thread to free.
-    rules: Arc<Mutex<Option<Box<Reload>>>>,
+    rules: Arc<Mutex<Option<Handed>>>,
     /// The engine, once there is one.
     engine: Arc<Mutex<Option<Handle>>>,
+}
+
+/// Rules on their way to the gateway's thread, and back.
+enum Handed {
+    New(Box<Reload>),
+    /// Those that it had before, which are not for that thread to free.
+    Spent(Box<Reload>),
 }
 
 impl Remote {
@@ -53,12 +59,13 @@ impl Remote {
 
     /// Goes on with other rules, between two messages, for somebody; one call at a time.
     pub fn reload(&self, new: Reload, by: Operator) -> Outcome {
-        *locked(&self.rules) = Some(Box::new(new));
+        *locked(&self.rules) = Some(Handed::New(Box::new(new)));
         let asked = locked(&self.engine)
             .as_mut()
             .map(|engine| engine.command(RELOAD, by));
         let outcome = answered(asked);
-        drop(locked(&self.rules).take());
+        let spent = locked(&self.rules).take();
+        drop(spent);
         outcome
     }
 }
@@ -172,15 +179,18 @@ impl Serving {
     }
 
     fn reload(&mut self) -> Outcome {
-        let mut rules = locked(&self.remote.rules);
-        let new = rules.as_mut().ok_or("no rules were given to reload")?;
-        let outcome = match self.gateway.reload(new) {
+        let given = locked(&self.remote.rules).take_if(|rules| matches!(rules, Handed::New(_)));
+        let Some(Handed::New(mut new)) = given else {
+            return Err("no rules were given to reload".to_owned());
+        };
+        let outcome = match self.gateway.reload(&mut new) {
             Ok(()) => {
                 let rules = self.gateway.rules().len();
                 Ok(format!("gateway reloaded: {rules} rules"))
             }
             Err(error) => Err(format!("gateway not reloaded: {error}")),
         };
+        *locked(&self.remote.rules) = Some(Handed::Spent(new));
         let (Ok(said) | Err(said)) = &outcome;
         self.printer.line(said.clone());
         outcome

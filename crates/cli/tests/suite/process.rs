@@ -59,7 +59,8 @@ fn an_idle_engine_that_blocks_uses_less_than_a_hundredth_of_a_core() {
 #[test]
 fn helpers_stay_off_the_core_that_the_engine_is_pinned_to() {
     let folder = tempfile::tempdir().unwrap();
-    let running = Running::start(folder.path(), "echo", "Core=0\nFileLogPath=log");
+    let extra = format!("Core=0\nFileLogPath={}/log", folder.path().display());
+    let running = Running::start(folder.path(), "echo", &extra);
     let mut peer = Peer::connect(running.port, "BENCH", "EXEC");
     peer.log_on(30);
     let (mut engines, mut helpers) = (0, Vec::new());

@@ -38,7 +38,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     self.core.commit_sent(now, &mut self.app)?;
                     self.release_if_full(now)?;
                 }
-                Command::Request => self.answer_next(now)?,
+                Command::Request { number } => self.answer(now, number)?,
                 Command::Remove { session } => self.remove(now, session)?,
                 Command::Reset { session } => self.reset(now, session)?,
                 Command::SendAgain { session, seq } => self.send_again(now, session, seq)?,

@@ -62,6 +62,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 if self.owner(conn) != Owner::Dialling(session) {
                     return Ok(());
                 }
+                if self.core.lines[session].disabled {
+                    self.drop_dialled(now, session, conn, "the session is disabled");
+                    return Ok(());
+                }
                 if let Some(dialler) = &mut self.core.lines[session].dialler {
                     let shown = self.host.peer(conn).certificate;
                     if !tls::allowed(&dialler.transport().certificates, shown) {

@@ -49,6 +49,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             // Fail-stop: what is not in the journal must never leave.
             self.core.outbox.clear();
             self.stopping = Stopping::Done;
+            self.commands.end();
             if let EngineError::Journal(error) = error {
                 let error = error.to_string();
                 self.core.raise(now, &Event::JournalFailed { error });
@@ -221,6 +222,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         self.core.events.pass_counts(now);
         self.stopping = Stopping::Done;
+        self.commands.end();
         Ok(())
     }
 }

@@ -18,10 +18,13 @@ use crate::line::{Line, Numbers};
 use crate::operation::{Operation, OperationError, Operator};
 use crate::operation::{check_fields, check_number, numbers_note};
 
+/// The most bytes of a command that its note has.
+const LONGEST_SHOWN: usize = 256;
+
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
-    /// Carries out what is asked for next. Whoever asked may have given up.
-    pub(super) fn answer_next(&mut self, now: Now) -> Result<(), EngineError> {
-        match self.commands.request() {
+    /// Carries out a request. Whoever asked may have given up.
+    pub(super) fn answer(&mut self, now: Now, number: u64) -> Result<(), EngineError> {
+        match self.commands.request(number) {
             Some(Request::Add { config, answer }) => {
                 let added = self.add(now, *config, true)?;
                 let _ = answer.send(added.map(|index| SessionId(index as u32)));
@@ -81,7 +84,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                         next_out,
                         by,
                         answer,
-                        resumes: line.link.is_some() && line.dialler.is_some(),
+                        resumes: line.dials(),
                     };
                     if line.link.is_none() {
                         return self.set_numbers(now, session.0 as usize, numbers);
@@ -127,6 +130,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             Operation::TestRequest if !line.session.is_logged_on() => {
                 Some(OperationError::NotLoggedOn)
             }
+            Operation::TestRequest if !line.session.is_settled() => Some(OperationError::NotNow),
             Operation::Reset if !line.session.can_reset() || line.leaving().is_some() => {
                 Some(OperationError::NotNow)
             }
@@ -166,11 +170,18 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let index = session.0 as usize;
         match operation {
             Operation::LogOn => self.log_on(now, session),
-            Operation::LogOut { text } => self.log_out(now, session, &text)?,
+            Operation::LogOut { text } => {
+                // What waits for the end of the connection does not undo it.
+                if let Some(numbers) = &mut self.core.lines[index].numbers {
+                    numbers.resumes = false;
+                }
+                self.log_out(now, session, &text)?;
+            }
             Operation::Disconnect => self.disconnect(now, index, Ending::Operator)?,
             Operation::Disable => {
-                self.core.lines[index].disable(true);
+                // It gives up an attempt to connect, too.
                 self.log_out(now, session, "")?;
+                self.core.lines[index].disable(true);
             }
             Operation::Enable => {
                 self.core.lines[index].disable(false);
@@ -179,9 +190,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             Operation::Reset => self.reset(now, session)?,
             Operation::TestRequest => {
                 let core = &mut self.core;
-                if !core.lines[index].session.test_peer(&mut core.outbox) {
-                    return Ok(Err(OperationError::NotNow));
-                }
+                core.lines[index].session.test_peer(&mut core.outbox);
                 core.commit(now, index, Kind::Sent, None, &mut self.app)?;
                 core.note_due(index);
             }
@@ -248,7 +257,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// Gives the application a command.
+    /// Gives the application a command. The note has what it begins with.
     fn command(
         &mut self,
         now: Now,
@@ -260,7 +269,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         self.core.commit_sent(now, &mut self.app)?;
         let journal = self.core.journal.register(now.wall, OPERATORS)?;
-        let what = format!("command {} by {by}", command.escape_ascii());
+        let shown = command[..command.len().min(LONGEST_SHOWN)].escape_ascii();
+        let cut = match command.len() {
+            ..=LONGEST_SHOWN => String::new(),
+            bytes => format!("... ({bytes} bytes)"),
+        };
+        let what = format!("command {shown}{cut} by {by}");
         self.note_operation(now, None, journal, what)?;
         let mut answer = Vec::new();
         let core = &mut self.core;

@@ -159,7 +159,14 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 | Verdict::Ended { .. } => {}
             }
             self.release_if_full(now)?;
-            if !self.core.lines[session].session.take_held(&mut self.held) {
+            let state = &mut self.core.lines[session].session;
+            let next_in = state.next_in();
+            if !state.take_held(&mut self.held) {
+                // A ResendRequest that was served when it came is passed now.
+                if state.next_in() != next_in {
+                    let app = &mut self.app;
+                    self.core.commit(now, session, Kind::Sent, None, app)?;
+                }
                 return Ok(None);
             }
             let message = self.decoder.decode(&self.held);

@@ -369,3 +369,71 @@ fn an_initiator_logs_on_when_it_is_told_and_stays_off_while_it_is_disabled() {
     assert_eq!(operate(&mut engine, Operation::LogOn), Ok(()));
     assert_eq!(attempts(), 2, "before the pause is over");
 }
+
+#[test]
+fn an_attempt_to_connect_ends_when_its_session_is_disabled() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+    let listener = net.listen(0, wire::at(PORT));
+    let session = wire::initiator("ENGINE", "VENUE", Duration::ZERO, Duration::from_secs(5));
+    let config = wire::config(Durability::Process, vec![session]);
+    let mut engine = wire::start(config, App::default(), 1, &net, &disk);
+    // In the turn in which it begins to connect.
+    assert_eq!(operate(&mut engine, Operation::Disable), Ok(()));
+    assert_eq!(state(&mut engine), SessionState::Disabled);
+    while let Some(conn) = net.accept(listener) {
+        assert_eq!(read(&net, conn), "", "no Logon");
+    }
+}
+
+#[test]
+fn force_leaves_a_session_logged_out_that_an_operator_has_logged_out() {
+    let (net, disk) = (SimNet::new(1, calm(1 << 20)), SimDisk::new());
+    let listener = net.listen(0, wire::at(PORT));
+    let session = wire::initiator("ENGINE", "VENUE", Duration::ZERO, Duration::from_secs(5));
+    let config = wire::config(Durability::Process, vec![session]);
+    let mut engine = wire::start(config, App::default(), 1, &net, &disk);
+    turns(&mut engine);
+    let conn = net.accept(listener).expect("it connects");
+    write(&net, conn, "VENUE", "A", 1, "98=0|108=30|");
+    turns(&mut engine);
+    assert_eq!(state(&mut engine), SessionState::LoggedOn);
+    let logout = Operation::LogOut {
+        text: String::new(),
+    };
+    assert_eq!(operate(&mut engine, logout), Ok(()));
+    let force = Operation::SetNumbers {
+        next_in: None,
+        next_out: Some(1),
+        force: true,
+    };
+    let mut handle = engine.handle();
+    let answer = handle.operate(PEER, force, alice("")).unwrap();
+    turns(&mut engine);
+    write(&net, conn, "VENUE", "5", 2, "");
+    turns(&mut engine);
+    assert_eq!(answer.try_recv(), Ok(Ok(())));
+    assert_eq!(numbers(&engine), [(3, 1)]);
+    assert!(net.accept(listener).is_none(), "it stays logged out");
+    assert_eq!(operate(&mut engine, Operation::LogOn), Ok(()));
+    assert!(net.accept(listener).is_some());
+}
+
+#[test]
+fn whoever_asks_an_engine_that_ends_is_told() {
+    let mut world = World::new();
+    let mut engine = world.start();
+    let mut handle = engine.handle();
+    let waiting = handle.status().unwrap();
+    drop(engine);
+    assert!(waiting.recv().is_err(), "nobody answers any more");
+    for mut handle in [handle.clone(), handle] {
+        assert_eq!(handle.status().err(), Some(SendError::Stopped));
+        assert_eq!(handle.stop(), Err(SendError::Stopped));
+    }
+    engine = world.start();
+    let mut handle = engine.handle();
+    handle.stop().unwrap();
+    turns(&mut engine);
+    assert!(engine.is_done());
+    assert_eq!(handle.status().err(), Some(SendError::Stopped));
+}

@@ -32,6 +32,10 @@ pub struct EchoArgs {
     #[arg(long, value_name = "HOST:PORT")]
     pub peer: Option<String>,
 
+    /// Ask our acceptor for its status each millisecond, as a monitor might
+    #[arg(long, conflicts_with = "peer")]
+    pub ask_status: bool,
+
     /// SenderCompID of the initiator
     #[arg(long, value_name = "ID", default_value = "BENCH")]
     pub sender_comp_id: String,
@@ -53,9 +57,13 @@ impl EchoArgs {
         } else {
             ""
         };
+        let asked = match self.ask_status {
+            true => ", status asked each millisecond",
+            false => "",
+        };
         format!(
             "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP; \
-             {whose}{}, wait spin; {}",
+             {whose}{}, wait spin{asked}; {}",
             self.engine.text(),
             self.load.text()
         )
@@ -83,6 +91,7 @@ impl EchoArgs {
             // Between two runs the engines rest for as long as the floor takes.
             heart_bt_int_seconds: if self.peer.is_some() { 30 } else { 3600 },
             patience: PATIENCE,
+            asked: self.ask_status,
             journals,
         })
     }

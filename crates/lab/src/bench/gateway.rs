@@ -138,6 +138,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         nodelay: !args.engine.nagle,
         heart_bt_int_seconds: HEART_BT_INT,
         patience: PATIENCE,
+        asked: false,
         journals: journals.path().join(name),
     };
     let mut ways = vec![("echo", ECHO)];
