@@ -65,7 +65,9 @@ impl Remote {
             .map(|engine| engine.command(RELOAD, by));
         let outcome = answered(asked);
         let spent = locked(&self.rules).take();
-        drop(spent);
+        if let Some(Handed::New(rules) | Handed::Spent(rules)) = spent {
+            drop(rules);
+        }
         outcome
     }
 }
