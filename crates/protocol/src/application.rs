@@ -1,10 +1,11 @@
 //! What a user of the engine writes.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::session::Config;
-use crate::{AdminOut, Message, Now, Outbox, SessionId, Tag, Timestamp, tag};
+use crate::{AdminOut, Ledger, Message, Now, Outbox, SessionId, Tag, Timestamp, tag};
 
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
 /// any session into the outbox; each gets its number and header when the method returns.
@@ -93,6 +94,30 @@ pub trait Application {
     /// for each note that the journal has, in their order. An application that keeps a note of whatever
     /// changes its state has that state again.
     fn on_note(&mut self, _at: Timestamp, _note: &[u8]) {}
+
+    /// An empty [`Ledger`] with the limits of this application, when its notes make its state: they are then
+    /// folded into checkpoints while the engine runs, on another thread, and notes that a checkpoint holds
+    /// may leave the journal. `None`: all notes stay.
+    fn ledger(&self) -> Option<Box<dyn Ledger>> {
+        None
+    }
+
+    /// At start, before any note: the state that a [`Ledger`] of this application wrote in this version.
+    /// [`on_note`](Self::on_note) then gets the notes behind it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, as a sentence. The checkpoint before it is tried on what is left of this
+    /// application, which an error therefore must not have changed.
+    fn on_checkpoint(&mut self, _version: u32, _state: &[u8]) -> Result<(), String> {
+        Err("the application takes no checkpoints".into())
+    }
+
+    /// [`Ledger::hash`] of the state. A clean stop keeps it in the journal, and the ledger that is made of
+    /// the notes must have the same one.
+    fn state_hash(&self) -> Option<u64> {
+        None
+    }
 
     /// A peer asks to log on with a Logon that the session would take: its CompIDs, numbers, times and
     /// the password of the settings are right. Asked once for each; the place to look a user up.

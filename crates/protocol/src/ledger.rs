@@ -1,0 +1,36 @@
+//! State that is made of notes alone, away from the engine's thread.
+
+use alloc::string::String;
+
+use crate::Timestamp;
+
+/// What the notes of an application make of nothing: its state as a fold of them.
+///
+/// The engine gives each note to a ledger on a thread of its own, so that the journal need not keep all
+/// notes for ever: from time to time it writes a ledger into a file, a checkpoint. A start reads the newest
+/// checkpoint, and the notes behind it.
+///
+/// The same notes in the same order make the same ledger: `apply` asks no clock, no file and nothing that
+/// differs from one process to the next.
+pub trait Ledger: Send {
+    /// What the state is called, and the version in which [`write`](Self::write) writes it. The name has
+    /// at most 32 bytes and stays; the version rises when the form changes.
+    fn form(&self) -> (&'static str, u32);
+
+    /// The next note, and when it was kept.
+    fn apply(&mut self, at: Timestamp, note: &[u8]);
+
+    /// Writes all of the state in pieces.
+    fn write(&self, put: &mut dyn FnMut(&[u8]));
+
+    /// Takes the state that [`write`](Self::write) wrote in this version, in place of what there is.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, as a sentence; a version that is not known is. The ledger is of no more use
+    /// then.
+    fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String>;
+
+    /// A number that is the same for the same state, in every process of this version.
+    fn hash(&self) -> u64;
+}
