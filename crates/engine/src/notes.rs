@@ -1,50 +1,116 @@
 //! What the application keeps in the journal: a row of numbered bytes, stored as if a session had sent
 //! them.
 
-use fixwire_protocol::time::{Precision, Stamp};
-use fixwire_protocol::{Application, Now, Outbox, Timestamp};
+use fixwire_protocol::outbox::stored_note;
+use fixwire_protocol::{Application, Now, Outbox};
 
 use crate::canary::{self, Fault};
-use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, Kind, NOTES, Stored};
-
-/// Room for what stands in front of a note: `52=`, its time, SOH.
-pub(crate) const NOTE_ROOM: usize = Stamp::MAX + 4;
+use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, Kind, NOTES};
+use crate::journal::{Recalled, Stored, Trouble};
 
 /// The row, and the number of the next note.
 pub(crate) struct Notes {
     id: Option<JournalId>,
     next: u64,
-    stamp: Stamp,
 }
 
 impl Notes {
-    /// Gives an application the notes that the journal has.
-    pub(crate) fn recover<D: Disk>(journal: &Journal<D>, app: &mut impl Application) -> Self {
+    /// Gives an application the state of the newest checkpoint, and the notes behind it that the journal has.
+    /// Answers what the operator should hear, too.
+    pub(crate) fn recover<D: Disk>(
+        journal: &mut Journal<D>,
+        app: &mut impl Application,
+    ) -> Result<(Self, Vec<Trouble>), JournalError> {
         let id = journal.sessions().find(|known| known.1 == NOTES);
         let mut notes = Self {
             id: id.map(|known| known.0),
             next: 1,
-            stamp: Stamp::new(),
         };
-        if let Some(id) = notes.id
-            && let Some(counters) = journal.counters(id)
-        {
-            notes.next = counters.next_out;
-            let mut replay = journal.replay(id, 1, counters.next_out.saturating_sub(1));
-            while let Some(stored) = journal.next_of(&mut replay) {
-                if let Stored::Message { seq, bytes } = stored
-                    && !(canary::is(Fault::ForgetNotes) && seq.is_multiple_of(3))
-                    && let Some((at, note)) = split(bytes)
-                {
-                    app.on_note(at, note);
-                }
+        let mut recalled = Recalled::default();
+        let ledger = app.ledger();
+        if let Some(ledger) = &ledger {
+            let (name, _) = ledger.form();
+            recalled = journal.recall(name, &mut |version, state| {
+                app.on_checkpoint(version, state)
+            })?;
+        }
+        if let Some(id) = notes.id {
+            notes.replay(journal, app, id, &recalled)?;
+        }
+        let mut troubles = notes.compare(journal, app);
+        if let Some(ledger) = ledger {
+            journal.fold(ledger, &recalled)?;
+        }
+        let refused = recalled.refused.into_iter();
+        troubles.extend(refused.map(|(file, why)| Trouble::NotRecalled { file, why }));
+        Ok((notes, troubles))
+    }
+
+    /// Gives the notes behind a checkpoint back.
+    fn replay<D: Disk>(
+        &mut self,
+        journal: &Journal<D>,
+        app: &mut impl Application,
+        id: JournalId,
+        recalled: &Recalled,
+    ) -> Result<(), JournalError> {
+        let Some(counters) = journal.counters(id) else {
+            return Ok(());
+        };
+        self.next = counters.next_out;
+        let mut replay = journal.replay(id, recalled.note + 1, self.next.saturating_sub(1));
+        if recalled.segment.is_none() && journal.has_retired(id) {
+            let refused = recalled.refused.clone();
+            return Err(JournalError::StateLost { refused });
+        }
+        while let Some(stored) = journal.next_of(&mut replay) {
+            if let Stored::Message { seq, bytes } = stored
+                && !(canary::is(Fault::ForgetNotes) && seq.is_multiple_of(3))
+                && let Some((at, note)) = stored_note(bytes)
+            {
+                app.on_note(at, note);
             }
         }
-        notes
+        Ok(())
+    }
+
+    /// Holds the state against the hash that a clean stop has noted.
+    fn compare<D: Disk>(&self, journal: &Journal<D>, app: &impl Application) -> Vec<Trouble> {
+        let noted = self.id.and_then(|id| journal.stated_hash(id));
+        let (Some(noted), Some(folded)) = (noted, noted.and_then(|_| app.state_hash())) else {
+            return Vec::new();
+        };
+        if noted == folded {
+            return Vec::new();
+        }
+        let note = self.next - 1;
+        let error = JournalError::StateDiffers {
+            note,
+            noted,
+            folded,
+        };
+        vec![Trouble::NotFolded {
+            error: error.to_string(),
+        }]
+    }
+
+    /// At a clean stop: notes the hash of the application's state, for the next fold and the next start.
+    pub(crate) fn state_hash<D: Disk>(
+        &self,
+        now: Now,
+        journal: &mut Journal<D>,
+        app: &impl Application,
+    ) -> Result<(), JournalError> {
+        if let Some(id) = self.id
+            && self.next > 1
+            && let Some(hash) = app.state_hash()
+        {
+            journal.state_hash(now.wall, id, hash)?;
+        }
+        Ok(())
     }
 
     /// Numbers a note in the outbox.
-    #[cold]
     pub(crate) fn seal<D: Disk>(
         &mut self,
         now: Now,
@@ -55,8 +121,7 @@ impl Notes {
         if self.id.is_none() {
             self.id = Some(journal.register(now.wall, NOTES)?);
         }
-        let time = self.stamp.format(now.wall, Precision::Nanos);
-        outbox.seal_note(index, self.next, time);
+        outbox.seal_note(index, self.next, now.wall);
         self.next += 1;
         Ok(())
     }
@@ -99,7 +164,6 @@ impl Notes {
     }
 
     /// A sealed note for the journal.
-    #[cold]
     pub(crate) fn effect<'a>(&self, outbox: &'a Outbox, index: usize) -> Option<Effect<'a>> {
         self.id.map(|session| Effect {
             session,
@@ -107,11 +171,4 @@ impl Notes {
             bytes: outbox.sealed(index),
         })
     }
-}
-
-/// The time of a stored note, and what the application wrote.
-fn split(stored: &[u8]) -> Option<(Timestamp, &[u8])> {
-    let text = stored.strip_prefix(b"52=")?;
-    let end = text.iter().position(|byte| *byte == 1)?;
-    Some((Timestamp::parse(&text[..end]).ok()?, &text[end + 1..]))
 }

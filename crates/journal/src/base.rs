@@ -53,6 +53,12 @@ const VERSION: u32 = 1;
 pub(super) const BASE: usize = 64;
 
 impl Base {
+    /// Nothing was ever retired.
+    pub const BEGIN: Self = Self {
+        oldest: Start::BEGIN,
+        first: Start::BEGIN,
+    };
+
     /// Its 64 bytes: magic, version, CRC-32C of bytes 16 to 63; the numbers of `oldest` and `first`, 4
     /// bytes each; their previous salts; the indices of their first records; zeros.
     pub(super) fn to_bytes(self) -> [u8; BASE] {

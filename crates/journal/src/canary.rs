@@ -33,6 +33,8 @@ pub enum Fault {
     ForgetReset,
     /// Every third note of the application is not given back to it at the start.
     ForgetNotes,
+    /// Every fifth note of the application is left out of checkpoints.
+    FoldShort,
     /// No Heartbeat leaves.
     SkipHeartbeat,
     /// After a restart the last message of the peer is forgotten.
@@ -49,7 +51,7 @@ pub enum Fault {
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::SkipCommit,
         Self::SkipSync,
         Self::SkipCrc,
@@ -63,6 +65,7 @@ impl Fault {
         Self::EffectWithoutCause,
         Self::ForgetReset,
         Self::ForgetNotes,
+        Self::FoldShort,
         Self::SkipHeartbeat,
         Self::ForgetInbound,
         Self::LoseMessage,
@@ -88,6 +91,7 @@ impl Fault {
             Self::EffectWithoutCause => "effect-without-cause",
             Self::ForgetReset => "forget-reset",
             Self::ForgetNotes => "forget-notes",
+            Self::FoldShort => "fold-short",
             Self::SkipHeartbeat => "skip-heartbeat",
             Self::ForgetInbound => "forget-inbound",
             Self::LoseMessage => "lose-message",

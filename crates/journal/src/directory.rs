@@ -4,6 +4,8 @@ use super::files::{
     SUFFIX, check_folder, list, names, open_checked, pending, pending_path, segment_path,
     sync_names,
 };
+use super::fold::{Fold, States};
+use super::folder::Folding;
 use super::lock::{LOCK, lock_file, lock_folder};
 use super::maker::{Job, Maker, make};
 use super::newest::{NEWEST, newest_of};
@@ -30,12 +32,14 @@ pub struct Directory {
     /// Retires old segments, when it has to.
     retiring: Option<JoinHandle<Result<(), JournalError>>>,
     news: SharedNews,
+    folding: Box<Folding>,
     _locks: (Option<File>, File),
 }
 
 impl Drop for Directory {
     /// Waits for what runs: another process may open the directory next.
     fn drop(&mut self) {
+        self.folding.end();
         if let Some(thread) = self.retiring.take() {
             let _ = thread.join();
         }
@@ -105,6 +109,7 @@ impl Directory {
             maker,
             retiring: None,
             news,
+            folding: Box::default(),
             _locks: locks,
         })
     }
@@ -251,6 +256,18 @@ impl Disk for Directory {
             .map_err(JournalError::io("start", "a thread of the journal"))?;
         self.retiring = Some(thread);
         last
+    }
+
+    fn states(&mut self) -> Option<Box<dyn States>> {
+        Some(Box::new(self.folding.folder(&self.path)))
+    }
+
+    fn fold(&mut self, fold: Fold) -> Result<(), JournalError> {
+        self.folding.start(fold, &self.path, Arc::clone(&self.news))
+    }
+
+    fn settled(&self) -> Option<u32> {
+        self.folding.settled()
     }
 
     fn salt(&mut self) -> u64 {

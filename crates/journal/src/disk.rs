@@ -1,5 +1,6 @@
 //! What the journal needs of a disk; the operating system has one, the simulator another.
 
+use super::fold::{Fold, States};
 use super::segment::HEADER;
 use super::{Base, JournalError, Start, Trouble};
 use fixwire_protocol::time::Timestamp;
@@ -118,6 +119,25 @@ pub trait Disk {
         _compress: bool,
     ) -> Result<(), JournalError> {
         Ok(())
+    }
+
+    /// Where checkpoints of the application's state are; `None` when nothing outlives the process.
+    fn states(&mut self) -> Option<Box<dyn States>> {
+        None
+    }
+
+    /// Makes checkpoints from now on, beside the engine.
+    ///
+    /// # Errors
+    ///
+    /// When there is no thread for it.
+    fn fold(&mut self, _fold: Fold) -> Result<(), JournalError> {
+        Ok(())
+    }
+
+    /// The segment before which all notes are in two checkpoints.
+    fn settled(&self) -> Option<u32> {
+        None
     }
 
     /// A number that no earlier segment has: it seeds the checksums, so that bytes of another segment

@@ -10,6 +10,7 @@ use super::verify::{Verified, walk};
 use super::{JournalError, JournalId, Position};
 use fixwire_protocol::Redactor;
 use fixwire_protocol::Tag;
+use fixwire_protocol::outbox::stored_note;
 use fixwire_protocol::time::Timestamp;
 use std::io::{self, Write};
 use std::path::Path;
@@ -265,7 +266,11 @@ fn print(
     } in record.effects
     {
         let is_note = names.get(session.0 as usize) == Some(&NOTES);
-        let what = if is_note { "kept" } else { "out" };
+        let (what, bytes) = match stored_note(bytes).filter(|_| is_note) {
+            Some((_, note)) => ("kept", note),
+            None if is_note => ("kept", bytes),
+            None => ("out", bytes),
+        };
         show(Shown::new(session, what, Some(seq), "", bytes))?;
     }
     Ok(())

@@ -122,6 +122,27 @@ pub enum JournalError {
         /// Bytes that it may have.
         limit: u64,
     },
+    /// A checkpoint that was whole when the engine started is not what the ledger can go on from.
+    StateRefused {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The notes make another state than the engine had when it noted its hash.
+    StateDiffers {
+        /// The last note in both.
+        note: u64,
+        /// The hash that was noted.
+        noted: u64,
+        /// That of the notes.
+        folded: u64,
+    },
+    /// The application's notes before a segment are gone, and no checkpoint with what they made can be used.
+    StateLost {
+        /// Files of checkpoints, each with the reason why it cannot be used.
+        refused: Vec<(String, String)>,
+    },
     /// The configuration cannot work.
     Setting {
         /// Name of the field of [`Config`](super::Config).
@@ -240,6 +261,34 @@ impl fmt::Display for JournalError {
                 "a checkpoint of {sessions} sessions takes {bytes} bytes, and {limit} are a quarter of a \
                  segment; raise JournalSegmentSize"
             ),
+            Self::StateRefused { file, why } => {
+                write!(f, "checkpoint {file} cannot be used: {why}")
+            }
+            Self::StateDiffers {
+                note,
+                noted,
+                folded,
+            } => write!(
+                f,
+                "the notes up to number {note} make a state with hash {folded:016x}, and the engine had \
+                 {noted:016x} when it stopped: this is a fault of the application, or of fixwire; no further \
+                 checkpoints are made, and all notes are kept"
+            ),
+            Self::StateLost { refused } => {
+                f.write_str(
+                    "older notes of the application were retired, and no checkpoint with what they made can \
+                     be used",
+                )?;
+                for (file, why) in refused {
+                    write!(f, "; {file}: {why}")?;
+                }
+                if refused.is_empty() {
+                    f.write_str(": there is no file of one (*.fwk) in the journal's folder")?;
+                }
+                f.write_str(
+                    "; nothing was changed: put back the files of the checkpoints from a copy",
+                )
+            }
             Self::Setting { name, must } => write!(f, "journal setting {name} must be {must}"),
         }
     }

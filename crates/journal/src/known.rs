@@ -1,6 +1,7 @@
 //! A session as the journal knows it.
 
 use super::Config;
+use super::Kind;
 use super::index::Index;
 use super::segment::Position;
 use fixwire_protocol::time::Timestamp;
@@ -23,6 +24,22 @@ pub(super) const LOGGED_ON_FROM: &str = "logged on from ";
 pub const DISABLED_BY: &str = "disabled by ";
 /// How the note begins that says that an operator has enabled a session again.
 pub const ENABLED_BY: &str = "enabled by ";
+
+/// How the note begins that says which hash the application's state had; the number of the last note and the
+/// hash follow.
+const STATE_HASH: &str = "state hash ";
+
+/// The text that says which hash the state has after a note of the application.
+pub(super) fn state_hash_text(note: u64, hash: u64) -> String {
+    format!("{STATE_HASH}{hash:016x} after note {note}")
+}
+
+/// The number of a note and the hash of the state after it, when a record says that.
+pub(super) fn stated_hash(kind: Kind, body: &[u8]) -> Option<(u64, u64)> {
+    let text = str::from_utf8(body).ok().filter(|_| kind == Kind::Note)?;
+    let (hash, note) = text.strip_prefix(STATE_HASH)?.split_once(" after note ")?;
+    Some((note.parse().ok()?, u64::from_str_radix(hash, 16).ok()?))
+}
 
 /// Where a session's numbers stand.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -56,6 +73,8 @@ pub(super) struct Known {
     pub(super) peer: Option<IpAddr>,
     /// An operator has disabled it.
     pub(super) disabled: bool,
+    /// The number of a note of the application and the hash of its state after it, as a clean stop left them.
+    pub(super) stated: Option<(u64, u64)>,
 }
 
 impl Known {
@@ -67,6 +86,7 @@ impl Known {
             index: Index::new(config.index_entries),
             peer: None,
             disabled: false,
+            stated: None,
         }
     }
 
@@ -80,6 +100,8 @@ impl Known {
             self.disabled = true;
         } else if text.starts_with(ENABLED_BY.as_bytes()) {
             self.disabled = false;
+        } else if let Some(stated) = stated_hash(Kind::Note, text) {
+            self.stated = Some(stated);
         }
     }
 

@@ -1,5 +1,6 @@
 //! A journal that ends with the process: a ring of memory, in the same layout.
 
+use super::fold::{Fold, States};
 use super::segment::HEADER;
 use super::{Base, Directory, Disk, JournalError, Start, Trouble};
 use crate::disk::WakeUp;
@@ -195,6 +196,27 @@ impl Disk for OsDisk {
         match self {
             Self::Directory(disk) => disk.retire(segment, first, remove_before, compress),
             Self::Memory(disk) => disk.retire(segment, first, remove_before, compress),
+        }
+    }
+
+    fn states(&mut self) -> Option<Box<dyn States>> {
+        match self {
+            Self::Directory(disk) => disk.states(),
+            Self::Memory(disk) => disk.states(),
+        }
+    }
+
+    fn fold(&mut self, fold: Fold) -> Result<(), JournalError> {
+        match self {
+            Self::Directory(disk) => disk.fold(fold),
+            Self::Memory(disk) => disk.fold(fold),
+        }
+    }
+
+    fn settled(&self) -> Option<u32> {
+        match self {
+            Self::Directory(disk) => disk.settled(),
+            Self::Memory(disk) => disk.settled(),
         }
     }
 

@@ -106,3 +106,13 @@ fn parse(bytes: &[u8], file: &str) -> Result<u32, Damage> {
     }
     Ok(word(bytes, 16))
 }
+
+/// What is wrong when the newest segment is not there.
+pub(super) fn newest_is_missing(file: String) -> Damage {
+    Damage {
+        file,
+        offset: 0,
+        expected: "this segment, which the file `newest` names".into(),
+        found: "no such file".into(),
+    }
+}

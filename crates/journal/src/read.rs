@@ -92,6 +92,24 @@ impl<'a> Iterator for Effects<'a> {
     }
 }
 
+/// The records of one segment's bytes, as far as they have a shape.
+pub(super) fn records_of(bytes: &[u8], number: u32) -> impl Iterator<Item = Record<'_>> {
+    let mut at = HEADER;
+    std::iter::from_fn(move || {
+        let room = bytes.len().saturating_sub(at);
+        if room < RECORD || !(RECORD..=room).contains(&(word(bytes, at) as usize)) {
+            return None;
+        }
+        let head = Head::read(bytes, at)?;
+        if shape_fault(bytes, at, &head).is_some() {
+            return None;
+        }
+        let record = Record::view(bytes, number, at, &head);
+        at += head.length as usize;
+        Some(record)
+    })
+}
+
 /// Records in the order of their writing. See [`Journal::records`].
 pub struct Records<'a, D: Disk> {
     journal: &'a Journal<D>,

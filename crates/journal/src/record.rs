@@ -243,7 +243,7 @@ pub(super) fn crc_of(record: &[u8], at: usize, salt: u64) -> u32 {
 /// Mixes what a record's CRC covers besides its bytes, so that a record copied to another place or
 /// left over from another segment is not one.
 #[inline]
-fn seed(salt: u64, at: usize, length: usize) -> u32 {
+pub(super) fn seed(salt: u64, at: usize, length: usize) -> u32 {
     let mixed = (salt ^ ((at as u64) << 32 | length as u64)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed >> 32) as u32 ^ mixed as u32
 }

@@ -4,6 +4,7 @@ use super::base::Start;
 use super::checkpoint::Checkpoint;
 use super::error::Damage;
 use super::known::Known;
+use super::newest::newest_is_missing;
 use super::record::{
     EFFECT, EffectHead, Fault, Found, Head, Kind, RECORD, SYNCED_AT, find, is_record,
     never_written, padded, unpublished,
@@ -147,7 +148,7 @@ impl<D: Disk> Journal<D> {
         if config.synced_before_sent && !crate::canary::is(crate::canary::Fault::SkipStoreAgain) {
             journal.store_again(scan.synced);
         }
-        journal.sync_all()?;
+        journal.sync_what_was_read(scan.synced)?;
         if newest.is_none_or(|newest| newest < last_number) {
             journal.disk.set_newest(last_number)?;
         }
@@ -268,8 +269,13 @@ impl<D: Disk> Journal<D> {
         }
     }
 
-    /// What earlier processes wrote may still be in the memory of the system only.
-    fn sync_all(&mut self) -> Result<(), JournalError> {
+    /// What earlier processes wrote may still be in the memory of the system only. Where nothing waits for
+    /// the disk, nothing is promised of what no sync has covered: the next sync goes on from there.
+    fn sync_what_was_read(&mut self, synced: Position) -> Result<(), JournalError> {
+        if !self.config.synced_before_sent {
+            self.synced = self.synced.max(synced.min(self.end()));
+            return Ok(());
+        }
         for (number, segment) in (self.first..).zip(self.segments.iter_mut()) {
             let len = segment.bytes().len();
             segment
@@ -278,16 +284,6 @@ impl<D: Disk> Journal<D> {
         }
         self.synced = self.end();
         Ok(())
-    }
-}
-
-/// What is wrong when the newest segment is not there.
-pub(super) fn newest_is_missing(file: String) -> Damage {
-    Damage {
-        file,
-        offset: 0,
-        expected: "this segment, which the file `newest` names".into(),
-        found: "no such file".into(),
     }
 }
 

@@ -8,12 +8,14 @@
 //! the engine: it succeeds, is late, or fails.
 
 mod segment;
+mod states;
 
 pub use segment::SimSegment;
 
 use super::archive::base_path;
 use super::checkpoint::Checkpoint;
 use super::files::segment_path;
+use super::fold::{Fold, States};
 use super::newest::{self, NEWEST};
 use super::segment::HEADER;
 use super::{Base, Disk, JournalError, Segment as _, Start};
@@ -63,6 +65,7 @@ struct State {
     maker: u64,
     /// What it works on.
     job: Option<Job>,
+    checkpoints: states::Checkpoints,
 }
 
 /// A segment that is made ahead.
@@ -255,6 +258,7 @@ impl SimDisk {
         state.stop_at = None;
         state.fail_sync = None;
         state.job = None;
+        state.checkpoints.end_process();
     }
 
     /// The power was cut: of what was not synced, `choose` picks what is there. It is called with a
@@ -262,6 +266,7 @@ impl SimDisk {
     pub fn cut_power(&self, mut choose: impl FnMut(usize) -> usize) {
         self.end_process();
         let mut state = self.state();
+        state.checkpoints.cut_power(&mut choose);
         if state.base[0] != state.base[1] {
             let kept = state.base[choose(2)];
             state.base = [kept; 2];
@@ -384,6 +389,7 @@ impl SimDisk {
             removed: state.removed.clone(),
             attic: state.attic.clone(),
             salts: state.salts,
+            checkpoints: state.checkpoints.copy(),
             ..State::default()
         };
         Self {
@@ -565,6 +571,19 @@ impl Disk for SimDisk {
             state.sync_names();
         }
         Ok(())
+    }
+
+    fn states(&mut self) -> Option<Box<dyn States>> {
+        Some(Box::new(self.clone()))
+    }
+
+    fn fold(&mut self, fold: Fold) -> Result<(), JournalError> {
+        self.begin_folding(fold);
+        Ok(())
+    }
+
+    fn settled(&self) -> Option<u32> {
+        self.settled_by_folding()
     }
 
     fn salt(&mut self) -> u64 {

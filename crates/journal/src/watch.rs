@@ -21,6 +21,18 @@ pub enum Trouble {
         /// What went wrong.
         error: String,
     },
+    /// The state of the application could not be written into a checkpoint.
+    NotFolded {
+        /// What went wrong.
+        error: String,
+    },
+    /// A checkpoint could not be used at the start: an older one was, or none.
+    NotRecalled {
+        /// Its file.
+        file: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The next segment could not be made ahead of its use.
     NotMade {
         /// What went wrong.
@@ -59,6 +71,16 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotRetired { error } => write!(f, "old segments of the journal stay: {error}"),
+            Self::NotFolded { error } => write!(
+                f,
+                "no checkpoint of the application's state was made: {error}; nothing is lost: its notes stay \
+                 in the journal until one is"
+            ),
+            Self::NotRecalled { file, why } => write!(
+                f,
+                "checkpoint {file} was not used: {why}; the state was made from what is before it and the \
+                 notes behind that; nothing is lost"
+            ),
             Self::NotMade { error } => write!(
                 f,
                 "the journal's next segment could not be made ahead: {error}; this is tried again every few \

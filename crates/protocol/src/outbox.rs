@@ -28,6 +28,7 @@ mod note;
 
 pub use admin_out::{AdminOut, AdminOutError};
 pub use body::{Body, BodyError};
+pub use note::{NOTE_ROOM, stored_note};
 
 use admin_out::Edit;
 

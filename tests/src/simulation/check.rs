@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, Position, Record};
+use fixwire::protocol::outbox::stored_note;
 
 use super::frames::essence;
 use super::peer::Peer;
@@ -303,7 +304,8 @@ pub fn noted(disk: &SimDisk, config: Config, peers: usize) -> Result<Vec<Vec<u8>
         let notes = record
             .effects
             .filter(|effect| effect.session.0 as usize >= peers);
-        orders.extend(notes.filter_map(|effect| Some(value(effect.bytes, "11")?.to_vec())));
+        let notes = notes.filter_map(|effect| stored_note(effect.bytes));
+        orders.extend(notes.filter_map(|(_, note)| Some(value(note, "11")?.to_vec())));
     }
     Ok(orders)
 }

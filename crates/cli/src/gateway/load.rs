@@ -164,13 +164,6 @@ fn versions(settings: &Settings) -> Result<Vec<Version>, LoadError> {
                 return refused(session, id, note);
             }
         }
-        for id in [Id::JournalKeep, Id::JournalResendKeep] {
-            if session.find(id).is_some() {
-                let note = "the whole journal tells a gateway whose each order is, so no part of it is \
-                            removed: leave this key out";
-                return refused(session, id, note);
-            }
-        }
         if session.bool(Id::RejectMessageOnUnhandledException) {
             let note = "what a gateway knows of orders cannot be taken back: leave this key out";
             return refused(session, Id::RejectMessageOnUnhandledException, note);

@@ -346,11 +346,6 @@ fn what_no_gateway_can_have_is_refused() {
     );
     for (setting, why) in [
         (
-            "JournalResendKeep = '1h'",
-            "the whole journal tells a gateway",
-        ),
-        ("JournalKeep = '1h'", "the whole journal tells a gateway"),
-        (
             "RejectMessageOnUnhandledException = true",
             "cannot be taken back",
         ),

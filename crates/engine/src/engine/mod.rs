@@ -6,6 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::net::SocketAddr;
 
+use fixwire_protocol::outbox::NOTE_ROOM;
 use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox};
 
 use crate::command::Commands;
@@ -24,12 +25,12 @@ use crate::host::{ConnId, Host, Os, Ready};
 use crate::input::Input;
 use crate::journal::sim::SimDisk;
 use crate::journal::{
-    self, Directory, Disk, Journal, JournalError, Memory, OsDisk, Recovered, Torn, Wrote,
+    self, Directory, Disk, Journal, JournalError, Memory, OsDisk, Recovered, Torn, Trouble, Wrote,
 };
 use crate::line::Line;
 use crate::lobby::{Lobby, Target};
 use crate::log::{Feed, FeedStart};
-use crate::notes::{NOTE_ROOM, Notes};
+use crate::notes::Notes;
 use crate::timers::Timers;
 use fixwire_protocol::Redactor;
 
@@ -65,6 +66,8 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     missing_dictionaries: Vec<MissingDictionary>,
     /// What was cut off the journal when it was opened, until somebody hears of it.
     cut: Option<Torn>,
+    /// What else was wrong with it.
+    troubles: Vec<Trouble>,
     /// Of so many sessions, in order, the journal has the restart that [`sessions::restore`] may have made.
     pub(crate) restarts_recorded: usize,
     pub(crate) commands: Commands,
@@ -230,7 +233,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let mut disk = disk(&config)?;
         disk.wake_with(host.wake_up());
         let (mut journal, Recovered { torn: cut, .. }) = Journal::open(disk, sizes(&config))?;
-        let notes = Notes::recover(&journal, &mut app);
+        let recovered = Notes::recover(&mut journal, &mut app);
+        let (notes, troubles) =
+            recovered.map_err(|error| EngineError::after(cut.as_ref(), error.into()))?;
         let mut lines = Vec::with_capacity(config.sessions.len());
         let rest_room = outbox_bytes + config.max_message;
         let trail = config.limits.log_only_bytes_per_hour;
@@ -297,6 +302,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             owners: Vec::new(),
             lobby,
             cut,
+            troubles,
             restarts_recorded: 0,
             unsent: 0,
             told: (0, 0),
@@ -323,6 +329,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let now = self.host.now();
         if let Some(cut) = self.cut.take() {
             self.core.raise(now, &Event::JournalCut { cut });
+        }
+        for trouble in std::mem::take(&mut self.troubles) {
+            self.core.raise(now, &Event::JournalTrouble { trouble });
         }
         for MissingDictionary { file, version } in &self.missing_dictionaries {
             let (file, version) = (file.clone(), version.name());

@@ -217,6 +217,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         self.elapse_guests(now);
         if self.keeps {
+            let core = &mut self.core;
+            core.notes.state_hash(now, &mut core.journal, &self.app)?;
             let end = self.core.journal.end();
             self.core.journal.sync(end)?;
         }

@@ -152,7 +152,7 @@ fn logs_have_no_notes_and_the_dump_shows_them_as_kept() {
     let mut text = Vec::new();
     dump(&journal, &Filter::default(), &mut text, Format::Text).expect("a journal");
     let text = String::from_utf8_lossy(&text);
-    assert!(text.contains(" kept    34=1 52="), "{text}");
+    assert!(text.contains(" kept    34=1 554="), "{text}");
     assert!(
         text.contains("554=***") && !text.contains("hunter2"),
         "{text}"

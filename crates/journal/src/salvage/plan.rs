@@ -7,9 +7,10 @@ use std::path::Path;
 use super::super::archive::{LONGEST, read_base};
 use super::super::checkpoint::Checkpoint;
 use super::super::files::{list, open_checked, segment_path};
+use super::super::newest::newest_is_missing;
 use super::super::newest::newest_of;
 use super::super::record::{RECORD, is_record};
-use super::super::recover::{Bad, Scan, newest_is_missing};
+use super::super::recover::{Bad, Scan};
 use super::super::segment::{
     HEADER, OLDEST_VERSION, SEGMENT_GRAIN, SegmentHeader, VERSION, long, read_version, word,
 };

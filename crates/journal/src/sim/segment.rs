@@ -36,10 +36,20 @@ impl Segment for SimSegment {
     }
 
     fn store(&mut self, at: usize, bytes: &[u8]) {
-        if self.disk.state().goes_on() {
-            self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
-            self.touch(at, bytes.len());
+        {
+            let mut state = self.disk.state();
+            if !state.goes_on() {
+                return;
+            }
+            // Others read what is not on the disk yet.
+            if let Some(file) = state.files.get_mut(&self.number)
+                && let Some(cached) = file.cached.get_mut(at..at + bytes.len())
+            {
+                cached.copy_from_slice(bytes);
+            }
         }
+        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+        self.touch(at, bytes.len());
     }
 
     fn publish(&mut self, at: usize, word: u32) {

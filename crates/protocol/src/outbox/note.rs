@@ -2,7 +2,25 @@
 
 use super::{BodyError, Entry, Outbox};
 use crate::put::put;
-use crate::{SOH, SessionId};
+use crate::{SOH, SessionId, Timestamp};
+
+/// Room for what stands in front of a note: its form, and 8 bytes of nanoseconds since 1970, little-endian.
+pub const NOTE_ROOM: usize = 9;
+/// The form of a note that begins so.
+const FORM: u8 = 1;
+
+/// When a stored note was kept, and what the application wrote; `None` when it is none. Notes that have their
+/// time as `52=<time>` and SOH, as they once had, are read too.
+#[must_use]
+pub fn stored_note(stored: &[u8]) -> Option<(Timestamp, &[u8])> {
+    if let Some((&FORM, rest)) = stored.split_first() {
+        let (time, note) = rest.split_first_chunk()?;
+        return Some((Timestamp(i64::from_le_bytes(*time)), note));
+    }
+    let text = stored.strip_prefix(b"52=")?;
+    let end = text.iter().position(|byte| *byte == SOH)?;
+    Some((Timestamp::parse(&text[..end]).ok()?, &text[end + 1..]))
+}
 
 /// No session's.
 const NOBODY: SessionId = SessionId(u32::MAX);
@@ -28,27 +46,28 @@ impl Outbox {
         body.finish()
     }
 
-    /// Gives a note its number, and puts the time in front of it as `52=<time>` and SOH. As
+    /// Gives a note its number, and puts its form and time in front of it, [`NOTE_ROOM`] bytes. As
     /// [`Outbox::seal`] otherwise.
     ///
     /// # Panics
     ///
-    /// When the note is sealed already, or `time` is longer than the room for a header.
-    pub fn seal_note(&mut self, index: usize, seq: u64, time: &[u8]) {
+    /// When the note is sealed already, or there is less room for a header.
+    pub fn seal_note(&mut self, index: usize, seq: u64, at: Timestamp) {
         self.discard_until(index);
         let entry = &self.entries[index];
-        let head = b"52=|".len() + time.len();
-        assert!(head <= self.header_room, "a time is shorter than a header");
+        assert!(
+            NOTE_ROOM <= self.header_room,
+            "a note's head is shorter than a header"
+        );
         let start = match self.sealed_end {
-            0 => entry.start - head,
+            0 => entry.start - NOTE_ROOM,
             end => end,
         };
-        let end = start + head + (entry.end - entry.start);
+        let end = start + NOTE_ROOM + (entry.end - entry.start);
         self.buffer
-            .copy_within(entry.start..entry.end, start + head);
-        let at = put(&mut self.buffer, start, b"52=");
-        let at = put(&mut self.buffer, at, time);
-        self.buffer[at] = SOH;
+            .copy_within(entry.start..entry.end, start + NOTE_ROOM);
+        self.buffer[start] = FORM;
+        put(&mut self.buffer, start + 1, &at.0.to_le_bytes());
         self.set_sealed(index, start, end, seq);
     }
 }

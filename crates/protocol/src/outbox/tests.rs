@@ -87,13 +87,22 @@ fn a_note_stands_beside_messages_with_its_time() {
     assert_eq!(outbox.note(&[b'x'; 900]), Err(BodyError::Full));
     let notes: Vec<_> = outbox.entries().iter().map(Entry::is_note).collect();
     assert_eq!(notes, [true, false, true]);
-    outbox.seal_note(0, 7, TIME);
+    outbox.seal_note(0, 7, Timestamp(-5));
     outbox.seal(1, &header(), 1, TIME);
-    outbox.seal_note(2, 8, TIME);
-    let first = shown(outbox.sealed(0));
-    assert_eq!(first, "52=20260821-13:30:00.123|\0|any bytes");
+    outbox.seal_note(2, 8, Timestamp(6));
+    let first = stored_note(outbox.sealed(0));
+    assert_eq!(first, Some((Timestamp(-5), &b"\0\x01any bytes"[..])));
     assert_whole(outbox.sealed(1));
-    assert_eq!(shown(outbox.sealed(2)), "52=20260821-13:30:00.123|");
+    assert_eq!(
+        stored_note(outbox.sealed(2)),
+        Some((Timestamp(6), &b""[..]))
+    );
+    let older = stored_note(b"52=20260821-13:30:00.123\x01any");
+    let at = Timestamp::parse(TIME).ok();
+    assert_eq!(older, at.map(|at| (at, &b"any"[..])));
+    for cut in 0..NOTE_ROOM {
+        assert_eq!(stored_note(&outbox.sealed(2)[..cut]), None);
+    }
     assert_eq!((outbox.entries()[0].seq, outbox.entries()[2].seq), (7, 8));
     // A message for a session that does not exist is none.
     outbox.begin(SessionId(u32::MAX), b"note").field(58, b"x");
@@ -474,7 +483,7 @@ fn gathered_messages_of_a_session_stand_side_by_side() {
         for index in outbox.unsealed() {
             let entry = outbox.entries()[index];
             if entry.is_note() {
-                outbox.seal_note(index, 1, TIME);
+                outbox.seal_note(index, 1, Timestamp(0));
             } else if kinds[index] == 4 {
                 outbox.discard(index);
             } else {

@@ -1,0 +1,338 @@
+//! Folds the notes of closed segments into checkpoints, beside the engine.
+//!
+//! ```text
+//!   segment 1   segment 2   segment 3   segment 4   segment 5 (open)
+//!             |           |           |           |
+//!             2.fwk       3.fwk ..... 4.fwk: the last two are kept
+//! ```
+//!
+//! A checkpoint stands before a segment: it is what the notes of all segments before that one make. It is due
+//! when a segment is closed and the notes since the last one take more bytes than that has. A start takes the
+//! newest one and the notes behind it; should it be damaged, the one before: so the journal keeps the notes
+//! from the older one on.
+
+use super::error::Damage;
+use super::read::Record;
+use super::record::EFFECT;
+use super::state::{self, BLOCK, Head, NAME, Writer};
+use super::{JournalError, JournalId, NOTES};
+use crate::canary::{self, Fault};
+use crate::known::stated_hash;
+use fixwire_protocol::Ledger;
+use fixwire_protocol::outbox::stored_note;
+
+/// What folding needs of a disk, on a thread of its own.
+pub trait States: Send {
+    /// The numbers of the checkpoints, ascending.
+    ///
+    /// # Errors
+    ///
+    /// What the system answers, here and below.
+    fn list(&mut self) -> Result<Vec<u32>, JournalError>;
+
+    /// The bytes of a checkpoint.
+    fn read(&mut self, number: u32) -> Result<Vec<u8>, JournalError>;
+
+    /// How a person finds a checkpoint: its path.
+    fn file_name(&self, number: u32) -> String;
+
+    /// Begins to write a checkpoint, aside.
+    fn begin(&mut self, number: u32) -> Result<(), JournalError>;
+
+    /// Writes more of it.
+    fn put(&mut self, bytes: &[u8]) -> Result<(), JournalError>;
+
+    /// Puts it on the disk under its name.
+    fn finish(&mut self) -> Result<(), JournalError>;
+
+    /// Removes what was written aside.
+    fn abandon(&mut self);
+
+    /// Removes a checkpoint.
+    fn remove(&mut self, number: u32) -> Result<(), JournalError>;
+
+    /// Gives every record of a segment that gets no more to `each`, in order, until that answers false.
+    fn read_closed(
+        &mut self,
+        number: u32,
+        each: &mut dyn FnMut(&Record<'_>) -> bool,
+    ) -> Result<Closed, JournalError>;
+
+    /// The salt of a segment; `None` when there is no such segment.
+    fn salt(&mut self, number: u32) -> Result<Option<u64>, JournalError>;
+
+    /// Waits until these segments are on the disk.
+    fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError>;
+
+    /// Notes before this segment are in two checkpoints from now on.
+    fn settle(&mut self, segment: u32);
+}
+
+/// What became of reading a segment.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Closed {
+    /// Records may still be appended to it, or `each` has ended it.
+    NotYet,
+    /// It was read. The segment behind it has this salt, and this index in its first record.
+    Read {
+        /// The salt.
+        salt: u64,
+        /// The index.
+        record: u64,
+    },
+    /// It was retired; the journal begins with this one.
+    Gone {
+        /// The first segment.
+        first: u32,
+    },
+}
+
+/// What a step has done.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Step {
+    /// Nothing: the next segment is open.
+    Waits,
+    /// The notes of a segment are in the ledger, or nothing was there to be done.
+    Folded,
+    /// A checkpoint was made.
+    Made {
+        /// The segment before which it stands.
+        segment: u32,
+        /// Its bytes.
+        bytes: u64,
+    },
+}
+
+/// Notes on their way into checkpoints.
+pub struct Fold {
+    ledger: Box<dyn Ledger>,
+    /// The checkpoint to begin with, until it was read.
+    start: Option<u32>,
+    /// The segment to be folded next.
+    next: u32,
+    /// The session of the notes.
+    notes: Option<JournalId>,
+    /// The number of the last note in the ledger.
+    note: u64,
+    /// Bytes of notes since the last checkpoint, and its own.
+    since: u64,
+    size: u64,
+    /// Checkpoints that are whole, ascending.
+    kept: Vec<u32>,
+    /// Bytes of a block.
+    block: usize,
+    /// The state is not what the engine had: nothing more is folded.
+    differs: bool,
+}
+
+impl Fold {
+    /// Goes on from a checkpoint, or without one from the first segment of the journal on.
+    #[must_use]
+    pub fn new(ledger: Box<dyn Ledger>, start: Option<u32>, first: u32) -> Self {
+        Self {
+            ledger,
+            start,
+            next: first,
+            notes: None,
+            note: 0,
+            since: 0,
+            size: 0,
+            kept: Vec::new(),
+            block: BLOCK,
+            differs: false,
+        }
+    }
+
+    /// Writes blocks of so many bytes, at most 1 MiB.
+    #[must_use]
+    pub fn with_block(mut self, bytes: usize) -> Self {
+        self.block = bytes;
+        self
+    }
+
+    /// The hash of what is folded, and the number of the last note in it.
+    #[must_use]
+    pub fn state(&self) -> (u64, u64) {
+        (self.ledger.hash(), self.note)
+    }
+
+    /// Does the next piece of work; `goes_on` is asked now and then.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::StateDiffers`]: every further step answers it too. Others may pass.
+    pub fn step(
+        &mut self,
+        disk: &mut dyn States,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<Step, JournalError> {
+        if self.differs {
+            return Ok(Step::Waits);
+        }
+        if let Some(number) = self.start {
+            self.load(disk, number)?;
+            self.start = None;
+            return Ok(Step::Folded);
+        }
+        let mut differs = None;
+        let number = self.next;
+        let closed = disk.read_closed(number, &mut |record| {
+            differs = differs.take().or(self.take(record));
+            differs.is_none() && goes_on()
+        })?;
+        if let Some((note, [noted, folded])) = differs {
+            self.differs = true;
+            return Err(JournalError::StateDiffers {
+                note,
+                noted,
+                folded,
+            });
+        }
+        match closed {
+            Closed::NotYet => Ok(Step::Waits),
+            Closed::Gone { first } => {
+                self.next = first.max(number + 1);
+                Ok(Step::Folded)
+            }
+            Closed::Read { salt, record } => {
+                self.next = number + 1;
+                if self.note == 0 || self.since == 0 || self.since < self.size {
+                    return Ok(Step::Folded);
+                }
+                self.write(disk, salt, record)
+                    .inspect_err(|_| disk.abandon())
+            }
+        }
+    }
+
+    /// Takes the checkpoint that the engine has started with, and finds the one before it.
+    fn load(&mut self, disk: &mut dyn States, number: u32) -> Result<(), JournalError> {
+        let file = disk.file_name(number);
+        let bytes = disk.read(number)?;
+        let size = bytes.len() as u64;
+        let (head, state) = state::read(bytes, number, &file).map_err(JournalError::Damaged)?;
+        let refused = |why| JournalError::StateRefused {
+            file: file.clone(),
+            why,
+        };
+        let read = self.ledger.read(head.version, &state);
+        read.map_err(|why| refused(format!("the ledger does not read it: {why}")))?;
+        if self.ledger.hash() != head.hash {
+            return Err(refused(
+                "the state has another hash than was written".into(),
+            ));
+        }
+        (self.next, self.size, self.note) = (number, size, head.note);
+        self.notes = Some(head.notes);
+        self.kept = vec![number];
+        let older = disk.list()?.into_iter().rev().find(|older| *older < number);
+        if let Some(older) = older
+            && let Ok(bytes) = disk.read(older)
+            && let Ok((head, _)) = state::read(bytes, older, &disk.file_name(older))
+            && disk.salt(older)? == Some(head.salt)
+        {
+            self.kept.insert(0, older);
+            disk.settle(older);
+        }
+        Ok(())
+    }
+
+    /// Takes the notes of a record. Answers where the state is not what the engine had: the note, and both
+    /// hashes.
+    fn take(&mut self, record: &Record<'_>) -> Option<(u64, [u64; 2])> {
+        if record.session_name() == Some(NOTES) {
+            self.notes = Some(record.session);
+        }
+        let notes = self.notes?;
+        if record.session == notes
+            && let Some((note, hash)) = stated_hash(record.kind, record.body)
+            && note == self.note
+        {
+            let folded = self.ledger.hash();
+            return (folded != hash).then_some((note, [hash, folded]));
+        }
+        for effect in record.effects {
+            // A segment that could not be read to its end is read again.
+            if effect.session != notes || effect.seq <= self.note {
+                continue;
+            }
+            self.note = effect.seq;
+            self.since += (EFFECT + effect.bytes.len().next_multiple_of(8)) as u64;
+            if let Some((at, note)) = stored_note(effect.bytes)
+                && !(canary::is(Fault::FoldShort) && effect.seq.is_multiple_of(5))
+            {
+                self.ledger.apply(at, note);
+            }
+        }
+        None
+    }
+
+    /// Writes a checkpoint that stands before the next segment, of this salt and first record.
+    fn write(
+        &mut self,
+        disk: &mut dyn States,
+        salt: u64,
+        record: u64,
+    ) -> Result<Step, JournalError> {
+        let segment = self.next;
+        let (name, version) = self.ledger.form();
+        // What is behind it must not be lost where it is not.
+        disk.sync(self.kept.last().copied().unwrap_or(segment - 1), segment)?;
+        let head = Head {
+            segment,
+            notes: self.notes.unwrap_or_default(),
+            salt,
+            record,
+            note: self.note,
+            hash: self.ledger.hash(),
+            version,
+            name: name[..name.len().min(NAME)].to_owned(),
+        };
+        disk.begin(segment)?;
+        let mut result = Ok(());
+        let mut put = |bytes: &[u8]| {
+            if result.is_ok() {
+                result = disk.put(bytes);
+            }
+        };
+        let mut writer = Writer::begin(&head, self.block, &mut put);
+        self.ledger.write(&mut |piece| writer.piece(piece));
+        let bytes = writer.end();
+        result?;
+        disk.finish()?;
+        (self.since, self.size) = (0, bytes);
+        self.kept.retain(|kept| *kept != segment);
+        self.kept.push(segment);
+        if let [.., older, _] = self.kept[..] {
+            disk.settle(older);
+            self.kept.retain(|kept| *kept >= older);
+        }
+        for number in disk.list()? {
+            if !self.kept.contains(&number) {
+                disk.remove(number)?;
+            }
+        }
+        Ok(Step::Made { segment, bytes })
+    }
+}
+
+impl std::fmt::Debug for Fold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fold")
+            .field("next", &self.next)
+            .field("note", &self.note)
+            .field("kept", &self.kept)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a checkpoint is not used.
+pub(super) fn why_not(damage: &Damage) -> String {
+    let Damage {
+        offset,
+        expected,
+        found,
+        ..
+    } = damage;
+    format!("damaged at byte {offset}: expected {expected}, found {found}")
+}

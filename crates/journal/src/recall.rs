@@ -1,0 +1,120 @@
+//! What a start takes of the checkpoints.
+
+use super::fold::{Fold, why_not};
+use super::known::state_hash_text;
+use super::segment::{HEADER, long, word};
+use super::state;
+use super::{Disk, Journal, JournalError, JournalId, Kind, Position, Segment};
+use fixwire_protocol::{Ledger, Timestamp};
+
+/// Takes the state of a checkpoint, which has this version, or says why not.
+type Take<'t> = dyn FnMut(u32, &[u8]) -> Result<(), String> + 't;
+
+/// The checkpoint that was taken, and those that were not.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Recalled {
+    /// The segment before which the one stands that was taken.
+    pub segment: Option<u32>,
+    /// The last note that is in it, 0 without one.
+    pub note: u64,
+    /// The files of newer ones, each with the reason why it was not taken.
+    pub refused: Vec<(String, String)>,
+}
+
+impl<D: Disk> Journal<D> {
+    /// Gives the newest checkpoint of this journal that is whole to `take`, with its version; when that does
+    /// not want it, the one before. States of another name are not given.
+    ///
+    /// # Errors
+    ///
+    /// When the files cannot be listed or read.
+    pub fn recall(&mut self, name: &str, take: &mut Take<'_>) -> Result<Recalled, JournalError> {
+        let mut recalled = Recalled::default();
+        let Some(mut states) = self.disk.states() else {
+            return Ok(recalled);
+        };
+        for number in states.list()?.into_iter().rev() {
+            let file = states.file_name(number);
+            let read = state::read(states.read(number)?, number, &file);
+            let taken = match read {
+                Err(damage) => Err(why_not(&damage)),
+                Ok((head, _)) if self.begins(number) != Some((head.salt, head.record)) => Err(
+                    "it stands behind the end of the journal, or belongs to another one: the journal was \
+                     salvaged, or restored from a copy"
+                        .into(),
+                ),
+                Ok((head, _)) if head.name != name => Err(format!(
+                    "it has the state of an application called {}, and this one is called {name}",
+                    head.name
+                )),
+                Ok((head, state)) => take(head.version, &state).map(|()| head.note),
+            };
+            match taken {
+                Ok(note) => {
+                    recalled.segment = Some(number);
+                    recalled.note = note;
+                    break;
+                }
+                Err(why) => recalled.refused.push((file, why)),
+            }
+        }
+        Ok(recalled)
+    }
+
+    /// Notes which hash the application's state has after its last note, for the next fold and the next start.
+    ///
+    /// # Errors
+    ///
+    /// What [`Journal::append`] answers.
+    pub fn state_hash(
+        &mut self,
+        wall: Timestamp,
+        notes: JournalId,
+        hash: u64,
+    ) -> Result<Position, JournalError> {
+        let last = self
+            .counters(notes)
+            .map_or(0, |counters| counters.next_out - 1);
+        self.note(wall, notes, &state_hash_text(last, hash))
+    }
+
+    /// The hash that the state had after the last note, when a clean stop has noted it.
+    #[must_use]
+    pub fn stated_hash(&self, notes: JournalId) -> Option<u64> {
+        let known = self.sessions.get(notes.0 as usize)?;
+        let (note, hash) = known.stated?;
+        (note + 1 == known.counters.next_out).then_some(hash)
+    }
+
+    /// Whether notes of this session stood before the first segment that is left.
+    #[must_use]
+    pub fn has_retired(&self, notes: JournalId) -> bool {
+        let mut carried = self
+            .records(Position::START)
+            .take_while(|it| it.kind == Kind::Carried);
+        let notes = carried.find(|record| record.session == notes);
+        notes.is_some_and(|record| record.counters.next_out > 1)
+    }
+
+    /// From now on notes are folded into checkpoints, beside the engine; the ledger is empty.
+    ///
+    /// # Errors
+    ///
+    /// When there is no thread for it.
+    pub fn fold(
+        &mut self,
+        ledger: Box<dyn Ledger>,
+        recalled: &Recalled,
+    ) -> Result<(), JournalError> {
+        let fold = Fold::new(ledger, recalled.segment, self.first);
+        self.disk.fold(fold)
+    }
+
+    /// The salt of a segment, and the index of its first record; `None` when there is no record in it.
+    fn begins(&self, number: u32) -> Option<(u64, u64)> {
+        let at = number.checked_sub(self.first)?;
+        let bytes = self.segments.get(at as usize)?.bytes();
+        let has_record = word(bytes, HEADER) != 0;
+        has_record.then(|| (long(bytes, 24), long(bytes, HEADER + 8)))
+    }
+}
