@@ -17,6 +17,7 @@
 //!
 //! [`Outbox::note`]: fixwire_protocol::Outbox::note
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,7 +25,7 @@ use core::fmt;
 
 use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::{
-    Application, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout, Refusal,
+    Application, Decoder, Ledger, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout, Refusal,
     SessionId, Timestamp,
 };
 
@@ -238,6 +239,7 @@ impl Application for Gateway {
 
     fn on_logon(&mut self, now: Now, session: SessionId, logon: &Message<'_>, outbox: &mut Outbox) {
         self.set_active(session, true);
+        self.core.notes.set_time(now.wall);
         // Without room for the note, the first message tries again.
         if let Ok(Err(error)) = self.core.notes.begin(outbox) {
             (self.core.listener)(Event::Note(error));
@@ -286,7 +288,8 @@ impl Application for Gateway {
         self.happened_to(Happening::RejectSent, now, session, message, outbox);
     }
 
-    fn on_reset(&mut self, _now: Now, session: SessionId, outbox: &mut Outbox) {
+    fn on_reset(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
+        self.core.notes.set_time(now.wall);
         // Without room for the note they are lost as if they had been sent.
         let _ = self.core.notes.is_void(session.0 as usize, outbox);
         self.core.held_due = Mono(0);
@@ -318,6 +321,20 @@ impl Application for Gateway {
         if let Err(error) = self.core.notes.replay(at, note) {
             (self.core.listener)(Event::Note(error));
         }
+    }
+
+    fn ledger(&self) -> Option<Box<dyn Ledger>> {
+        Some(Box::new(self.core.notes.anew().ok()?))
+    }
+
+    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        self.core.notes.read(version, state)?;
+        self.core.held_due = Mono(0);
+        Ok(())
+    }
+
+    fn state_hash(&self) -> Option<u64> {
+        Some(self.core.notes.hash())
     }
 }
 

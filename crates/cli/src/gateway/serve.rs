@@ -12,7 +12,8 @@ use fixwire_gateway::gateway::{Event, Listener, Reload};
 use fixwire_protocol::session::Config;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{
-    Application, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal, SessionId, Timestamp,
+    Application, Ledger, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal, SessionId,
+    Timestamp,
 };
 
 use crate::failure::Failure;
@@ -321,6 +322,18 @@ impl Application for Serving {
 
     fn on_note(&mut self, at: Timestamp, note: &[u8]) {
         self.gateway.on_note(at, note);
+    }
+
+    fn ledger(&self) -> Option<Box<dyn Ledger>> {
+        self.gateway.ledger()
+    }
+
+    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        self.gateway.on_checkpoint(version, state)
+    }
+
+    fn state_hash(&self) -> Option<u64> {
+        self.gateway.state_hash()
     }
 
     fn on_logon_request(

@@ -68,6 +68,7 @@ impl Gateway {
         let rows = self.core.notes.queues.rows();
         let first = self.first_queue.min(rows);
         let mut due = now.mono + LOOK;
+        self.core.notes.set_time(now.wall);
         let mut left = PER_TURN;
         for row in (first..rows).chain(0..first) {
             let next = loop {
@@ -126,14 +127,14 @@ impl Gateway {
             return Step::NoRoom;
         }
         let before = outbox.entries().len();
-        let left = core.notes.leaves(row, outbox);
-        let written = left.and_then(|()| {
-            let held = Held::of(record).ok_or(Trouble::NotWritten(BodyError::Full))?;
+        let held = Held::of(record).ok_or(Trouble::NotWritten(BodyError::Full));
+        let written = held.and_then(|held| {
             let mut body = outbox.begin(SessionId(to as u32), held.msg_type);
             body.encoded(held.fields);
             Ok(body.finish()?)
         });
-        match written {
+        // What was noted is not taken back.
+        match written.and_then(|()| core.notes.leaves(row, outbox)) {
             Ok(()) => {
                 core.notes.pop(row);
                 Step::Left

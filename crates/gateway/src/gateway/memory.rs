@@ -157,6 +157,11 @@ impl Memory {
     /// Whether an order's fields would have room if nothing else were remembered.
     pub fn fits(&mut self, client: SessionId, id: &[u8], fields: &[u8]) -> bool {
         self.put_together(client, id, fields);
+        self.is_room(id)
+    }
+
+    /// Whether there would be room for the fields that were put together.
+    fn is_room(&self, id: &[u8]) -> bool {
         cells(id.len() + self.fields.len()) <= self.max_blocks() * CELLS && id.len() <= MAX_ID
     }
 
@@ -165,6 +170,11 @@ impl Memory {
     /// client has `own` bytes, its own. Nothing is remembered for an order that does not fit.
     pub fn remember(&mut self, client: SessionId, own: Option<u64>, id: &[u8], fields: &[u8]) {
         let fits = self.fits(client, id, fields);
+        self.insert(fits, client, own, id);
+    }
+
+    /// Puts the fields that were put together in place of those that an order has.
+    fn insert(&mut self, fits: bool, client: SessionId, own: Option<u64>, id: &[u8]) {
         self.forget(client, id);
         if !fits || self.fields.is_empty() {
             return;
@@ -200,6 +210,42 @@ impl Memory {
             let head = self.head(client, id);
             self.drop_order(order, head);
         }
+    }
+
+    /// Gives all in pieces: how many went, how many there are, and of each client the oldest first: client,
+    /// length of the id, length of id and fields together, and those.
+    pub fn put(&self, put: &mut dyn FnMut(&[u8])) {
+        put(&self.counts.dropped.to_le_bytes());
+        put(&self.counts.orders.to_le_bytes());
+        for age in &self.ages {
+            let mut order = age.first;
+            while order != NONE {
+                let first = self.cell(order);
+                put(&first.client.to_le_bytes());
+                put(&[first.id_len]);
+                put(&first.len.to_le_bytes());
+                let mut left = first.len as usize;
+                for cell in self.chain(order) {
+                    let here = left.min(DATA);
+                    put(&cell.data[..here]);
+                    left -= here;
+                }
+                order = first.later;
+            }
+        }
+    }
+
+    /// So many have gone.
+    pub fn set_dropped(&mut self, dropped: u64) {
+        self.counts.dropped = dropped;
+    }
+
+    /// Remembers whole fields for an order that has none. Those that do not fit go as when they are remembered.
+    pub fn restore(&mut self, client: SessionId, id: &[u8], fields: &[u8]) {
+        self.fields.clear();
+        self.fields.extend_from_slice(fields);
+        let fits = self.is_room(id);
+        self.insert(fits, client, None, id);
     }
 
     fn max_blocks(&self) -> usize {

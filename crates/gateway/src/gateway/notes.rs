@@ -45,6 +45,7 @@ use crate::orders::known::{asks, begins_orders, names_orders, reads_inbound, rea
 use crate::orders::{Heard, Orders, OrdersConfig, OrdersError, Out, Rewriting};
 
 mod held;
+mod ledger;
 mod remembered;
 mod words;
 
@@ -93,8 +94,10 @@ pub(super) struct Notes {
     held_of_all: u64,
     /// What the owner is to hear.
     most: Option<(&'static str, Most)>,
-    /// The number of the last answer of our own.
+    /// The number of the last answer of our own, or when the last note was written.
     last_answer: i64,
+    /// When what is noted happens.
+    now: Timestamp,
     /// The message that was held last, when its source is to be answered.
     last_held: Option<Place>,
     /// The fields of a note.
@@ -107,16 +110,40 @@ pub(super) struct Notes {
 impl Notes {
     pub fn new(
         limits: OrdersConfig,
-        [order_shares, held_shares, memory_shares]: [Shares; 3],
+        shares: [Shares; 3],
         sessions: impl Iterator<Item = (String, Option<Rewriting>)>,
     ) -> Result<Self, OrdersError> {
-        Ok(Self {
-            orders: Orders::new(limits)?,
+        let sessions = sessions.map(|(name, ids)| (name, ids, None)).collect();
+        Ok(Self::with(Orders::new(limits)?, limits, shares, sessions))
+    }
+
+    /// Empty ones, with the limits and the sessions of the same file.
+    pub fn anew(&self) -> Result<Self, OrdersError> {
+        Ok(self.beside(Orders::new(self.limits)?))
+    }
+
+    /// The same, with these orders.
+    fn beside(&self, orders: Orders) -> Self {
+        let shares = [&self.order_shares, &self.held_shares, &self.memory_shares];
+        let sessions = self.sessions.iter();
+        let sessions = sessions.map(|(name, ids, _)| (name.clone(), *ids, None));
+        let shares = shares.map(Shares::anew);
+        Self::with(orders, self.limits, shares, sessions.collect())
+    }
+
+    fn with(
+        orders: Orders,
+        limits: OrdersConfig,
+        [order_shares, held_shares, memory_shares]: [Shares; 3],
+        sessions: Vec<(String, Option<Rewriting>, Option<u32>)>,
+    ) -> Self {
+        Self {
+            orders,
             limits,
             noted: None,
             begun: false,
             known: Vec::new(),
-            sessions: sessions.map(|(name, ids)| (name, ids, None)).collect(),
+            sessions,
             queues: Queues::new(held_shares.max()),
             memory: Memory::new(memory_shares.max(), limits.hash_key),
             memory_shares,
@@ -126,11 +153,24 @@ impl Notes {
             held_of_all: 0,
             most: None,
             last_answer: 0,
+            now: Timestamp(0),
             last_held: None,
             draft: Draft::with_capacity(16, 512),
             text: Vec::with_capacity(512),
             parts: Vec::new(),
-        })
+        }
+    }
+
+    /// What is noted from here on happens now.
+    pub fn set_time(&mut self, now: Timestamp) {
+        self.now = now;
+    }
+
+    /// Writes the note that the text is.
+    fn keep(&mut self, outbox: &mut Outbox) -> Result<(), Trouble> {
+        outbox.note(&self.text)?;
+        self.last_answer = self.last_answer.max(self.now.0);
+        Ok(())
     }
 
     pub fn orders(&self) -> &Orders {
@@ -191,7 +231,7 @@ impl Notes {
         if self.noted != wanted || *self.orders.config() != self.limits {
             self.text.clear();
             put_limits(&mut self.text, &self.limits);
-            outbox.note(&self.text)?;
+            self.keep(outbox)?;
             self.noted = wanted;
         }
         self.begun = true;
@@ -223,8 +263,8 @@ impl Notes {
         put_ids(&mut self.text, *ids);
         self.text.push(b' ');
         self.text.extend_from_slice(name.as_bytes());
-        outbox.note(&self.text)?;
         let (name, ids) = (name.clone(), *ids);
+        self.keep(outbox)?;
         // Where it does not succeed now, it does not when the note is read.
         let _ = self.introduce(number, ids, &name);
         Ok(SessionId(number))
@@ -257,14 +297,14 @@ impl Notes {
         Ok(())
     }
 
-    /// A number that no answer before had: the time, or one more than the last when the clock was set
-    /// back.
+    /// A number that no answer before had: the time, or one more than the last. With an answer of each note's
+    /// time, as if all had been answers, it is the same after a restart: journals may have no notes of answers.
     pub fn answer_number(&mut self, now: Timestamp, outbox: &mut Outbox) -> Result<i64, Trouble> {
         let number = now.0.max(self.last_answer.saturating_add(1));
         self.text.clear();
         self.text.extend_from_slice(b"A ");
         put_number(&mut self.text, number.unsigned_abs());
-        outbox.note(&self.text)?;
+        self.keep(outbox)?;
         self.last_answer = number;
         Ok(number)
     }
@@ -450,12 +490,11 @@ impl Notes {
             self.text.push(b' ');
         }
         put_draft(&mut self.text, &self.draft);
-        Ok(outbox.note(&self.text)?)
+        self.keep(outbox)
     }
 
     /// Makes the call again that a note tells of.
     pub fn replay(&mut self, at: Timestamp, note: &[u8]) -> Result<(), NoteError> {
-        // Journals that have no notes of answers have these times.
         self.last_answer = self.last_answer.max(at.0);
         if let [
             ANSWERED | UNANSWERED | b'Q' | b'U' | b'W' | b'w' | b'B' | b'V' | b'T',

@@ -26,7 +26,7 @@ struct Block {
 }
 
 /// Where in the blocks a byte is; behind the last one of a block it is the first of the next.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Place {
     block: u32,
     at: usize,
@@ -111,8 +111,8 @@ impl Queues {
 
     /// Whether there is room for a record of so many bytes.
     pub fn has_room(&self, row: usize, len: usize) -> bool {
-        let more = self.max_blocks().saturating_sub(self.blocks.len());
-        self.needed(row, len) <= self.free.1 + more
+        let used = self.blocks.len() - self.free.1;
+        self.needed(row, len) <= self.max_blocks().saturating_sub(used)
     }
 
     /// Puts a record at the end of a row, also beyond the limit; where its first byte is.
@@ -203,6 +203,52 @@ impl Queues {
             },
         };
         true
+    }
+
+    /// Gives a row in pieces: where in its block the first record begins, how many there are, and each with
+    /// its mark, length and bytes. The record at `place` has another mark.
+    pub fn put(&self, row: usize, (place, mark): (Option<Place>, u8), put: &mut dyn FnMut(&[u8])) {
+        let row = self.row(row);
+        put(&(row.first.at as u32).to_le_bytes());
+        put(&row.records.to_le_bytes());
+        let mut at = row.first;
+        for _ in 0..row.records {
+            let first = self.within(at);
+            let mut head = [0; HEAD];
+            at = self.read(first, &mut head);
+            let [_, len @ ..] = head;
+            if place == Some(first) {
+                head[0] = mark;
+            }
+            put(&head);
+            let mut left = u32::from_le_bytes(len) as usize;
+            while left > 0 {
+                at = self.within(at);
+                let there = &self.blocks[at.block as usize].data[at.at..];
+                let piece = &there[..left.min(there.len())];
+                put(piece);
+                at.at += piece.len();
+                left -= piece.len();
+            }
+        }
+    }
+
+    /// Makes so many rows of empty ones.
+    pub fn set_rows(&mut self, rows: usize) {
+        self.rows.resize(rows, EMPTY);
+    }
+
+    /// The first record of this empty row will begin here in its block; `None` when no block has it. The row
+    /// must get one then.
+    pub fn begin_at(&mut self, row: usize, at: usize) -> Option<()> {
+        let is_empty = self.rows.get(row)?.blocks == 0;
+        if at > DATA || !is_empty {
+            return None;
+        }
+        self.extend(row);
+        let row = &mut self.rows[row];
+        (row.first.at, row.end.at) = (at, at);
+        Some(())
     }
 
     /// Gives a row another block.

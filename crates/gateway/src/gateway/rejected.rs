@@ -46,6 +46,7 @@ impl Gateway {
             return;
         }
         // Without room for the note it stays open, here and after a restart.
+        self.core.notes.set_time(now.wall);
         let client = match self.core.notes.begin(outbox) {
             Ok(_) => {
                 let notes = &mut self.core.notes;

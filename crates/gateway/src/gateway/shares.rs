@@ -61,6 +61,11 @@ impl Shares {
         *self = Self::new(self.max, other.own.clone(), other.is_shared);
     }
 
+    /// The same of another gateway, whose owner knows nothing yet.
+    pub fn anew(&self) -> Self {
+        Self::new(self.max, self.own.clone(), self.is_shared)
+    }
+
     /// Whether so little is taken that nothing has to be counted.
     #[inline]
     pub fn is_calm(&self, total: u64) -> bool {

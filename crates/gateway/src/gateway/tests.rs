@@ -5,6 +5,7 @@ mod conversion_files;
 mod events;
 mod held;
 mod held_recovery;
+mod ledger;
 mod memory;
 mod options;
 mod order_ids;

@@ -68,6 +68,7 @@ impl<'w> Work<'w> {
         message: &'w Message<'w>,
         outbox: &'w mut Outbox,
     ) -> Self {
+        core.notes.set_time(now.wall);
         Self {
             core,
             rules,

@@ -25,9 +25,12 @@ use super::table::Kind;
 use super::{Orders, OrdersConfig, OrdersError, Venue};
 
 const MAGIC: &[u8; 8] = b"FWORDERS";
-const VERSION: u32 = 2;
+/// The version of the body.
+pub(crate) const BODY_VERSION: u32 = 2;
 const HEADER: usize = 8 + 4 + 8;
 const SUM: usize = 8;
+/// The bytes of a name without its ids.
+const NAME: usize = 8 + 4 + 4 + 4 + 6 * 8 + 1 + 3;
 /// More than anything ever counted: from here on a count cannot overflow.
 const COUNT_MAX: u64 = 1 << 62;
 
@@ -94,7 +97,7 @@ impl Orders {
     pub fn write(&self, bytes: &mut Vec<u8>) {
         let start = bytes.len();
         bytes.extend_from_slice(MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&BODY_VERSION.to_le_bytes());
         bytes.extend_from_slice(&[0; 8]);
         self.put(&mut |part| bytes.extend_from_slice(part));
         let length = (bytes.len() - start - HEADER) as u64;
@@ -109,8 +112,18 @@ impl Orders {
     ///
     /// See [`CheckpointError`]. Damaged bytes never become other orders.
     pub fn read(bytes: &[u8], config: OrdersConfig) -> Result<Self, CheckpointError> {
+        let mut body = body(bytes)?;
+        let orders = Self::take(&mut body, config)?;
+        if !body.is_empty() {
+            return Err(CheckpointError::Length);
+        }
+        Ok(orders)
+    }
+
+    /// Takes [`Orders`] from the beginning of bytes, where [`put`](Self::put) wrote them in [`BODY_VERSION`].
+    pub(crate) fn take(bytes: &mut &[u8], config: OrdersConfig) -> Result<Self, CheckpointError> {
         let mut orders = Self::new(config).map_err(CheckpointError::Config)?;
-        let mut parts = Parts(body(bytes)?);
+        let mut parts = Parts(bytes);
         orders.refused = parts.u64()?;
         orders.rewritten = parts.u64()?;
         orders.unsolicited = parts.u64()?;
@@ -140,6 +153,9 @@ impl Orders {
         if names > config.max_orders {
             return Err(CheckpointError::Room);
         }
+        if names as usize > parts.0.len() / NAME {
+            return Err(CheckpointError::Length);
+        }
         let mut saved = Vec::with_capacity(names as usize);
         for _ in 0..names {
             let name = parts.name()?;
@@ -148,9 +164,7 @@ impl Orders {
             }
             saved.push(name);
         }
-        if !parts.0.is_empty() {
-            return Err(CheckpointError::Length);
-        }
+        *bytes = parts.0;
         orders
             .book
             .restore(&saved, next_number, next_opened)
@@ -180,7 +194,8 @@ impl Orders {
         Ok(())
     }
 
-    fn put(&self, put: &mut impl FnMut(&[u8])) {
+    /// Gives the body of a checkpoint in pieces.
+    pub(crate) fn put(&self, put: &mut impl FnMut(&[u8])) {
         let book = &self.book;
         for number in [
             self.refused,
@@ -245,7 +260,7 @@ fn body(bytes: &[u8]) -> Result<&[u8], CheckpointError> {
         return Err(CheckpointError::NotOne);
     }
     let version = header.u32()?;
-    if version != VERSION {
+    if version != BODY_VERSION {
         return Err(CheckpointError::Version { version });
     }
     let length = header.u64()?;

@@ -29,6 +29,7 @@ use core::fmt;
 use fixwire_protocol::{Nanos, SessionId, Tag};
 
 use book::Book;
+pub(crate) use checkpoint::BODY_VERSION;
 pub use checkpoint::CheckpointError;
 pub use inbound::Heard;
 pub use rewrite::{Rewriting, When};

@@ -10,6 +10,7 @@ use fixwire_protocol::{Message, Outbox, SOH, SessionId, Timestamp};
 
 use super::super::answer;
 use super::super::event::{NoteError, Trouble};
+use super::super::queues::Place;
 use super::{Notes, put_draft, put_number};
 use crate::Draft;
 
@@ -188,7 +189,7 @@ impl Notes {
         {
             return Err(Trouble::Share);
         }
-        outbox.note(&self.text)?;
+        self.keep(outbox)?;
         let parts: [&[u8]; 2] = [&at.0.to_le_bytes(), &self.text];
         let place = self.queues.push(row, holding.mark, &parts);
         self.count(source, len as i64);
@@ -207,7 +208,9 @@ impl Notes {
     /// The source of the message that was held last is not to be answered, if it was to be.
     pub fn not_to_answer(&mut self, outbox: &mut Outbox) -> Result<(), Trouble> {
         if let Some(last) = self.last_held {
-            outbox.note(b"Q")?;
+            self.text.clear();
+            self.text.push(b'Q');
+            self.keep(outbox)?;
             self.queues.set_mark(last, UNANSWERED);
         }
         self.last_held = None;
@@ -229,7 +232,7 @@ impl Notes {
         self.text.clear();
         self.text.extend_from_slice(what);
         put_number(&mut self.text, u64::from(target.0));
-        Ok(outbox.note(&self.text)?)
+        self.keep(outbox)
     }
 
     /// Takes the first message of a queue away; whether there was one.
@@ -295,6 +298,24 @@ impl Notes {
             self.queues.pop(from);
             self.queues.push(to, mark, &[&record]);
         }
+    }
+
+    /// Puts a record into a row again, with the mark that it has now. `None` when it is none of this row.
+    pub(super) fn hold_again(&mut self, row: usize, mark: u8, record: &[u8]) -> Option<Place> {
+        let (target, held) = Held::read(record.get(8..)?)?;
+        let (lane, source) = (Lane::of(row).0, held.source);
+        let is_of_lane = match record[8] {
+            ANSWERED | UNANSWERED => lane == Lane::Held,
+            b'W' | b'w' => lane != Lane::Held,
+            _ => false,
+        };
+        let are_known = (target.0.max(source.0) as usize) < self.known.len();
+        if !is_of_lane || !are_known || lane.row(target) != row {
+            return None;
+        }
+        let place = self.queues.push(row, mark, &[record]);
+        self.count(source, record.len() as i64);
+        Some(place)
     }
 
     /// Does again what a note tells of a message that is held.

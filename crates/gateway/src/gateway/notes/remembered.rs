@@ -45,6 +45,8 @@ impl Notes {
             known,
             most,
             text,
+            last_answer,
+            now,
             ..
         } = self;
         let (client, mut ids) = order.ids(orders);
@@ -59,6 +61,7 @@ impl Notes {
         put_head(text, b"M ", client, id);
         text.extend_from_slice(fields);
         outbox.note(text)?;
+        *last_answer = now.0.max(*last_answer);
         let place = known.get(client.0 as usize).and_then(|known| known.place);
         let own = place.and_then(|place| memory_shares.own(place));
         memory.remember(client, own, id, fields);
@@ -79,12 +82,15 @@ impl Notes {
             orders,
             memory,
             text,
+            last_answer,
+            now,
             ..
         } = self;
         let (client, mut ids) = order.ids(orders);
         if let Some(id) = ids.find(|id| memory.knows(client, id)) {
             put_head(text, b"F ", client, id);
             outbox.note(text)?;
+            *last_answer = now.0.max(*last_answer);
             memory.forget(client, id);
         }
         Ok(())
@@ -98,9 +104,7 @@ impl Notes {
         let rest = rest.strip_prefix(b"\x0111=")?;
         let (id, fields) = rest.split_at(until_soh(rest)?);
         let fields = &fields[1..];
-        let whole = fields.split_inclusive(|byte| *byte == SOH);
-        let is_field = |field: &[u8]| field.ends_with(&[SOH]) && field.contains(&b'=');
-        if id.is_empty() || id.len() > MAX_ID || !whole.into_iter().all(is_field) {
+        if !is_rememberable(id, fields) {
             return None;
         }
         if client as usize >= self.known.len() {
@@ -117,6 +121,13 @@ impl Notes {
         }
         Some(Ok(()))
     }
+}
+
+/// Whether this may be an id and what is remembered for it.
+pub(super) fn is_rememberable(id: &[u8], fields: &[u8]) -> bool {
+    let mut whole = fields.split_inclusive(|byte| *byte == SOH);
+    let is_field = |field: &[u8]| field.ends_with(&[SOH]) && field.contains(&b'=');
+    !id.is_empty() && id.len() <= MAX_ID && whole.all(is_field)
 }
 
 /// A note's first words, and whose order it is.

@@ -18,7 +18,7 @@ const VOID: &str = "|58=destination has reset its sequence numbers|";
 
 impl Rig {
     /// The numbers of a session restart.
-    fn reset(&mut self, name: &str) -> Vec<String> {
+    pub(super) fn reset(&mut self, name: &str) -> Vec<String> {
         let (now, id) = (self.now(), self.id(name));
         self.gateway.on_reset(now, id, &mut self.outbox);
         self.collect()

@@ -1,0 +1,332 @@
+//! The notes as a [`Ledger`]: what they make of nothing, as bytes.
+//!
+//! ```text
+//! body   | SipHash-2-4 of the body u64
+//!
+//! body     = last answer i64, noted limits: 0 u8, or 1 u8 limits, limits of the orders,
+//!            version of the orders u32, count u32, session..., orders, queues, remembered
+//! limits   = max_orders u32  max_sessions u32  max_id u32  quiet: 0 u8, or 1 u8 nanoseconds u64  ids
+//! ids      = 0 u8; 1 always or 2 on collision u8, most bytes u8, length u8, prefix
+//! session  = length u32, name, ids as noted, ids as the orders have them
+//! orders   = the body of their checkpoint, see orders/checkpoint.rs
+//! queues   = rows u32, rows that are not empty u32, row...
+//! row      = number u32  where in its block of memory it begins u32  count u64, record...
+//! record   = mark u8: H, h, or Q for the H that the note Q would be about; length u32, time i64, note
+//! remembered = dropped u64  count u64, order...
+//! order    = client u32  length of the id u8  length of both u32, id, fields
+//! ```
+//!
+//! Numbers are little-endian. Sessions stand by number, rows by number, remembered orders by client and
+//! the oldest first. Where a row begins is not in the notes but follows from them, and says when `max_held`
+//! is reached; nothing here depends on the hash key, nor on which memory is free.
+//!
+//! What is read is not under the limits of the file: orders have those that were noted last, until
+//! [`Notes::begin`] notes others; queues may have more than `max_held`. What does not fit into
+//! `max_remembered` goes.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::hash::Hasher;
+
+use fixwire_protocol::{Ledger, Nanos, SessionId, Timestamp};
+use siphasher::sip::SipHasher24;
+
+use super::remembered::is_rememberable;
+use super::{ANSWERED, Known, Lane, MAX_ORDERS, MAX_SESSIONS, Notes, UNANSWERED};
+use crate::orders::{BODY_VERSION, Orders, OrdersConfig, Rewriting, When};
+
+const NAME: &str = "gateway";
+const VERSION: u32 = 1;
+/// The bytes of the checksum.
+const SUM: usize = 8;
+/// The mark of the message that was held last, whose source is to be answered.
+const LAST: u8 = b'Q';
+
+impl Notes {
+    /// Takes the state that a ledger wrote, in place of what there is.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it; nothing has changed then.
+    pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        *self = self.of(version, state)?;
+        Ok(())
+    }
+
+    /// A number that is the same for the same state.
+    pub fn hash(&self) -> u64 {
+        let mut hasher = SipHasher24::new();
+        self.put(&mut |bytes| hasher.write(bytes));
+        hasher.finish()
+    }
+
+    /// Gives the body in pieces.
+    fn put(&self, put: &mut dyn FnMut(&[u8])) {
+        put(&self.last_answer.to_le_bytes());
+        put(&[u8::from(self.noted.is_some())]);
+        if let Some(noted) = &self.noted {
+            put_config(noted, put);
+        }
+        put_config(self.orders.config(), put);
+        put(&BODY_VERSION.to_le_bytes());
+        put(&(self.known.len() as u32).to_le_bytes());
+        for (number, known) in (0..).zip(&self.known) {
+            put(&(known.name.len() as u32).to_le_bytes());
+            put(known.name.as_bytes());
+            put_rewriting(known.ids, put);
+            put_rewriting(self.orders.rewriting(SessionId(number)), put);
+        }
+        self.orders.put(&mut &mut *put);
+        let rows = self.queues.rows();
+        let used = |row: &usize| self.queues.size(*row).0 > 0;
+        put(&(rows as u32).to_le_bytes());
+        put(&((0..rows).filter(used).count() as u32).to_le_bytes());
+        for row in (0..rows).filter(used) {
+            put(&(row as u32).to_le_bytes());
+            self.queues.put(row, (self.last_held, LAST), put);
+        }
+        self.memory.put(put);
+    }
+
+    /// The notes that a state is of, with the file of these.
+    fn of(&self, version: u32, state: &[u8]) -> Result<Self, String> {
+        if version != VERSION {
+            return Err(format!(
+                "the state of the gateway has version {version}, this gateway reads version {VERSION}"
+            ));
+        }
+        let Some((body, sum)) = state.split_last_chunk::<SUM>() else {
+            return Err("the state of the gateway is cut off".into());
+        };
+        if SipHasher24::new().hash(body).to_le_bytes() != *sum {
+            return Err("the state of the gateway is damaged: its checksum is wrong".into());
+        }
+        self.of_body(&mut Parts(body))
+    }
+
+    fn of_body(&self, parts: &mut Parts<'_>) -> Result<Self, String> {
+        let last_answer = parts.u64().ok_or("last answer").map_err(wrong)? as i64;
+        let key = self.limits.hash_key;
+        let noted = parts.optional(|parts| parts.config(key));
+        let noted = noted.ok_or("noted limits").map_err(wrong)?;
+        let config = parts.config(key).ok_or("limits").map_err(wrong)?;
+        let orders_version = parts.u32().ok_or("orders").map_err(wrong)?;
+        if orders_version != BODY_VERSION {
+            return Err(format!(
+                "the orders in the state of the gateway have version {orders_version}, this gateway reads version {}",
+                BODY_VERSION
+            ));
+        }
+        let sessions = parts.sessions().ok_or("sessions").map_err(wrong)?;
+        let mut orders = Orders::take(&mut parts.0, config)
+            .map_err(|error| format!("the orders in the state of the gateway: {error}"))?;
+        for (number, (.., ids)) in (0..).zip(&sessions) {
+            let set = ids.map_or(Ok(()), |_| orders.set_venue(SessionId(number), *ids));
+            set.map_err(|error| format!("ids in the state of the gateway: {error}"))?;
+        }
+        let mut new = self.beside(orders);
+        (new.last_answer, new.noted) = (last_answer, noted);
+        for (name, ids, _) in sessions {
+            new.know(name, ids);
+        }
+        new.take_queues(parts).ok_or("queues").map_err(wrong)?;
+        new.take_remembered(parts)
+            .ok_or("remembered fields")
+            .map_err(wrong)?;
+        match parts.0 {
+            [] => Ok(new),
+            _ => Err("the state of the gateway has bytes behind its end".into()),
+        }
+    }
+
+    fn know(&mut self, name: String, ids: Option<Rewriting>) {
+        let mut sessions = self.sessions.iter_mut();
+        let place = sessions.position(|(known, ..)| *known == name);
+        if let Some(place) = place {
+            self.sessions[place].2 = Some(self.known.len() as u32);
+        }
+        self.known.push(Known { name, place, ids });
+    }
+
+    fn take_queues(&mut self, parts: &mut Parts<'_>) -> Option<()> {
+        let (rows, used) = (parts.u32()? as usize, parts.u32()?);
+        // Each lane of each session has one.
+        let most = Lane::Held.row(SessionId(self.known.len() as u32));
+        if rows > most {
+            return None;
+        }
+        self.queues.set_rows(rows);
+        let mut next = 0;
+        for _ in 0..used {
+            let row = parts.u32()? as usize;
+            let (begins, records) = (parts.u32()?, parts.u64()?);
+            if row < next || records == 0 {
+                return None;
+            }
+            next = row + 1;
+            self.queues.begin_at(row, begins as usize)?;
+            for _ in 0..records {
+                let mark = parts.u8()?;
+                let len = parts.u32()?;
+                let record = parts.take(len as usize)?;
+                let known = match mark {
+                    ANSWERED | UNANSWERED => mark,
+                    LAST if self.last_held.is_none() => ANSWERED,
+                    _ => return None,
+                };
+                let place = self.hold_again(row, known, record)?;
+                if mark == LAST {
+                    self.last_held = Some(place);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn take_remembered(&mut self, parts: &mut Parts<'_>) -> Option<()> {
+        self.memory.set_dropped(parts.u64()?);
+        for _ in 0..parts.u64()? {
+            let client = parts.u32()?;
+            let (id, both) = (parts.u8()?, parts.u32()?);
+            let (id, fields) = parts.take(both as usize)?.split_at_checked(id.into())?;
+            let is_one = is_rememberable(id, fields) && !fields.is_empty();
+            if client as usize >= self.known.len() || !is_one {
+                return None;
+            }
+            self.memory.restore(SessionId(client), id, fields);
+        }
+        Some(())
+    }
+}
+
+impl Ledger for Notes {
+    fn form(&self) -> (&'static str, u32) {
+        (NAME, VERSION)
+    }
+
+    fn apply(&mut self, at: Timestamp, note: &[u8]) {
+        // The gateway that runs has told its owner.
+        let _ = self.replay(at, note);
+    }
+
+    fn write(&self, put: &mut dyn FnMut(&[u8])) {
+        let mut hasher = SipHasher24::new();
+        self.put(&mut |bytes| {
+            hasher.write(bytes);
+            put(bytes);
+        });
+        put(&hasher.finish().to_le_bytes());
+    }
+
+    fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        Self::read(self, version, state)
+    }
+
+    fn hash(&self) -> u64 {
+        Self::hash(self)
+    }
+}
+
+/// The sentence about a state that has a right checksum and no meaning.
+fn wrong(what: &str) -> String {
+    format!("the state of the gateway contradicts itself: {what}")
+}
+
+fn put_config(config: &OrdersConfig, put: &mut dyn FnMut(&[u8])) {
+    for number in [config.max_orders, config.max_sessions, config.max_id as u32] {
+        put(&number.to_le_bytes());
+    }
+    put(&[u8::from(config.forget_quiet.is_some())]);
+    if let Some(quiet) = config.forget_quiet {
+        put(&quiet.0.to_le_bytes());
+    }
+    put_rewriting(Some(config.rewriting), put);
+}
+
+fn put_rewriting(ids: Option<Rewriting>, put: &mut dyn FnMut(&[u8])) {
+    let Some(ids) = ids else {
+        return put(&[0]);
+    };
+    let when = match ids.when() {
+        When::Always => 1,
+        When::OnCollision => 2,
+    };
+    put(&[when, ids.max_len() as u8, ids.prefix().len() as u8]);
+    put(ids.prefix());
+}
+
+/// What is still to be read. `None` when it has not so many bytes, or they say nothing that can be.
+struct Parts<'a>(&'a [u8]);
+
+impl<'a> Parts<'a> {
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+        self.take(N)?.try_into().ok()
+    }
+
+    fn u8(&mut self) -> Option<u8> {
+        self.array().map(u8::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn optional<T>(&mut self, take: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+        match self.u8()? {
+            0 => Some(None),
+            1 => take(self).map(Some),
+            _ => None,
+        }
+    }
+
+    fn config(&mut self, hash_key: [u8; 16]) -> Option<OrdersConfig> {
+        let config = OrdersConfig {
+            max_orders: self.u32()?,
+            max_sessions: self.u32()?,
+            max_id: self.u32()? as usize,
+            forget_quiet: self.optional(Self::u64)?.map(Nanos),
+            rewriting: self.rewriting()??,
+            hash_key,
+        };
+        let orders = config.max_orders <= MAX_ORDERS;
+        (orders && config.max_sessions as usize <= MAX_SESSIONS).then_some(config)
+    }
+
+    fn rewriting(&mut self) -> Option<Option<Rewriting>> {
+        let when = match self.u8()? {
+            0 => return Some(None),
+            1 => When::Always,
+            2 => When::OnCollision,
+            _ => return None,
+        };
+        let (most, len) = (self.u8()?, self.u8()?);
+        let prefix = self.take(len.into())?;
+        Rewriting::new(when, prefix, most.into()).ok().map(Some)
+    }
+
+    /// Names of sessions, how their ids look as noted, and as the orders have it.
+    fn sessions(&mut self) -> Option<Vec<(String, Option<Rewriting>, Option<Rewriting>)>> {
+        let count = self.u32()?;
+        if count as usize > MAX_SESSIONS {
+            return None;
+        }
+        let mut sessions = Vec::new();
+        for _ in 0..count {
+            let len = self.u32()?;
+            let name = core::str::from_utf8(self.take(len as usize)?).ok()?;
+            sessions.push((name.into(), self.rewriting()?, self.rewriting()?));
+        }
+        Some(sessions)
+    }
+}
