@@ -53,6 +53,9 @@ impl Work<'_> {
         draft: &mut Draft,
         sent: Option<Out>,
     ) -> Result<(), Trouble> {
+        // What was noted is not taken back.
+        self.core.notes.introduced(self.source, self.outbox)?;
+        self.core.notes.introduced(to, self.outbox)?;
         let before = self.outbox.entries().len();
         self.write(to, draft)?;
         self.note_waiting(Lane::Numbered, to, draft, sent)
