@@ -261,6 +261,20 @@ pub fn sockets_and_threads(source: &str) -> Vec<String> {
     found
 }
 
+/// Lines of product code that start a thread of their own: one that `fixwire_threads::spawn` did not start may run on
+/// the core that an engine is pinned to.
+pub fn own_threads(source: &str) -> Vec<String> {
+    let product = source.split("\nmod tests {").next().unwrap_or_default();
+    let starts = |line: &str| {
+        let words = ["Builder", "spawn", "scope"];
+        has_word(line, "thread::") && words.iter().any(|word| has_word(line, word))
+    };
+    code(product)
+        .filter(|(_, line)| starts(&without_strings(line)))
+        .map(|(number, line)| format!("line {number}: a thread of its own: {}", line.trim()))
+        .collect()
+}
+
 /// Signs of unfinished work.
 pub fn leftovers(text: &str) -> Vec<String> {
     mentions(text, &LEFTOVERS, "is a leftover")
@@ -403,6 +417,22 @@ mod tests {
         let source = "use std::thread;\n// a thread\nlet a = \"thread\";\nTcpStream::connect(it)\n";
         assert_eq!(sockets_and_threads(source).len(), 2);
         assert!(sockets_and_threads(&format!("#[cfg(test)]\n{source}")).is_empty());
+    }
+
+    #[test]
+    fn a_thread_that_is_no_helper_is_found() {
+        for planted in [
+            "thread::Builder::new().spawn(work)",
+            "std::thread::spawn(work)",
+            "use std::thread::{self, Builder};",
+            "thread::scope(|scope| scope.spawn(work))",
+        ] {
+            assert_eq!(own_threads(planted).len(), 1, "{planted}");
+            let test = format!("use a;\n#[cfg(test)]\nmod tests {{\n{planted}\n}}");
+            assert!(own_threads(&test).is_empty(), "{planted}");
+        }
+        let helper = "fixwire_threads::spawn(\"reader\", work)?;\nthread::sleep(soon);\n";
+        assert!(own_threads(helper).is_empty());
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use rustix::thread::{CpuSet, sched_setaffinity};
+use fixwire_threads::Pinned;
 
 use crate::clock::Clock;
 use crate::distance::Line;
@@ -198,7 +198,7 @@ where
     let mut turn = make()?;
     // Asked first: a pinned thread has one core, however many the machine has.
     let alone = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
-    pin(core)?;
+    let _pinned = pin(core)?;
     const DISTANCE: u8 = Task::Distance as u8;
     const FLOOR: u8 = Task::Floor as u8;
     const FLOOR_ONWARD: u8 = Task::FloorOnward as u8;
@@ -224,25 +224,22 @@ where
     }
 }
 
-/// Pins the calling thread to a core.
+/// Pins the calling thread to a core, which helpers of engines leave until the answer is dropped.
 ///
 /// # Errors
 ///
 /// The core does not exist or is not for this process.
-pub fn pin(core: Option<usize>) -> Result<(), Error> {
-    let Some(core) = core else { return Ok(()) };
-    if core >= CpuSet::MAX_CPU {
-        return Err(Error::Flag {
-            flag: "--cores",
-            problem: format!("there is no core {core}"),
-        });
-    }
-    let mut set = CpuSet::new();
-    set.set(core);
-    sched_setaffinity(None, &set).map_err(|errno| Error::System {
-        doing: format!("run on core {core}"),
-        source: errno.into(),
-    })
+pub fn pin(core: Option<usize>) -> Result<Option<Pinned>, Error> {
+    let pin = |core| {
+        fixwire_threads::pin(core).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => Error::Flag {
+                flag: "--cores",
+                problem: format!("there is no core {core} for this process"),
+            },
+            _ => Error::system(format!("run on core {core}"))(error),
+        })
+    };
+    core.map(pin).transpose()
 }
 
 /// Two ends of one TCP connection over loopback.
@@ -260,6 +257,8 @@ fn connected_pair() -> io::Result<(TcpStream, TcpStream)> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::thread::{CpuSet, sched_getaffinity};
+
     use super::*;
     use crate::load::Faults;
 
@@ -290,6 +289,21 @@ mod tests {
         let arena = Arena::start(None, Clock::start(), failing).unwrap();
         let error = arena.stop().unwrap_err();
         assert_eq!(error.to_string(), "the engine stopped: no disk");
+    }
+
+    #[test]
+    fn helpers_leave_the_core_of_an_end() {
+        let near = thread::spawn(|| {
+            let all = sched_getaffinity(None).unwrap();
+            assert!(all.count() > 1, "this test needs two cores");
+            let core = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core));
+            let _pinned = pin(core).unwrap();
+            let helper = fixwire_threads::spawn("helper", || sched_getaffinity(None));
+            let cores = helper.unwrap().join().unwrap().unwrap();
+            assert!(core.is_some_and(|core| !cores.is_set(core)));
+            assert_eq!(cores.count(), all.count() - 1);
+        });
+        near.join().unwrap();
     }
 
     #[test]

@@ -58,6 +58,7 @@ pub fn pin(core: usize) -> io::Result<Pinned> {
 
 /// A core has an engine.
 #[derive(Debug)]
+#[must_use = "helpers come back to the core when it is dropped"]
 pub struct Pinned {
     core: usize,
 }

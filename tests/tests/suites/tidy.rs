@@ -30,6 +30,24 @@ fn settings_have_no_socket_and_no_thread() {
 }
 
 #[test]
+fn every_thread_beside_an_engine_is_a_helper() {
+    let mut looked_at = 0;
+    for folder in source_folders() {
+        // The lab starts threads that it pins itself.
+        let others = ["crates/threads/src", "crates/lab/src", "tests/src"];
+        if others.iter().any(|other| folder == Path::new(other)) {
+            continue;
+        }
+        let sources = rust().into_iter().filter(|path| path.starts_with(&folder));
+        for path in sources.filter(|path| !is_test(path)) {
+            looked_at += 1;
+            nothing(name(&path, tidy::own_threads(&text(&path))));
+        }
+    }
+    assert!(looked_at > 200, "only {looked_at} files looked at");
+}
+
+#[test]
 fn the_rows_of_the_crates_are_those_of_the_page() {
     let page = text(Path::new("ARCHITECTURE.md"));
     let package = |folder: &str| {
@@ -192,11 +210,6 @@ fn crates_without_the_standard_library_use_nothing_of_it_and_no_float() {
     for folder in ["protocol", "dictionary", "gateway"] {
         let folder = Path::new("crates").join(folder).join("src");
         let sources = rust().into_iter().filter(|path| path.starts_with(&folder));
-        // Files that stand behind `#[cfg(test)] mod`.
-        let is_test = |path: &Path| {
-            let mut parts = path.iter().filter_map(|part| part.to_str());
-            parts.any(|part| ["tests", "tests.rs", "model.rs"].contains(&part))
-        };
         for path in sources.filter(|path| !is_test(path)) {
             looked_at += 1;
             nothing(name(&path, tidy::impure_lines(&text(&path))));
@@ -326,6 +339,12 @@ fn rust() -> Vec<PathBuf> {
     found.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
     assert!(found.len() > 10, "only {} Rust files found", found.len());
     found
+}
+
+/// Whether a file stands behind `#[cfg(test)] mod`.
+fn is_test(path: &Path) -> bool {
+    let mut parts = path.iter().filter_map(|part| part.to_str());
+    parts.any(|part| ["tests", "tests.rs", "model.rs"].contains(&part))
 }
 
 /// What people write by hand: programs and pages.

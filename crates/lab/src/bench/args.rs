@@ -124,7 +124,7 @@ impl LoadArgs {
         subjects: &[(&str, S)],
         mut measure: impl FnMut(S, Pace, usize) -> Result<Run, Error>,
     ) -> Result<Vec<Row>, Error> {
-        pin(core)?;
+        let _pinned = pin(core)?;
         let mut progress = Progress::new(self.paces().len() * (self.runs as usize + 1));
         let mut rows = Vec::new();
         for pace in self.paces() {

@@ -101,7 +101,7 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
 
     // The journal's own threads are started by the first journal: they must not be pinned with us.
     let mut path = fresh()?;
-    pin(core)?;
+    let _pinned = pin(core)?;
     progress.step("stages");
     let stages = stages(&mut path)?;
     let clock = Clock::start();
