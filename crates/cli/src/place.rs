@@ -47,6 +47,8 @@ pub struct Target {
     pub socket: Option<PathBuf>,
     /// The folder of its journal.
     pub store: Option<PathBuf>,
+    /// What the settings call each session, and its name.
+    called: Vec<(String, String)>,
 }
 
 impl Target {
@@ -63,18 +65,34 @@ impl Target {
             return Ok(Self {
                 socket: Some(socket),
                 store: Some(path.to_owned()),
+                called: Vec::new(),
             });
         }
         if found.file_type().is_socket() {
             return Ok(Self {
                 socket: Some(path.to_owned()),
                 store: None,
+                called: Vec::new(),
             });
         }
         let settings = reading.load(path)?;
+        let sessions = settings.sessions.iter();
         Ok(Self {
             socket: place_of(&settings).map(|place| place.path),
             store: store_of(&settings),
+            called: sessions
+                .map(|session| (session.called(), session.name()))
+                .collect(),
         })
+    }
+
+    /// The name by which the engine knows a session: it may be called by its `SessionName`, as rules do.
+    pub fn session<'a>(&'a self, called: &'a str) -> &'a str {
+        let is_name = self.called.iter().any(|(_, name)| name == called);
+        let by_name = self.called.iter().find(|(short, _)| short == called);
+        match by_name {
+            Some((_, name)) if !is_name => name,
+            _ => called,
+        }
     }
 }

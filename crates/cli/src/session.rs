@@ -53,7 +53,7 @@ pub struct Engine {
 pub struct One {
     #[command(flatten)]
     at: Engine,
-    /// The session, by its name: FIX.4.4:BROKER->CLIENT
+    /// The session, by its name: FIX.4.4:BROKER->CLIENT; with a settings file also by its SessionName
     session: String,
     /// The reason, which the journal keeps
     #[arg(
@@ -93,7 +93,7 @@ pub enum SessionCommand {
         json: bool,
         #[command(flatten)]
         at: Engine,
-        /// The session, by its name
+        /// The session, by its name; with a settings file also by its SessionName
         session: String,
     },
     /// Lets an initiator connect at once, after a logout or while it pauses between attempts
@@ -216,8 +216,14 @@ enum Found {
     Stopped(PathBuf),
 }
 
-fn find(at: &Engine) -> Result<Found, Failure> {
+/// The engine, and the name by which it knows a session.
+fn find_session(at: &Engine, session: &str) -> Result<(Found, String), Failure> {
     let target = Target::find(&at.engine, &at.reading)?;
+    let name = target.session(session).to_owned();
+    Ok((find(at, target)?, name))
+}
+
+fn find(at: &Engine, target: Target) -> Result<Found, Failure> {
     let patience = Duration::from_secs(at.timeout);
     let socket = target.socket.as_deref();
     let nobody = match socket.map(|socket| Client::connect(socket, patience)) {
@@ -261,7 +267,10 @@ fn refused(error: &ClientError) -> Failure {
 
 /// Shows the sessions of an engine, or one of them.
 fn show(at: &Engine, json: bool, session: Option<&str>) -> Result<ExitCode, Failure> {
-    let (engine, sessions, text) = match find(at)? {
+    let target = Target::find(&at.engine, &at.reading)?;
+    let session = session.map(|session| target.session(session).to_owned());
+    let session = session.as_deref();
+    let (engine, sessions, text) = match find(at, target)? {
         Found::Running(mut client) => {
             let asked = Asked {
                 session: session.map(str::to_owned),
@@ -423,12 +432,9 @@ fn line(stored: &StoredSession) -> SessionLine {
 
 /// Has something done by a running engine, and says what became of it.
 fn act(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
-    match find(&one.at)? {
-        Found::Running(mut client) => {
-            let answer = ask(&mut client, one, asked)?;
-            say(&answer)
-        }
-        Found::Stopped(store) => Err(stopped(&store)),
+    match find_session(&one.at, &one.session)? {
+        (Found::Running(mut client), name) => say(&ask(&mut client, one, &name, asked)?),
+        (Found::Stopped(store), _) => Err(stopped(&store)),
     }
 }
 
@@ -439,9 +445,9 @@ fn stopped(store: &Path) -> Failure {
     ))
 }
 
-fn ask(client: &mut Client, one: &One, asked: Asked) -> Result<Answer, Failure> {
+fn ask(client: &mut Client, one: &One, name: &str, asked: Asked) -> Result<Answer, Failure> {
     let asked = Asked {
-        session: Some(one.session.clone()),
+        session: Some(name.to_owned()),
         why: Some(one.why.clone()).filter(|why| !why.is_empty()),
         ..asked
     };
@@ -456,15 +462,16 @@ fn say(answer: &Answer) -> Result<ExitCode, Failure> {
 
 /// As [`act`], and then looks how far the logon or logout comes.
 fn watch(one: &One, asked: Asked) -> Result<ExitCode, Failure> {
-    let Found::Running(mut client) = find(&one.at)? else {
-        return act(one, asked);
+    let (mut client, name) = match find_session(&one.at, &one.session)? {
+        (Found::Running(client), name) => (client, name),
+        (Found::Stopped(store), _) => return Err(stopped(&store)),
     };
-    let answer = ask(&mut client, one, asked)?;
+    let answer = ask(&mut client, one, &name, asked)?;
     say(&answer)?;
     let until = Instant::now() + WATCHED;
     loop {
         let asked = Asked {
-            session: Some(one.session.clone()),
+            session: Some(name.clone()),
             ..of(What::Status)
         };
         let answer = client.ask(&asked).map_err(|error| refused(&error))?;
@@ -492,28 +499,23 @@ fn set_numbers(
         let why = "say which numbers: --in N, --out N or both";
         return Err(Failure::Text(why.to_owned()));
     }
-    let store = match find(&one.at)? {
-        Found::Running(_) => {
-            let what = What::SetNumbers;
-            let force = force.then_some(true);
-            return act(
-                one,
-                Asked {
-                    what,
-                    next_in,
-                    next_out,
-                    force,
-                    ..Asked::default()
-                },
-            );
+    let (store, name) = match find_session(&one.at, &one.session)? {
+        (Found::Running(mut client), name) => {
+            let asked = Asked {
+                next_in,
+                next_out,
+                force: force.then_some(true),
+                ..of(What::SetNumbers)
+            };
+            return say(&ask(&mut client, one, &name, asked)?);
         }
-        Found::Stopped(store) => store,
+        (Found::Stopped(store), name) => (store, name),
     };
-    there(&stored(&store)?, &one.session)?;
+    there(&stored(&store)?, &name)?;
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
     let now = Timestamp(since_1970.map_or(0, |since| since.as_nanos() as i64));
     let by = Operator::new(this_user(), one.why.clone());
-    let set = set_stored_numbers(&store, &one.session, (next_in, next_out), &by, now);
+    let set = set_stored_numbers(&store, &name, (next_in, next_out), &by, now);
     let (said, cut) = set.map_err(|error| Failure::Text(error.to_string()))?;
     if let Some(cut) = cut {
         tell("warning", &cut.to_string());
@@ -521,7 +523,7 @@ fn set_numbers(
     writeln!(
         io::stdout(),
         "not running; {}: {}",
-        Escaped(one.session.as_bytes()),
+        Escaped(name.as_bytes()),
         Escaped(said.as_bytes())
     )?;
     Ok(ExitCode::SUCCESS)

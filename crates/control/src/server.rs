@@ -23,6 +23,9 @@ const IDLE: Duration = Duration::from_secs(60);
 /// How long the engine may take, a Logout and its answer included.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// The most sessions that an error names.
+const NAMED: usize = 20;
+
 /// What an application is asked of its counts for a status.
 pub const COUNTS: &[u8] = b"counts";
 
@@ -163,11 +166,14 @@ impl Served {
     }
 
     fn status(&self, session: Option<&str>) -> Result<Answer, String> {
-        let mut sessions = self.ask(Handle::status)?;
-        if let Some(name) = session {
-            self.find(name)?;
-            sessions.retain(|report: &SessionReport| report.name == name);
-        }
+        let sessions: Vec<SessionReport> = match session {
+            None => self.ask(Handle::status)?,
+            Some(name) => {
+                let id = self.find(name)?;
+                let report = self.ask(|engine| engine.status_of(id))?;
+                report.into_iter().collect()
+            }
+        };
         let engine = EngineReport {
             version: self.version.clone(),
             pid: std::process::id(),
@@ -212,9 +218,14 @@ impl Served {
     }
 
     fn find(&self, session: &str) -> Result<fixwire_engine::protocol::SessionId, String> {
-        let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = engine.find(session);
-        found.ok_or_else(|| format!("no session {session}; `status` has their names"))
+        let found = {
+            let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+            engine.find(session)
+        };
+        match found {
+            Some(id) => Ok(id),
+            None => Err(unknown(session, &self.ask(Handle::status)?)),
+        }
     }
 
     /// Asks the engine, and waits for its answer.
@@ -235,6 +246,16 @@ impl Served {
             }
         })
     }
+}
+
+fn unknown(session: &str, sessions: &[SessionReport]) -> String {
+    let names: Vec<&str> = sessions.iter().map(|one| one.name.as_str()).collect();
+    let more = match names.len() {
+        ..=NAMED => String::new(),
+        all => format!(" and {} more", all - NAMED),
+    };
+    let named = names[..names.len().min(NAMED)].join(", ");
+    format!("no session {session}; there are: {named}{more}")
 }
 
 fn tell(mut asks: &UnixStream, answer: &Answer) -> io::Result<()> {

@@ -434,8 +434,8 @@ impl<D: Disk> Core<D> {
             return Ok(());
         }
         // The record is about the session of the first message that is for one.
-        let sessions = new.iter().map(|entry| entry.session.0 as usize);
-        match sessions.into_iter().find(|at| *at < self.lines.len()) {
+        let mut sessions = new.iter().map(|entry| entry.session.0 as usize);
+        match sessions.find(|at| *at < self.lines.len()) {
             Some(session) => self.commit(now, session, Kind::Sent, None, app),
             None => {
                 let Self {

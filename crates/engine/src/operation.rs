@@ -86,7 +86,7 @@ pub enum Operation {
         /// that was sent until then is resent.
         next_out: Option<u64>,
         /// A session that is connected is logged out first, and the numbers are set when its connection has
-        /// ended; an initiator then logs on again.
+        /// ended; an initiator then logs on again at once.
         force: bool,
     },
     /// Sends a TestRequest.

@@ -212,16 +212,12 @@ impl<D: Disk> Journal<D> {
         let before = self
             .counters(session)
             .ok_or(JournalError::UnknownSession(session))?;
-        let epoch = before.epoch.wrapping_add(1);
-        let cause = Cause {
-            session,
-            kind: Kind::Reset,
-            inbound: None,
+        let numbers = Counters {
             next_in: 1,
             next_out: 1,
-            epoch,
+            epoch: before.epoch.wrapping_add(1),
         };
-        self.append(wall, cause, std::iter::empty())
+        self.set(wall, session, numbers, "")
     }
 
     /// Sets where a session's numbers stand, without a message; `text` says for a person who wanted it. A

@@ -12,6 +12,7 @@ use fixwire_protocol::Redactor;
 use fixwire_protocol::Tag;
 use fixwire_protocol::outbox::stored_note;
 use fixwire_protocol::time::Timestamp;
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -147,7 +148,6 @@ pub fn follow(
             names.resize(names.len().max(at + 1), String::new());
             name.clone_into(&mut names[at]);
         }
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
         lines.of(&record, &names, &mut each)?;
     }
 }
@@ -155,7 +155,7 @@ pub fn follow(
 /// What lines are made with.
 struct Lines<'f> {
     filter: &'f Filter,
-    redactor: Option<Redactor>,
+    redactor: Option<RefCell<Redactor>>,
     originals: Originals,
 }
 
@@ -164,16 +164,16 @@ impl<'f> Lines<'f> {
         let masks = !filter.masked.is_empty();
         Self {
             filter,
-            redactor: masks.then(|| Redactor::for_showing(&filter.masked)),
+            redactor: masks.then(|| RefCell::new(Redactor::for_showing(&filter.masked))),
             originals: Originals::new(directory),
         }
     }
 
     /// The lines of a record that the filter lets through.
-    fn of(
+    fn of<N: AsRef<str>>(
         &mut self,
         record: &Record<'_>,
-        names: &[&str],
+        names: &[N],
         each: &mut impl FnMut(&Line<'_>) -> io::Result<()>,
     ) -> Result<(), JournalError> {
         let Self {
@@ -187,16 +187,15 @@ impl<'f> Lines<'f> {
             return Ok(());
         }
         let mut show = |shown: Shown<'_>| {
-            let name = names.get(shown.session.0 as usize).copied().unwrap_or("?");
+            let name = names.get(shown.session.0 as usize).map_or("?", N::as_ref);
             if !filter.lets_through(name, &shown) {
                 return Ok(());
             }
-            let text = without_secrets(shown.bytes, redactor.as_mut());
             let line = Line {
                 record,
                 name,
                 shown,
-                text,
+                redactor: redactor.as_ref(),
             };
             each(&line).map_err(JournalError::io("write", "the dump"))
         };
@@ -204,20 +203,10 @@ impl<'f> Lines<'f> {
     }
 }
 
-fn without_secrets(bytes: &[u8], redactor: Option<&mut Redactor>) -> Vec<u8> {
-    let Some(redactor) = redactor else {
-        return masked(bytes);
-    };
-    redactor.copy_any(0, bytes);
-    let text = masked(redactor.kept(0, bytes));
-    redactor.clear();
-    text
-}
-
 /// Shows what a record holds, and what it refers to.
-fn print(
+fn print<N: AsRef<str>>(
     record: &Record<'_>,
-    names: &[&str],
+    names: &[N],
     originals: &mut Originals,
     show: &mut impl FnMut(Shown<'_>) -> Result<(), JournalError>,
 ) -> Result<(), JournalError> {
@@ -265,7 +254,7 @@ fn print(
         bytes,
     } in record.effects
     {
-        let is_note = names.get(session.0 as usize) == Some(&NOTES);
+        let is_note = names.get(session.0 as usize).map(N::as_ref) == Some(NOTES);
         let (what, bytes) = match stored_note(bytes).filter(|_| is_note) {
             Some((_, note)) => ("kept", note),
             None if is_note => ("kept", bytes),
@@ -335,21 +324,28 @@ pub struct Line<'a> {
     record: &'a Record<'a>,
     name: &'a str,
     shown: Shown<'a>,
-    text: Vec<u8>,
+    redactor: Option<&'a RefCell<Redactor>>,
 }
 
 impl Line<'_> {
-    /// The message, its secrets starred out; `None` when this is none.
-    #[must_use]
-    pub fn message(&self) -> Option<&[u8]> {
-        let is_message = matches!(self.shown.what, "in" | "out") && !self.text.is_empty();
-        is_message.then_some(&self.text)
-    }
-
     /// The message with its secrets; `None` when this is none.
     #[must_use]
     pub fn raw_message(&self) -> Option<&[u8]> {
-        self.message().map(|_| self.shown.bytes)
+        let is_message = matches!(self.shown.what, "in" | "out") && !self.shown.bytes.is_empty();
+        is_message.then_some(self.shown.bytes)
+    }
+
+    /// What it shows, its secrets masked.
+    fn text(&self) -> Vec<u8> {
+        let bytes = self.shown.bytes;
+        let Some(redactor) = self.redactor else {
+            return masked(bytes);
+        };
+        let mut redactor = redactor.borrow_mut();
+        redactor.copy_any(0, bytes);
+        let text = masked(redactor.kept(0, bytes));
+        redactor.clear();
+        text
     }
 
     /// Writes time, session, direction and number, and what marks the message.
@@ -383,7 +379,7 @@ impl Line<'_> {
         let Shown {
             what, seq, mark, ..
         } = self.shown;
-        let (record, name, text) = (self.record, self.name, &self.text);
+        let (record, name, text) = (self.record, self.name, &self.text());
         match format {
             Format::Text => {
                 self.write_head(out)?;

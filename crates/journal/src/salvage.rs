@@ -31,8 +31,7 @@ use super::files::{
 use super::known::is_session;
 use super::lock::{LOCK, lock_file, lock_folder};
 use super::{
-    Cause, Config, Counters, Damage, Directory, Journal, JournalError, JournalId, Kind, Position,
-    Start, newest,
+    Config, Counters, Damage, Directory, Journal, JournalError, JournalId, Position, Start, newest,
 };
 
 /// The name of the file that is in a journal while it is being salvaged; it holds where the copy is.
@@ -285,16 +284,7 @@ fn go_on(disk: Directory, plan: &Plan, sessions: &[LostSession]) -> Result<(), J
         // Where their epoch is another, that is when they began.
         let wall = session.began;
         let id = journal.register(wall, name)?;
-        let counters = session.next;
-        let cause = Cause {
-            session: id,
-            kind: Kind::Reset,
-            inbound: None,
-            next_in: counters.next_in,
-            next_out: counters.next_out,
-            epoch: counters.epoch,
-        };
-        journal.append(wall, cause, std::iter::empty())?;
+        journal.set(wall, id, session.next, "")?;
         let text = format!(
             "salvaged: messages are lost, sent {}, received {}",
             range(session.sent()),

@@ -10,7 +10,7 @@ use std::thread;
 use crate::peer::{self, Peer};
 use crate::running::{Running, fixwire, free_port};
 
-const RULES: &str = r#"
+pub const RULES: &str = r#"
 [[rule]]
 name = "stop"
 from = ["CLIENT"]
@@ -31,7 +31,7 @@ do = ['return']
 
 /// A file with a client and a venue that both connect to us; the venue has these settings more.
 /// The port where they connect.
-fn write(folder: &Path, venue: &str, rules: &str) -> u16 {
+pub fn write(folder: &Path, venue: &str, rules: &str) -> u16 {
     let (port, store) = (free_port(), folder.join("store"));
     let mut text = format!(
         "[default]\nConnectionType = 'acceptor'\nSocketAcceptAddress = '127.0.0.1'\n\
@@ -49,7 +49,7 @@ fn write(folder: &Path, venue: &str, rules: &str) -> u16 {
 }
 
 /// Writes a file and starts a gateway with it, and waits until it listens.
-fn start(folder: &Path, venue: &str, rules: &str) -> Running {
+pub fn start(folder: &Path, venue: &str, rules: &str) -> Running {
     let running = begin(folder, venue, rules);
     running.listens();
     running

@@ -1,12 +1,16 @@
 //! `fixwire status` and `fixwire session`: what an operator types, and what he reads.
 
 use std::fs;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use crate::gateway_run;
 use crate::peer::{self, Peer};
-use crate::running::{Running, fixwire};
+use crate::running::{Running, SOON, fixwire};
 
 const NAME: &str = "FIX.4.2:EXEC->BENCH";
 
@@ -86,13 +90,13 @@ fn a_running_engine_is_shown_and_told_what_to_do() {
     refuses(
         folder,
         &["session", "logout", "acceptor.cfg", "FIX.4.2:EXEC->NOBODY"],
-        "no session FIX.4.2:EXEC->NOBODY",
+        &format!("no session FIX.4.2:EXEC->NOBODY; there are: {NAME}"),
     );
     refuses(folder, &session("logon"), "an acceptor");
     peer.send("D", &order);
     peer.expect("8");
     let disable = [&session("disable")[..], &["--why", "the venue's wish"]].concat();
-    let said = std::thread::scope(|scope| {
+    let said = thread::scope(|scope| {
         let said = scope.spawn(|| run(folder, &disable));
         peer.expect("5");
         peer.send("5", "58=as you wish");
@@ -225,4 +229,171 @@ fn a_socket_that_the_settings_name_is_found_by_the_store_too() {
         code == 1 && said.contains("ControlGroup needs ControlPath"),
         "{said}"
     );
+}
+
+/// The settings of a session that connects to this listener.
+fn initiator(listener: &TcpListener) -> String {
+    let port = listener.local_addr().unwrap().port();
+    format!(
+        "ConnectionType = 'initiator'\nSocketConnectHost = '127.0.0.1'\nSocketConnectPort = {port}\n\
+         ReconnectInterval = 600\nHeartBtInt = 30\n"
+    )
+}
+
+fn accept(listener: &TcpListener) -> TcpStream {
+    let until = Instant::now() + SOON;
+    listener.set_nonblocking(true).unwrap();
+    loop {
+        if let Ok((socket, _)) = listener.accept() {
+            socket.set_nonblocking(false).unwrap();
+            return socket;
+        }
+        assert!(Instant::now() < until, "nobody connects");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Logs a session on that connects to us; its Logon has this MsgSeqNum.
+fn log_on(listener: &TcpListener, seq: u64, next_out: u64) -> Peer {
+    let mut venue = Peer::on(accept(listener), "VENUE", "GATE");
+    let logon = venue.expect("A");
+    assert!(logon.contains(&format!("|34={seq}|")), "{logon}");
+    venue.next_out = next_out;
+    venue.send("A", "98=0|108=30");
+    venue
+}
+
+/// Runs a command that is not done before `meanwhile` is.
+#[track_caller]
+fn says_after<T>(folder: &Path, args: &[&str], words: &str, meanwhile: impl FnOnce() -> T) -> T {
+    let (said, made) = thread::scope(|scope| {
+        let said = scope.spawn(|| run(folder, args));
+        let made = meanwhile();
+        (said.join().unwrap(), made)
+    });
+    assert!(said.0 == 0 && said.1.contains(words), "{args:?}: {said:?}");
+    made
+}
+
+/// Tries every command at a session of FIX.4.2:GATE->VENUE that connects to this listener, and that may be
+/// called so.
+fn every_command(folder: &Path, called: &str, running: &Running, listener: &TcpListener) {
+    const NAME: &str = "FIX.4.2:GATE->VENUE";
+    let session = |verb: &'static str| vec!["session", verb, "gateway.toml", called];
+    let with = |verb, more: &[&'static str]| [&session(verb)[..], more].concat();
+    let answers_logout = |venue: &mut Peer| {
+        let logout = venue.expect("5");
+        venue.send("5", "");
+        venue.closed();
+        logout
+    };
+    let mut venue = log_on(listener, 1, 1);
+    running.hears(" logged on");
+    for list in [&["session", "list", "gateway.toml"][..], &session("status")] {
+        let (code, said) = run(folder, list);
+        let line = said.lines().find_map(|line| line.strip_prefix(NAME));
+        let state = line.map(str::trim_start).unwrap_or_default();
+        assert!(code == 0 && state.starts_with("logged on "), "{said}");
+    }
+    says(folder, &session("test-request"), "TestRequest sent");
+    assert!(venue.expect("1").contains("|112=TEST|"));
+    venue.send("0", "112=TEST");
+    says(folder, &with("send", &["B", "148=x|33=0"]), "message taken");
+    assert!(venue.expect("B").contains("|34=3|"));
+    says(folder, &session("reset"), "sequence numbers reset");
+    let reset = venue.expect("A");
+    assert!(
+        reset.contains("|34=1|") && reset.contains("|141=Y|"),
+        "{reset}"
+    );
+    venue.next_out = 1;
+    venue.send("A", "98=0|108=30|141=Y");
+    says(folder, &session("disconnect"), "disconnected");
+    venue.closed();
+    let done = format!("{NAME}: logged on\n");
+    let connects = || log_on(listener, 2, 2);
+    let mut venue = says_after(folder, &session("logon"), &done, connects);
+    let logout = with(
+        "logout",
+        &["--text", "See you tomorrow", "--why", "closing"],
+    );
+    let out = format!("{NAME}: disconnected\n");
+    let said = says_after(folder, &logout, &out, || answers_logout(&mut venue));
+    assert!(said.contains("|58=See you tomorrow|"), "{said}");
+    let connects = || log_on(listener, 4, 4);
+    let mut venue = says_after(folder, &session("logon"), &done, connects);
+    let disabled = format!("{NAME}: disabled by an operator\n");
+    says_after(folder, &session("disable"), &disabled, || {
+        answers_logout(&mut venue)
+    });
+    refuses(folder, &session("logon"), "enable it first");
+    let connects = || log_on(listener, 6, 6);
+    let mut venue = says_after(folder, &session("enable"), &done, connects);
+    refuses(folder, &with("set-numbers", &["--out", "20"]), "--force");
+    let set = with("set-numbers", &["--out", "20", "--in", "30", "--force"]);
+    says_after(folder, &set, "sequence numbers set", || {
+        answers_logout(&mut venue)
+    });
+    // It logs on again by itself.
+    log_on(listener, 20, 30);
+    running.hears("operator: sequence numbers set to 30 in, 20 out (were 8, 8) by ");
+    let (_, dump) = run(folder, &["journal", "dump", "store"]);
+    assert!(
+        dump.contains(&format!("{NAME} note    logout by ")),
+        "{dump}"
+    );
+    assert!(dump.contains(": closing\n"), "{dump}");
+    let nobody = ["session", "reset", "gateway.toml", "VENEU"];
+    refuses(folder, &nobody, "no session VENEU; there are: ");
+}
+
+#[test]
+fn an_engine_does_what_every_command_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let store = folder.join("store");
+    let text = format!(
+        "[[session]]\nSessionName = 'VENUE'\nBeginString = 'FIX.4.2'\nSenderCompID = 'GATE'\n\
+         TargetCompID = 'VENUE'\nFileStorePath = '{}'\nNonStopSession = true\n{}",
+        store.display(),
+        initiator(&listener)
+    );
+    let file = folder.join("gateway.toml");
+    fs::write(&file, text).unwrap();
+    let running = Running::run(fixwire(), "echo", &file, 0);
+    every_command(folder, "FIX.4.2:GATE->VENUE", &running, &listener);
+}
+
+#[test]
+fn a_gateway_does_what_every_command_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let venue = initiator(&listener);
+    let running = gateway_run::start(folder, &venue, gateway_run::RULES);
+    // As its rules call it.
+    every_command(folder, "VENUE", &running, &listener);
+    let status = ["status", "gateway.toml"];
+    says(folder, &status, "received 0, sent 0, copied 0");
+    says(folder, &status, "rule orders: 0");
+    drop(running);
+    // It was killed.
+    let set = [
+        "session",
+        "set-numbers",
+        "gateway.toml",
+        "VENUE",
+        "--in",
+        "40",
+    ];
+    says(
+        folder,
+        &set,
+        "FIX.4.2:GATE->VENUE: sequence numbers set to 40 in, ",
+    );
+    let status = ["session", "status", "gateway.toml", "VENUE"];
+    says(folder, &status, "FIX.4.2:GATE->VENUE  stopped");
+    let store = ["session", "status", "store", "VENUE"];
+    refuses(folder, &store, "no session VENUE in this journal; it has: ");
 }

@@ -145,11 +145,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             detail,
         };
         self.core.raise(now, &event);
-        self.set_pending_numbers(now, session)?;
         if let Some(dialler) = &mut self.core.lines[session].dialler {
             dialler.ended(now.mono, link.was_logged_on());
             self.note_dialler(session);
         }
+        // An initiator that logs on with other numbers does so without a pause.
+        self.set_pending_numbers(now, session)?;
         if self.core.lines[session].hours.is_some() {
             // A new period may wait for the end of this connection.
             self.core.timers.session(session, Mono(0));

@@ -72,39 +72,20 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     ) -> Result<(), EngineError> {
         // What an earlier command has written belongs to another record.
         self.core.commit_sent(now, &mut self.app)?;
-        let done = match self.check_operation(session, &operation) {
-            Err(why) => Err(why),
-            Ok(line) => match operation {
-                Operation::SetNumbers {
-                    next_in, next_out, ..
-                } => {
-                    let (what, journal) = (operation.note(&by), line.journal);
-                    let numbers = Numbers {
-                        next_in,
-                        next_out,
-                        by,
-                        answer,
-                        resumes: line.dials(),
-                    };
-                    if line.link.is_none() {
-                        return self.set_numbers(now, session.0 as usize, numbers);
-                    }
-                    // They are set when the connection has ended.
-                    self.core.lines[session.0 as usize].numbers = Some(Box::new(numbers));
-                    self.note_operation(now, Some(session), journal, what)?;
-                    return self.log_out(now, session, "");
-                }
-                other => {
-                    let journal = line.journal;
-                    let what = other.note(&by);
-                    self.note_operation(now, Some(session), journal, what)?;
-                    self.carry_out_operation(now, session, other)?
-                }
-            },
+        let line = match self.check_operation(session, &operation) {
+            Ok(line) => line,
+            Err(why) => {
+                let _ = answer.send(Err(why));
+                return Ok(());
+            }
         };
-        self.secure()?;
-        let _ = answer.send(done);
-        Ok(())
+        // The record that sets sequence numbers says who wanted it.
+        let sets_now = matches!(operation, Operation::SetNumbers { .. }) && line.link.is_none();
+        if !sets_now {
+            let (journal, what) = (line.journal, operation.note(&by));
+            self.note_operation(now, Some(session), journal, what)?;
+        }
+        self.carry_out_operation(now, session, operation, by, answer)
     }
 
     /// Whether something can be done to a session now; the session if so.
@@ -166,8 +147,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         now: Now,
         session: SessionId,
         operation: Operation,
-    ) -> Result<Result<(), OperationError>, EngineError> {
+        by: Operator,
+        answer: Sender<Result<(), OperationError>>,
+    ) -> Result<(), EngineError> {
         let index = session.0 as usize;
+        let mut done = Ok(());
         match operation {
             Operation::LogOn => self.log_on(now, session),
             Operation::LogOut { text } => {
@@ -202,13 +186,32 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 let _ = body.finish();
                 self.core.commit_sent(now, &mut self.app)?;
                 if self.core.astray + self.core.outbox.failures() > lost {
-                    return Ok(Err(OperationError::NotSent));
+                    done = Err(OperationError::NotSent);
                 }
             }
-            Operation::SetNumbers { .. } => {}
+            Operation::SetNumbers {
+                next_in, next_out, ..
+            } => {
+                let line = &mut self.core.lines[index];
+                let numbers = Numbers {
+                    next_in,
+                    next_out,
+                    by,
+                    answer,
+                    resumes: line.dials(),
+                };
+                if line.link.is_none() {
+                    return self.set_numbers(now, index, numbers);
+                }
+                // They are set, and whoever asked is answered, when the connection has ended.
+                line.numbers = Some(Box::new(numbers));
+                return self.log_out(now, session, "");
+            }
         }
         self.release_if_full(now)?;
-        Ok(Ok(()))
+        self.secure()?;
+        let _ = answer.send(done);
+        Ok(())
     }
 
     /// Sets the sequence numbers of a session whose connection has ended, if somebody waits for that.

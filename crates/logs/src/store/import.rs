@@ -6,7 +6,7 @@ use std::path::Path;
 
 use fixwire_engine::canary::{self, Fault};
 use fixwire_engine::journal::{
-    Cause, Config, Counters, Directory, Effect, Journal, JournalId, Kind, Recovered, Torn,
+    Cause, Config, Counters, Directory, Effect, Journal, Kind, Recovered, Torn,
 };
 use fixwire_protocol::time::Timestamp;
 
@@ -131,12 +131,14 @@ fn append_all(
             seq,
             bytes: redactor.kept(0, message),
         };
-        let after = Counters {
+        let cause = Cause {
+            session: id,
+            kind: Kind::Sent,
+            inbound: None,
             next_in,
             next_out: seq + 1,
-            ..counters
+            epoch: counters.epoch,
         };
-        let cause = cause(id, Kind::Sent, after);
         journal.append(now, cause, iter::once(effect))?;
         redactor.clear();
     }
@@ -145,7 +147,7 @@ fn append_all(
         next_out: store.next_out,
         ..counters
     };
-    journal.append(now, cause(id, Kind::Reset, after), iter::empty())?;
+    journal.set(now, id, after, "")?;
     let messages = store.messages() as u64;
     journal.note(
         now,
@@ -162,17 +164,6 @@ fn append_all(
         left_out: store.left_out,
         cut,
     })
-}
-
-fn cause(session: JournalId, kind: Kind, counters: Counters) -> Cause<'static> {
-    Cause {
-        session,
-        kind,
-        inbound: None,
-        next_in: counters.next_in,
-        next_out: counters.next_out,
-        epoch: counters.epoch,
-    }
 }
 
 /// Takes back what a failed import wrote. What cannot be taken back now, the next opening does.
