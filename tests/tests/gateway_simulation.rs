@@ -36,6 +36,7 @@ fn planted_faults_are_found(rig: Rig) -> Result<(), String> {
             &["G1:", "G2: an answer twice", "G3:"],
         ),
         (Fault::ForgetInbound, &["G1:", "G2:", "G3:"]),
-        (Fault::ForgetNotes, &["G1:", "G2:", "G3:", "G4:"]),
+        (Fault::ForgetNotes, &["G1:", "G2:", "G3:", "G4:", "G5:"]),
+        (Fault::FoldShort, &["G5:"]),
     ])
 }

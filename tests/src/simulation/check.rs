@@ -7,7 +7,8 @@
 use std::collections::{HashMap, HashSet};
 
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, Position, Record};
+use fixwire::journal::{Config, Counters, Journal, JournalError, Kind, NOTES, Position, Record};
+use fixwire::protocol::Timestamp;
 use fixwire::protocol::outbox::stored_note;
 
 use super::frames::essence;
@@ -308,6 +309,27 @@ pub fn noted(disk: &SimDisk, config: Config, peers: usize) -> Result<Vec<Vec<u8>
         orders.extend(notes.filter_map(|(_, note)| Some(value(note, "11")?.to_vec())));
     }
     Ok(orders)
+}
+
+/// All notes that an application ever kept, those of segments included that were retired, and when.
+///
+/// # Errors
+///
+/// Why the journal cannot be opened.
+pub fn all_notes(
+    disk: &SimDisk,
+    config: Config,
+) -> Result<Vec<(Timestamp, Vec<u8>)>, JournalError> {
+    let (journal, _) = Journal::open(disk.copy_unretired(), config)?;
+    let id = journal.sessions().find(|known| known.1 == NOTES);
+    let id = id.map(|(id, ..)| id);
+    let mut notes = Vec::new();
+    for record in journal.records(Position::START) {
+        let kept = record.effects.filter(|effect| Some(effect.session) == id);
+        let kept = kept.filter_map(|effect| stored_note(effect.bytes));
+        notes.extend(kept.map(|(at, note)| (at, note.to_vec())));
+    }
+    Ok(notes)
 }
 
 /// Prints what a journal holds, for a person who looks for the reason of a failure.

@@ -51,6 +51,8 @@ pub struct Tally {
     pub periods: u64,
     /// Sequence resets.
     pub sequence_resets: u64,
+    /// Checkpoints of the application's state.
+    pub checkpoints: u64,
     /// Segments beyond the first.
     pub rolls: u64,
     /// Orders sent.
@@ -84,6 +86,7 @@ impl AddAssign for Tally {
         self.clock_steps += other.clock_steps;
         self.periods += other.periods;
         self.sequence_resets += other.sequence_resets;
+        self.checkpoints += other.checkpoints;
         self.rolls += other.rolls;
         self.orders += other.orders;
         self.commands += other.commands;
@@ -97,7 +100,7 @@ impl fmt::Display for Tally {
         write!(
             f,
             "{} crash points: {} kills, {} power cuts, {} during recovery, {} failed syncs, {} full disks; \
-             {} worlds, {} orders, {} new segments, {} damaged copies, {} broken connections, {} silences, \
+             {} worlds, {} orders, {} new segments, {} checkpoints, {} damaged copies, {} broken connections, {} silences, \
              {} clock steps, {} periods, {} sequence resets, {} commands, {} stops, {} journals refused",
             self.crash_points(),
             self.kills,
@@ -108,6 +111,7 @@ impl fmt::Display for Tally {
             self.worlds,
             self.orders,
             self.rolls,
+            self.checkpoints,
             self.damages,
             self.resets,
             self.silences,

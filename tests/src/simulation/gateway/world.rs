@@ -5,9 +5,9 @@ use std::sync::LazyLock;
 use fixwire::Engine;
 use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::sim::{SimHost, SimNet, Weather};
-use fixwire::journal::Config as JournalConfig;
 use fixwire::journal::sim::SimDisk;
-use fixwire::protocol::Nanos;
+use fixwire::journal::{Config as JournalConfig, JournalError, Retention, Step};
+use fixwire::protocol::{Application, Nanos};
 use fixwire_gateway::gateway::Reload;
 use fixwire_gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::Version;
@@ -56,6 +56,8 @@ pub fn play(seed: u64) -> Result<Tally, String> {
 
 struct World {
     random: Random,
+    /// When something is folded.
+    folds: Random,
     net: SimNet,
     disk: SimDisk,
     config: EngineConfig,
@@ -110,6 +112,16 @@ impl World {
         let venues = peers.zip(0..).map(|(peer, place)| Venue::new(peer, place));
         let venues = venues.collect();
         let mut config = config(durability, sessions);
+        // Drawn apart, so that a seed plays the world that it always did.
+        let mut folds = Random::new(!seed);
+        if folds.below(2) == 0 {
+            config.retention = Some(Retention {
+                keep: Some(Nanos(folds.below(2_000) * MILLI)),
+                resend: None,
+                compress: folds.below(2) == 0,
+            });
+        }
+        let more = [0, 0, 80][folds.below(3) as usize];
         config.limits.pending = 8;
         config.limits.pending_per_address = 8;
         Self {
@@ -126,7 +138,8 @@ impl World {
             engine: None,
             node: 0,
             deaths: 1 + random.below(4),
-            requests: 4 + random.below(24),
+            requests: 4 + random.below(24) + more,
+            folds,
             rules: 0,
             live: [None, Some(5), Some(60)][random.below(3) as usize],
             tally: Tally::default(),
@@ -184,10 +197,41 @@ impl World {
         match Engine::simulated(self.config.clone(), self.gateway(), host) {
             Ok(engine) => {
                 self.engine = Some(engine);
-                Ok(())
+                self.compare()
             }
             Err(error) => self.died(&error),
         }
+    }
+
+    /// The gateway knows what all notes make that there ever were.
+    fn compare(&mut self) -> Result<(), String> {
+        let mut ledger = self.gateway().ledger().ok_or("a gateway has a ledger")?;
+        for (at, note) in check::all_notes(&self.disk, self.journal).map_err(|it| it.to_string())? {
+            ledger.apply(at, &note);
+        }
+        let known = self
+            .engine
+            .as_mut()
+            .map(|engine| engine.application_mut().state_hash());
+        if known.is_some_and(|known| known != Some(ledger.hash())) {
+            return Err("G5: a checkpoint and the notes behind it make another state".into());
+        }
+        Ok(())
+    }
+
+    /// Folds a little, as the thread beside an engine does.
+    fn fold(&mut self) -> Result<(), String> {
+        if self.folds.below(3) > 0 {
+            return Ok(());
+        }
+        match self.disk.fold_step() {
+            Some(Ok(Step::Made { .. })) => self.tally.checkpoints += 1,
+            Some(Err(error @ JournalError::StateDiffers { .. })) => {
+                return Err(format!("G5: {error}"));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn trouble(&mut self) -> Result<(), String> {
@@ -259,6 +303,7 @@ impl World {
             return self.start();
         };
         let turned = engine.turn();
+        self.fold()?;
         if self.net.bytes_after_failed_sync() > 0 {
             return Err("A10: bytes were sent after a sync had failed".into());
         }
