@@ -20,6 +20,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod aging;
 pub mod arena;
 pub mod bench;
 pub mod client;

@@ -85,6 +85,11 @@ pub(crate) fn gateway(count: u32, versions: &[Version], follows: bool) -> Result
         );
     }
     rules += &format!("[[rule]]\nfrom = [\"CLIENT\"]\ndo = ['convert', 'send {target}']\n");
+    gateway_of(&rules, versions)
+}
+
+/// A gateway of this file, between a client and a venue.
+pub(crate) fn gateway_of(file: &str, versions: &[Version]) -> Result<Gateway, Error> {
     let named = NAMES.into_iter().zip(versions);
     let sessions = named.map(|(name, &version)| GatewaySession {
         name,
@@ -100,7 +105,7 @@ pub(crate) fn gateway(count: u32, versions: &[Version], follows: bool) -> Result
         conversions: &[],
         hash_key: [0; 16],
     };
-    Gateway::load(&rules, &context, Box::new(|_| ())).map_err(|errors| {
+    Gateway::load(file, &context, Box::new(|_| ())).map_err(|errors| {
         let first = errors.first().map(ToString::to_string);
         Error::Engine(first.unwrap_or_default())
     })

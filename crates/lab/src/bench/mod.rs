@@ -11,6 +11,7 @@ pub mod echo;
 pub mod engine;
 pub mod gateway;
 pub mod parse_log;
+pub mod restart;
 pub mod sessions;
 pub mod tcp;
 
@@ -34,6 +35,9 @@ pub enum Command {
     /// One order framed, decoded, validated and journalled, without a network
     ParseLog(parse_log::ParseLogArgs),
 
+    /// How long a start takes after many orders, and what checkpoints cost
+    Restart(restart::RestartArgs),
+
     /// Many sessions on one port, and what peers that never read cost the others
     Sessions(sessions::SessionsArgs),
 }
@@ -51,6 +55,7 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::GatewayEcho(args) => gateway::run(&args, false),
         Command::GatewayConvert(args) => gateway::run(&args, true),
         Command::ParseLog(args) => parse_log::run(&args),
+        Command::Restart(args) => restart::run(&args),
         Command::Sessions(args) => sessions::run(&args),
     }
 }

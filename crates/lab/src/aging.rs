@@ -1,0 +1,388 @@
+//! An engine that many orders pass through, and what its journal is like then.
+//!
+//! Journal, session, application and gateway are the real ones, the journal in a folder; sockets are memory, so
+//! that a turn takes what the engine takes for a message from `read` to `write`. Clocks are the system's.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fixwire::host::{ConnId, Dial, Host, ListenerId, Ready, SocketOptions, WakeUp};
+use fixwire::journal::Retention;
+use fixwire::transport::Transport;
+use fixwire::{Connection, Durability, Engine, EngineConfig};
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::session::Role;
+use fixwire_protocol::{Application, Nanos, Now, tag};
+use hdrhistogram::Histogram;
+
+use crate::arena::PATIENCE;
+use crate::driven::{disk, engine_error};
+use crate::error::Error;
+use crate::fix_client::Writer;
+use crate::numbered::Numbered;
+use crate::pair::PairConfig;
+use crate::progress::Progress;
+use crate::scenario::EXECUTION_REPORT;
+use crate::stats::Figures;
+use crate::wires::{WALL, Wires};
+
+/// MsgSeqNum of the first message behind the Logon: all have eight digits.
+const FIRST_SEQ: u64 = 10_000_000;
+/// The first ClOrdID, and the first number of the venue's own ids.
+const FIRST_ID: u64 = 1_000_000_000_000;
+/// Turns after which an answer is missing.
+const MOST_TURNS: usize = 100;
+/// How often the journal's folder is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What passes through.
+#[derive(Clone, Copy, Debug)]
+pub struct Aging {
+    /// Orders in all.
+    pub orders: u64,
+    /// Orders that are open at a time: each is filled when so many came after it.
+    pub open: u64,
+    /// How long the journal keeps what nobody needs, and what can be resent.
+    pub keep: Duration,
+    /// The core of the engine.
+    pub core: Option<usize>,
+}
+
+/// What it was like.
+#[derive(Clone, Debug, Default)]
+pub struct Aged {
+    /// Time of a message inside the engine, nanoseconds, while no checkpoint was written and while one was.
+    pub alone: Figures,
+    pub beside: Figures,
+    /// Orders a second, all in all.
+    pub rate: f64,
+    /// Bytes of the journal that were written.
+    pub written: u64,
+    /// The most bytes that its folder had, and how many of these were neither in a checkpoint nor written within
+    /// the time that is kept.
+    pub most: u64,
+    pub most_beyond: u64,
+    /// Bytes of the checkpoints at the end, and their number.
+    pub checkpoint_bytes: u64,
+    pub checkpoints: usize,
+    /// Bytes of the folder at the end.
+    pub left: u64,
+    /// The next MsgSeqNum of each peer.
+    pub next: Vec<u64>,
+}
+
+/// The pair of a client and a venue, with the journal of the engine between them in a folder.
+pub fn pair(sessions: usize, journals: &Path) -> PairConfig {
+    PairConfig {
+        peer: None,
+        initiator: "BENCH".to_owned(),
+        acceptor: "GATE".to_owned(),
+        sessions: vec![Version::Fix42; sessions],
+        durability: Durability::Process,
+        checked: true,
+        nodelay: true,
+        heart_bt_int_seconds: 0,
+        patience: PATIENCE,
+        asked: false,
+        journals: journals.to_owned(),
+    }
+}
+
+/// The settings of the engine between them.
+pub fn settings(pair: &PairConfig, listen: SocketAddr, keep: Duration) -> EngineConfig {
+    let mut config = pair.engine(Role::Acceptor, Connection::Acceptor { listen });
+    for session in &mut config.sessions {
+        // What is sent has one SendingTime, whatever the clock says.
+        session.session.max_latency = None;
+    }
+    let keep = Some(Nanos::from(keep));
+    config.retention = Some(Retention {
+        keep,
+        resend: keep,
+        compress: false,
+    });
+    config
+}
+
+/// Lets the orders pass.
+///
+/// # Errors
+///
+/// The engine stopped, or a message had no answer.
+pub fn age<A: Application>(app: A, pair: &PairConfig, aging: Aging) -> Result<Aged, Error> {
+    let pinned = crate::arena::pin(aging.core)?;
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+    let config = settings(pair, listen, aging.keep);
+    let (folder, segment) = (config.journal_dir.clone(), config.segment_bytes as u64);
+    let mut wires = Wires::default();
+    let sessions = pair.sessions.len();
+    for number in 0..sessions {
+        let bytes = log_on(&mut Writer::of_initiator(pair, number))?;
+        wires.connect(number, &bytes);
+    }
+    let host = Clocked {
+        wires,
+        began: Instant::now(),
+    };
+    let mut engine = Engine::with_host(config, app, host, disk).map_err(engine_error)?;
+    let watch = Watch::start(&folder, segment, aging.keep)?;
+    let mut times = Times {
+        alone: histogram()?,
+        beside: histogram()?,
+        is_beside: Arc::clone(&watch.is_writing),
+    };
+    for number in 0..sessions {
+        times.pass(&mut engine, number)?;
+    }
+    times.alone.reset();
+    let mut progress = Progress::new(100);
+    let (mut order, mut report) = (orders(pair)?, reports(pair)?);
+    let (last, began) = (sessions - 1, Instant::now());
+    for number in 0..aging.orders {
+        if number % (aging.orders / 100).max(1) == 0 {
+            progress.step(&format!("order {number} of {}", aging.orders));
+        }
+        engine.host_mut().wires.send(0, order.take());
+        times.pass(&mut engine, last)?;
+        if last > 0 && number >= aging.open {
+            engine.host_mut().wires.send(last, report.take());
+            times.pass(&mut engine, 0)?;
+        }
+    }
+    let seconds = began.elapsed().as_secs_f64();
+    drop(progress);
+    drop(pinned);
+    let next = engine.sessions().map(|session| session.next_in).collect();
+    drop(engine);
+    let mut aged = watch.end()?;
+    aged.rate = aging.orders as f64 / seconds.max(1e-9);
+    (aged.alone, aged.beside) = (Figures::of(&times.alone), Figures::of(&times.beside));
+    aged.next = next;
+    Ok(aged)
+}
+
+fn histogram() -> Result<Histogram<u64>, Error> {
+    Histogram::new(3).map_err(engine_error)
+}
+
+/// A Logon, and a gap fill behind which the numbers have eight digits.
+fn log_on(writer: &mut Writer) -> Result<Vec<u8>, Error> {
+    let logon = writer.message(b"A", WALL, |body| {
+        body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
+    })?;
+    let mut bytes = logon.to_vec();
+    let gap_fill = writer.message(b"4", WALL, |body| {
+        body.char(tag::GAP_FILL_FLAG, b'Y')
+            .uint(tag::NEW_SEQ_NO, FIRST_SEQ);
+    })?;
+    bytes.extend_from_slice(gap_fill);
+    Ok(bytes)
+}
+
+/// The client's orders.
+fn orders(pair: &PairConfig) -> Result<Numbered, Error> {
+    let mut client = Writer::of_initiator(pair, 0);
+    client.next_out = FIRST_SEQ;
+    client
+        .order(FIRST_ID, WALL)
+        .map_err(crate::fix_client::unwritten)?;
+    Ok(Numbered::new(client.sealed().to_vec(), &["34", "11"]))
+}
+
+/// The venue's reports, which fill the orders one after the other.
+fn reports(pair: &PairConfig) -> Result<Numbered, Error> {
+    let mut venue = Writer::of_initiator(pair, pair.sessions.len() - 1);
+    venue.next_out = FIRST_SEQ;
+    let report = venue.message(EXECUTION_REPORT, WALL, |body| {
+        body.uint(tag::ORDER_ID, FIRST_ID)
+            .uint(tag::EXEC_ID, FIRST_ID)
+            .char(tag::EXEC_TRANS_TYPE, b'0')
+            .char(tag::EXEC_TYPE, b'2')
+            .char(tag::ORD_STATUS, b'2')
+            .uint(tag::CL_ORD_ID, FIRST_ID)
+            .field(tag::SYMBOL, b"LCOM1")
+            .char(tag::SIDE, b'1')
+            .uint(tag::ORDER_QTY, 1)
+            .uint(tag::LEAVES_QTY, 0)
+            .uint(tag::CUM_QTY, 1)
+            .uint(tag::AVG_PX, 200);
+    })?;
+    Ok(Numbered::new(report.to_vec(), &["34", "11", "37", "17"]))
+}
+
+/// How long turns took that did something.
+struct Times {
+    alone: Histogram<u64>,
+    beside: Histogram<u64>,
+    is_beside: Arc<AtomicBool>,
+}
+
+impl Times {
+    /// Turns until this peer has one more message.
+    fn pass<A: Application>(
+        &mut self,
+        engine: &mut Engine<A, Clocked>,
+        number: usize,
+    ) -> Result<(), Error> {
+        for _ in 0..MOST_TURNS {
+            let began = Instant::now();
+            engine.turn().map_err(engine_error)?;
+            let took = began.elapsed().as_nanos() as u64;
+            if engine.host_mut().wires.took(number, 1) {
+                let times = match self.is_beside.load(Ordering::Relaxed) {
+                    true => &mut self.beside,
+                    false => &mut self.alone,
+                };
+                times.saturating_record(took.max(1));
+                return Ok(());
+            }
+        }
+        Err(Error::Session(format!("no message for peer {number}")))
+    }
+}
+
+/// Looks at the folder of a journal, on a thread of its own.
+struct Watch {
+    ends: Arc<AtomicBool>,
+    is_writing: Arc<AtomicBool>,
+    thread: thread::JoinHandle<Aged>,
+}
+
+impl Watch {
+    fn start(folder: &Path, segment: u64, keep: Duration) -> Result<Self, Error> {
+        let (ends, is_writing) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
+        let watcher = Watcher {
+            folder: folder.to_owned(),
+            segment,
+            keep,
+            ends: Arc::clone(&ends),
+            is_writing: Arc::clone(&is_writing),
+            history: VecDeque::new(),
+            aged: Aged::default(),
+        };
+        let thread = fixwire_threads::spawn("watch", move || watcher.run());
+        Ok(Self {
+            ends,
+            is_writing,
+            thread: thread.map_err(Error::system("start a thread"))?,
+        })
+    }
+
+    fn end(self) -> Result<Aged, Error> {
+        self.ends.store(true, Ordering::Relaxed);
+        self.thread.join().map_err(|_| Error::Thread("watch"))
+    }
+}
+
+struct Watcher {
+    folder: PathBuf,
+    segment: u64,
+    keep: Duration,
+    ends: Arc<AtomicBool>,
+    is_writing: Arc<AtomicBool>,
+    /// When so many bytes of the journal had been written.
+    history: VecDeque<(Instant, u64)>,
+    aged: Aged,
+}
+
+impl Watcher {
+    fn run(mut self) -> Aged {
+        while !self.ends.load(Ordering::Relaxed) {
+            self.look();
+            thread::sleep(LOOK);
+        }
+        self.look();
+        self.aged
+    }
+
+    fn look(&mut self) {
+        let (mut newest, mut all, mut states, mut files) = (0, 0, 0, 0);
+        let mut is_writing = false;
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let (name, len) = (entry.file_name(), entry.metadata().map_or(0, |it| it.len()));
+            let name = name.to_string_lossy().into_owned();
+            all += len;
+            is_writing |= name.ends_with(".fwk.new");
+            if name.ends_with(".fwk") {
+                states += len;
+                files += 1;
+            } else if let Some(number) = name.strip_suffix(".fwj") {
+                newest = newest.max(number.parse().unwrap_or(0));
+            }
+        }
+        self.is_writing.store(is_writing, Ordering::Relaxed);
+        let (now, written) = (Instant::now(), newest * self.segment);
+        self.history.push_back((now, written));
+        while self.history.len() > 1 && now - self.history[1].0 > self.keep {
+            self.history.pop_front();
+        }
+        let kept = written - self.history.front().map_or(0, |first| first.1);
+        let aged = &mut self.aged;
+        aged.most = aged.most.max(all);
+        aged.most_beyond = aged.most_beyond.max(all.saturating_sub(states + kept));
+        (aged.checkpoint_bytes, aged.checkpoints) = (states, files);
+        (aged.written, aged.left) = (written, all);
+    }
+}
+
+/// Sockets that are memory, and the clocks of the system, from one moment on.
+struct Clocked {
+    wires: Wires,
+    began: Instant,
+}
+
+impl Host for Clocked {
+    fn now(&mut self) -> Now {
+        let passed = self.began.elapsed().as_nanos() as i64;
+        let mut now = self.wires.now();
+        (now.wall.0, now.mono.0) = (WALL.0 + passed, passed.unsigned_abs());
+        now
+    }
+
+    fn listen(&mut self, at: SocketAddr, by: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
+        self.wires.listen(at, by)
+    }
+
+    fn accept(&mut self, at: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
+        self.wires.accept(at)
+    }
+
+    fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId> {
+        self.wires.dial(to)
+    }
+
+    fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
+        self.wires.dialled(conn)
+    }
+
+    fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()> {
+        self.wires.tune(conn, options)
+    }
+
+    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        self.wires.read(conn, into)
+    }
+
+    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        self.wires.write(conn, bytes)
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        self.wires.close(conn);
+    }
+
+    fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        self.wires.poll(wait, ready)
+    }
+
+    fn wake_up(&self) -> WakeUp {
+        self.wires.wake_up()
+    }
+}

@@ -1,0 +1,282 @@
+//! `bench restart`: many orders pass through an engine; then it starts again. How large is its journal, how
+//! long until the first Logon is answered, and what did the checkpoints cost that were made meanwhile?
+
+use std::io::{self, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use fixwire::Engine;
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Application, Timestamp, tag};
+use serde::Serialize;
+
+use super::gateway::gateway_of;
+use crate::aging::{Aged, Aging, age, pair, settings};
+use crate::driven::engine_error;
+use crate::error::Error;
+use crate::fix_client::Writer;
+use crate::machine;
+use crate::report::thousands;
+use crate::scenario::Echo;
+
+/// Flags of `bench restart`.
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Example:\n  fixwire bench restart --gateway --orders 10000000 --open 100000"
+)]
+pub struct RestartArgs {
+    /// A gateway, which knows each order; without it, an application that knows none
+    #[arg(long)]
+    pub gateway: bool,
+
+    /// Orders that pass before the restart
+    #[arg(long, value_name = "N", default_value_t = 1_000_000,
+          value_parser = clap::value_parser!(u64).range(1..=50_000_000))]
+    pub orders: u64,
+
+    /// Orders that are open at a time
+    #[arg(long, value_name = "N", default_value_t = 100_000,
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub open: u64,
+
+    /// Seconds that the journal keeps what nobody needs
+    #[arg(long, value_name = "S", default_value_t = 2,
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub keep: u64,
+
+    /// Starts that are timed
+    #[arg(long, value_name = "N", default_value_t = 3,
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub runs: u32,
+
+    /// Folder in which the journal is made; a temporary one by default
+    #[arg(long, value_name = "DIR")]
+    pub journal: Option<PathBuf>,
+
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Serve the journal of this folder, at this port: what is started
+    #[arg(long, value_name = "DIR", hide = true, requires = "port")]
+    pub serve: Option<PathBuf>,
+    /// See `serve`
+    #[arg(long, hide = true)]
+    pub port: Option<u16>,
+}
+
+/// The figures.
+#[derive(Clone, Debug, Serialize)]
+struct Found {
+    orders: u64,
+    open: u64,
+    orders_a_second: f64,
+    journal_bytes_written: u64,
+    folder_bytes_at_most: u64,
+    segments_beyond_kept_at_most: f64,
+    folder_bytes_left: u64,
+    checkpoints: usize,
+    checkpoint_bytes: u64,
+    p50_ns: [u64; 2],
+    p99_9_ns: [u64; 2],
+    worst_ns: [u64; 2],
+    beside: u64,
+    start_ms: Vec<f64>,
+}
+
+const SEGMENT: f64 = (64 << 20) as f64;
+
+/// Measures and prints.
+///
+/// # Errors
+///
+/// The measurement could not be made.
+pub fn run(args: &RestartArgs) -> Result<ExitCode, Error> {
+    if let (Some(folder), Some(port)) = (&args.serve, args.port) {
+        serve(args, folder, port)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let found = measure(args)?;
+    let text = match args.json {
+        true => serde_json::to_string(&found).map_err(engine_error)? + "\n",
+        false => shown(&found),
+    };
+    io::stdout()
+        .write_all(text.as_bytes())
+        .map_err(Error::system("write the report"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure(args: &RestartArgs) -> Result<Found, Error> {
+    let within = args.journal.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = tempfile::Builder::new()
+        .prefix("fixwire-bench-")
+        .tempdir_in(&within)
+        .map_err(Error::system(format!(
+            "make a folder in {}",
+            within.display()
+        )))?;
+    let aging = Aging {
+        orders: args.orders,
+        open: args.open,
+        keep: Duration::from_secs(args.keep),
+        core: machine::two_cores().map(|(core, _)| core),
+    };
+    let pair = pair(if args.gateway { 2 } else { 1 }, folder.path());
+    let aged = match args.gateway {
+        true => age(gateway(args)?, &pair, aging)?,
+        false => age(Echo, &pair, aging)?,
+    };
+    let mut start_ms = Vec::new();
+    for run in 0..args.runs {
+        let took = start(args, folder.path(), aged.next[0] + u64::from(run))?;
+        start_ms.push(took.as_secs_f64() * 1e3);
+    }
+    let Aged { alone, beside, .. } = aged;
+    Ok(Found {
+        orders: args.orders,
+        open: args.open,
+        orders_a_second: aged.rate,
+        journal_bytes_written: aged.written,
+        folder_bytes_at_most: aged.most,
+        segments_beyond_kept_at_most: aged.most_beyond as f64 / SEGMENT,
+        folder_bytes_left: aged.left,
+        checkpoints: aged.checkpoints,
+        checkpoint_bytes: aged.checkpoint_bytes,
+        p50_ns: [alone.p50, beside.p50],
+        p99_9_ns: [alone.p99_9, beside.p99_9],
+        worst_ns: [alone.worst, beside.worst],
+        beside: beside.count,
+        start_ms,
+    })
+}
+
+fn shown(found: &Found) -> String {
+    let mega = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let times = |name: &str, [alone, beside]: [u64; 2]| {
+        let ratio = beside as f64 / alone.max(1) as f64;
+        format!("  {name:<8}{alone:>10}{beside:>10}{ratio:>8.2}\n")
+    };
+    let starts: Vec<_> = found.start_ms.iter().map(|ms| format!("{ms:.0}")).collect();
+    format!(
+        "{} orders, {} open at a time, {} a second\n\
+         journal written         {}\n\
+         folder at most          {}\n\
+         beyond what is kept     {:.1} segments at most, without checkpoints\n\
+         folder at the end       {}\n\
+         checkpoints             {} of {} in all\n\
+         time of a message inside the engine, ns: alone, while a checkpoint was written ({} messages), ratio\n\
+         {}{}{}\
+         first Logon answered    {} ms after the start of the process\n",
+        thousands(found.orders),
+        thousands(found.open),
+        thousands(found.orders_a_second as u64),
+        mega(found.journal_bytes_written),
+        mega(found.folder_bytes_at_most),
+        found.segments_beyond_kept_at_most,
+        mega(found.folder_bytes_left),
+        found.checkpoints,
+        mega(found.checkpoint_bytes),
+        thousands(found.beside),
+        times("p50", found.p50_ns),
+        times("p99.9", found.p99_9_ns),
+        times("worst", found.worst_ns),
+        starts.join(" / "),
+    )
+}
+
+fn gateway(args: &RestartArgs) -> Result<impl Application + use<>, Error> {
+    let rules = format!(
+        "[gateway]\nmax_orders = {}\n\
+         [[rule]]\nfrom = [\"VENUE\"]\ndo = ['return']\n\
+         [[rule]]\nfrom = [\"CLIENT\"]\ndo = ['send VENUE']\n",
+        2 * args.open
+    );
+    gateway_of(&rules, &[Version::Fix42; 2])
+}
+
+/// What is started: the same engine over the system's sockets.
+fn serve(args: &RestartArgs, folder: &Path, port: u16) -> Result<(), Error> {
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let pair = pair(if args.gateway { 2 } else { 1 }, folder);
+    let config = settings(&pair, listen, Duration::from_secs(args.keep));
+    match args.gateway {
+        true => serve_with(Engine::new(config, gateway(args)?).map_err(engine_error)?),
+        false => serve_with(Engine::new(config, Echo).map_err(engine_error)?),
+    }
+}
+
+fn serve_with<A: Application>(mut engine: Engine<A>) -> Result<(), Error> {
+    engine.run().map_err(engine_error)
+}
+
+/// Ends the process when it is dropped.
+struct Started(Child);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        // It has ended when it cannot be ended.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// How long a process takes from its start to its answer to a Logon with this MsgSeqNum.
+fn start(args: &RestartArgs, folder: &Path, seq: u64) -> Result<Duration, Error> {
+    let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .and_then(|listener| listener.local_addr())
+        .map_err(Error::system("find a free port"))?;
+    let program = std::env::current_exe().map_err(Error::system("find this program"))?;
+    let mut command = Command::new(program);
+    command.args(["bench", "restart", "--serve"]).arg(folder);
+    command.args(["--port", &free.port().to_string()]);
+    command.args([
+        "--open",
+        &args.open.to_string(),
+        "--keep",
+        &args.keep.to_string(),
+    ]);
+    command
+        .args(args.gateway.then_some("--gateway"))
+        .stdin(Stdio::null());
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let mut writer = Writer::of_initiator(&pair(1, folder), 0);
+    writer.next_out = seq;
+    let logon = writer.message(b"A", Timestamp(now.as_nanos() as i64), |body| {
+        body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
+    })?;
+    let began = Instant::now();
+    let mut started = Started(command.spawn().map_err(Error::system("start the engine"))?);
+    let mut socket = loop {
+        match TcpStream::connect(free) {
+            Ok(socket) => break socket,
+            Err(_) if began.elapsed() < Duration::from_secs(120) => {
+                if let Ok(Some(status)) = started.0.try_wait() {
+                    return Err(Error::Engine(format!("it ended: {status}")));
+                }
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            Err(error) => return Err(Error::system("connect to the engine")(error)),
+        }
+    };
+    socket
+        .write_all(logon)
+        .map_err(Error::system("send the Logon"))?;
+    let mut answer = [0; 512];
+    let patience = Some(Duration::from_secs(120));
+    let len = socket
+        .set_read_timeout(patience)
+        .and_then(|()| socket.read(&mut answer))
+        .map_err(Error::system("read the answer to the Logon"))?;
+    let took = began.elapsed();
+    let text = String::from_utf8_lossy(&answer[..len]).replace('\x01', "|");
+    match text.contains("|35=A|") {
+        true => Ok(took),
+        false => Err(Error::Session(format!("the answer to the Logon is {text}"))),
+    }
+}
