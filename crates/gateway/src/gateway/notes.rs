@@ -26,6 +26,7 @@
 //! A number                                     the number of an answer of the gateway's own
 //! M client | 11=..|1=..|58=|                   remembered for an order of a client; what has no value is not
 //! F client | 11=..|                            nothing is remembered for it any more
+//! L client bytes                               what it may have of all that is remembered; - says nothing of it
 //! ```
 //!
 //! `ids` is `A20=FW`: always (or `C`, on collision), at most 20 bytes, the prefix; `-` is what all others
@@ -51,7 +52,7 @@ mod words;
 
 pub(super) use held::{ANSWERED, Held, Holding, Lane, UNANSWERED, came_at};
 pub(super) use remembered::Order;
-use words::{limits, put_ids, put_limits, put_number, rewriting, word};
+use words::{limits, put_draft, put_ids, put_limits, put_number, rewriting, word};
 
 /// The most sessions that are known over the life of a journal, those included that are gone.
 pub(super) const MAX_SESSIONS: usize = 10_000;
@@ -66,6 +67,8 @@ struct Known {
     place: Option<usize>,
     /// What the last note about it says.
     ids: Option<Rewriting>,
+    /// What it may have of `max_remembered`, as the last note about that says.
+    own: Option<u64>,
 }
 
 /// The orders with their journal.
@@ -286,7 +289,13 @@ impl Notes {
                     self.sessions[place].2 = Some(number);
                 }
                 let name = name.into();
-                self.known.push(Known { name, place, ids });
+                let own = None;
+                self.known.push(Known {
+                    name,
+                    place,
+                    ids,
+                    own,
+                });
             }
             _ => return Err(NoteError::UnknownSession),
         }
@@ -503,7 +512,7 @@ impl Notes {
         {
             return self.follow_held(at, note);
         }
-        if let [b'M' | b'F', b' ', ..] = note {
+        if let [b'M' | b'F' | b'L', b' ', ..] = note {
             return self
                 .follow_remembered(note)
                 .unwrap_or(Err(NoteError::NotOurs));
@@ -571,18 +580,6 @@ impl Notes {
             self.draft.push(tag, &field[equals + 1..]);
         }
         Some(())
-    }
-}
-
-/// The type and the fields of a draft.
-fn put_draft(text: &mut Vec<u8>, draft: &Draft) {
-    text.extend_from_slice(draft.msg_type());
-    text.push(SOH);
-    for at in 0..draft.len() {
-        put_number(text, u64::from(draft.tag(at)));
-        text.push(b'=');
-        text.extend_from_slice(draft.value(at));
-        text.push(SOH);
     }
 }
 

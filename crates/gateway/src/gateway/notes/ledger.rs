@@ -7,7 +7,8 @@
 //!            version of the orders u32, count u32, session..., orders, queues, remembered
 //! limits   = max_orders u32  max_sessions u32  max_id u32  quiet: 0 u8, or 1 u8 nanoseconds u64  ids
 //! ids      = 0 u8; 1 always or 2 on collision u8, most bytes u8, length u8, prefix
-//! session  = length u32, name, ids as noted, ids as the orders have them
+//! session  = length u32, name, ids as noted, ids as the orders have them,
+//!            what it may have of what is remembered: 0 u8, or 1 u8 bytes u64
 //! orders   = the body of their checkpoint, see orders/checkpoint.rs
 //! queues   = rows u32, rows that are not empty u32, row...
 //! row      = number u32  where in its block of memory it begins u32  count u64, record...
@@ -76,6 +77,7 @@ impl Notes {
             put(known.name.as_bytes());
             put_rewriting(known.ids, put);
             put_rewriting(self.orders.rewriting(SessionId(number)), put);
+            put_optional(known.own, put);
         }
         self.orders.put(&mut &mut *put);
         let rows = self.queues.rows();
@@ -121,15 +123,14 @@ impl Notes {
         let sessions = parts.sessions().ok_or("sessions").map_err(wrong)?;
         let mut orders = Orders::take(&mut parts.0, config)
             .map_err(|error| format!("the orders in the state of the gateway: {error}"))?;
-        for (number, (.., ids)) in (0..).zip(&sessions) {
-            let set = ids.map_or(Ok(()), |_| orders.set_venue(SessionId(number), *ids));
+        for (number, session) in (0..).zip(&sessions) {
+            let ids = session.orders_ids;
+            let set = ids.map_or(Ok(()), |_| orders.set_venue(SessionId(number), ids));
             set.map_err(|error| format!("ids in the state of the gateway: {error}"))?;
         }
         let mut new = self.beside(orders);
         (new.last_answer, new.noted) = (last_answer, noted);
-        for (name, ids, _) in sessions {
-            new.know(name, ids);
-        }
+        sessions.into_iter().for_each(|session| new.know(session));
         new.take_queues(parts).ok_or("queues").map_err(wrong)?;
         new.take_remembered(parts)
             .ok_or("remembered fields")
@@ -140,13 +141,19 @@ impl Notes {
         }
     }
 
-    fn know(&mut self, name: String, ids: Option<Rewriting>) {
+    fn know(&mut self, session: Session) {
+        let Session { name, ids, own, .. } = session;
         let mut sessions = self.sessions.iter_mut();
         let place = sessions.position(|(known, ..)| *known == name);
         if let Some(place) = place {
             self.sessions[place].2 = Some(self.known.len() as u32);
         }
-        self.known.push(Known { name, place, ids });
+        self.known.push(Known {
+            name,
+            place,
+            ids,
+            own,
+        });
     }
 
     fn take_queues(&mut self, parts: &mut Parts<'_>) -> Option<()> {
@@ -237,11 +244,15 @@ fn put_config(config: &OrdersConfig, put: &mut dyn FnMut(&[u8])) {
     for number in [config.max_orders, config.max_sessions, config.max_id as u32] {
         put(&number.to_le_bytes());
     }
-    put(&[u8::from(config.forget_quiet.is_some())]);
-    if let Some(quiet) = config.forget_quiet {
-        put(&quiet.0.to_le_bytes());
-    }
+    put_optional(config.forget_quiet.map(|quiet| quiet.0), put);
     put_rewriting(Some(config.rewriting), put);
+}
+
+fn put_optional(number: Option<u64>, put: &mut dyn FnMut(&[u8])) {
+    put(&[u8::from(number.is_some())]);
+    if let Some(number) = number {
+        put(&number.to_le_bytes());
+    }
 }
 
 fn put_rewriting(ids: Option<Rewriting>, put: &mut dyn FnMut(&[u8])) {
@@ -254,6 +265,15 @@ fn put_rewriting(ids: Option<Rewriting>, put: &mut dyn FnMut(&[u8])) {
     };
     put(&[when, ids.max_len() as u8, ids.prefix().len() as u8]);
     put(ids.prefix());
+}
+
+/// A session as it was written.
+struct Session {
+    name: String,
+    /// How its ids look as noted, and as the orders have it.
+    ids: Option<Rewriting>,
+    orders_ids: Option<Rewriting>,
+    own: Option<u64>,
 }
 
 /// What is still to be read. `None` when it has not so many bytes, or they say nothing that can be.
@@ -315,8 +335,7 @@ impl<'a> Parts<'a> {
         Rewriting::new(when, prefix, most.into()).ok().map(Some)
     }
 
-    /// Names of sessions, how their ids look as noted, and as the orders have it.
-    fn sessions(&mut self) -> Option<Vec<(String, Option<Rewriting>, Option<Rewriting>)>> {
+    fn sessions(&mut self) -> Option<Vec<Session>> {
         let count = self.u32()?;
         if count as usize > MAX_SESSIONS {
             return None;
@@ -325,7 +344,12 @@ impl<'a> Parts<'a> {
         for _ in 0..count {
             let len = self.u32()?;
             let name = core::str::from_utf8(self.take(len as usize)?).ok()?;
-            sessions.push((name.into(), self.rewriting()?, self.rewriting()?));
+            sessions.push(Session {
+                name: name.into(),
+                ids: self.rewriting()?,
+                orders_ids: self.rewriting()?,
+                own: self.optional(Self::u64)?,
+            });
         }
         Some(sessions)
     }

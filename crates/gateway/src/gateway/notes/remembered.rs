@@ -6,7 +6,7 @@ use fixwire_protocol::{Outbox, SOH, SessionId, tag};
 
 use super::super::event::{NoteError, Trouble};
 use super::super::memory::MAX_ID;
-use super::{Notes, put_number};
+use super::{Notes, put_number, word};
 use crate::orders::{Heard, Orders, OrdersError};
 
 /// The order that a message is about.
@@ -58,12 +58,23 @@ impl Notes {
         if !memory.fits(client, id, fields) {
             return Err(Trouble::MaxRemembered);
         }
+        let mut keep = |text: &[u8]| -> Result<(), Trouble> {
+            outbox.note(text)?;
+            *last_answer = now.0.max(*last_answer);
+            Ok(())
+        };
+        let known = known.get_mut(client.0 as usize);
+        let known = known.ok_or(Trouble::ClientGone)?;
+        let own = known.place.and_then(|place| memory_shares.own(place));
+        // A reload may have changed it, which no one who reads the notes knows.
+        if known.own != own {
+            put_own(text, client, own);
+            keep(text)?;
+            known.own = own;
+        }
         put_head(text, b"M ", client, id);
         text.extend_from_slice(fields);
-        outbox.note(text)?;
-        *last_answer = now.0.max(*last_answer);
-        let place = known.get(client.0 as usize).and_then(|known| known.place);
-        let own = place.and_then(|place| memory_shares.own(place));
+        keep(text)?;
         memory.remember(client, own, id, fields);
         let all = memory_shares.look_at_all(memory.taken());
         *most = all.map(|all| ("max_remembered", all)).or(*most);
@@ -98,6 +109,9 @@ impl Notes {
 
     /// Does again what a note tells of what is remembered.
     pub(super) fn follow_remembered(&mut self, note: &[u8]) -> Option<Result<(), NoteError>> {
+        if let Some(own) = note.strip_prefix(b"L ") {
+            return self.follow_own(core::str::from_utf8(own).ok()?);
+        }
         let until_soh = |bytes: &[u8]| bytes.iter().position(|byte| *byte == SOH);
         let (client, rest) = note.split_at(until_soh(note)?);
         let client: u32 = core::str::from_utf8(client.get(2..)?).ok()?.parse().ok()?;
@@ -113,13 +127,37 @@ impl Notes {
         match note[0] {
             b'M' => {
                 let client = SessionId(client);
-                let own = self.place(client);
-                let own = own.and_then(|place| self.memory_shares.own(place));
+                let own = self.known[client.0 as usize].own;
                 self.memory.remember(client, own, id, fields);
             }
             _ => self.memory.forget(SessionId(client), id),
         }
         Some(Ok(()))
+    }
+
+    /// Does the same for what a client may have.
+    fn follow_own(&mut self, text: &str) -> Option<Result<(), NoteError>> {
+        let (client, own) = word(text);
+        let client: u32 = client.parse().ok()?;
+        let own = match own {
+            "-" => None,
+            own => Some(own.parse().ok()?),
+        };
+        let known = self.known.get_mut(client as usize);
+        let known = known.map(|known| known.own = own);
+        Some(known.ok_or(NoteError::UnknownSession))
+    }
+}
+
+/// What a client may have, as a whole note.
+fn put_own(text: &mut Vec<u8>, client: SessionId, own: Option<u64>) {
+    text.clear();
+    text.extend_from_slice(b"L ");
+    put_number(text, u64::from(client.0));
+    text.push(b' ');
+    match own {
+        Some(own) => put_number(text, own),
+        None => text.push(b'-'),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::Nanos;
+use fixwire_protocol::{Nanos, SOH};
 
 use super::{MAX_ORDERS, MAX_SESSIONS};
+use crate::Draft;
 use crate::orders::{OrdersConfig, Rewriting, When};
 
 /// The first word, and what stands behind it.
@@ -15,6 +16,18 @@ pub(super) fn word(text: &str) -> (&str, &str) {
 /// A number in digits.
 pub(super) fn put_number(text: &mut Vec<u8>, number: u64) {
     text.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// The type and the fields of a draft.
+pub(super) fn put_draft(text: &mut Vec<u8>, draft: &Draft) {
+    text.extend_from_slice(draft.msg_type());
+    text.push(SOH);
+    for at in 0..draft.len() {
+        put_number(text, u64::from(draft.tag(at)));
+        text.push(b'=');
+        text.extend_from_slice(draft.value(at));
+        text.push(SOH);
+    }
 }
 
 /// The limits, as a whole note.

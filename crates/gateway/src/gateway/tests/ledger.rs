@@ -6,6 +6,7 @@ use siphasher::sip::SipHasher24;
 
 use fixwire_protocol::Ledger;
 
+use super::super::Reload;
 use super::super::notes::Notes;
 use super::*;
 
@@ -154,7 +155,7 @@ impl Rig {
     }
 
     /// A gateway of another file or none, that begins with a checkpoint of so many of the notes.
-    fn from_checkpoint(
+    fn after_checkpoint(
         &self,
         first: usize,
         text: &str,
@@ -241,13 +242,13 @@ proptest! {
             prop_assert_eq!(second.hash(), all.hash());
             apply(&mut *first, &rig.notes[at..told.min(at + 1)]);
         }
-        let mut same = rig.from_checkpoint(0, RULES, &SESSIONS);
-        let mut other = rig.from_checkpoint(cut.index(told + 1), RULES, &SESSIONS);
-        let mut moved = rig.from_checkpoint(cut.index(told + 1), RULES, &OTHERS);
-        for at in 0..SESSIONS.len() {
+        let mut same = rig.after_checkpoint(0, RULES, &SESSIONS);
+        let mut other = rig.after_checkpoint(cut.index(told + 1), RULES, &SESSIONS);
+        let mut moved = rig.after_checkpoint(cut.index(told + 1), RULES, &OTHERS);
+        for (at, (name, _)) in SESSIONS.iter().enumerate() {
             if rig.gateway.active[at] {
-                same.log_on(SESSIONS[at].0);
-                other.log_on(SESSIONS[at].0);
+                same.log_on(name);
+                other.log_on(name);
             }
         }
         for step in &after {
@@ -298,6 +299,38 @@ fn a_note_left_out_is_another_state() {
         let (_, note) = notes.remove(at);
         let left = rig.of_notes(&notes).hash();
         assert_ne!(left, all, "{}", String::from_utf8_lossy(&note));
+    }
+}
+
+#[test]
+fn a_reload_of_what_a_client_may_have_is_in_the_notes() {
+    let own = |bytes: &str| format!("{RULES}[client.ANNA]\nmax_remembered = '{bytes}'\n");
+    let mut rig = Rig::new(&own("8K"));
+    let order = |id: usize| format!("35=D|11={id}|55=VOD|54=1|58=text|");
+    for id in 0..60 {
+        rig.hears("ANNA", &order(id));
+        rig.hears("BERT", &order(id));
+    }
+    let few = rig.gateway.remembered().dropped;
+    for (bytes, from) in [("4K", 60), ("64K", 70)] {
+        let text = own(bytes);
+        let mut new = in_context(&SESSIONS, |context| Reload::read(&text, context)).unwrap();
+        rig.gateway.reload(&mut new).unwrap();
+        for id in from..from + 10 {
+            rig.hears("ANNA", &order(id));
+        }
+    }
+    assert!(rig.gateway.remembered().dropped > few + 20);
+    let mut other = Rig::of(RULES, &SESSIONS);
+    other.replay(&rig.notes);
+    let third = rig.after_checkpoint(rig.notes.len() - 7, RULES, &SESSIONS);
+    assert_eq!([other.hash(), third.hash()], [rig.hash(); 2]);
+    let notes = rig.notes.iter().filter(|(_, note)| note[0] == b'L');
+    let notes: Vec<_> = notes.map(|(_, note)| &note[..]).collect();
+    assert_eq!(notes, [&b"L 0 8192"[..], b"L 0 4096", b"L 0 65536"]);
+    for note in ["L 9 1", "L 0", "L 0 x", "L x 1"] {
+        other.gateway.on_note(Timestamp(0), note.as_bytes());
+        assert_eq!(other.said().len(), 1, "{note}");
     }
 }
 
@@ -421,7 +454,7 @@ fn a_session_that_is_gone_and_other_limits_are_those_of_the_file() {
         .replace("\"BERT\"", "\"NEW\"")
         .replace("max_orders = 14", "max_orders = 90");
     let state = rig.notes.len();
-    let mut other = rig.from_checkpoint(state, &rules, &OTHERS);
+    let mut other = rig.after_checkpoint(state, &rules, &OTHERS);
     assert_eq!(other.hash(), rig.hash());
     assert_eq!(other.gateway.orders().config().max_orders, 14);
     let gone: Vec<_> = OTHERS
@@ -429,7 +462,7 @@ fn a_session_that_is_gone_and_other_limits_are_those_of_the_file() {
         .filter(|(name, _)| *name != "BERT")
         .copied()
         .collect();
-    let mut without = rig.from_checkpoint(state, &rules, &gone);
+    let mut without = rig.after_checkpoint(state, &rules, &gone);
     assert_eq!(without.hash(), rig.hash());
     // From here on the limits of the file hold.
     without.log_on("VENUE");
@@ -470,7 +503,7 @@ fn less_room_keeps_what_is_held_and_the_newest_that_is_remembered() {
         rig.hears("ANNA", &format!("35=D|11={id}|55=VOD|58=text|"));
     }
     let less = text.replace("999K", "64K");
-    let mut other = rig.from_checkpoint(rig.notes.len(), &less, &SESSIONS);
+    let mut other = rig.after_checkpoint(rig.notes.len(), &less, &SESSIONS);
     let held = |rig: &Rig| {
         rig.gateway
             .held()
