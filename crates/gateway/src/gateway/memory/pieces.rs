@@ -1,0 +1,43 @@
+//! What is remembered, as a ledger writes and reads it.
+
+use fixwire_protocol::SessionId;
+
+use super::{DATA, Memory, NONE};
+
+impl Memory {
+    /// Gives all in pieces: how many went, how many there are, and of each client the oldest first: client,
+    /// length of the id, length of id and fields together, and those.
+    pub fn put(&self, put: &mut dyn FnMut(&[u8])) {
+        put(&self.counts.dropped.to_le_bytes());
+        put(&self.counts.orders.to_le_bytes());
+        for age in &self.ages {
+            let mut order = age.first;
+            while order != NONE {
+                let first = self.cell(order);
+                put(&first.client.to_le_bytes());
+                put(&[first.id_len]);
+                put(&first.len.to_le_bytes());
+                let mut left = first.len as usize;
+                for cell in self.chain(order) {
+                    let here = left.min(DATA);
+                    put(&cell.data[..here]);
+                    left -= here;
+                }
+                order = first.later;
+            }
+        }
+    }
+
+    /// So many have gone.
+    pub fn set_dropped(&mut self, dropped: u64) {
+        self.counts.dropped = dropped;
+    }
+
+    /// Remembers whole fields for an order that has none. Those that do not fit go as when they are remembered.
+    pub fn restore(&mut self, client: SessionId, id: &[u8], fields: &[u8]) {
+        self.fields.clear();
+        self.fields.extend_from_slice(fields);
+        let fits = self.is_room(id);
+        self.insert(fits, client, None, id);
+    }
+}
