@@ -393,4 +393,17 @@ mod tests {
         assert!(queues.pop(0));
         assert!(queues.has_room(1, 1));
     }
+
+    #[test]
+    fn more_than_the_limit_leaves_no_room_until_it_has_left() {
+        let mut queues = Queues::new(3 * BLOCK as u64);
+        for row in 0..5 {
+            queues.push(row, 0, &[&[1; 100]]);
+        }
+        for row in 0..3 {
+            assert!(!queues.has_room(9, 1), "{row}");
+            assert!(queues.pop(row));
+        }
+        assert!(queues.has_room(9, 1));
+    }
 }

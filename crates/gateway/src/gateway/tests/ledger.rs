@@ -335,6 +335,36 @@ fn a_reload_of_what_a_client_may_have_is_in_the_notes() {
 }
 
 #[test]
+fn room_for_what_waits_is_as_it_was() {
+    let text = RULES.replace("max_orders = 14", "max_orders = 999");
+    let mut rig = Rig::of(&text, &SESSIONS);
+    let news = |from: &'static str, length: usize| {
+        let long = "x".repeat(length);
+        Step::Hears(from, format!("35=D|11={length}|55=VOD|54=1|58={long}|"))
+    };
+    // More than the share of one client, some of which has left.
+    for at in 0..14 {
+        rig.does(&news("ANNA", 4000 + at));
+        rig.does(&Step::Waits(i64::from(at < 11)));
+    }
+    assert!(rig.gateway.counters().undelivered > 0);
+    let mut same = rig.after_checkpoint(0, &text, &SESSIONS);
+    let mut other = rig.after_checkpoint(rig.notes.len(), &text, &SESSIONS);
+    for at in 0..60 {
+        let from = if at % 3 == 2 { "BERT" } else { "ANNA" };
+        let step = match at {
+            0..30 => news(from, 900 + at),
+            30..36 => Step::Waits(1),
+            _ => news(from, 200 + at),
+        };
+        assert_eq!(same.does(&step), other.does(&step), "{at}");
+        assert_eq!(same.said(), other.said(), "{at}");
+        assert_eq!(same.hash(), other.hash(), "{at}");
+    }
+    assert!(same.gateway.counters().rejected > same.gateway.counters().undelivered);
+}
+
+#[test]
 fn what_was_noted_is_not_taken_back() {
     // A message whose target is away, and that cannot be known to wait.
     let mut rig = Rig::of(RULES, &SESSIONS);
