@@ -4,12 +4,12 @@ use super::archive::read_base;
 use super::files::{names, open_checked, remove, segment_path, sync_names};
 use super::fold::{Closed, Fold, States, Step};
 use super::read::Record;
-use super::record::RECORD;
-use super::segment::{HEADER, Position, long, word};
+use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
+use super::segment::{HEADER, long, word};
 use super::state::SUFFIX;
-use super::tail::{Open, Tail, failed};
+use super::tail::{Open, failed};
 use super::watch::{SharedNews, Trouble};
-use super::{Base, JournalError};
+use super::{Base, Damage, JournalError};
 use fixwire_sys::private;
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -21,6 +21,8 @@ use std::time::Duration;
 
 /// How often it is looked whether a segment was closed.
 const LOOK: Duration = Duration::from_millis(500);
+/// Bytes of a segment that are read at a time.
+const CHUNK: usize = 1 << 20;
 /// Pause after a failure.
 const AGAIN: Duration = Duration::from_secs(5);
 
@@ -32,9 +34,72 @@ pub(super) struct Folder {
     settled: Arc<AtomicU32>,
     /// What is being written.
     aside: Option<(u32, File)>,
+    /// A piece of a segment.
+    bytes: Vec<u8>,
+}
+
+fn no_record(file: String, at: u64) -> JournalError {
+    JournalError::Damaged(Damage {
+        file,
+        offset: at,
+        expected: "a record".into(),
+        found: "none".into(),
+    })
 }
 
 impl Folder {
+    /// Gives the records of a segment to `each` until that answers false: whether it did not. Reads many at a
+    /// time.
+    fn read_records(
+        &mut self,
+        number: u32,
+        segment: &Open,
+        each: &mut dyn FnMut(&Record<'_>) -> bool,
+    ) -> Result<bool, JournalError> {
+        let Self { path, bytes, .. } = self;
+        // Where the bytes stand in the segment, and where the next record stands in them.
+        let (mut from, mut at) = (HEADER as u64, 0);
+        bytes.clear();
+        loop {
+            let rest = &bytes[at.min(bytes.len())..];
+            let length = match rest.len() {
+                RECORD.. => word(rest, 0) as usize,
+                _ => RECORD,
+            };
+            let place = from + at as u64;
+            if length == 0 || place + RECORD as u64 > segment.len() {
+                return Ok(true);
+            }
+            if rest.len() < length {
+                let more = (segment.len() - place).min(length.max(CHUNK) as u64);
+                bytes.resize(more as usize, 0);
+                let read = segment.read(place, bytes).map_err(failed(path, number))?;
+                if !read || bytes.len() < length {
+                    let file = segment_path(path, number).display().to_string();
+                    return Err(no_record(file, place));
+                }
+                (from, at) = (place, 0);
+                continue;
+            }
+            let record = rest.get(..length).filter(|_| length >= RECORD);
+            let record = record.and_then(|record| {
+                let is_whole =
+                    crc_of(record, place as usize, segment.salt()) == word(record, CRC_AT);
+                let head = Head::read(record, 0).filter(|_| is_whole)?;
+                let has_shape = shape_fault(record, 0, &head).is_none();
+                has_shape.then(|| Record::view(record, number, 0, &head))
+            });
+            let Some(record) = record else {
+                let file = segment_path(path, number).display().to_string();
+                return Err(no_record(file, place));
+            };
+            if !each(&record) {
+                return Ok(false);
+            }
+            at += length;
+        }
+    }
+
     fn file(&self, number: u32) -> PathBuf {
         self.path.join(format!("{number:08}{SUFFIX}"))
     }
@@ -121,14 +186,11 @@ impl States for Folder {
         if !is_there || word(&bytes, HEADER) == 0 {
             return Ok(Closed::NotYet);
         }
-        let mut tail = Tail::new(&self.path, Position::new(number, HEADER as u32));
-        while let Some(record) = tail.next_record()? {
-            if record.at.segment() != number {
-                break;
-            }
-            if !each(&record) {
-                return Ok(Closed::NotYet);
-            }
+        let Some(closed) = Open::find(&self.path, number)? else {
+            return Ok(Closed::NotYet);
+        };
+        if !self.read_records(number, &closed, each)? {
+            return Ok(Closed::NotYet);
         }
         Ok(Closed::Read {
             salt: next.salt(),
@@ -172,6 +234,7 @@ impl Folding {
             path: path.to_owned(),
             settled: Arc::clone(&self.settled),
             aside: None,
+            bytes: Vec::new(),
         }
     }
 

@@ -58,19 +58,21 @@ pub struct Aging {
 /// What it was like.
 #[derive(Clone, Debug, Default)]
 pub struct Aged {
-    /// Time of a message inside the engine, nanoseconds, while no checkpoint was written and while one was.
+    /// Time of a message inside the engine, nanoseconds, while no checkpoint was written.
     pub alone: Figures,
+    /// The same while one was.
     pub beside: Figures,
     /// Orders a second, all in all.
     pub rate: f64,
     /// Bytes of the journal that were written.
     pub written: u64,
-    /// The most bytes that its folder had, and how many of these were neither in a checkpoint nor written within
-    /// the time that is kept.
+    /// The most bytes that its folder had.
     pub most: u64,
+    /// The most of them that were neither in a checkpoint nor written within the time that is kept.
     pub most_beyond: u64,
-    /// Bytes of the checkpoints at the end, and their number.
+    /// Bytes of the checkpoints at the end.
     pub checkpoint_bytes: u64,
+    /// How many there were.
     pub checkpoints: usize,
     /// Bytes of the folder at the end.
     pub left: u64,
@@ -169,7 +171,7 @@ pub fn age<A: Application>(app: A, pair: &PairConfig, aging: Aging) -> Result<Ag
 }
 
 fn histogram() -> Result<Histogram<u64>, Error> {
-    Histogram::new(3).map_err(engine_error)
+    Histogram::new_with_max(10_000_000_000, 3).map_err(engine_error)
 }
 
 /// A Logon, and a gap fill behind which the numbers have eight digits.

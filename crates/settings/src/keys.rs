@@ -528,7 +528,8 @@ keys! {
     /// message may have to be sent again: `fixwire journal dump --mask` leaves them out too.
     RedactFieldsInLogs ["RedactFieldsInLogs": "N"], Kind::Tags, None, Engine;
     /// How long records stay in the journal when no session needs them any more. A session needs what its
-    /// peer may ask for: all it sent since its last reset, or since `JournalResendKeep`. Old files are
+    /// peer may ask for: all it sent since its last reset, or since `JournalResendKeep`; a gateway needs what its
+    /// last two checkpoints do not have. Old files are
     /// looked at when a new one is begun; a file goes as a whole. Absent: nothing is removed.
     JournalKeep [], time(1, 3650 * DAY), None, Engine;
     /// How long a message can be resent. Older ones are answered with gap fills when their file has been
