@@ -19,6 +19,8 @@ pub use fixwire_dictionary as dictionary;
 pub use fixwire_engine::{canary, journal, protocol};
 pub use fixwire_engine::{config, descriptors, event, host};
 pub use fixwire_engine::{regular, tls, transport};
+#[cfg(feature = "harness")]
+pub use fixwire_harness as harness;
 pub use fixwire_logs::store;
 pub use fixwire_settings as settings;
 pub use fixwire_settings::dictionaries;

@@ -2,125 +2,162 @@
 
 use crate::common;
 
-use fixwire::config::{Durability, EngineConfig};
-use fixwire::host::ConnId;
-use fixwire::host::sim::SimNet;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use fixwire::config::Durability;
+use fixwire::harness::World;
 use fixwire::journal::sim::SimDisk;
+use fixwire::journal::{self, Journal, Position};
+use fixwire::protocol::{SessionId, tag};
 
-use common::app::{App, Heard};
-use common::wire::{self, PORT, SimEngine, calm};
+use common::app::{App, answer, text};
+use common::journal::Random;
+use common::wire;
 
-struct World {
-    net: SimNet,
-    disk: SimDisk,
-    heard: Heard,
-    durability: Durability,
-    engine: Option<SimEngine>,
-}
+const PEER: SessionId = SessionId(0);
 
-impl World {
-    fn new(seed: u64, durability: Durability) -> Self {
-        let (net, disk) = (SimNet::new(seed, calm(1 << 16)), SimDisk::new());
-        let heard = Heard::default();
-        let engine = Some(start(&net, &disk, &heard, durability));
-        Self {
-            net,
-            disk,
-            heard,
-            durability,
-            engine,
-        }
-    }
-
-    fn turns(&mut self) {
-        wire::turns(self.engine.as_mut().unwrap());
-    }
-
-    fn say(&mut self, conn: ConnId, kind: &str, seq: u64, body: &str) {
-        wire::write(&self.net, conn, "PEER", kind, seq, body);
-        self.turns();
-    }
-
-    /// The process ends, or the power is cut, and another process goes on.
-    fn restart(&mut self, seed: u64, power: bool) {
-        self.net.crash(1, power);
-        self.engine = None;
-        if power {
-            let mut state = seed;
-            self.disk.cut_power(|choices| {
-                state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
-                (state >> 33) as usize % choices
-            });
-        } else {
-            self.disk.end_process();
-        }
-        let engine = start(&self.net, &self.disk, &self.heard, self.durability);
-        self.engine = Some(engine);
-    }
-}
-
-fn start(net: &SimNet, disk: &SimDisk, heard: &Heard, durability: Durability) -> SimEngine {
-    let config = EngineConfig {
-        segment_bytes: 64 << 10,
-        limits: wire::outbox(8 << 10, 64),
-        ..wire::config(durability, vec![wire::acceptor("PEER")])
-    };
-    wire::start(config, App::reports().writes_to(heard), 1, net, disk)
-}
-
-/// Two orders, the end of the process, and a peer that resends what it is asked for: what the
-/// application has seen.
+/// Two orders, the end of the process, and a peer that resends what it is asked for: what the application has
+/// seen, as ClOrdID, MsgSeqNum and PossDupFlag.
 fn seen(seed: u64, durability: Durability, power: bool) -> Vec<String> {
-    const ORDERS: [&str; 2] = ["ANSWERED", "QUIET"];
-    let mut world = World::new(seed, durability);
-    let conn = world.net.connect(0, PORT).unwrap();
-    world.turns();
-    world.say(conn, "A", 1, "98=0|108=0|");
-    for (order, seq) in ORDERS.iter().zip(2..) {
-        world.say(conn, "D", seq, &format!("11={order}|"));
-    }
-    world.restart(seed, power);
-    let conn = world.net.connect(0, PORT).unwrap();
-    world.turns();
-    world.say(conn, "A", 4, "98=0|108=0|");
-    let answers = wire::shown(&wire::read(&world.net, conn), &["7"]);
-    let request = answers.iter().find(|answer| answer.starts_with('2'));
-    if let Some(begin) = request.and_then(|request| request.rsplit(' ').next()) {
-        let begin: u64 = begin.parse().unwrap();
-        for (order, seq) in ORDERS.iter().zip(2..) {
-            if seq >= begin {
-                let body = format!("43=Y|122=20260302-08:00:01|11={order}|");
-                world.say(conn, "D", seq, &body);
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&heard);
+    let app = move || {
+        let hears = Arc::clone(&hears);
+        App::new(move |from, order, outbox| {
+            let seen = [tag::CL_ORD_ID, 34, 43].map(|tag| text(order, tag));
+            hears.lock().unwrap().push(seen.join(" "));
+            match seen[0].as_str() {
+                "QUIET" => Ok(()),
+                _ => answer(order, from, b"8", outbox),
             }
-        }
+        })
+    };
+    let config = wire::config(durability, vec![wire::acceptor("PEER")]);
+    let mut world = World::new(&config, seed, app);
+    world.settle().unwrap();
+    for order in ["ANSWERED", "QUIET"] {
+        world.send(PEER, "D", &format!("11={order}|"));
+        world.settle().unwrap();
     }
-    world.heard.of("message")
+    match power {
+        true => world.cut_power(),
+        false => world.kill(),
+    }
+    world.settle().unwrap();
+    drop(world);
+    heard.lock().unwrap().clone()
 }
 
 #[test]
 fn a_process_that_ends_is_handed_no_order_again() {
     for durability in [Durability::Process, Durability::Disk] {
         for seed in 1..=50 {
-            assert_eq!(
-                seen(seed, durability, false),
-                ["ANSWERED", "QUIET"],
-                "{seed}"
-            );
+            let seen = seen(seed, durability, false);
+            assert_eq!(seen, ["ANSWERED 2 -", "QUIET 3 -"], "{seed}");
         }
     }
 }
 
 /// With `disk`, what leaves waits for the disk, and the order that caused it with it; an order that causes
-/// nothing does not.
+/// nothing does not. What comes again has its MsgSeqNum, and PossDupFlag.
 #[test]
 fn after_a_power_cut_only_an_order_without_an_effect_may_come_again() {
     let mut again = 0;
     for seed in 1..=200 {
-        let seen = seen(seed, Durability::Disk, true);
-        let count = |id: &str| seen.iter().filter(|other| *other == id).count();
-        assert_eq!(count("ANSWERED"), 1, "{seed}: {seen:?}");
-        assert!((1..=2).contains(&count("QUIET")), "{seed}: {seen:?}");
-        again += usize::from(count("QUIET") == 2);
+        let mut seen = seen(seed, Durability::Disk, true);
+        if seen.len() == 3 {
+            assert_eq!(seen.pop().unwrap(), "QUIET 3 Y", "{seed}");
+            again += 1;
+        }
+        assert_eq!(seen, ["ANSWERED 2 -", "QUIET 3 -"], "{seed}");
     }
     assert!(again > 0, "it never came again: the text says that it may");
+}
+
+/// With `process` a power cut takes the end of the journal: an order comes again, and its answer has a MsgSeqNum that
+/// the peer has counted.
+#[test]
+fn after_a_power_cut_without_syncs_numbers_are_too_low_or_the_journal_is_refused() {
+    let config = wire::config(Durability::Process, vec![wire::acceptor("PEER")]);
+    let (mut whole, mut too_low, mut refused) = (0, 0, 0);
+    for seed in 1..=200 {
+        let mut world = World::new(&config, seed, App::reports);
+        for order in 0..40 {
+            world.send(PEER, "D", &format!("11=A{order}|58={}|", "x".repeat(400)));
+            world.settle().unwrap();
+        }
+        world.cut_power();
+        match world.settle() {
+            Ok(()) => whole += 1,
+            Err(what) if what.contains("MsgSeqNum") => too_low += 1,
+            Err(what) => {
+                assert!(what.contains("damaged"), "{what}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(
+        too_low > 0 && refused > 0,
+        "{whole} whole, {too_low} too low, {refused} refused"
+    );
+}
+
+/// What reads the journal from outside may act on it.
+#[test]
+fn what_a_record_says_is_synced_survives_a_power_cut() {
+    let config = wire::config(Durability::Disk, vec![wire::acceptor("PEER")]);
+    let sizes = journal::Config {
+        synced_before_sent: true,
+        ..journal::Config::default()
+    };
+    let mut cut = 0;
+    for seed in 1..=50 {
+        let mut world = World::new(&config, seed, App::reports);
+        world.settle().unwrap();
+        for order in ["A", "QUIET", "B", "QUIET"] {
+            world.send(PEER, "D", &format!("11={order}|"));
+            world.settle().unwrap();
+        }
+        world.kill();
+        let read = |disk: SimDisk| {
+            let (journal, _) = Journal::open(disk, sizes).unwrap();
+            let records = journal.records(Position::START);
+            let synced = records.map(|record| record.synced).max().unwrap();
+            (synced, journal.end())
+        };
+        let (synced, end) = read(world.disk().copy());
+        let mut random = Random(seed);
+        world.disk().cut_power(|choices| random.below(choices));
+        let (_, left) = read(world.disk().copy());
+        assert!(synced > Position::START && left >= synced, "{seed}");
+        cut += u32::from(left < end);
+    }
+    assert!(cut > 0, "nothing was lost");
+}
+
+/// The end of the process ends its connections without a word to the next one.
+#[test]
+fn a_connection_that_ended_with_the_process_is_not_told_to_the_next_one() {
+    let told = Arc::new(AtomicU32::new(0));
+    let counts = Arc::clone(&told);
+    let app = move || {
+        let counts = Arc::clone(&counts);
+        App {
+            on_disconnect: Box::new(move |_, _, _| {
+                counts.fetch_add(1, Ordering::Relaxed);
+            }),
+            ..App::default()
+        }
+    };
+    let config = wire::config(Durability::Process, vec![wire::acceptor("PEER")]);
+    let mut world = World::new(&config, 1, app);
+    world.settle().unwrap();
+    world.kill();
+    world.settle().unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), 0);
+    let net = world.net().clone();
+    world.peer(PEER).disconnect(&net);
+    world.settle().unwrap();
+    assert_eq!(told.load(Ordering::Relaxed), 1);
 }

@@ -18,6 +18,7 @@ mod control;
 mod effect_once;
 mod events;
 mod farewell;
+mod harness;
 mod host_os;
 mod journal_crashes;
 mod journal_directory;

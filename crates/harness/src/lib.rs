@@ -1,0 +1,60 @@
+//! A simulated world for the tests of an application: its engine, its disk, its network and the counterparties of its
+//! sessions, all in one thread and by a seed.
+//!
+//! [`Trial`] plays a script and lets the process die at every point of it: whatever the application does twice, forgets,
+//! or keeps beside its notes is found, with the [`CrashPoint`] that repeats it. [`World`] is one such world for a
+//! test that says itself what happens when. What an application may rely on is in `docs/applications.md`;
+//! `examples/dealer` is an application with such a test. Programs name this crate `fixwire::harness`, with the
+//! feature `harness`, which belongs into their dev-dependencies.
+//!
+//! ```
+//! use fixwire_engine::protocol::session::{BeginString, Config, Role};
+//! use fixwire_engine::protocol::{Application, Message, Now, Outbox, Refusal, SessionId};
+//! use fixwire_engine::{Connection, EngineConfig, SessionConfig};
+//! use fixwire_harness::Trial;
+//!
+//! /// Acknowledges orders.
+//! struct Desk;
+//!
+//! impl Application for Desk {
+//!     fn on_message(
+//!         &mut self,
+//!         _now: Now,
+//!         from: SessionId,
+//!         order: &Message<'_>,
+//!         outbox: &mut Outbox,
+//!     ) -> Result<(), Refusal> {
+//!         let mut report = outbox.begin(from, b"8");
+//!         report.field(11, order.get(11).unwrap_or_default());
+//!         report.finish().map_err(|_| Refusal::NotAvailable)
+//!     }
+//! }
+//!
+//! let session = Config::new(BeginString::Fix42, Role::Acceptor, b"DESK", b"CLIENT");
+//! let listen = Connection::Acceptor { listen: "127.0.0.1:9878".parse().unwrap() };
+//! let config = EngineConfig {
+//!     sessions: vec![SessionConfig::new("DESK->CLIENT", session, listen)],
+//!     ..EngineConfig::default()
+//! };
+//! let tally = Trial::new(config, || || Desk)
+//!     .send(SessionId(0), "D", "11=A1|55=MSFT|54=1|38=100|40=1|")
+//!     .run()
+//!     .unwrap();
+//! assert!(tally.kills > 20 && tally.handed_again > 0);
+//! ```
+#![forbid(unsafe_code)]
+
+mod crash;
+mod peer;
+mod play;
+mod random;
+mod trial;
+mod watched;
+mod wire;
+mod world;
+
+pub use crash::{CrashPoint, Fault, REPEAT, Tally, TrialError};
+pub use peer::Peer;
+pub use trial::Trial;
+pub use wire::Received;
+pub use world::{Turn, World};

@@ -1,0 +1,436 @@
+//! The counterparty of one session, as a real one behaves: it keeps its sequence numbers and its messages over every
+//! connection, asks for what it misses, and answers a ResendRequest with possible duplicates.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use fixwire_engine::host::sim::SimNet;
+use fixwire_engine::host::{ConnId, ListenerId};
+use fixwire_engine::protocol::session::{Config, is_admin};
+use fixwire_engine::protocol::{Frame, Now, Precision, Stamp, frame};
+use fixwire_engine::{Connection, SessionConfig};
+
+use crate::wire::{Received, readable};
+
+/// The number of all peers in a simulated network; engines have others.
+const NODE: u32 = 0;
+/// Nanoseconds until a peer connects again.
+const PAUSE: u64 = 50_000_000;
+/// The longest message that a peer takes.
+const LONGEST: usize = 1 << 20;
+
+/// A message that got a MsgSeqNum.
+#[derive(Debug)]
+struct Sent {
+    msg_type: String,
+    /// SendingTime(52) when it was sent first.
+    time: String,
+    body: String,
+    /// PossResend(97) = Y.
+    may_be_known: bool,
+}
+
+/// The counterparty of one session.
+#[derive(Debug)]
+pub struct Peer {
+    name: String,
+    fix: Config,
+    /// It connects to this port, or listens there.
+    port: u16,
+    dials: bool,
+    listener: Option<ListenerId>,
+    not_before: u64,
+    conn: Option<ConnId>,
+    arrived: Vec<u8>,
+    waiting: Vec<u8>,
+    logged_on: bool,
+    next_in: u64,
+    sent: Vec<Sent>,
+    /// A ResendRequest of ours is answered when this number has come.
+    asked: Option<u64>,
+    seen: BTreeMap<u64, Received>,
+    now: Now,
+    /// What passed since somebody looked.
+    pub(crate) trace: Vec<String>,
+}
+
+impl Peer {
+    pub(crate) fn new(session: &SessionConfig, net: &SimNet) -> Self {
+        let (dials, port) = match &session.connection {
+            Connection::Acceptor { listen } => (true, listen.port()),
+            Connection::Initiator { hosts, .. } => (false, hosts.first().map_or(0, |host| host.1)),
+        };
+        let at = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        Self {
+            name: session.name.clone(),
+            fix: session.session.clone(),
+            port,
+            dials,
+            listener: (!dials).then(|| net.listen(NODE, at)),
+            not_before: 0,
+            conn: None,
+            arrived: Vec::new(),
+            waiting: Vec::new(),
+            logged_on: false,
+            next_in: 1,
+            sent: Vec::new(),
+            asked: None,
+            seen: BTreeMap::new(),
+            now: net.now(),
+            trace: Vec::new(),
+        }
+    }
+
+    /// The engine's name of its session.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether both Logons of its connection have been exchanged.
+    #[must_use]
+    pub fn is_logged_on(&self) -> bool {
+        self.logged_on
+    }
+
+    /// The application messages and rejects that came, each once, by MsgSeqNum.
+    pub fn received(&self) -> impl Iterator<Item = &Received> {
+        self.seen
+            .values()
+            .filter(|message| message.msg_type == "3" || !is_admin(message.msg_type.as_bytes()))
+    }
+
+    /// MsgSeqNum of its next message.
+    #[must_use]
+    pub fn next_out(&self) -> u64 {
+        self.sent.len() as u64 + 1
+    }
+
+    /// MsgSeqNum that it expects next.
+    #[must_use]
+    pub fn next_in(&self) -> u64 {
+        self.next_in
+    }
+
+    /// Whether nothing waits to be written or asked for.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.logged_on && self.waiting.is_empty() && self.asked.is_none()
+    }
+
+    /// Sends a message of the fields in `body`, with `|` for SOH: now, or when the engine asks for it after the next
+    /// Logon. Answers its MsgSeqNum.
+    pub fn send(&mut self, msg_type: &str, body: &str) -> u64 {
+        self.send_new(msg_type, body, false)
+    }
+
+    /// Sends an earlier message as a new one with PossResend(97), as one whose fate it does not know. Answers its
+    /// MsgSeqNum; `None` when none was sent under `seq`.
+    pub fn send_again(&mut self, seq: u64) -> Option<u64> {
+        let sent = self.sent.get((seq as usize).checked_sub(1)?)?;
+        let (msg_type, body) = (sent.msg_type.clone(), sent.body.clone());
+        Some(self.send_new(&msg_type, &body, true))
+    }
+
+    fn send_new(&mut self, msg_type: &str, body: &str, may_be_known: bool) -> u64 {
+        let body = match body.is_empty() || body.ends_with('|') {
+            true => body.to_owned(),
+            false => format!("{body}|"),
+        };
+        let time = self.time();
+        self.sent.push(Sent {
+            msg_type: msg_type.to_owned(),
+            time,
+            body,
+            may_be_known,
+        });
+        let seq = self.sent.len() as u64;
+        if self.logged_on || msg_type == "A" {
+            self.write(seq, false);
+        }
+        seq
+    }
+
+    /// Sends a message that it has sent before once more, under its MsgSeqNum and with PossDupFlag(43).
+    pub fn repeat(&mut self, seq: u64) {
+        if self.logged_on && (1..self.next_out()).contains(&seq) {
+            self.write(seq, true);
+        }
+    }
+
+    /// The MsgSeqNum of its last application message.
+    pub(crate) fn last_application(&self) -> Option<u64> {
+        let is_application = |sent: &Sent| !is_admin(sent.msg_type.as_bytes());
+        let at = self.sent.iter().rposition(is_application)?;
+        Some(at as u64 + 1)
+    }
+
+    /// Breaks its connection.
+    pub fn disconnect(&mut self, net: &SimNet) {
+        if let Some(conn) = self.conn.take() {
+            net.close(conn);
+        }
+        self.arrived.clear();
+        self.waiting.clear();
+        self.logged_on = false;
+        self.asked = None;
+        self.not_before = self.now.mono.0 + PAUSE;
+    }
+
+    /// One turn: connects, reads, answers, writes.
+    ///
+    /// # Errors
+    ///
+    /// What the engine did that no engine may do.
+    pub(crate) fn step(&mut self, net: &SimNet) -> Result<(), String> {
+        self.now = net.now();
+        self.connect(net);
+        let Some(conn) = self.conn else { return Ok(()) };
+        let mut ended = !self.flush(net, conn);
+        let mut chunk = [0; 4096];
+        loop {
+            match net.read(conn, &mut chunk) {
+                Ok(0) => ended = true,
+                Ok(count) => {
+                    self.arrived.extend_from_slice(&chunk[..count]);
+                    continue;
+                }
+                Err(error) => ended |= error.kind() != ErrorKind::WouldBlock,
+            }
+            break;
+        }
+        let arrived = std::mem::take(&mut self.arrived);
+        let mut rest = &arrived[..];
+        while !rest.is_empty() {
+            let len = match frame::next(rest, LONGEST) {
+                Frame::Whole { skip: 0, len } => len,
+                Frame::Partial { skip: 0 } => break,
+                other => return Err(format!("bytes that are no message: {other:?}")),
+            };
+            let message = Received::read(&rest[..len])?;
+            rest = &rest[len..];
+            if self.take(message)? {
+                ended = true;
+                break;
+            }
+        }
+        self.arrived = rest.to_vec();
+        if ended || !self.flush(net, conn) {
+            self.disconnect(net);
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self, net: &SimNet) {
+        let found = match self.listener {
+            Some(listener) => {
+                let found = net.accept(listener);
+                if let (Some(conn), Some(_)) = (found, self.conn) {
+                    net.close(conn);
+                    return;
+                }
+                found
+            }
+            None if self.conn.is_none() && self.now.mono.0 >= self.not_before => {
+                self.not_before = self.now.mono.0 + PAUSE;
+                net.connect(NODE, self.port).ok()
+            }
+            None => None,
+        };
+        if let Some(conn) = found {
+            self.conn = Some(conn);
+            self.trace("connected");
+            if self.dials {
+                self.log_on();
+            }
+        }
+    }
+
+    fn log_on(&mut self) {
+        let seconds = self.fix.heart_bt_int_seconds;
+        let mut body = format!("98=0|108={seconds}|");
+        if let Some(version) = self.fix.default_appl_ver_id {
+            body += &format!("1137={}|", version.number());
+        }
+        if self.dials {
+            let text = String::from_utf8_lossy;
+            if !self.fix.username.is_empty() {
+                body += &format!("553={}|", text(&self.fix.username));
+            }
+            if !self.fix.password.is_empty() {
+                body += &format!("554={}|", text(&self.fix.password));
+            }
+        }
+        self.send("A", &body);
+    }
+
+    /// Writes what waits; false when the connection has failed.
+    fn flush(&mut self, net: &SimNet, conn: ConnId) -> bool {
+        while !self.waiting.is_empty() {
+            match net.write(conn, &self.waiting) {
+                Ok(count) => drop(self.waiting.drain(..count)),
+                Err(error) => return error.kind() == ErrorKind::WouldBlock,
+            }
+        }
+        true
+    }
+
+    /// Writes a message that has a MsgSeqNum.
+    fn write(&mut self, seq: u64, again: bool) {
+        let sent = &self.sent[seq as usize - 1];
+        let mut marks = String::new();
+        if again {
+            marks = format!("43=Y|122={}|", sent.time);
+        }
+        if sent.may_be_known {
+            marks += "97=Y|";
+        }
+        let (msg_type, body) = (sent.msg_type.clone(), sent.body.clone());
+        self.write_message(&msg_type, seq, &marks, &body);
+    }
+
+    fn write_message(&mut self, msg_type: &str, seq: u64, marks: &str, body: &str) {
+        let begin = self.fix.begin_string.as_str();
+        // The engine's peer is the sender here.
+        let (from, to) = (&self.fix.peer, &self.fix.own);
+        let mut fields = format!("35={msg_type}|34={seq}|{marks}52={}|", self.time());
+        let ids = [
+            (49, &from.comp_id),
+            (50, &from.sub_id),
+            (142, &from.location_id),
+            (56, &to.comp_id),
+            (57, &to.sub_id),
+            (143, &to.location_id),
+        ];
+        for (tag, id) in ids.iter().filter(|(_, id)| !id.is_empty()) {
+            fields += &format!("{tag}={}|", String::from_utf8_lossy(id));
+        }
+        fields += body;
+        let mut bytes = format!("8={begin}|9={}|{fields}", fields.len())
+            .replace('|', "\x01")
+            .into_bytes();
+        let sum = frame::check_sum(&bytes);
+        bytes.extend_from_slice(format!("10={sum:03}\x01").as_bytes());
+        self.trace(&format!("> {}", readable(&bytes)));
+        self.waiting.extend_from_slice(&bytes);
+    }
+
+    /// Takes one message of the engine; true when the connection ends.
+    fn take(&mut self, message: Received) -> Result<bool, String> {
+        self.trace(&format!("< {}", readable(&message.bytes)));
+        let seq = message.seq;
+        if message.get(141) == Some("Y") {
+            return Err("its sequence numbers restart, which peers here do not follow".to_owned());
+        }
+        if let Some(first) = self.seen.get(&seq)
+            && message.msg_type != "4"
+            && first.essence(&[]) != message.essence(&[])
+        {
+            return Err(format!(
+                "MsgSeqNum {seq} is used for two messages: {} and {}",
+                readable(&first.bytes),
+                readable(&message.bytes)
+            ));
+        }
+        if seq > self.next_in {
+            if message.msg_type == "A" {
+                self.logon_came();
+            }
+            if message.msg_type == "2" {
+                self.answer(&message)?;
+            }
+            if self.asked.is_none() {
+                self.asked = Some(seq);
+                let body = format!(
+                    "7={}|16={}|",
+                    self.next_in,
+                    self.fix.begin_string.infinity()
+                );
+                self.send("2", &body);
+            }
+            return Ok(false);
+        }
+        if seq < self.next_in {
+            return match message.get(43) {
+                Some("Y") => Ok(false),
+                _ => Err(format!(
+                    "MsgSeqNum too low, expecting {} but received {}",
+                    self.next_in,
+                    readable(&message.bytes)
+                )),
+            };
+        }
+        self.next_in = match message.msg_type.as_str() {
+            "4" => message.number(36).unwrap_or_default().max(seq + 1),
+            _ => seq + 1,
+        };
+        if self.asked.is_some_and(|upto| self.next_in > upto) {
+            self.asked = None;
+        }
+        let mut ends = false;
+        match message.msg_type.as_str() {
+            "A" => self.logon_came(),
+            "1" => {
+                let body = format!("112={}|", message.get(112).unwrap_or_default());
+                self.send("0", &body);
+            }
+            "2" => self.answer(&message)?,
+            "5" => {
+                self.send("5", "");
+                ends = true;
+            }
+            _ => {}
+        }
+        if message.msg_type != "4" {
+            self.seen.insert(seq, message);
+        }
+        Ok(ends)
+    }
+
+    fn logon_came(&mut self) {
+        if !self.dials && !self.logged_on {
+            self.log_on();
+        }
+        self.logged_on = true;
+    }
+
+    /// Answers a ResendRequest: admin messages by gap fills, others by possible duplicates.
+    fn answer(&mut self, request: &Received) -> Result<(), String> {
+        let last = self.sent.len() as u64;
+        let from = request.number(7).unwrap_or_default();
+        let to = match request.number(16) {
+            Some(to) if to != self.fix.begin_string.infinity() => to.min(last),
+            _ => last,
+        };
+        if from == 0 || from > last {
+            return Err(format!(
+                "a ResendRequest from {from}, but {last} was sent last"
+            ));
+        }
+        let mut seq = from;
+        while seq <= to {
+            let begin = seq;
+            while seq <= to && is_admin(self.sent[seq as usize - 1].msg_type.as_bytes()) {
+                seq += 1;
+            }
+            if begin < seq {
+                self.write_message("4", begin, "43=Y|", &format!("123=Y|36={seq}|"));
+            } else {
+                self.write(seq, true);
+                seq += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn trace(&mut self, what: &str) {
+        let line = format!("{} {what}", self.name);
+        self.trace.push(line);
+    }
+
+    fn time(&self) -> String {
+        let mut stamp = Stamp::new();
+        let text = stamp.format(self.now.wall, Precision::Millis);
+        String::from_utf8_lossy(text).into_owned()
+    }
+}

@@ -1,0 +1,253 @@
+//! A script that an application is put through once without a crash, and once for each point at which its process
+//! can end.
+
+use std::env;
+use std::rc::Rc;
+
+use fixwire_engine::protocol::{Application, Nanos, SessionId, Tag, tag};
+use fixwire_engine::{Durability, EngineConfig};
+
+use crate::crash::{CrashPoint, Fault, REPEAT, Tally, TrialError};
+use crate::peer::Peer;
+use crate::play::{Play, Played};
+use crate::watched::Look;
+
+type Make<A> = dyn Fn() -> Box<dyn FnMut() -> A>;
+type Check<A> = dyn Fn(&A, &[Peer]) -> Result<(), String>;
+
+/// What happens in a script.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// A peer sends a message.
+    Send(SessionId, String, String),
+    /// A peer sends its last message again, as a new one with PossResend(97).
+    SendAgain(SessionId),
+    /// Somebody gives the application a command, until it is answered.
+    Command(Vec<u8>),
+    /// Time passes.
+    Pass(Nanos),
+    /// A connection breaks.
+    Disconnect(SessionId),
+}
+
+/// Puts an application through a script, lets its process die at every point of it, and looks whether everything
+/// was done once.
+///
+/// The script is played without a crash first. Then it is played again for each operation of the engine's disk and
+/// network, after which the process ends by `kill -9`; with [`Durability::Disk`] also by a power cut, and with each
+/// sync failing. The engine starts again, and may die while it recovers; each peer logs on, resends what it is asked
+/// for, and repeats its last message as a possible duplicate. At the end the process is killed once more. In each
+/// play
+///
+/// * no MsgSeqNum is used for two messages,
+/// * each peer has received the same messages about each order, in the same order, as without a crash
+///   ([`keyed_by`](Self::keyed_by), [`ignoring`](Self::ignoring)),
+/// * the state after a recovery is one from before it, the last one where all was said, and in the end that of the
+///   run without a crash ([`state`](Self::state)),
+/// * what the program itself wants holds ([`check`](Self::check)).
+///
+/// A play is repeated by the variable `FIXWIRE_CRASH`, as the error says.
+///
+/// # Limits
+///
+/// Peers connect again by themselves, and follow no restart of sequence numbers: sessions have no schedule and
+/// no `reset_on`. [`Durability::Memory`] keeps nothing, and is an error. Messages have at most 16 KiB.
+pub struct Trial<A: Application> {
+    config: EngineConfig,
+    make: Box<Make<A>>,
+    look: Option<Look<A>>,
+    check: Option<Box<Check<A>>>,
+    steps: Vec<Step>,
+    key: Tag,
+    ignored: Vec<Tag>,
+    seeds: u64,
+}
+
+impl<A: Application + 'static> Trial<A> {
+    /// A trial of the sessions of this configuration, without a script yet. `make` is called for each play and answers
+    /// how the application of a process is made: what all processes of a play share, such as a database, it makes
+    /// before it answers.
+    pub fn new<M: FnMut() -> A + 'static>(
+        config: EngineConfig,
+        make: impl Fn() -> M + 'static,
+    ) -> Self {
+        Self {
+            config,
+            make: Box::new(move || Box::new(make())),
+            look: None,
+            check: None,
+            steps: Vec::new(),
+            key: tag::CL_ORD_ID,
+            ignored: vec![tag::TRANSACT_TIME],
+            seeds: 1,
+        }
+    }
+
+    /// A peer sends a message of the fields in `body`, with `|` for SOH. The next step begins when all is said.
+    #[must_use]
+    pub fn send(self, session: SessionId, msg_type: &str, body: &str) -> Self {
+        self.step(Step::Send(session, msg_type.to_owned(), body.to_owned()))
+    }
+
+    /// A peer sends its last application message once more as a new one with PossResend(97) = Y, since it does not
+    /// know what became of it.
+    #[must_use]
+    pub fn send_again(self, session: SessionId) -> Self {
+        self.step(Step::SendAgain(session))
+    }
+
+    /// Somebody gives the application a command, and again after a restart if there was no answer.
+    #[must_use]
+    pub fn command(self, command: &[u8]) -> Self {
+        self.step(Step::Command(command.to_vec()))
+    }
+
+    /// Time passes.
+    #[must_use]
+    pub fn pass(self, time: Nanos) -> Self {
+        self.step(Step::Pass(time))
+    }
+
+    /// The connection of a session breaks; its peer connects again.
+    #[must_use]
+    pub fn disconnect(self, session: SessionId) -> Self {
+        self.step(Step::Disconnect(session))
+    }
+
+    fn step(mut self, step: Step) -> Self {
+        self.steps.push(step);
+        self
+    }
+
+    /// What of the application has to survive, in a form in which the same state is the same text.
+    #[must_use]
+    pub fn state<S: std::fmt::Debug>(mut self, look: impl Fn(&A) -> S + 'static) -> Self {
+        self.look = Some(Rc::new(move |app| format!("{:?}", look(app))));
+        self
+    }
+
+    /// What has to hold at the end of each play: the application, and what its peers have received.
+    #[must_use]
+    pub fn check(mut self, check: impl Fn(&A, &[Peer]) -> Result<(), String> + 'static) -> Self {
+        self.check = Some(Box::new(check));
+        self
+    }
+
+    /// The field that says what a message is about; ClOrdID(11) by default. Messages without it are not compared.
+    #[must_use]
+    pub fn keyed_by(mut self, key: Tag) -> Self {
+        self.key = key;
+        self
+    }
+
+    /// A field that may differ from one play to another, as TransactTime(60) always may.
+    #[must_use]
+    pub fn ignoring(mut self, tag: Tag) -> Self {
+        self.ignored.push(tag);
+        self
+    }
+
+    /// How many seeds are played, from 1 on; one by default. A seed says how the network splits what it carries, what a
+    /// power cut leaves, and when the engine dies while it recovers.
+    #[must_use]
+    pub fn seeds(mut self, seeds: u64) -> Self {
+        self.seeds = seeds;
+        self
+    }
+
+    /// Plays all of it, or what `FIXWIRE_CRASH` names.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that did not hold.
+    pub fn run(&self) -> Result<Tally, TrialError> {
+        match env::var(REPEAT) {
+            Ok(text) => self.repeat(&text),
+            Err(_) => self.run_all(),
+        }
+    }
+
+    fn repeat(&self, text: &str) -> Result<Tally, TrialError> {
+        let Some(point) = CrashPoint::parse(text) else {
+            let what = format!("{REPEAT}={text} is no crash point such as 1/kill/57");
+            return Err(refused(what));
+        };
+        let ended = self.run_point(point);
+        if let Err(error) = &ended {
+            println!("{}", error.trace.join("\n"));
+        }
+        ended
+    }
+
+    /// Plays the script without a crash, and once with this one.
+    ///
+    /// # Errors
+    ///
+    /// What did not hold.
+    pub fn run_point(&self, point: CrashPoint) -> Result<Tally, TrialError> {
+        let calm = self.play(point.seed, None)?;
+        let played = self.play(point.seed, Some((point, &calm)))?;
+        Ok(played.tally)
+    }
+
+    fn run_all(&self) -> Result<Tally, TrialError> {
+        if self.config.durability == Durability::Memory {
+            return Err(refused("Durability::Memory keeps nothing".to_owned()));
+        }
+        let has_power_cuts = self.config.durability == Durability::Disk;
+        let mut tally = Tally::default();
+        for seed in 1..=self.seeds {
+            let calm = self.play(seed, None)?;
+            let mut play = |fault, at| -> Result<u64, TrialError> {
+                let point = CrashPoint { seed, fault, at };
+                let played = self.play(seed, Some((point, &calm)))?;
+                tally.add(&played.tally);
+                Ok(played.tally.failed_syncs)
+            };
+            for at in 0..calm.operations {
+                play(Fault::Kill, at)?;
+                if has_power_cuts {
+                    play(Fault::PowerCut, at)?;
+                }
+            }
+            let mut sync = 0;
+            while has_power_cuts && play(Fault::FailedSync, sync)? > 0 {
+                sync += 1;
+            }
+        }
+        Ok(tally)
+    }
+
+    fn play(&self, seed: u64, crash: Option<(CrashPoint, &Played)>) -> Result<Played, TrialError> {
+        let (point, calm) = crash.unzip();
+        let mut play = Play::new(&self.config, seed, (self.make)(), self.look.clone(), point);
+        let ended = play.run(&self.steps).and_then(|()| {
+            let played = play.played(self.key, &self.ignored);
+            if let Some(calm) = calm {
+                played.compare(calm)?;
+            }
+            if let (Some(check), Some((app, peers))) = (&self.check, play.outcome()) {
+                check(app, peers)?;
+            }
+            Ok(played)
+        });
+        ended.map_err(|what| play.error(what))
+    }
+}
+
+fn refused(what: String) -> TrialError {
+    TrialError {
+        point: None,
+        step: "before its first step".to_owned(),
+        what,
+        trace: Vec::new(),
+    }
+}
+
+impl<A: Application> std::fmt::Debug for Trial<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Trial")
+            .field("steps", &self.steps)
+            .finish_non_exhaustive()
+    }
+}

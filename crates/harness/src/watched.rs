@@ -1,0 +1,245 @@
+//! The application under test, as the engine sees it: its state is looked at after whatever it is handed, and a
+//! process that has ended hands it nothing more.
+
+use std::rc::Rc;
+
+use fixwire_engine::journal::sim::SimDisk;
+use fixwire_engine::protocol::session::Config;
+use fixwire_engine::protocol::{
+    AdminOut, Application, Ledger, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal,
+    SessionId, Timestamp,
+};
+
+/// Shows the state of an application that has to survive.
+pub(crate) type Look<A> = Rc<dyn Fn(&A) -> String>;
+
+/// An application, and the states that it went through.
+pub(crate) struct Watched<A> {
+    pub(crate) app: A,
+    look: Option<Look<A>>,
+    disk: SimDisk,
+    /// Since [`begin_turn`](Self::begin_turn), the one before included, without repetitions.
+    states: Vec<String>,
+    /// MsgSeqNums of all messages that it was handed, by session.
+    pub(crate) handed: Vec<(SessionId, u64)>,
+}
+
+impl<A> Watched<A> {
+    pub(crate) fn new(app: A, look: Option<Look<A>>, disk: SimDisk) -> Self {
+        Self {
+            app,
+            look,
+            disk,
+            states: Vec::new(),
+            handed: Vec::new(),
+        }
+    }
+
+    pub(crate) fn state(&self) -> Option<String> {
+        self.look.as_ref().map(|look| look(&self.app))
+    }
+
+    /// All of before is committed; the states that it went through until then.
+    pub(crate) fn begin_turn(&mut self) -> Vec<String> {
+        self.note_state();
+        let last = self.states.len().saturating_sub(1);
+        self.states.drain(..last).collect()
+    }
+
+    /// The states that it may be found in when the process ends in this turn.
+    pub(crate) fn states(&self) -> &[String] {
+        &self.states
+    }
+
+    fn note_state(&mut self) {
+        let state = self.state();
+        if let Some(state) = state
+            && self.states.last() != Some(&state)
+        {
+            self.states.push(state);
+        }
+    }
+
+    fn note_first(&mut self) {
+        if self.states.is_empty() {
+            self.note_state();
+        }
+    }
+
+    /// Hands it something, unless the process has ended.
+    fn with<T: Default>(&mut self, hand: impl FnOnce(&mut A) -> T) -> T {
+        if self.disk.has_stopped() {
+            return T::default();
+        }
+        self.note_first();
+        let answer = hand(&mut self.app);
+        self.note_state();
+        answer
+    }
+}
+
+impl<A: Application> Application for Watched<A> {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        if self.disk.has_stopped() {
+            return Ok(());
+        }
+        if let Some(Ok(seq)) = message.uint(34) {
+            self.handed.push((from, seq));
+        }
+        self.note_first();
+        let answer = self.app.on_message(now, from, message, outbox);
+        self.note_state();
+        answer
+    }
+
+    fn on_poss_dup(&mut self, now: Now, from: SessionId, it: &Message<'_>, outbox: &mut Outbox) {
+        self.with(|app| app.on_poss_dup(now, from, it, outbox));
+    }
+
+    fn on_admin_out(&mut self, now: Now, session: SessionId, message: &mut AdminOut<'_>) {
+        self.with(|app| app.on_admin_out(now, session, message));
+    }
+
+    fn on_admin(&mut self, now: Now, session: SessionId, it: &Message<'_>, outbox: &mut Outbox) {
+        self.with(|app| app.on_admin(now, session, it, outbox));
+    }
+
+    fn on_reject(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        self.with(|app| app.on_reject(now, session, reject, refused, outbox));
+    }
+
+    fn on_reject_sent(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.with(|app| app.on_reject_sent(now, session, message, outbox));
+    }
+
+    fn on_resend(&mut self, now: Now, session: SessionId, stored: &[u8]) -> bool {
+        self.app.on_resend(now, session, stored)
+    }
+
+    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
+        self.app.on_note(at, note);
+    }
+
+    fn ledger(&self) -> Option<Box<dyn Ledger>> {
+        self.app.ledger()
+    }
+
+    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        self.app.on_checkpoint(version, state)
+    }
+
+    fn state_hash(&self) -> Option<u64> {
+        self.app.state_hash()
+    }
+
+    fn on_logon_request(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        logon: &Message<'_>,
+    ) -> Result<(), String> {
+        if self.disk.has_stopped() {
+            return Ok(());
+        }
+        self.app.on_logon_request(now, session, logon)
+    }
+
+    fn on_logon(&mut self, now: Now, session: SessionId, it: &Message<'_>, outbox: &mut Outbox) {
+        self.with(|app| app.on_logon(now, session, it, outbox));
+    }
+
+    fn on_logout(&mut self, now: Now, session: SessionId, logout: PeerLogout<'_>) {
+        self.with(|app| app.on_logout(now, session, logout));
+    }
+
+    fn on_disconnect(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        parting: Parting,
+        logout: PeerLogout<'_>,
+        outbox: &mut Outbox,
+    ) {
+        self.with(|app| app.on_disconnect(now, session, parting, logout, outbox));
+    }
+
+    fn on_reset(&mut self, now: Now, session: SessionId, outbox: &mut Outbox) {
+        self.with(|app| app.on_reset(now, session, outbox));
+    }
+
+    fn on_hours(&mut self, now: Now, session: SessionId, open: bool) {
+        self.with(|app| app.on_hours(now, session, open));
+    }
+
+    fn on_session_added(&mut self, now: Now, session: SessionId, name: &str, config: &Config) {
+        self.with(|app| app.on_session_added(now, session, name, config));
+    }
+
+    fn on_command(
+        &mut self,
+        now: Now,
+        command: &[u8],
+        answer: &mut Vec<u8>,
+        outbox: &mut Outbox,
+    ) -> Result<(), String> {
+        if self.disk.has_stopped() {
+            return Err("the process has ended".to_owned());
+        }
+        self.note_first();
+        let done = self.app.on_command(now, command, answer, outbox);
+        self.note_state();
+        done
+    }
+
+    fn on_query(&self, now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
+        self.app.on_query(now, query, answer)
+    }
+
+    fn survives_panics(&self) -> bool {
+        self.app.survives_panics()
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        self.with(|app| app.on_time(now, outbox))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// A method that is not handed on would hide what the application does in it.
+    #[test]
+    fn every_method_of_an_application_is_handed_on() {
+        let page = include_str!("../../protocol/src/application.rs");
+        let (_, rest) = page.split_once("pub trait Application {").unwrap();
+        let (methods, _) = rest.split_once("\n}\n").unwrap();
+        let names = methods
+            .lines()
+            .filter_map(|line| line.strip_prefix("    fn "));
+        let names: Vec<&str> = names.filter_map(|line| line.split('(').next()).collect();
+        assert!(names.len() > 20, "{names:?}");
+        let own = include_str!("watched.rs");
+        for name in names {
+            let calls = format!("app.{name}(");
+            assert!(own.contains(&calls), "{name} is not handed on");
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! One engine with an application on a simulated machine, and the peers of its sessions.
+
+use fixwire_engine::host::sim::{SimHost, SimNet, Weather};
+use fixwire_engine::journal::sim::SimDisk;
+use fixwire_engine::protocol::{Application, Nanos, SessionId};
+use fixwire_engine::{Engine, EngineConfig, Handle, Limits, Wait};
+
+use crate::peer::Peer;
+use crate::random::Random;
+use crate::watched::{Look, Watched};
+
+/// Nanoseconds of a turn.
+const TURN: Nanos = Nanos(1_000_000);
+/// Turns in which nothing may happen before all is said.
+const SETTLED: usize = 6;
+/// Turns until time passes faster: pauses before an initiator connects.
+const SLOW: usize = 300;
+/// Turns in which all must be said.
+const PATIENCE: usize = 600;
+/// Bytes of a message, at most.
+const LONGEST: usize = 16 << 10;
+
+/// An engine of one application in a world of its own: a network, a disk that loses what a real one may lose, and a
+/// [`Peer`] for each session. It is played in turns, in one thread, and chance is a seed: a world can be repeated.
+///
+/// ```no_run
+/// # use fixwire_engine::EngineConfig;
+/// # use fixwire_engine::protocol::{Application, SessionId};
+/// # use fixwire_harness::World;
+/// # fn test<Desk: Application + Default + 'static>(config: EngineConfig) {
+/// let client = SessionId(0);
+/// let mut world = World::new(&config, 1, Desk::default);
+/// world.settle().unwrap();
+/// world.send(client, "D", "11=A1|55=MSFT|54=1|38=100|40=1|");
+/// world.settle().unwrap();
+/// world.kill();
+/// world.settle().unwrap();
+/// assert_eq!(world.peer(client).received().count(), 1);
+/// # }
+/// ```
+pub struct World<A: Application> {
+    config: EngineConfig,
+    make: Box<dyn FnMut() -> A>,
+    look: Option<Look<A>>,
+    net: SimNet,
+    disk: SimDisk,
+    peers: Vec<Peer>,
+    engine: Option<Engine<Watched<A>, SimHost, SimDisk>>,
+    node: u32,
+    random: Random,
+    /// Everything that passed, a line each.
+    trace: Vec<String>,
+    /// States of the application before the turn that runs, of all processes.
+    past: Vec<String>,
+    /// What the engine had done wrong when it ended.
+    fault: Option<String>,
+}
+
+/// What became of a turn.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Turn {
+    /// The engine runs.
+    Alive,
+    /// Its process has ended, and so it says.
+    Ended(String),
+}
+
+impl<A: Application> World<A> {
+    /// A world with the sessions, the durability and the checks of this configuration, in which the engine has not
+    /// started. `make` makes the application of each process. Sizes are those of a small world: messages
+    /// have at most 16 KiB.
+    pub fn new(config: &EngineConfig, seed: u64, make: impl FnMut() -> A + 'static) -> Self {
+        let mut random = Random::new(seed);
+        let weather = Weather {
+            splits: random.below(2) == 0,
+            cuts: random.below(2) == 0,
+            room: 64 << 10,
+        };
+        let net = SimNet::new(seed, weather);
+        let sessions = config.sessions.iter();
+        Self {
+            config: small(config),
+            make: Box::new(make),
+            look: None,
+            peers: sessions.map(|session| Peer::new(session, &net)).collect(),
+            net,
+            disk: SimDisk::new(),
+            engine: None,
+            node: 0,
+            random,
+            trace: Vec::new(),
+            past: Vec::new(),
+            fault: None,
+        }
+    }
+
+    pub(crate) fn watch(&mut self, look: Option<Look<A>>) {
+        self.look = look;
+    }
+
+    /// The disk of the engine.
+    #[must_use]
+    pub fn disk(&self) -> &SimDisk {
+        &self.disk
+    }
+
+    /// The network.
+    #[must_use]
+    pub fn net(&self) -> &SimNet {
+        &self.net
+    }
+
+    /// The counterparty of a session.
+    ///
+    /// # Panics
+    ///
+    /// There is no such session.
+    pub fn peer(&mut self, session: SessionId) -> &mut Peer {
+        &mut self.peers[session.0 as usize]
+    }
+
+    /// The counterparties of all sessions, in the order of the configuration.
+    #[must_use]
+    pub fn peers(&self) -> &[Peer] {
+        &self.peers
+    }
+
+    /// The application of the process that runs.
+    pub fn application(&mut self) -> Option<&mut A> {
+        Some(&mut self.engine.as_mut()?.application_mut().app)
+    }
+
+    /// Other threads of the process that runs would talk to it through this.
+    #[must_use]
+    pub fn handle(&self) -> Option<Handle> {
+        Some(self.engine.as_ref()?.handle())
+    }
+
+    /// Everything that passed between the engine and its peers, a line each.
+    #[must_use]
+    pub fn trace(&self) -> &[String] {
+        &self.trace
+    }
+
+    pub(crate) fn note(&mut self, what: &str) {
+        self.trace.push(format!("-- {what}"));
+    }
+
+    pub(crate) fn watched(&mut self) -> Option<&mut Watched<A>> {
+        Some(self.engine.as_mut()?.application_mut())
+    }
+
+    /// The states in which its application may be found after the end of the process: those of this turn, and after
+    /// a loss of power all.
+    pub(crate) fn states(&mut self, power: bool) -> Vec<String> {
+        let mut states = match power {
+            true => self.past.clone(),
+            false => Vec::new(),
+        };
+        if let Some(watched) = self.watched() {
+            states.extend_from_slice(watched.states());
+        }
+        states
+    }
+
+    pub(crate) fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    pub(crate) fn app_and_peers(&mut self) -> Option<(&A, &[Peer])> {
+        let app = &self.engine.as_mut()?.application_mut().app;
+        Some((app, &self.peers))
+    }
+
+    /// A peer sends a message of these fields, with `|` for SOH; its MsgSeqNum.
+    ///
+    /// # Panics
+    ///
+    /// There is no such session.
+    pub fn send(&mut self, session: SessionId, msg_type: &str, body: &str) -> u64 {
+        self.peer(session).send(msg_type, body)
+    }
+
+    /// Time passes.
+    pub fn pass(&mut self, time: Nanos) {
+        self.net.advance(time);
+    }
+
+    /// Starts a process, if none runs. It may end at once, where [`SimDisk::stop_after`] says so.
+    pub fn start(&mut self) -> Turn {
+        if self.engine.is_some() {
+            return Turn::Alive;
+        }
+        self.node += 1;
+        let host = SimHost::new(self.node, &self.net, &self.disk);
+        let app = Watched::new((self.make)(), self.look.clone(), self.disk.clone());
+        match Engine::simulated(self.config.clone(), app, host) {
+            Ok(engine) => {
+                self.note("the engine starts");
+                self.engine = Some(engine);
+                self.ended()
+            }
+            Err(error) => Turn::Ended(error.to_string()),
+        }
+    }
+
+    /// One turn of the engine, started if need be, and of every peer.
+    ///
+    /// # Errors
+    ///
+    /// What the engine did that no engine may do.
+    pub fn turn(&mut self) -> Result<Turn, String> {
+        if let Turn::Ended(why) = self.start() {
+            return Ok(Turn::Ended(why));
+        }
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        self.net.advance(TURN);
+        self.step_peers()?;
+        let Some(engine) = &mut self.engine else {
+            return Ok(Turn::Alive);
+        };
+        if self.look.is_some() {
+            let past = engine.application_mut().begin_turn();
+            self.past.extend(past);
+        }
+        match engine.turn() {
+            Ok(_) => {}
+            Err(error) => return Ok(Turn::Ended(error.to_string())),
+        }
+        Ok(self.ended())
+    }
+
+    fn ended(&self) -> Turn {
+        if self.disk.has_stopped() {
+            return Turn::Ended("its machine has stopped".to_owned());
+        }
+        match &self.engine {
+            Some(engine) if engine.is_done() => Turn::Ended("it was stopped".to_owned()),
+            _ => Turn::Alive,
+        }
+    }
+
+    fn step_peers(&mut self) -> Result<(), String> {
+        for peer in &mut self.peers {
+            let stepped = peer.step(&self.net);
+            self.trace.append(&mut peer.trace);
+            stepped.map_err(|what| format!("{}: {what}", peer.session()))?;
+        }
+        Ok(())
+    }
+
+    /// Turns until all is said: every peer is logged on, and both sides have what the other has sent.
+    ///
+    /// # Errors
+    ///
+    /// The process has ended, or they do not come to that within ten minutes of their time.
+    pub fn settle(&mut self) -> Result<(), String> {
+        match self.settle_or_end()? {
+            Turn::Alive => Ok(()),
+            Turn::Ended(why) => Err(format!("the engine ended: {why}")),
+        }
+    }
+
+    pub(crate) fn settle_or_end(&mut self) -> Result<Turn, String> {
+        let mut still = 0;
+        for turn in 0..PATIENCE {
+            if turn >= SLOW {
+                self.net.advance(Nanos::from_secs(2));
+            }
+            if let Turn::Ended(why) = self.turn()? {
+                return Ok(Turn::Ended(why));
+            }
+            still = if self.agrees() { still + 1 } else { 0 };
+            if still == SETTLED {
+                return Ok(Turn::Alive);
+            }
+        }
+        Err(self.disagreement())
+    }
+
+    fn agrees(&self) -> bool {
+        let Some(engine) = &self.engine else {
+            return false;
+        };
+        engine.sessions().zip(&self.peers).all(|(session, peer)| {
+            session.logged_on
+                && peer.is_quiet()
+                && (session.next_in, session.next_out) == (peer.next_out(), peer.next_in())
+        })
+    }
+
+    fn disagreement(&self) -> String {
+        let Some(engine) = &self.engine else {
+            return "no engine runs".to_owned();
+        };
+        let sessions = engine.sessions().zip(&self.peers);
+        let lines = sessions.map(|(session, peer)| {
+            format!(
+                "{} {}, next MsgSeqNum in {} out {}; its peer in {} out {}",
+                session.name,
+                session.state,
+                session.next_in,
+                session.next_out,
+                peer.next_in(),
+                peer.next_out()
+            )
+        });
+        let lines: Vec<String> = lines.collect();
+        format!("the sessions do not come to rest: {}", lines.join("; "))
+    }
+
+    /// Ends the process, as `kill -9` does: what was stored is there.
+    pub fn kill(&mut self) {
+        self.note("kill -9");
+        self.end(false);
+        self.disk.end_process();
+    }
+
+    /// Cuts the power: of what was not synced, each sector is there or not.
+    pub fn cut_power(&mut self) {
+        self.note("power cut");
+        self.end(true);
+        let Self { disk, random, .. } = self;
+        disk.cut_power(|choices| random.below(choices as u64) as usize);
+    }
+
+    fn end(&mut self, power: bool) {
+        self.net.crash(self.node, power);
+        if let Some(mut engine) = self.engine.take() {
+            let states = engine.application_mut().states();
+            self.past.extend_from_slice(states);
+        }
+        // What still travels arrives.
+        self.fault = self.step_peers().err();
+    }
+}
+
+/// The same engine in a small world.
+fn small(config: &EngineConfig) -> EngineConfig {
+    let limits = config.limits;
+    EngineConfig {
+        wait: Wait::Spin,
+        core: None,
+        segment_bytes: 512 << 10,
+        max_message: config.max_message.min(LONGEST),
+        max_fields: config.max_fields.min(1024),
+        read_buffer: LONGEST,
+        limits: Limits {
+            logon_bytes: limits.logon_bytes.min(LONGEST),
+            outbox_bytes: limits.outbox_bytes.min(4 * LONGEST),
+            outbox_messages: limits.outbox_messages.min(1024),
+            ..limits
+        },
+        logs: Vec::new(),
+        ..config.clone()
+    }
+}
+
+impl<A: Application> std::fmt::Debug for World<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("World").finish_non_exhaustive()
+    }
+}
