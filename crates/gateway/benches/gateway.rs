@@ -12,7 +12,7 @@ use std::time::Instant;
 use fixwire_gateway::Gateway;
 use fixwire_gateway::gateway::{Event, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
-use fixwire_protocol::{Application, Decoder, HeaderTemplate, Now, Outbox, SessionId};
+use fixwire_protocol::{Application, Decoder, HeaderTemplate, Now, Outbox, SessionId, Timestamp};
 
 const ORDER: &str = "8=FIX.4.2|9=208|35=D|34=4711|49=INITIATOR|52=20260821-13:30:00.123|56=ACCEPTOR|\
     1=ABCTEST1|11=1787318999000000000|21=3|55=LCOM1|48=LCOM1|22=5|167=FUT|200=201106|54=1|\
@@ -83,7 +83,7 @@ fn measure(name: &str, text: &str) {
             .unwrap();
         for index in outbox.unsealed() {
             match outbox.entries()[index].is_note() {
-                true => outbox.seal_note(index, number, TIME),
+                true => outbox.seal_note(index, number, Timestamp(0)),
                 false => outbox.seal(index, &header, number, TIME),
             }
         }
