@@ -256,6 +256,8 @@ impl<'a> Screen<'a> {
 fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
     let read = journal::verify(&args.dir).map_err(failure)?;
     there(&read, &args.dir)?;
+    let states = journal::stored_states(&args.dir).map_err(failure)?;
+    let damaged = states.iter().filter_map(|state| state.as_ref().err());
     let mut out = io::stdout().lock();
     if args.json {
         let bad = read.bad.as_ref().map(|bad| {
@@ -264,12 +266,26 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
                 "torn": read.torn,
             })
         });
+        let checkpoints = states.iter().flatten().map(|state| {
+            json!({
+                "file": state.file, "bytes": state.bytes, "state": state.name,
+                "version": state.version, "note": state.note,
+            })
+        });
+        let checkpoints: Vec<_> = checkpoints.collect();
+        let damaged = damaged.map(|bad| {
+            json!({
+                "file": bad.file, "offset": bad.offset, "expected": bad.expected, "found": bad.found,
+            })
+        });
+        let damaged: Vec<_> = damaged.collect();
+        let whole = read.bad.is_none() && damaged.is_empty();
         let all = json!({
             "segments": read.segments, "records": read.records, "bytes": read.bytes,
             "sessions": read.sessions, "bad": bad,
+            "checkpoints": checkpoints, "damagedCheckpoints": damaged,
         });
         writeln!(out, "{all:#}")?;
-        let whole = read.bad.is_none();
         return Ok(if whole {
             ExitCode::SUCCESS
         } else {
@@ -288,7 +304,28 @@ fn verify(args: &VerifyArgs) -> Result<ExitCode, Failure> {
         out,
         "{segments} segments, {records} records, {bytes} bytes, {sessions} sessions"
     )?;
-    Ok(judge(&read))
+    for state in states.iter().flatten() {
+        writeln!(
+            out,
+            "checkpoint {}: {} version {}, up to note {}, {} bytes",
+            state.file, state.name, state.version, state.note, state.bytes
+        )?;
+    }
+    drop(out);
+    let judged = judge(&read);
+    let mut damaged = damaged.peekable();
+    if damaged.peek().is_none() {
+        return Ok(judged);
+    }
+    for bad in damaged {
+        tell(
+            "error",
+            &format!(
+                "checkpoint {bad}; a start takes the one before it, or all notes if none was retired"
+            ),
+        );
+    }
+    Ok(ExitCode::FAILURE)
 }
 
 /// A folder without a journal is most likely a typing error, not a whole journal.

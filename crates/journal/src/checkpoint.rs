@@ -4,12 +4,13 @@
 //! Recovery may begin with it; where it does not, it is held against what the records before say.
 
 use super::base::Start;
+use super::carried::{CARRIED, Carried};
 use super::index::Index;
 use super::known::Known;
 use super::record::Fault;
 use super::record::{Head, RECORD};
 use super::recover::Scan;
-use super::segment::{HEADER, Position, long, word};
+use super::segment::{HEADER, long, word};
 use super::{Cause, Counters, Disk, Journal, JournalError, JournalId, Kind, Segment};
 use fixwire_protocol::time::Timestamp;
 
@@ -32,45 +33,6 @@ impl Checkpoint {
                 record: head.index,
             },
             wall: head.wall,
-        })
-    }
-}
-
-/// The body of a [`Kind::Carried`] record.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Carried<'a> {
-    /// MsgSeqNum and place of the session's last message; 0 for none since its reset.
-    pub(super) last: (u64, Position),
-    pub(super) began: Timestamp,
-    /// How many sessions the checkpoint has.
-    pub(super) of: u32,
-    /// An operator has disabled the session.
-    pub(super) disabled: bool,
-    pub(super) name: &'a str,
-}
-
-/// Bytes before the name.
-const CARRIED: usize = 32;
-
-impl<'a> Carried<'a> {
-    fn write(self, bytes: &mut Vec<u8>) {
-        bytes.clear();
-        bytes.extend_from_slice(&self.last.0.to_le_bytes());
-        bytes.extend_from_slice(&self.last.1.bits().to_le_bytes());
-        bytes.extend_from_slice(&self.began.0.to_le_bytes());
-        bytes.extend_from_slice(&self.of.to_le_bytes());
-        bytes.extend_from_slice(&u32::from(self.disabled).to_le_bytes());
-        bytes.extend_from_slice(self.name.as_bytes());
-    }
-
-    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let name = bytes.get(CARRIED..)?;
-        Some(Self {
-            last: (long(bytes, 0), Position::from_bits(long(bytes, 8))),
-            began: Timestamp(long(bytes, 16).cast_signed()),
-            of: word(bytes, 24),
-            disabled: word(bytes, 28) & 1 != 0,
-            name: str::from_utf8(name).ok()?,
         })
     }
 }

@@ -2,11 +2,11 @@
 
 use super::NOTES;
 use super::originals::{Originals, Resent};
-use super::read::Record;
 use super::record::{Effect, Kind};
 use super::resent::Arrival;
 use super::tail::Tail;
 use super::verify::{Verified, walk};
+use super::view::Record;
 use super::{JournalError, JournalId, Position};
 use fixwire_protocol::Redactor;
 use fixwire_protocol::Tag;

@@ -261,6 +261,18 @@ impl fmt::Display for JournalError {
                 "a checkpoint of {sessions} sessions takes {bytes} bytes, and {limit} are a quarter of a \
                  segment; raise JournalSegmentSize"
             ),
+            Self::StateRefused { .. } | Self::StateDiffers { .. } | Self::StateLost { .. } => {
+                self.fmt_state(f)
+            }
+            Self::Setting { name, must } => write!(f, "journal setting {name} must be {must}"),
+        }
+    }
+}
+
+impl JournalError {
+    /// What is wrong with checkpoints.
+    fn fmt_state(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Self::StateRefused { file, why } => {
                 write!(f, "checkpoint {file} cannot be used: {why}")
             }
@@ -289,7 +301,7 @@ impl fmt::Display for JournalError {
                     "; nothing was changed: put back the files of the checkpoints from a copy",
                 )
             }
-            Self::Setting { name, must } => write!(f, "journal setting {name} must be {must}"),
+            _ => Ok(()),
         }
     }
 }

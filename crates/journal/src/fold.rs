@@ -12,9 +12,9 @@
 //! from the older one on.
 
 use super::error::Damage;
-use super::read::Record;
 use super::record::EFFECT;
 use super::state::{self, BLOCK, Head, NAME, Writer};
+use super::view::Record;
 use super::{JournalError, JournalId, NOTES};
 use crate::canary::{self, Fault};
 use crate::known::stated_hash;

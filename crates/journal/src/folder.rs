@@ -3,16 +3,16 @@
 use super::archive::read_base;
 use super::files::{names, open_checked, remove, segment_path, sync_names};
 use super::fold::{Closed, Fold, States, Step};
-use super::read::Record;
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
 use super::segment::{HEADER, long, word};
-use super::state::SUFFIX;
+use super::state::{self, SUFFIX};
 use super::tail::{Open, failed};
+use super::view::Record;
 use super::watch::{SharedNews, Trouble};
 use super::{Base, Damage, JournalError};
 use fixwire_sys::private;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -217,6 +217,51 @@ impl States for Folder {
     fn settle(&mut self, segment: u32) {
         self.settled.store(segment, Ordering::Release);
     }
+}
+
+/// A checkpoint as its file says it is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct StoredState {
+    /// The file.
+    pub file: String,
+    /// Its bytes.
+    pub bytes: u64,
+    /// What the state is called.
+    pub name: String,
+    /// The version of the state.
+    pub version: u32,
+    /// The number of the last note in it.
+    pub note: u64,
+}
+
+/// The checkpoints in the folder of a journal, each as it is or what is wrong with it. Takes no lock and changes
+/// nothing.
+///
+/// # Errors
+///
+/// When a file cannot be read, or is open to others than its owner.
+pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>>, JournalError> {
+    let mut folder = Folding::default().folder(directory);
+    let mut states = Vec::new();
+    for number in folder.list()? {
+        let bytes = match folder.read(number) {
+            // An engine has made the next ones meanwhile.
+            Err(JournalError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                continue;
+            }
+            read => read?,
+        };
+        let (file, len) = (folder.file_name(number), bytes.len() as u64);
+        let state = state::read(bytes, number, &file).map(|(head, _)| StoredState {
+            file,
+            bytes: len,
+            name: head.name,
+            version: head.version,
+            note: head.note,
+        });
+        states.push(state);
+    }
+    Ok(states)
 }
 
 /// The thread that makes checkpoints, when there is one. Dropping it ends it.

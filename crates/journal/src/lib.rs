@@ -19,6 +19,7 @@ mod append;
 mod archive;
 mod base;
 pub mod canary;
+mod carried;
 mod checkpoint;
 mod directory;
 mod disk;
@@ -48,6 +49,7 @@ pub mod sim;
 mod state;
 mod tail;
 mod verify;
+mod view;
 mod watch;
 
 pub use append::{Cause, Journal};
@@ -58,11 +60,12 @@ pub use dump::{Direction, Filter, Format, Line, dump, each_line, follow};
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
 pub use fold::{Closed, Fold, States, Step};
+pub use folder::{StoredState, stored_states};
 pub use known::{Counters, DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, is_session};
 pub use lock::is_in_use;
 pub use memory::{Memory, OsDisk};
 pub use originals::{Originals, Resent};
-pub use read::{Effects, Record, Records};
+pub use read::Records;
 pub use recall::Recalled;
 pub use record::{Effect, Kind};
 pub use recover::{Recovered, Torn};
@@ -72,6 +75,7 @@ pub use salvage::{LostSession, Salvaged, salvage};
 pub use segment::Position;
 pub use tail::Tail;
 pub use verify::{StoredSession, Verified, stored_sessions, verify};
+pub use view::{Effects, Record};
 pub use watch::{Alteration, Trouble, end_on_truncation};
 
 /// Which session of the journal: the order of its registration, from 0. The engine's `SessionId`

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use fixwire_protocol::repeat::repeat;
 use fixwire_protocol::time::Stamp;
 
-use super::read::Record;
 use super::record::{CRC_AT, EFFECT, EffectHead, Head, RECORD, crc_of, shape_fault};
 use super::resent::{Arrival, Run, Runs};
 use super::segment::{Position, word};
 use super::tail::{Open, failed};
+use super::view::Record;
 use super::{Disk, Journal, JournalError, Kind};
 
 /// Segments that are kept open: a run of messages lies in one or two.

@@ -10,7 +10,7 @@ use super::error::Damage;
 use super::files::{open_checked, segment_path};
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
 use super::segment::{HEADER, Position, long, read_version, word};
-use super::{JournalError, read::Record};
+use super::{JournalError, view::Record};
 
 /// Byte of a segment's header where its salt stands.
 const SALT_AT: usize = 24;

@@ -223,7 +223,8 @@ pub fn journal(
                 if effect.seq != notes || left.noted.is_some() {
                     return Err(format!("A2: note {notes} is next, then {}", effect.seq));
                 }
-                left.noted = value(effect.bytes, "11");
+                let note = stored_note(effect.bytes);
+                left.noted = note.and_then(|(_, note)| value(note, "11"));
                 continue;
             }
             let epoch = if session == own {

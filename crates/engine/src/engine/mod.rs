@@ -233,9 +233,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let mut disk = disk(&config)?;
         disk.wake_with(host.wake_up());
         let (mut journal, Recovered { torn: cut, .. }) = Journal::open(disk, sizes(&config))?;
-        let recovered = Notes::recover(&mut journal, &mut app);
-        let (notes, troubles) =
-            recovered.map_err(|error| EngineError::after(cut.as_ref(), error.into()))?;
+        let (notes, troubles) = Notes::recover(&mut journal, &mut app)
+            .map_err(|error| EngineError::after(cut.as_ref(), error.into()))?;
         let mut lines = Vec::with_capacity(config.sessions.len());
         let rest_room = outbox_bytes + config.max_message;
         let trail = config.limits.log_only_bytes_per_hour;

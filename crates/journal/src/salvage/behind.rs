@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use fixwire_protocol::time::Timestamp;
 
-use super::super::checkpoint::Carried;
-use super::super::read::Record;
+use super::super::carried::Carried;
 use super::super::record::{Head, RECORD, is_record, shape_fault};
 use super::super::segment::{long, word};
+use super::super::view::Record;
 use super::super::{Counters, JournalId, Kind};
 
 /// A session as its last record leaves it.

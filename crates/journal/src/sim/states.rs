@@ -5,8 +5,8 @@ use std::io;
 
 use super::{SimDisk, State};
 use crate::fold::{Closed, Fold, States, Step};
-use crate::read::{Record, records_of};
 use crate::segment::{HEADER, long, word};
+use crate::view::{Record, records_of};
 use crate::{Base, JournalError};
 
 /// Small, so that a checkpoint is written in many steps.

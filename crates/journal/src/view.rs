@@ -1,0 +1,111 @@
+//! A record that is looked at where it stands.
+
+use super::JournalId;
+use super::carried::Carried;
+use super::known::Counters;
+use super::record::{EFFECT, Effect, EffectHead, Head, Kind, RECORD, padded, shape_fault};
+use super::segment::{HEADER, Position, word};
+use fixwire_protocol::time::Timestamp;
+
+/// One record: a cause and its effects, borrowed from the journal.
+#[derive(Clone, Copy, Debug)]
+pub struct Record<'a> {
+    /// Where it stands.
+    pub at: Position,
+    /// The place behind it.
+    pub end: Position,
+    /// How many records were written before it.
+    pub index: u64,
+    /// When it was written.
+    pub wall: Timestamp,
+    /// Up to where the journal was known to be on the disk then.
+    pub synced: Position,
+    /// The session it happened to.
+    pub session: JournalId,
+    /// What happened.
+    pub kind: Kind,
+    /// The session's counters after it.
+    pub counters: Counters,
+    /// The inbound message, the session's name or the text of a note.
+    pub body: &'a [u8],
+    /// What went out because of it.
+    pub effects: Effects<'a>,
+}
+
+impl<'a> Record<'a> {
+    /// The record whose fixed part was read at `at` of this segment, its shape checked.
+    pub(super) fn view(bytes: &'a [u8], segment: u32, at: usize, head: &Head) -> Self {
+        let end = at + head.length as usize;
+        let effects = at + RECORD + padded(head.body as usize);
+        Self {
+            at: Position::new(segment, at as u32),
+            end: Position::new(segment, end as u32),
+            index: head.index,
+            wall: head.wall,
+            synced: head.synced,
+            session: head.session,
+            kind: head.kind,
+            counters: Counters {
+                next_in: head.next_in,
+                next_out: head.next_out,
+                epoch: head.epoch,
+            },
+            body: &bytes[at + RECORD..][..head.body as usize],
+            effects: Effects {
+                bytes: &bytes[effects..end],
+            },
+        }
+    }
+
+    /// The name of its session, when the record is one that tells it.
+    #[must_use]
+    pub fn session_name(&self) -> Option<&'a str> {
+        match self.kind {
+            Kind::Session => str::from_utf8(self.body).ok(),
+            Kind::Carried => Carried::read(self.body).map(|carried| carried.name),
+            _ => None,
+        }
+    }
+}
+
+/// The messages that went out in one record, in the order of their writing.
+#[derive(Clone, Copy, Debug)]
+pub struct Effects<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Iterator for Effects<'a> {
+    type Item = Effect<'a>;
+
+    fn next(&mut self) -> Option<Effect<'a>> {
+        if self.bytes.is_empty() {
+            return None;
+        }
+        let head = EffectHead::read(self.bytes, 0);
+        let message = &self.bytes[EFFECT..][..head.length as usize];
+        self.bytes = &self.bytes[EFFECT + padded(message.len())..];
+        Some(Effect {
+            session: head.session,
+            seq: head.seq,
+            bytes: message,
+        })
+    }
+}
+
+/// The records of one segment's bytes, as far as they have a shape.
+pub(super) fn records_of(bytes: &[u8], number: u32) -> impl Iterator<Item = Record<'_>> {
+    let mut at = HEADER;
+    std::iter::from_fn(move || {
+        let room = bytes.len().saturating_sub(at);
+        if room < RECORD || !(RECORD..=room).contains(&(word(bytes, at) as usize)) {
+            return None;
+        }
+        let head = Head::read(bytes, at)?;
+        if shape_fault(bytes, at, &head).is_some() {
+            return None;
+        }
+        let record = Record::view(bytes, number, at, &head);
+        at += head.length as usize;
+        Some(record)
+    })
+}
