@@ -204,7 +204,7 @@ impl<A: Application> Play<A> {
                 let disk = self.world.disk();
                 (disk.has_stopped(), disk.sync_has_failed())
             };
-            if !has_stopped && !failed {
+            if why.starts_with("panic") || !has_stopped && !failed {
                 return Err(format!("the engine ended: {why}"));
             }
             self.count(failed, power, !is_first);

@@ -159,12 +159,40 @@ impl<A: Application + 'static> Trial<A> {
     ///
     /// # Errors
     ///
-    /// The first thing that did not hold.
+    /// The first thing that did not hold. A panic of the application is one.
     pub fn run(&self) -> Result<Tally, TrialError> {
+        if let Some(why) = self.refusal() {
+            return Err(refused(why));
+        }
         match env::var(REPEAT) {
             Ok(text) => self.repeat(&text),
             Err(_) => self.run_all(),
         }
+    }
+
+    /// What cannot be tried.
+    fn refusal(&self) -> Option<String> {
+        if self.config.durability == Durability::Memory {
+            return Some("Durability::Memory keeps nothing".to_owned());
+        }
+        let sessions = &self.config.sessions;
+        let restarts = sessions.iter().find(|session| {
+            let reset = session.session.reset_on;
+            session.schedule.is_some() || reset.logon || reset.logout || reset.disconnect
+        });
+        if let Some(session) = restarts {
+            let name = &session.name;
+            return Some(format!(
+                "the sequence numbers of {name} restart, which peers here do not follow"
+            ));
+        }
+        let unknown = self.steps.iter().find_map(|step| match step {
+            Step::Send(session, ..) | Step::SendAgain(session) | Step::Disconnect(session) => {
+                Some(session.0).filter(|at| *at as usize >= sessions.len())
+            }
+            Step::Command(_) | Step::Pass(_) => None,
+        });
+        unknown.map(|at| format!("there is no session {at}"))
     }
 
     fn repeat(&self, text: &str) -> Result<Tally, TrialError> {
@@ -185,15 +213,15 @@ impl<A: Application + 'static> Trial<A> {
     ///
     /// What did not hold.
     pub fn run_point(&self, point: CrashPoint) -> Result<Tally, TrialError> {
+        if let Some(why) = self.refusal() {
+            return Err(refused(why));
+        }
         let calm = self.play(point.seed, None)?;
         let played = self.play(point.seed, Some((point, &calm)))?;
         Ok(played.tally)
     }
 
     fn run_all(&self) -> Result<Tally, TrialError> {
-        if self.config.durability == Durability::Memory {
-            return Err(refused("Durability::Memory keeps nothing".to_owned()));
-        }
         let has_power_cuts = self.config.durability == Durability::Disk;
         let mut tally = Tally::default();
         for seed in 1..=self.seeds {

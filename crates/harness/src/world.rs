@@ -1,5 +1,8 @@
 //! One engine with an application on a simulated machine, and the peers of its sessions.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use fixwire_engine::host::sim::{SimHost, SimNet, Weather};
 use fixwire_engine::journal::sim::SimDisk;
 use fixwire_engine::protocol::{Application, Nanos, SessionId};
@@ -194,17 +197,19 @@ impl<A: Application> World<A> {
         self.node += 1;
         let host = SimHost::new(self.node, &self.net, &self.disk);
         let app = Watched::new((self.make)(), self.look.clone(), self.disk.clone());
-        match Engine::simulated(self.config.clone(), app, host) {
-            Ok(engine) => {
+        let config = self.config.clone();
+        match caught(|| Engine::simulated(config, app, host)) {
+            Ok(Ok(engine)) => {
                 self.note("the engine starts");
                 self.engine = Some(engine);
                 self.ended()
             }
-            Err(error) => Turn::Ended(error.to_string()),
+            Ok(Err(error)) => Turn::Ended(error.to_string()),
+            Err(panic) => Turn::Ended(panic),
         }
     }
 
-    /// One turn of the engine, started if need be, and of every peer.
+    /// One turn of the engine, started if need be, and of every peer. A panic ends the process.
     ///
     /// # Errors
     ///
@@ -225,11 +230,11 @@ impl<A: Application> World<A> {
             let past = engine.application_mut().begin_turn();
             self.past.extend(past);
         }
-        match engine.turn() {
-            Ok(_) => {}
-            Err(error) => return Ok(Turn::Ended(error.to_string())),
-        }
-        Ok(self.ended())
+        Ok(match caught(|| engine.turn()) {
+            Ok(Ok(_)) => self.ended(),
+            Ok(Err(error)) => Turn::Ended(error.to_string()),
+            Err(panic) => Turn::Ended(panic),
+        })
     }
 
     fn ended(&self) -> Turn {
@@ -335,6 +340,17 @@ impl<A: Application> World<A> {
         // What still travels arrives.
         self.fault = self.step_peers().err();
     }
+}
+
+/// What a panic has said, if there was one.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let told = |panic: Box<dyn Any + Send>| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        format!("panic: {}", text.unwrap_or("of no text"))
+    };
+    // What is left of the engine is dropped.
+    catch_unwind(AssertUnwindSafe(work)).map_err(told)
 }
 
 /// The same engine in a small world.

@@ -18,20 +18,25 @@ use common::wire;
 const PEER: SessionId = SessionId(0);
 
 /// Two orders, the end of the process, and a peer that resends what it is asked for: what the application has
-/// seen, as ClOrdID, MsgSeqNum and PossDupFlag.
-fn seen(seed: u64, durability: Durability, power: bool) -> Vec<String> {
+/// seen, as ClOrdID, MsgSeqNum and PossDupFlag. With notes it
+/// notes each, and in the end knows both, from a note or anew.
+fn seen(seed: u64, durability: Durability, power: bool, notes: bool) -> Vec<String> {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&heard);
     let app = move || {
         let hears = Arc::clone(&hears);
-        App::new(move |from, order, outbox| {
+        let app = App::new(move |from, order, outbox| {
             let seen = [tag::CL_ORD_ID, 34, 43].map(|tag| text(order, tag));
             hears.lock().unwrap().push(seen.join(" "));
             match seen[0].as_str() {
                 "QUIET" => Ok(()),
                 _ => answer(order, from, b"8", outbox),
             }
-        })
+        });
+        App {
+            keeps_notes: notes,
+            ..app
+        }
     };
     let config = wire::config(durability, vec![wire::acceptor("PEER")]);
     let mut world = World::new(&config, seed, app);
@@ -45,7 +50,10 @@ fn seen(seed: u64, durability: Durability, power: bool) -> Vec<String> {
         false => world.kill(),
     }
     world.settle().unwrap();
-    drop(world);
+    let knows = world.application().unwrap().heard.of("message");
+    if notes {
+        assert_eq!(knows, ["ANSWERED", "QUIET"], "{seed}");
+    }
     heard.lock().unwrap().clone()
 }
 
@@ -53,7 +61,7 @@ fn seen(seed: u64, durability: Durability, power: bool) -> Vec<String> {
 fn a_process_that_ends_is_handed_no_order_again() {
     for durability in [Durability::Process, Durability::Disk] {
         for seed in 1..=50 {
-            let seen = seen(seed, durability, false);
+            let seen = seen(seed, durability, false, seed % 2 == 0);
             assert_eq!(seen, ["ANSWERED 2 -", "QUIET 3 -"], "{seed}");
         }
     }
@@ -65,7 +73,7 @@ fn a_process_that_ends_is_handed_no_order_again() {
 fn after_a_power_cut_only_an_order_without_an_effect_may_come_again() {
     let mut again = 0;
     for seed in 1..=200 {
-        let mut seen = seen(seed, Durability::Disk, true);
+        let mut seen = seen(seed, Durability::Disk, true, false);
         if seen.len() == 3 {
             assert_eq!(seen.pop().unwrap(), "QUIET 3 Y", "{seed}");
             again += 1;
@@ -73,6 +81,15 @@ fn after_a_power_cut_only_an_order_without_an_effect_may_come_again() {
         assert_eq!(seen, ["ANSWERED 2 -", "QUIET 3 -"], "{seed}");
     }
     assert!(again > 0, "it never came again: the text says that it may");
+}
+
+/// A note is an effect: what leaves waits for it.
+#[test]
+fn after_a_power_cut_no_order_comes_again_that_was_noted() {
+    for seed in 1..=200 {
+        let seen = seen(seed, Durability::Disk, true, true);
+        assert_eq!(seen, ["ANSWERED 2 -", "QUIET 3 -"], "{seed}");
+    }
 }
 
 /// With `process` a power cut takes the end of the journal: an order comes again, and its answer has a MsgSeqNum that

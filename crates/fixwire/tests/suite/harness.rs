@@ -286,15 +286,66 @@ fn every_kind_of_step_and_crash_is_played_with_sessions_of_both_roles() {
 
 #[test]
 fn what_cannot_be_tried_is_refused() {
-    let error = Trial::new(config(Durability::Memory), || Relay::default)
+    let refused = |trial: Trial<Relay>, words: &str| {
+        let error = trial.run().unwrap_err();
+        assert!(error.what.contains(words), "{error}");
+    };
+    let relay = || Relay::default;
+    refused(
+        Trial::new(config(Durability::Memory), relay),
+        "Durability::Memory keeps nothing",
+    );
+    let mut resets = config(Durability::Process);
+    resets.sessions[0].session.reset_on.logon = true;
+    refused(
+        Trial::new(resets, relay),
+        "sequence numbers of DEALER->CLIENT restart",
+    );
+    let trial = || Trial::new(config(Durability::Process), relay);
+    refused(trial().send(VENUE, "D", A1), "there is no session 1");
+    refused(
+        trial().send_again(CLIENT),
+        "there is no message to send again",
+    );
+    let mut nobody = config(Durability::Process);
+    nobody.sessions.clear();
+    refused(Trial::new(nobody, relay), "the engine ended: ");
+}
+
+/// Panics at an order that it has heard of from a note.
+#[derive(Default)]
+struct Nervous {
+    has_notes: bool,
+}
+
+impl Application for Nervous {
+    fn on_message(
+        &mut self,
+        _: Now,
+        _: SessionId,
+        order: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        assert!(!self.has_notes, "it knows {:?}", order.msg_type());
+        outbox.note(b"x").map_err(|_| Refusal::NotAvailable)
+    }
+
+    fn on_note(&mut self, _: Timestamp, _: &[u8]) {
+        self.has_notes = true;
+    }
+}
+
+#[test]
+fn a_panic_is_found_with_its_crash_point() {
+    let error = Trial::new(config(Durability::Process), || Nervous::default)
+        .send(CLIENT, "D", A1)
+        .send(CLIENT, "D", A2)
         .run()
         .unwrap_err();
-    assert!(error.what.contains("Memory"), "{error}");
-    // No session of this number: what a peer sends to nobody is a mistake of the script.
-    let point = CrashPoint::parse("1/kill/10").unwrap();
-    let error = Trial::new(config(Durability::Process), || Relay::default)
-        .send_again(CLIENT)
-        .run_point(point)
-        .unwrap_err();
-    assert!(error.what.contains("no message to send again"), "{error}");
+    assert!(
+        error.what.starts_with("the engine ended: panic: it knows "),
+        "{error}"
+    );
+    let point = error.point.expect("without a crash nobody has notes");
+    assert_eq!(CrashPoint::parse(&point.to_string()), Some(point));
 }
