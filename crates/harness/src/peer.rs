@@ -165,8 +165,8 @@ impl Peer {
         Some(at as u64 + 1)
     }
 
-    /// Breaks its connection.
-    pub fn disconnect(&mut self, net: &SimNet) {
+    /// Ends its connection; it connects again by itself.
+    pub(crate) fn disconnect(&mut self, net: &SimNet) {
         if let Some(conn) = self.conn.take() {
             net.close(conn);
         }

@@ -148,10 +148,7 @@ impl<A: Application> Play<A> {
             }
             Step::Command(command) => return self.command(command),
             Step::Pass(time) => self.world.pass(*time),
-            Step::Disconnect(session) => {
-                let net = self.world.net().clone();
-                self.world.peer(*session).disconnect(&net);
-            }
+            Step::Disconnect(session) => self.world.disconnect(*session),
         }
         self.settle()
     }

@@ -184,6 +184,16 @@ impl<A: Application> World<A> {
         self.peer(session).send(msg_type, body)
     }
 
+    /// A peer ends its connection, and connects again after a moment.
+    ///
+    /// # Panics
+    ///
+    /// There is no such session.
+    pub fn disconnect(&mut self, session: SessionId) {
+        let Self { net, peers, .. } = self;
+        peers[session.0 as usize].disconnect(net);
+    }
+
     /// Time passes.
     pub fn pass(&mut self, time: Nanos) {
         self.net.advance(time);

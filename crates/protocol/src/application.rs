@@ -8,7 +8,8 @@ use crate::session::Config;
 use crate::{AdminOut, Ledger, Message, Now, Outbox, SessionId, Tag, Timestamp, tag};
 
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
-/// any session into the outbox; each gets its number and header when the method returns.
+/// any session into the outbox; each gets its number and header when the method returns. What is handed to it again
+/// after a crash, and how it stays exact, is in `docs/applications.md`.
 pub trait Application {
     /// An application message in sequence. What it writes is committed in one journal record with
     /// the message that caused it.

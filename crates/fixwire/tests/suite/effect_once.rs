@@ -173,8 +173,7 @@ fn a_connection_that_ended_with_the_process_is_not_told_to_the_next_one() {
     world.kill();
     world.settle().unwrap();
     assert_eq!(told.load(Ordering::Relaxed), 0);
-    let net = world.net().clone();
-    world.peer(PEER).disconnect(&net);
+    world.disconnect(PEER);
     world.settle().unwrap();
     assert_eq!(told.load(Ordering::Relaxed), 1);
 }
