@@ -1,7 +1,6 @@
 //! What an application keeps in the journal, and nobody is sent.
 
 use super::{BodyError, Entry, Outbox};
-use crate::put::put;
 use crate::{SOH, SessionId, Timestamp};
 
 /// Room for what stands in front of a note: its form, and 8 bytes of nanoseconds since 1970, little-endian.
@@ -67,7 +66,7 @@ impl Outbox {
         self.buffer
             .copy_within(entry.start..entry.end, start + NOTE_ROOM);
         self.buffer[start] = FORM;
-        put(&mut self.buffer, start + 1, &at.0.to_le_bytes());
+        self.buffer[start + 1..start + NOTE_ROOM].copy_from_slice(&at.0.to_le_bytes());
         self.set_sealed(index, start, end, seq);
     }
 }
