@@ -4,17 +4,13 @@
 use crate::common;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::Read;
-use std::path::Path;
-use std::time::Instant;
 
 use fixwire::config::{Durability, EngineConfig};
 use fixwire::host::ConnId;
 use fixwire::host::sim::{SimHost, SimNet};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{self, Journal, NOTES, Retention, Step, Stored, Trouble, stored_states};
+use fixwire::journal::{self, Journal, NOTES, Retention, Step, Stored, Trouble};
 use fixwire::protocol::outbox::stored_note;
 use fixwire::protocol::{
     Application, Ledger, Message, Nanos, Now, Outbox, Refusal, SessionId, Timestamp, tag,
@@ -22,13 +18,13 @@ use fixwire::protocol::{
 use fixwire::{Engine, EngineError, Event};
 
 use common::app::answer;
+use common::events;
 use common::journal::Random;
 use common::wire::{self, PORT, calm, turns};
-use common::{Peer, events};
 
 /// What orders make: a number for each symbol, which depends on their order, and when the last one came.
 #[derive(Clone, Debug, Default, Hash)]
-struct Book {
+pub struct Book {
     symbols: BTreeMap<Vec<u8>, u64>,
     orders: u64,
     last: i64,
@@ -44,7 +40,7 @@ impl Book {
         self.last = at.0;
     }
 
-    fn hash(&self) -> u64 {
+    pub fn hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         Hash::hash(self, &mut hasher);
         hasher.finish()
@@ -69,7 +65,7 @@ impl Book {
     }
 }
 
-const VERSION: u32 = 3;
+pub const VERSION: u32 = 3;
 
 impl Ledger for Book {
     fn form(&self) -> (&'static str, u32) {
@@ -101,11 +97,11 @@ impl Ledger for Book {
 
 /// Notes each order and reports it.
 #[derive(Default)]
-struct Desk {
-    book: Book,
+pub struct Desk {
+    pub book: Book,
     /// It has no ledger: all notes are to stay.
     plain: bool,
-    replayed: u64,
+    pub replayed: u64,
 }
 
 impl Application for Desk {
@@ -146,7 +142,7 @@ impl Application for Desk {
 
 const SEGMENT: usize = 24 << 10;
 
-fn config(durability: Durability) -> EngineConfig {
+pub fn config(durability: Durability) -> EngineConfig {
     EngineConfig {
         segment_bytes: SEGMENT,
         retention: Some(Retention {
@@ -538,86 +534,4 @@ fn a_clean_stop_notes_the_hash_that_the_next_fold_and_start_must_reach() {
     let before = world.disk.checkpoints();
     world.trade(&mut engine, conn, 200);
     assert_eq!(world.disk.checkpoints(), before, "all stays as it is");
-}
-
-/// The engine of a folder, and a client that has logged on.
-fn in_folder(folder: &Path, seq: u64) -> (Engine<Desk>, Peer) {
-    let mut config = config(Durability::Process);
-    config.journal_dir = folder.to_owned();
-    config.sessions = vec![common::acceptor_session("127.0.0.1:0")];
-    let mut engine = Engine::new(config, Desk::default()).expect("it starts");
-    let address = engine.addresses().next().expect("it listens");
-    let mut peer = Peer::connect(address);
-    peer.seq = seq;
-    peer.send("A", "98=0|108=30|");
-    answered(&mut engine, &mut peer, "|35=A|");
-    (engine, peer)
-}
-
-fn answered(engine: &mut Engine<Desk>, peer: &mut Peer, wanted: &str) {
-    peer.stream.set_nonblocking(true).unwrap();
-    let mut text = String::new();
-    let began = Instant::now();
-    while !text.contains(wanted) {
-        assert!(began.elapsed() < common::PATIENCE, "{text}");
-        engine.turn().expect("it works");
-        let mut bytes = [0; 4096];
-        if let Ok(len) = peer.stream.read(&mut bytes) {
-            text += &String::from_utf8_lossy(&bytes[..len]).replace('\x01', "|");
-        }
-    }
-    peer.stream.set_nonblocking(false).unwrap();
-}
-
-#[test]
-fn a_folder_has_two_checkpoints_and_a_start_reads_them() {
-    let root = tempfile::tempdir().expect("a folder");
-    let folder = root.path().join("journal");
-    let (mut engine, mut peer) = in_folder(&folder, 1);
-    let states = || stored_states(&folder).unwrap();
-    let mut orders = 0;
-    let began = Instant::now();
-    while states().len() < 2 || orders < 300 {
-        assert!(began.elapsed() < common::PATIENCE, "{:?}", states());
-        orders += 1;
-        let id = peer.seq;
-        peer.send("D", &format!("11={id}|"));
-        answered(&mut engine, &mut peer, &format!("|11={id}|"));
-    }
-    let hash = engine.application_mut().book.hash();
-    drop(engine);
-    let (seq, found) = (peer.seq, states());
-    let [Ok(older), Ok(newer)] = &found[..] else {
-        panic!("{found:?}");
-    };
-    assert!(older.note < newer.note && newer.note <= orders, "{found:?}");
-    assert_eq!((newer.name.as_str(), newer.version), ("book", VERSION));
-    let (mut engine, peer) = in_folder(&folder, seq);
-    let app = engine.application_mut();
-    assert_eq!(app.book.hash(), hash);
-    assert_eq!(app.replayed, orders - newer.note);
-    drop((engine, peer));
-    // It may have made another one meanwhile.
-    let found = states();
-    let [Ok(older), Ok(newer)] = &found[..] else {
-        panic!("{found:?}");
-    };
-
-    // The newest is damaged: the one before, and an event that names it. Half of one beside it is no one's.
-    fs::write(folder.join("00000099.fwk.new"), b"FXWSTAT").unwrap();
-    let mut bytes = fs::read(&newer.file).unwrap();
-    bytes[140] ^= 1;
-    fs::write(&newer.file, &bytes).unwrap();
-    let bad = states().pop().unwrap().unwrap_err();
-    assert!((128..=140).contains(&bad.offset), "{bad}");
-    let (mut engine, peer) = in_folder(&folder, seq + 1);
-    let told = format!("{:?}", events(&mut engine).lock().unwrap());
-    assert!(
-        told.contains("NotRecalled") && told.contains(".fwk"),
-        "{told}"
-    );
-    let app = engine.application_mut();
-    assert_eq!(app.book.hash(), hash);
-    assert_eq!(app.replayed, orders - older.note);
-    drop((engine, peer));
 }

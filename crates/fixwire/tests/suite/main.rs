@@ -13,6 +13,7 @@ mod relay;
 mod admin_messages;
 mod allocations;
 mod broken_lines;
+mod checkpoint_files;
 mod checkpoints;
 mod control;
 mod effect_once;
