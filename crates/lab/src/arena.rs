@@ -43,6 +43,8 @@ pub enum Task {
 #[derive(Debug, Default)]
 struct Shared {
     task: AtomicU8,
+    /// The task that the far thread has begun last.
+    begun: AtomicU8,
     line: Line,
 }
 
@@ -103,6 +105,15 @@ impl Arena {
         self.far.thread().unpark();
     }
 
+    /// The same, and waits until the far thread has done its last turn of the task before: one that was interrupted
+    /// in it would take what belongs to this one.
+    fn assign_and_wait(&self, task: Task) {
+        self.assign(task);
+        while self.shared.begun.load(Ordering::Acquire) != task as u8 && !self.far_ended() {
+            Self::pause(self.alone);
+        }
+    }
+
     /// Whether the far thread has ended, which it does only by a fault before it is told to.
     pub fn far_ended(&self) -> bool {
         self.far.is_finished()
@@ -156,7 +167,7 @@ impl Arena {
         run: impl FnOnce(&mut Self) -> Result<(Outcome, T), Error>,
     ) -> Result<(Run, T), Error> {
         let before = self.distance();
-        self.assign(task);
+        self.assign_and_wait(task);
         let noise = Noise::read();
         let (outcome, rest) = run(self)?;
         let taken = noise.since();
@@ -208,8 +219,14 @@ where
         let served = server.turn(way);
         served.map_err(Error::system("exchange bytes over loopback"))
     };
+    let mut begun = Task::Rest as u8;
     loop {
-        match shared.task.load(Ordering::Acquire) {
+        let task = shared.task.load(Ordering::Acquire);
+        if task != begun {
+            begun = task;
+            shared.begun.store(task, Ordering::Release);
+        }
+        match task {
             ENGINE => turn()?,
             FLOOR => serve(Way::Back)?,
             FLOOR_ONWARD => serve(Way::Onward)?,
