@@ -10,6 +10,7 @@ pub mod conversion;
 pub mod decode;
 pub mod dictionary;
 pub mod frame;
+pub mod framing;
 mod hold;
 pub mod input;
 pub mod journal;
@@ -27,8 +28,9 @@ pub(crate) use hold::hold;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     ("frame", frame::run),
+    ("framing", framing::run),
     ("decode", decode::run),
     ("session", session::run),
     ("dictionary", dictionary::run),

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::session::Config;
-use crate::{AdminOut, Ledger, Message, Now, Outbox, SessionId, Tag, Timestamp, tag};
+use crate::{AdminOut, Hangup, Ledger, Message, Now, Outbox, SessionId, Tag, Timestamp, tag};
 
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
 /// any session into the outbox; each gets its number and header when the method returns. What is handed to it again
@@ -25,6 +25,29 @@ pub trait Application {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal>;
+
+    /// A frame of a [link](SessionId::of_link), whole and with a right check sum: length field, check sum and
+    /// all. What it writes is committed in one journal record with it, as with
+    /// [`on_message`](Self::on_message).
+    ///
+    /// # Errors
+    ///
+    /// A [`Hangup`] ends the connection: what was written before it is kept, and still leaves if the socket
+    /// takes it; frames behind this one are not given.
+    fn on_frame(
+        &mut self,
+        _now: Now,
+        _from: SessionId,
+        _frame: &[u8],
+        _outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        Err(Hangup("the application takes no frames"))
+    }
+
+    /// A [link](SessionId::of_link) is connected, or no longer: [`Link`]. Frames for a link that is not
+    /// connected are not sent, and an event counts them. When the process is killed nobody calls this: what
+    /// had left by then only the peer knows, and the application has its notes.
+    fn on_link(&mut self, _now: Now, _session: SessionId, _link: Link, _outbox: &mut Outbox) {}
 
     /// An application message that this session has had before: its MsgSeqNum was counted long ago, and
     /// PossDupFlag(43) says that the peer knows. Called when the session's setting asks for it
@@ -218,6 +241,19 @@ pub trait Application {
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
         None
     }
+}
+
+/// What has happened to the connection of a link.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Link {
+    /// It stands. The first frame that is written to it now is number 1, the next one number 2, and so on.
+    Up,
+    /// It has ended. Nothing that was written to it is ever sent on a later connection by itself.
+    Down {
+        /// The number of the last frame of this connection that the system has wholly taken; 0 when it took none.
+        /// Frames up to it may have reached the peer; later ones have not, as wholes.
+        written: u64,
+    },
 }
 
 /// How a connection has ended.

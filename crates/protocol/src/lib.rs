@@ -14,6 +14,7 @@ pub mod decimal;
 pub mod decode;
 pub mod dictionary;
 pub mod frame;
+pub mod framing;
 pub mod group;
 pub mod ledger;
 pub mod logon_signer;
@@ -30,11 +31,12 @@ pub mod time;
 pub mod typed;
 pub mod value;
 
-pub use application::{Application, Parting, PeerLogout, Refusal};
+pub use application::{Application, Link, Parting, PeerLogout, Refusal};
 pub use decimal::{Decimal, DecimalError};
 pub use decode::{Decoder, FaultKind, FieldFault};
 pub use dictionary::Dictionary;
 pub use frame::{Frame, Garbled};
+pub use framing::{BadFrame, FrameCheck, Framed, Framing, FramingError, Hangup};
 pub use group::{Group, GroupEntry};
 pub use ledger::Ledger;
 pub use logon_signer::LogonSigner;
@@ -52,6 +54,29 @@ pub use value::ValueError;
 /// Which session of the engine: an index into its sessions, given out when they are configured.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct SessionId(pub u32);
+
+impl SessionId {
+    /// The id of the first link that speaks frames. Links count from here, so that FIX sessions may still be
+    /// added while the engine runs.
+    pub const FIRST_LINK: Self = Self(1 << 31);
+
+    /// The id of a link that speaks frames: its place among those of the configuration.
+    #[must_use]
+    pub const fn of_link(link: u32) -> Self {
+        Self(Self::FIRST_LINK.0 | link)
+    }
+
+    /// Which link it is; `None` for a FIX session.
+    #[inline]
+    #[must_use]
+    pub const fn link(self) -> Option<usize> {
+        // The last one is no session's at all: notes have it.
+        if self.0 < Self::FIRST_LINK.0 || self.0 == u32::MAX {
+            return None;
+        }
+        Some((self.0 - Self::FIRST_LINK.0) as usize)
+    }
+}
 
 /// The byte between fields.
 pub const SOH: u8 = 1;

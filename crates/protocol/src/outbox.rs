@@ -18,11 +18,12 @@ use crate::frame::check_sum;
 use crate::put::{digits, put, put_three};
 use crate::repeat::{Repeat, RepeatError};
 use crate::time::Stamp;
-use crate::{SOH, SessionId, Tag};
+use crate::{Hangup, SOH, SessionId, Tag};
 
 mod admin_out;
 mod again;
 mod body;
+mod frame;
 mod gather;
 mod note;
 
@@ -63,11 +64,24 @@ pub struct Entry {
     /// The number it got; 0 before it is sealed.
     pub seq: u64,
     state: State,
-    is_note: bool,
+    content: Content,
     msg_type: [u8; MAX_MSG_TYPE],
     msg_type_len: u8,
     start: usize,
     end: usize,
+}
+
+/// What an entry holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Content {
+    /// A FIX message.
+    Message,
+    /// A note of the application: kept, not sent.
+    Note,
+    /// A frame of a link.
+    Frame,
+    /// Nothing: the connection of a link ends.
+    Hangup,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -160,9 +174,7 @@ impl HeaderTemplate {
     }
 }
 
-/// Where sessions and applications write messages.
-///
-/// All memory is made by [`Outbox::new`].
+/// Where sessions and applications write messages. All memory is made by [`Outbox::new`], but for hang-ups.
 #[derive(Debug)]
 pub struct Outbox {
     buffer: Vec<u8>,
@@ -178,6 +190,8 @@ pub struct Outbox {
     /// The first entry that is neither sealed nor discarded.
     next: usize,
     failures: u64,
+    /// Why the application ends connections of links.
+    hangups: Vec<(SessionId, Hangup)>,
     /// Fields of an admin message while the application changes them.
     edit: Edit,
 }
@@ -196,6 +210,7 @@ impl Outbox {
             sealed_end: 0,
             next: 0,
             failures: 0,
+            hangups: Vec::new(),
             edit: Edit::default(),
         }
     }
@@ -254,7 +269,7 @@ impl Outbox {
             number,
             seq: 0,
             state: State::Body,
-            is_note: false,
+            content: Content::Message,
             msg_type: name,
             msg_type_len: msg_type.len().min(MAX_MSG_TYPE) as u8,
             start,
@@ -308,7 +323,7 @@ impl Outbox {
             number: Number::Fixed(seq),
             seq: 0,
             state: State::Whole,
-            is_note: false,
+            content: Content::Message,
             msg_type,
             msg_type_len: name.len() as u8,
             start,
@@ -496,23 +511,6 @@ impl Outbox {
         debug_assert_eq!(at, header_len);
         put_trailer(out);
         (start, end)
-    }
-
-    /// Leaves out PossDupFlag(43) and OrigSendingTime(122) that stand in front of a message that is not
-    /// sealed: it is a new one.
-    #[inline]
-    pub fn leave_out_poss_dup(&mut self, index: usize) {
-        let entry = &mut self.entries[index];
-        if entry.state != State::Body {
-            return;
-        }
-        while let [b'4', b'3', b'=', rest @ ..] | [b'1', b'2', b'2', b'=', rest @ ..] =
-            &self.buffer[entry.start..entry.end]
-        {
-            let value = rest.iter().position(|byte| *byte == SOH);
-            let left = value.map_or(0, |end| rest.len() - end - 1);
-            entry.start = entry.end - left;
-        }
     }
 
     /// Takes a message that is not sealed out again.

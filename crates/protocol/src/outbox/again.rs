@@ -1,14 +1,31 @@
 //! A message that was sent before, as a new one.
 
-use super::{BodyError, Outbox};
+use super::{BodyError, Outbox, State};
 use crate::repeat::{RepeatError, field_at, in_header};
 use crate::session::is_resendable;
-use crate::{SessionId, Tag, tag};
+use crate::{SOH, SessionId, Tag, tag};
 
 /// `10=ddd` and SOH.
 const TRAILER: usize = 7;
 
 impl Outbox {
+    /// Leaves out PossDupFlag(43) and OrigSendingTime(122) that stand in front of a message that is not
+    /// sealed: it is a new one.
+    #[inline]
+    pub fn leave_out_poss_dup(&mut self, index: usize) {
+        let entry = &mut self.entries[index];
+        if entry.state != State::Body {
+            return;
+        }
+        while let [b'4', b'3', b'=', rest @ ..] | [b'1', b'2', b'2', b'=', rest @ ..] =
+            &self.buffer[entry.start..entry.end]
+        {
+            let value = rest.iter().position(|byte| *byte == SOH);
+            let left = value.map_or(0, |end| rest.len() - end - 1);
+            entry.start = entry.end - left;
+        }
+    }
+
     /// Sends a stored application message once more as a new one with PossResend(97) = Y: it gets the
     /// next number, its body and its routing stay as they were. For a message whose fate is unknown.
     ///
@@ -45,7 +62,7 @@ impl Outbox {
         body.encoded(&stored[body_at..end]);
         body.finish().map_err(|error| match error {
             BodyError::Full => RepeatError::Full,
-            BodyError::Value(_) => RepeatError::NotAMessage,
+            BodyError::Value(_) | BodyError::NotALink => RepeatError::NotAMessage,
         })
     }
 }

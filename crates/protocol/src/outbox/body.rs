@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::{Entry, Outbox, TRAILER};
+use super::{Content, Entry, Outbox, TRAILER};
 use crate::put::{TagText, put, put_digits, put_value};
 use crate::time::{Precision, Stamp, Timestamp};
 use crate::{Decimal, Message, SOH, Tag};
@@ -180,7 +180,7 @@ impl<'a> Body<'a> {
 
     /// What is written is a note, not a message.
     pub(super) fn mark_note(&mut self) {
-        self.entry.is_note = true;
+        self.entry.content = Content::Note;
     }
 
     /// Ends the message.
@@ -259,6 +259,8 @@ pub enum BodyError {
     Full,
     /// The value of this field is empty, holds SOH, or is a MsgType of more than [`MAX_MSG_TYPE`](super::MAX_MSG_TYPE) bytes.
     Value(Tag),
+    /// A frame for a session that is no link: FIX sessions send messages.
+    NotALink,
 }
 
 impl fmt::Display for BodyError {
@@ -266,6 +268,7 @@ impl fmt::Display for BodyError {
         match self {
             Self::Full => f.write_str("the outbox is full"),
             Self::Value(tag) => write!(f, "the value of {tag} cannot be written"),
+            Self::NotALink => f.write_str("a frame is for a link, and this is a FIX session"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sealed messages in the order in which they are written: those of one session side by side.
 
-use super::{Outbox, State};
+use super::{Content, Outbox, State};
 
 impl Outbox {
     /// Makes [`Outbox::gather`] possible; takes as much memory again as the outbox has.
@@ -23,7 +23,7 @@ impl Outbox {
             "what is not sealed has no place yet"
         );
         self.entries
-            .retain(|entry| entry.state == State::Sealed && !entry.is_note);
+            .retain(|entry| entry.state == State::Sealed && entry.content != Content::Note);
         // Bytes stand in the order of their writing.
         self.entries
             .sort_unstable_by_key(|entry| (entry.session, entry.start));

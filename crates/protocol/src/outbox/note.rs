@@ -1,6 +1,6 @@
 //! What an application keeps in the journal, and nobody is sent.
 
-use super::{BodyError, Entry, Outbox};
+use super::{BodyError, Content, Entry, Outbox};
 use crate::{SOH, SessionId, Timestamp};
 
 /// Room for what stands in front of a note: its form, and 8 bytes of nanoseconds since 1970, little-endian.
@@ -27,7 +27,7 @@ const NOBODY: SessionId = SessionId(u32::MAX);
 impl Entry {
     /// Whether it is a note of the application: kept, not sent.
     pub fn is_note(&self) -> bool {
-        self.is_note
+        self.content == Content::Note
     }
 }
 

@@ -1,0 +1,408 @@
+//! Frames: messages of a protocol that is not FIX, each of which states its length.
+//!
+//! ```text
+//!   0          length_at            length_at + length_bytes              length + adds
+//!   | ...      | length             | ...                   | check sum   |
+//! ```
+//!
+//! Where the length stands, what it counts, its bounds and the check sum are data, a [`Framing`]. What is
+//! inside a frame is the application's business.
+
+use core::fmt;
+
+/// How the frames of a protocol are told apart.
+///
+/// ```
+/// use fixwire_protocol::framing::{FrameCheck, Framing};
+///
+/// // TAIFEX TMP: a length of two bytes, which counts neither itself nor the check sum behind the message.
+/// let tmp = Framing {
+///     length_at: 0,
+///     length_bytes: 2,
+///     big_endian: true,
+///     adds: 3,
+///     least: 19,
+///     most: 65_538,
+///     check: FrameCheck::SumOfBytes,
+/// };
+/// assert_eq!(tmp.check(), Ok(()));
+/// ```
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Framing {
+    /// Where the length begins, bytes from the start of the frame.
+    pub length_at: usize,
+    /// Bytes of the length, 1 to 4.
+    pub length_bytes: usize,
+    /// The length has its most significant byte first.
+    pub big_endian: bool,
+    /// Bytes of a frame that the length does not count.
+    pub adds: usize,
+    /// Bytes of the shortest frame.
+    pub least: usize,
+    /// Bytes of the longest frame.
+    pub most: usize,
+    /// What shows that a frame arrived as it was sent.
+    pub check: FrameCheck,
+}
+
+/// What shows that a frame arrived as it was sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FrameCheck {
+    /// Nothing.
+    None,
+    /// The last byte is the sum of all bytes before it, modulo 256.
+    SumOfBytes,
+}
+
+/// What a stream of frames begins with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Framed {
+    /// A frame of this many bytes.
+    Whole(usize),
+    /// No whole frame yet.
+    More,
+    /// No frame. Where the next one begins is unknown: the stream cannot go on.
+    Bad(BadFrame),
+}
+
+/// Why bytes are not a frame.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum BadFrame {
+    /// The frame would be shorter than [`Framing::least`] or longer than [`Framing::most`].
+    Length {
+        /// What the length says.
+        stated: u32,
+        /// Bytes that the frame would have.
+        bytes: u64,
+        /// Bytes of the shortest frame.
+        least: usize,
+        /// Bytes of the longest one.
+        most: usize,
+    },
+    /// The check sum is not that of the bytes before it.
+    CheckSum {
+        /// What the frame says.
+        stated: u8,
+        /// The sum of its bytes.
+        counted: u8,
+    },
+}
+
+/// Ends the connection of a link, with the reason that an event shows.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Hangup(pub &'static str);
+
+/// Why a [`Framing`] cannot work.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum FramingError {
+    /// `length_bytes` is not 1 to 4.
+    LengthBytes(usize),
+    /// The shortest frame has no room for the length and the check sum.
+    Least {
+        /// What it is.
+        least: usize,
+        /// Bytes of what every frame has.
+        needed: usize,
+    },
+    /// The longest frame is shorter than the shortest one.
+    Most {
+        /// The longest.
+        most: usize,
+        /// The shortest.
+        least: usize,
+    },
+}
+
+impl Framing {
+    /// Looks for what cannot work.
+    ///
+    /// # Errors
+    ///
+    /// The first thing found.
+    pub fn check(&self) -> Result<(), FramingError> {
+        let (least, most) = (self.least, self.most);
+        if !(1..=4).contains(&self.length_bytes) {
+            return Err(FramingError::LengthBytes(self.length_bytes));
+        }
+        let sum = usize::from(self.check == FrameCheck::SumOfBytes);
+        let needed = self.length_at.saturating_add(self.length_bytes + sum);
+        if least < needed {
+            return Err(FramingError::Least { least, needed });
+        }
+        if most < least {
+            return Err(FramingError::Most { most, least });
+        }
+        Ok(())
+    }
+
+    /// Finds the next frame in `bytes`, which begin where the last one ended. A length that cannot be is
+    /// known as soon as its bytes are there; the check sum when the frame is. Never waits for more than
+    /// [`Framing::most`] bytes.
+    #[inline]
+    #[must_use]
+    pub fn next(&self, bytes: &[u8]) -> Framed {
+        let Some(stated) = self.length(bytes) else {
+            return Framed::More;
+        };
+        let total = u64::from(stated).saturating_add(self.adds as u64);
+        let (least, most) = (self.least, self.most);
+        if total < least as u64 || total > most as u64 {
+            return Framed::Bad(BadFrame::Length {
+                stated,
+                bytes: total,
+                least,
+                most,
+            });
+        }
+        // It is not more than `most`.
+        let total = total as usize;
+        let Some(frame) = bytes.get(..total) else {
+            return Framed::More;
+        };
+        if let (FrameCheck::SumOfBytes, Some((stated, summed))) = (self.check, frame.split_last()) {
+            let (stated, counted) = (*stated, sum_of_bytes(summed));
+            if stated != counted {
+                return Framed::Bad(BadFrame::CheckSum { stated, counted });
+            }
+        }
+        match total {
+            // A framing that passes `check` has none of these.
+            0 => Framed::More,
+            total => Framed::Whole(total),
+        }
+    }
+
+    /// What the length says, when all of its bytes are there.
+    #[inline]
+    fn length(&self, bytes: &[u8]) -> Option<u32> {
+        let end = self.length_at.checked_add(self.length_bytes)?;
+        let digits = bytes.get(self.length_at..end)?;
+        let add = |sum: u32, byte: &u8| (sum << 8) | u32::from(*byte);
+        Some(match self.big_endian {
+            true => digits.iter().fold(0, add),
+            false => digits.iter().rev().fold(0, add),
+        })
+    }
+}
+
+/// The sum of bytes, modulo 256: the check sum of [`FrameCheck::SumOfBytes`].
+#[inline]
+#[must_use]
+pub fn sum_of_bytes(bytes: &[u8]) -> u8 {
+    bytes
+        .iter()
+        .fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
+}
+
+impl fmt::Display for BadFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Length {
+                stated,
+                bytes,
+                least,
+                most,
+            } => write!(
+                f,
+                "length {stated} makes a frame of {bytes} bytes, but frames have {least} to {most}"
+            ),
+            Self::CheckSum { stated, counted } => {
+                write!(f, "checksum {stated}, expected {counted}")
+            }
+        }
+    }
+}
+
+impl core::error::Error for BadFrame {}
+
+impl fmt::Display for FramingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LengthBytes(bytes) => {
+                write!(
+                    f,
+                    "the length of a frame has {bytes} bytes, but must have 1 to 4"
+                )
+            }
+            Self::Least { least, needed } => write!(
+                f,
+                "the shortest frame has {least} bytes, but its length and checksum end at byte {needed}"
+            ),
+            Self::Most { most, least } => write!(
+                f,
+                "the longest frame has {most} bytes, fewer than the shortest, which has {least}"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for FramingError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    const TMP: Framing = Framing {
+        length_at: 0,
+        length_bytes: 2,
+        big_endian: true,
+        adds: 3,
+        least: 19,
+        most: 65_538,
+        check: FrameCheck::SumOfBytes,
+    };
+
+    /// A frame of TMP's shape.
+    fn tmp(body: &[u8]) -> Vec<u8> {
+        let mut frame = (body.len() as u16).to_be_bytes().to_vec();
+        frame.extend_from_slice(body);
+        frame.push(sum_of_bytes(&frame));
+        frame
+    }
+
+    #[test]
+    fn a_frame_is_whole_when_its_last_byte_is_there() {
+        for len in [16, 100, 65_535] {
+            let frame = tmp(&vec![7; len]);
+            assert_eq!(TMP.next(&frame), Framed::Whole(len + 3));
+            assert_eq!(TMP.next(&frame[..frame.len() - 1]), Framed::More);
+            let two = [&frame[..], &frame[..]].concat();
+            assert_eq!(TMP.next(&two), Framed::Whole(len + 3));
+        }
+        assert_eq!(TMP.next(&[]), Framed::More);
+        assert_eq!(TMP.next(&[0]), Framed::More);
+    }
+
+    #[test]
+    fn a_wrong_length_is_known_at_once_and_a_wrong_sum_at_the_end() {
+        let Framed::Bad(why) = TMP.next(&[0, 15]) else {
+            panic!("it is too short");
+        };
+        assert_eq!(
+            why.to_string(),
+            "length 15 makes a frame of 18 bytes, but frames have 19 to 65538"
+        );
+        let mut frame = tmp(&[1; 16]);
+        frame[5] ^= 1;
+        let Framed::Bad(why) = TMP.next(&frame) else {
+            panic!("its sum is wrong");
+        };
+        assert_eq!(why.to_string(), "checksum 32, expected 31");
+        assert_eq!(TMP.next(&frame[..18]), Framed::More);
+    }
+
+    #[test]
+    fn a_length_of_little_endian_counts_what_its_protocol_says() {
+        let own = Framing {
+            length_at: 1,
+            length_bytes: 4,
+            big_endian: false,
+            adds: 0,
+            least: 5,
+            most: 300,
+            check: FrameCheck::None,
+        };
+        assert_eq!(own.check(), Ok(()));
+        let mut frame = vec![9, 44, 1, 0, 0];
+        frame.resize(300, 0);
+        assert_eq!(own.next(&frame), Framed::Whole(300));
+        frame[1] = 45;
+        assert!(matches!(own.next(&frame), Framed::Bad(_)));
+        let huge = own.next(&[9, 255, 255, 255, 255]);
+        let (stated, bytes) = (u32::MAX, u64::from(u32::MAX));
+        let (least, most) = (5, 300);
+        assert_eq!(
+            huge,
+            Framed::Bad(BadFrame::Length {
+                stated,
+                bytes,
+                least,
+                most
+            })
+        );
+    }
+
+    #[test]
+    fn a_framing_that_cannot_work_is_refused() {
+        let refused = |framing: Framing| framing.check().unwrap_err().to_string();
+        let length_bytes = 5;
+        let text = refused(Framing {
+            length_bytes,
+            ..TMP
+        });
+        assert_eq!(
+            text,
+            "the length of a frame has 5 bytes, but must have 1 to 4"
+        );
+        let text = refused(Framing { least: 2, ..TMP });
+        assert_eq!(
+            text,
+            "the shortest frame has 2 bytes, but its length and checksum end at byte 3"
+        );
+        let text = refused(Framing { most: 18, ..TMP });
+        assert_eq!(
+            text,
+            "the longest frame has 18 bytes, fewer than the shortest, which has 19"
+        );
+    }
+
+    fn framing() -> impl Strategy<Value = Framing> {
+        let sizes = (0..6_usize, 0..6_usize, 0..9_usize, 0..12_usize, 0..40_usize);
+        (sizes, any::<bool>(), any::<bool>()).prop_map(|(sizes, big_endian, sums)| Framing {
+            length_at: sizes.0,
+            length_bytes: sizes.1,
+            big_endian,
+            adds: sizes.2,
+            least: sizes.3,
+            most: sizes.4,
+            check: match sums {
+                true => FrameCheck::SumOfBytes,
+                false => FrameCheck::None,
+            },
+        })
+    }
+
+    proptest! {
+        /// Whatever the framing says, sound or not: no panic, and what is found is inside the bytes.
+        #[test]
+        fn nothing_is_found_beyond_the_bytes(
+            framing in framing(),
+            bytes in prop::collection::vec(any::<u8>(), 0..64),
+        ) {
+            if let Framed::Whole(len) = framing.next(&bytes) {
+                prop_assert!(len > 0 && len <= bytes.len());
+                prop_assert!((framing.least..=framing.most).contains(&len));
+            }
+        }
+
+        /// A verdict of a first part stands when more arrives.
+        #[test]
+        fn what_is_said_of_a_part_is_said_of_the_whole(
+            framing in framing().prop_filter("sound", |it| it.check().is_ok()),
+            bytes in prop::collection::vec(any::<u8>(), 0..64),
+        ) {
+            let whole = framing.next(&bytes);
+            for end in 0..bytes.len() {
+                let part = framing.next(&bytes[..end]);
+                prop_assert!(part == Framed::More || part == whole);
+                prop_assert!(part != Framed::More || end < framing.most);
+            }
+        }
+
+        /// What is written as the framing says is read back, one after the other.
+        #[test]
+        fn frames_in_a_row_are_found(bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 16..80), 1..8)) {
+            let stream: Vec<u8> = bodies.iter().flat_map(|body| tmp(body)).collect();
+            let mut rest = &stream[..];
+            for body in &bodies {
+                prop_assert_eq!(TMP.next(rest), Framed::Whole(body.len() + 3));
+                rest = &rest[body.len() + 3..];
+            }
+            prop_assert!(rest.is_empty());
+        }
+    }
+}

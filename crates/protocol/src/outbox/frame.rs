@@ -1,0 +1,170 @@
+//! Frames of links: written as they are, without a header.
+
+use super::{BodyError, Content, Entry, MAX_MSG_TYPE, Number, Outbox, RESERVE, SLACK, State};
+use crate::{Hangup, SessionId};
+
+impl Entry {
+    /// Whether it is a frame of a link.
+    pub fn is_frame(&self) -> bool {
+        self.content == Content::Frame
+    }
+
+    /// Whether it ends the connection of a link; it has no bytes.
+    pub fn is_hangup(&self) -> bool {
+        self.content == Content::Hangup
+    }
+}
+
+impl Outbox {
+    /// Sends a frame over a [link](SessionId::of_link): a whole one, as its framing says, with its length and
+    /// check sum. Its number is the count of frames written to this connection. It is committed with what is
+    /// being handled, and leaves after that. One that is for a link without a connection, or that is not
+    /// what the link's framing says, is not sent, which an event counts.
+    ///
+    /// # Errors
+    ///
+    /// [`BodyError::Full`] when there is no room now, [`BodyError::NotALink`]; nothing is left in the outbox.
+    pub fn frame(&mut self, link: SessionId, frame: &[u8]) -> Result<(), BodyError> {
+        self.begin_frame(link, frame, Content::Frame)
+    }
+
+    /// Ends the connection of a [link](SessionId::of_link) behind what was written to it, as soon as that has
+    /// left or can leave no more. The reason is shown in an event.
+    ///
+    /// # Errors
+    ///
+    /// As [`Outbox::frame`].
+    pub fn hang_up(&mut self, link: SessionId, why: Hangup) -> Result<(), BodyError> {
+        self.begin_frame(link, &[], Content::Hangup)?;
+        self.hangups.push((link, why));
+        Ok(())
+    }
+
+    fn begin_frame(
+        &mut self,
+        session: SessionId,
+        bytes: &[u8],
+        content: Content,
+    ) -> Result<(), BodyError> {
+        let (start, end) = (self.at, self.at + bytes.len());
+        let failed = if session.link().is_none() {
+            Some(BodyError::NotALink)
+        } else if self.entries.len() >= self.messages || end > self.buffer.len() - RESERVE - SLACK {
+            Some(BodyError::Full)
+        } else {
+            None
+        };
+        if let Some(error) = failed {
+            self.failures += 1;
+            return Err(error);
+        }
+        self.buffer[start..end].copy_from_slice(bytes);
+        self.entries.push(Entry {
+            session,
+            number: Number::Next,
+            seq: 0,
+            state: State::Whole,
+            content,
+            msg_type: [0; MAX_MSG_TYPE],
+            msg_type_len: 0,
+            start,
+            end,
+        });
+        self.at = end;
+        Ok(())
+    }
+
+    /// A frame that is not sealed yet; empty for anything else.
+    #[must_use]
+    pub fn unsealed_frame(&self, index: usize) -> &[u8] {
+        match self.entries[index] {
+            entry if entry.state == State::Whole => &self.buffer[entry.start..entry.end],
+            _ => &[],
+        }
+    }
+
+    /// Gives a frame its number. As [`Outbox::seal`] otherwise.
+    ///
+    /// # Panics
+    ///
+    /// When it is sealed already.
+    pub fn seal_frame(&mut self, index: usize, seq: u64) {
+        self.discard_until(index);
+        let entry = &self.entries[index];
+        let (start, len) = (self.sealed_end, entry.end - entry.start);
+        if start != entry.start {
+            self.buffer.copy_within(entry.start..entry.end, start);
+        }
+        self.set_sealed(index, start, start + len, seq);
+    }
+
+    /// Why the application ends the connection of a link, if it does; once.
+    pub fn take_hangup(&mut self, link: SessionId) -> Option<Hangup> {
+        let mut found = None;
+        self.hangups.retain(|(session, why)| {
+            let is_its = *session == link;
+            if is_its {
+                found = found.or(Some(*why));
+            }
+            !is_its
+        });
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{HeaderTemplate, RepeatError};
+
+    const LINK: SessionId = SessionId::of_link(3);
+
+    #[test]
+    fn frames_stand_between_messages_as_they_are() {
+        let header = HeaderTemplate::new(b"FIX.4.4", b"A", b"B", &[]);
+        let mut outbox = Outbox::new(4096, 8, header.room()).with_gather();
+        outbox.frame(LINK, b"\0\x01one").unwrap();
+        outbox.begin(SessionId(0), b"8").field(37, b"X");
+        outbox.hang_up(LINK, Hangup("enough")).unwrap();
+        outbox.note(b"kept").unwrap();
+        outbox.frame(LINK, b"two").unwrap();
+        assert_eq!(outbox.unsealed_frame(0), b"\0\x01one");
+        assert_eq!(outbox.unsealed_frame(1), b"", "it is no frame");
+        outbox.seal_frame(0, 1);
+        outbox.seal(1, &header, 9, b"20260821-13:30:00");
+        assert!(outbox.entries()[2].is_hangup());
+        assert_eq!(outbox.take_hangup(SessionId::of_link(4)), None);
+        assert_eq!(outbox.take_hangup(LINK), Some(Hangup("enough")));
+        assert_eq!(outbox.take_hangup(LINK), None);
+        outbox.discard(2);
+        outbox.seal_note(3, 1, crate::Timestamp(0));
+        outbox.seal_frame(4, 2);
+        assert!(outbox.sealed(1).starts_with(b"8=FIX.4.4\x01"));
+        assert_eq!(outbox.sealed(4), b"two");
+        outbox.gather();
+        let entries = outbox.entries();
+        let frames = entries.iter().position(|entry| entry.is_frame()).unwrap();
+        assert_eq!(outbox.bytes(frames..frames + 2), b"\0\x01onetwo");
+        outbox.clear();
+        assert!(outbox.is_empty());
+    }
+
+    #[test]
+    fn a_frame_that_does_not_fit_leaves_nothing() {
+        let mut outbox = Outbox::new(64, 2, 16);
+        assert_eq!(outbox.frame(LINK, &[0; 65]), Err(BodyError::Full));
+        assert_eq!(outbox.frame(SessionId(0), b"x"), Err(BodyError::NotALink));
+        assert_eq!(
+            outbox.frame(SessionId(u32::MAX), b"x"),
+            Err(BodyError::NotALink)
+        );
+        assert_eq!(outbox.frame(LINK, &[0; 64]), Ok(()));
+        assert_eq!(outbox.hang_up(LINK, Hangup("")), Ok(()));
+        assert_eq!(outbox.frame(LINK, b""), Err(BodyError::Full));
+        assert_eq!((outbox.entries().len(), outbox.failures()), (2, 4));
+        assert_eq!(
+            outbox.send_again(LINK, b"8="),
+            Err(RepeatError::NotAMessage)
+        );
+    }
+}
