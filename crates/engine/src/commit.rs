@@ -9,6 +9,7 @@ use fixwire_protocol::{Application, Message, Mono, Nanos, Now, Number, Outbox, t
 use crate::canary::{self, Fault};
 use crate::consult::{guarded, receive_logon};
 use crate::event::{Ending, Event, Events};
+use crate::frame_link::FrameLink;
 use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, Kind};
 use crate::journal::{Position, Stored, Wrote};
 use crate::line::Line;
@@ -24,6 +25,9 @@ pub(crate) const INBOUND: usize = usize::MAX;
 /// The sessions with all that makes their messages leave.
 pub(crate) struct Core<D: Disk> {
     pub(crate) lines: Vec<Line>,
+    /// Links, which carry frames. Where sessions and links stand in one list, they are told apart by their
+    /// ids.
+    pub(crate) links: Vec<FrameLink>,
     pub(crate) journal: Journal<D>,
     pub(crate) outbox: Outbox,
     /// From so many bytes or messages on the outbox is written before more is taken.
@@ -70,7 +74,7 @@ pub(crate) struct Sealed {
     /// One of them is to be stored.
     pub(crate) stored: bool,
     /// Events are raised for some of them.
-    reported: bool,
+    pub(crate) reported: bool,
 }
 
 impl<D: Disk> Core<D> {
@@ -242,7 +246,8 @@ impl<D: Disk> Core<D> {
             let outbox = &mut self.outbox;
             let entry = outbox.entries()[index];
             let to = entry.session.0 as usize;
-            let is_withheld = self.lines[cause].withholds(entry.msg_type());
+            let about = self.lines.get(cause);
+            let is_withheld = about.is_some_and(|line| line.withholds(entry.msg_type()));
             match self.lines.get_mut(to) {
                 Some(_) if is_withheld => {
                     outbox.discard(index);
@@ -271,14 +276,7 @@ impl<D: Disk> Core<D> {
                         self.redactor.copy(index, outbox.sealed(index), true);
                     }
                 }
-                None if entry.is_note() => {
-                    self.notes.seal(now, &mut self.journal, outbox, index)?;
-                    stored = true;
-                }
-                None => {
-                    outbox.discard(index);
-                    self.astray += 1;
-                }
+                None => stored |= self.seal_aside(now, index)?,
             }
         }
         Ok(Sealed {
@@ -286,6 +284,17 @@ impl<D: Disk> Core<D> {
             stored,
             reported,
         })
+    }
+
+    /// Numbers what is for no session: a note, or a frame of a link. Answers whether it is to be stored.
+    #[inline(never)]
+    fn seal_aside(&mut self, now: Now, index: usize) -> Result<bool, JournalError> {
+        if !self.outbox.entries()[index].is_note() {
+            return Ok(self.seal_frame(index));
+        }
+        self.notes
+            .seal(now, &mut self.journal, &mut self.outbox, index)?;
+        Ok(true)
     }
 
     /// Numbers a message of the session itself, which the application may change first.
@@ -335,6 +344,7 @@ impl<D: Disk> Core<D> {
     ) -> Result<(), JournalError> {
         let Self {
             lines,
+            links,
             journal,
             outbox,
             redactor,
@@ -390,22 +400,10 @@ impl<D: Disk> Core<D> {
         if canary::is(Fault::EffectWithoutCause) && stored && next_in.is_multiple_of(5) {
             (cause.inbound, cause.next_in) = (None, known.next_in);
         }
-        let (outbox, lines, kept, notes) = (&*outbox, &*lines, &*redactor, &*notes);
-        let effects = new.clone().filter_map(|index| {
-            let entry = &outbox.entries()[index];
-            let numbered = entry.number == Number::Next && !entry.is_discarded();
-            if !numbered {
-                return None;
-            }
-            let Some(line) = lines.get(entry.session.0 as usize) else {
-                return notes.effect(outbox, index);
-            };
-            Some(Effect {
-                session: line.journal,
-                seq: entry.seq,
-                bytes: kept.kept(index, outbox.sealed(index)),
-            })
-        });
+        let (outbox, lines, links, kept, notes) = (&*outbox, &*lines, &*links, &*redactor, &*notes);
+        let effects = new
+            .clone()
+            .filter_map(|index| effect(index, outbox, lines, links, kept, notes));
         if !(canary::is(Fault::SkipCommit) && next_in.is_multiple_of(5)) {
             journal.append(now.wall, cause, effects)?;
         }
@@ -437,6 +435,21 @@ impl<D: Disk> Core<D> {
         let mut sessions = new.iter().map(|entry| entry.session.0 as usize);
         match sessions.find(|at| *at < self.lines.len()) {
             Some(session) => self.commit(now, session, Kind::Sent, None, app),
+            None => self.commit_sent_aside(now, app),
+        }
+    }
+
+    /// The same where nothing is for a session: the record is about the first link, or the notes.
+    #[cold]
+    fn commit_sent_aside(
+        &mut self,
+        now: Now,
+        app: &mut impl Application,
+    ) -> Result<(), JournalError> {
+        let new = &self.outbox.entries()[self.outbox.unsealed()];
+        let mut links = new.iter().filter_map(|entry| entry.session.link());
+        match links.find(|at| *at < self.links.len()) {
+            Some(link) => self.commit_link(now, link, Kind::Sent, None, app),
             None => {
                 let Self {
                     journal, outbox, ..
@@ -446,6 +459,51 @@ impl<D: Disk> Core<D> {
             }
         }
     }
+}
+
+/// What was numbered, for the journal.
+#[inline(always)]
+pub(crate) fn effect<'a>(
+    index: usize,
+    outbox: &'a Outbox,
+    lines: &[Line],
+    links: &[FrameLink],
+    kept: &'a Redactor,
+    notes: &Notes,
+) -> Option<Effect<'a>> {
+    let entry = &outbox.entries()[index];
+    let numbered = entry.number == Number::Next && !entry.is_discarded();
+    if !numbered {
+        return None;
+    }
+    let Some(line) = lines.get(entry.session.0 as usize) else {
+        return effect_aside(index, outbox, links, notes);
+    };
+    Some(Effect {
+        session: line.journal,
+        seq: entry.seq,
+        bytes: kept.kept(index, outbox.sealed(index)),
+    })
+}
+
+/// The same of what is for no session: a note, or a frame of a link.
+#[cold]
+#[inline(never)]
+fn effect_aside<'a>(
+    index: usize,
+    outbox: &'a Outbox,
+    links: &[FrameLink],
+    notes: &Notes,
+) -> Option<Effect<'a>> {
+    let entry = &outbox.entries()[index];
+    let Some(link) = entry.session.link() else {
+        return notes.effect(outbox, index);
+    };
+    Some(Effect {
+        session: links.get(link)?.journal,
+        seq: entry.seq,
+        bytes: outbox.sealed(index),
+    })
 }
 
 #[cold]

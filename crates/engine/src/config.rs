@@ -4,6 +4,7 @@
 //! first thing that cannot work.
 
 mod error;
+mod link;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -27,6 +28,7 @@ pub use fixwire_net::Wait;
 use fixwire_net::network::Network;
 
 pub use error::ConfigError;
+pub use link::LinkConfig;
 
 /// Longest CompID, SubID or LocationID, bytes.
 pub(crate) const LONGEST_ID: usize = 128;
@@ -75,6 +77,9 @@ pub struct EngineConfig {
     /// What acceptor sessions are made of when a Logon is for none of `sessions`. The first one that
     /// fits is taken.
     pub templates: Vec<Template>,
+    /// Links, which carry frames instead of FIX. The id of each is
+    /// [`SessionId::of_link`](fixwire_protocol::SessionId::of_link) of its place here.
+    pub links: Vec<LinkConfig>,
 }
 
 /// A missing file in whose place a built-in dictionary is used.
@@ -106,6 +111,7 @@ impl Default for EngineConfig {
             missing_dictionaries: Vec::new(),
             sessions: Vec::new(),
             templates: Vec::new(),
+            links: Vec::new(),
         }
     }
 }
@@ -127,9 +133,10 @@ impl EngineConfig {
                 });
             }
         }
-        if self.sessions.is_empty() && self.templates.is_empty() {
+        if self.sessions.is_empty() && self.templates.is_empty() && self.links.is_empty() {
             return Err(ConfigError::NoSession);
         }
+        self.check_links()?;
         for template in &self.templates {
             template.session.check()?;
             if !matches!(template.session.connection, Connection::Acceptor { .. }) {
@@ -155,6 +162,31 @@ impl EngineConfig {
             session.check()?;
             for other in &self.sessions[..index] {
                 session.check_beside(other)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_links(&self) -> Result<(), ConfigError> {
+        let listens = |connection: &Connection| match connection {
+            Connection::Acceptor { listen } if listen.port() != 0 => Some(*listen),
+            _ => None,
+        };
+        let templates = self.templates.iter().map(|template| &template.session);
+        let sessions = self.sessions.iter().chain(templates);
+        let others = sessions.map(|session| (&session.name, &session.connection));
+        for (index, link) in self.links.iter().enumerate() {
+            link.check(self.max_message)?;
+            let links = self.links[..index].iter();
+            let links = links.map(|other| (&other.name, &other.connection));
+            for (name, connection) in links.chain(others.clone()) {
+                if *name == link.name {
+                    return Err(ConfigError::NameTwice(name.clone()));
+                }
+                let listen = listens(&link.connection);
+                if listen.is_some() && listen == listens(connection) {
+                    return Err(ConfigError::LinkPort(link.name.clone(), name.clone()));
+                }
             }
         }
         Ok(())

@@ -48,6 +48,25 @@ pub struct SessionStatus<'a> {
     pub counters: Counters,
 }
 
+/// A link, which carries frames, as it stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct LinkStatus<'a> {
+    /// The link.
+    pub id: SessionId,
+    /// Its name.
+    pub name: &'a str,
+    /// It is connected.
+    pub connected: bool,
+    /// Frames of this connection, or of the last one, that the application was given.
+    pub frames_in: u64,
+    /// Frames that were written to it.
+    pub frames_out: u64,
+    /// Bytes of whole frames that wait in the journal for a slow peer, or for the pace.
+    pub waiting_bytes: u64,
+    /// Connections since the engine started.
+    pub connections: u64,
+}
+
 /// How far a session is from being logged on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[non_exhaustive]

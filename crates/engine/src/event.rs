@@ -247,6 +247,15 @@ pub enum Event {
         /// BeginString, CompIDs, SubIDs and LocationIDs of its Logon, if there was one.
         logon: PeerText,
     },
+    /// A link takes one connection at a time, and another one was closed.
+    LinkRefused {
+        /// The link.
+        session: SessionId,
+        /// The address it came from.
+        from: SocketAddr,
+        /// Why.
+        why: Refusal,
+    },
     /// The system gives no further connection.
     CannotAccept {
         /// What the system said.
@@ -290,7 +299,8 @@ pub enum Event {
     },
     /// The application or a command wrote messages that could not be sent: too long for the outbox, for a
     /// session that does not exist, that its schedule has closed, or whose sequence numbers restart at the
-    /// start of the engine; or a UserRequest(BE) for a session that is not logged on.
+    /// start of the engine; a UserRequest(BE) for a session that is not logged on; or a frame that is not what
+    /// the framing of its link says, or that is for a link without a connection.
     NotSent {
         /// How many.
         messages: u64,
@@ -395,6 +405,7 @@ impl Event {
             | Self::NotReset { session }
             | Self::SessionAdded { session, .. }
             | Self::SessionRemoved { session }
+            | Self::LinkRefused { session, .. }
             | Self::NotLogged { session, .. }
             | Self::SlowReader { session, .. } => Some(*session),
             Self::Suppressed { session, .. } | Self::Operated { session, .. } => *session,
@@ -431,7 +442,7 @@ impl Event {
             Self::SessionOpened { .. } => "open",
             Self::SessionClosed { .. } => "closed",
             Self::NumbersRestarted { .. } | Self::NumbersReset { .. } => "sequence numbers reset",
-            Self::Refused { why, .. } => why.kind(),
+            Self::Refused { why, .. } | Self::LinkRefused { why, .. } => why.kind(),
             Self::CannotAccept { .. } => "cannot accept connections",
             Self::SessionAdded { .. } => "session added",
             Self::SessionRemoved { .. } => "session removed",

@@ -6,6 +6,7 @@ use fixwire_protocol::{Application, Mono, Now};
 
 use crate::commit::Core;
 use crate::event::Ending;
+use crate::frames::link_of;
 use crate::host::Host;
 use crate::journal::{Disk, JournalError};
 use crate::line::flow::Pacer;
@@ -86,7 +87,7 @@ impl<D: Disk> Core<D> {
     #[inline]
     fn send(&mut self, host: &mut impl Host, session: usize, run: Range<usize>) {
         let Some(line) = self.lines.get_mut(session) else {
-            return;
+            return self.send_frames(host, session, run);
         };
         let gate = match line.ends_before(self.flushes) {
             true => Gate::Open,
@@ -143,6 +144,9 @@ impl<D: Disk> Core<D> {
 
     /// Something can be done now for a session that has messages waiting.
     pub(crate) fn can_pump(&self, session: usize) -> bool {
+        if let Some(link) = link_of(session) {
+            return self.can_pump_link(link);
+        }
         let line = &self.lines[session];
         let is_leaving = line.leaving().is_some();
         let resends = !is_leaving && line.session.replay_due().is_some();
@@ -160,6 +164,9 @@ impl<D: Disk> Core<D> {
         app: &mut impl Application,
         session: usize,
     ) -> Result<bool, JournalError> {
+        if let Some(link) = link_of(session) {
+            return Ok(self.pump_link(host, link));
+        }
         let line = &mut self.lines[session];
         let Some(conn) = line.conn() else {
             return Ok(false);

@@ -29,6 +29,8 @@ mod engine;
 mod error;
 pub mod event;
 mod flush;
+mod frame_link;
+mod frames;
 mod handle;
 pub mod host;
 mod input;
@@ -54,10 +56,10 @@ pub use fixwire_sys::regular;
 
 pub use bucket::Rate;
 pub use config::{
-    Access, ConfigError, Connection, Durability, EngineConfig, Excess, Flow, Limits, LogonLimits,
-    MissingDictionary, SessionConfig, Template, Throttle, Wait,
+    Access, ConfigError, Connection, Durability, EngineConfig, Excess, Flow, Limits, LinkConfig,
+    LogonLimits, MissingDictionary, SessionConfig, Template, Throttle, Wait,
 };
-pub use counters::{Counters, SessionReport, SessionState, SessionStatus};
+pub use counters::{Counters, LinkStatus, SessionReport, SessionState, SessionStatus};
 pub use engine::Engine;
 pub use error::{AddError, EngineError};
 pub use event::Event;

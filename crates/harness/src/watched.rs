@@ -6,8 +6,8 @@ use std::rc::Rc;
 use fixwire_engine::journal::sim::SimDisk;
 use fixwire_engine::protocol::session::Config;
 use fixwire_engine::protocol::{
-    AdminOut, Application, Ledger, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal,
-    SessionId, Timestamp,
+    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, Outbox, Parting, PeerLogout,
+    Refusal, SessionId, Timestamp,
 };
 
 /// Shows the state of an application that has to survive.
@@ -96,6 +96,26 @@ impl<A: Application> Application for Watched<A> {
         let answer = self.app.on_message(now, from, message, outbox);
         self.note_state();
         answer
+    }
+
+    fn on_frame(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        frame: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<(), Hangup> {
+        if self.disk.has_stopped() {
+            return Ok(());
+        }
+        self.note_first();
+        let answer = self.app.on_frame(now, from, frame, outbox);
+        self.note_state();
+        answer
+    }
+
+    fn on_link(&mut self, now: Now, session: SessionId, link: Link, outbox: &mut Outbox) {
+        self.with(|app| app.on_link(now, session, link, outbox));
     }
 
     fn on_poss_dup(&mut self, now: Now, from: SessionId, it: &Message<'_>, outbox: &mut Outbox) {

@@ -97,6 +97,7 @@ impl Settings {
             missing_dictionaries: shelf.missing(),
             sessions,
             templates,
+            links: Vec::new(),
         };
         logs::check(self, first, &config)?;
         if let (Some(_), None) = (first.text(Id::ControlGroup), first.text(Id::ControlPath)) {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use fixwire_protocol::FramingError;
+
 use super::LONGEST_ID;
 use crate::log::LogError;
 
@@ -34,6 +36,16 @@ pub enum ConfigError {
     /// A CompID, SubID or LocationID of this session is too long or has other characters than printable
     /// ASCII.
     Id(String),
+    /// A link has no name, or one that the journal keeps for itself.
+    LinkName(String),
+    /// The frames of this link cannot be as it is configured.
+    Framing(String, FramingError),
+    /// The longest frame of this link is longer than the longest message: both in bytes.
+    FrameTooLong(String, usize, usize),
+    /// This link accepts connections with TLS or from load balancers, which only FIX sessions can.
+    LinkTransport(String),
+    /// This link listens where this other link or session does.
+    LinkPort(String, String),
     /// A panic of the application is to be answered in this session, and the application says that it
     /// does not survive one.
     Panics(String),
@@ -98,6 +110,24 @@ impl fmt::Display for ConfigError {
                 "session {} has a CompID, SubID or LocationID that is longer than {LONGEST_ID} bytes or not \
                  printable ASCII",
                 name.escape_debug()
+            ),
+            Self::LinkName(name) => write!(
+                f,
+                "a link cannot be named `{}`: use for example TMP:OWN->PEER",
+                name.escape_debug()
+            ),
+            Self::Framing(name, error) => write!(f, "link {name}: {error}"),
+            Self::FrameTooLong(name, most, limit) => write!(
+                f,
+                "link {name} has frames of up to {most} bytes, more than max_message, which is {limit}"
+            ),
+            Self::LinkTransport(name) => write!(
+                f,
+                "link {name} accepts connections, and cannot do so with TLS or behind load balancers"
+            ),
+            Self::LinkPort(name, other) => write!(
+                f,
+                "link {name} listens at the address of {other}: a link needs one of its own"
             ),
             Self::OutOfRange {
                 what,

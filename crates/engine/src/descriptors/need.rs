@@ -33,11 +33,16 @@ impl Need {
                 Connection::Initiator { .. } => None,
             })
             .collect();
+        let links = config.links.iter().map(|link| match link.connection {
+            Connection::Acceptor { .. } => 2,
+            Connection::Initiator { .. } => 1,
+        });
+        let links: u64 = links.sum();
         let listeners = listeners.len() as u64;
         let pending = config.limits.pending as u64;
         Self {
             // The engine itself has logs too.
-            configured: OWN + listeners + pending + sessions * (1 + logs) + logs,
+            configured: OWN + listeners + links + pending + sessions * (1 + logs) + logs,
             each_dynamic: 1 + logs,
             dynamic: match config.templates.is_empty() {
                 true => 0,

@@ -1,5 +1,6 @@
 //! The engine: what it is made of, how it starts, runs and stops.
 
+mod links;
 pub(crate) mod sessions;
 
 use std::fmt;
@@ -7,18 +8,19 @@ use std::hash::{Hash, Hasher};
 use std::net::SocketAddr;
 
 use fixwire_protocol::outbox::NOTE_ROOM;
-use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox};
+use fixwire_protocol::{Application, Decoder, Mono, Nanos, Now, Outbox, SessionId};
 
 use crate::command::Commands;
 use crate::commit::Core;
 use crate::config::{
     ConfigError, Durability, EngineConfig, MissingDictionary, SessionConfig, Template, Wait,
 };
-use crate::counters::SessionStatus;
+use crate::counters::{LinkStatus, SessionStatus};
 use crate::descriptors::{self, Need, Shortage};
 use crate::error::EngineError;
 use crate::event::{Event, Events};
 use crate::flush::FLUSH_BYTES;
+use crate::frame_link::FrameLink;
 use crate::handle::Handle;
 use crate::host::sim::SimHost;
 use crate::host::{ConnId, Host, Os, Ready};
@@ -54,6 +56,8 @@ pub struct Engine<A, H: Host = Os, D: Disk = OsDisk> {
     pub(crate) core: Core<D>,
     /// The receive buffer of each session.
     pub(crate) inputs: Vec<Input>,
+    /// That of each link.
+    pub(crate) link_inputs: Vec<Input>,
     pub(crate) decoder: Decoder,
     /// A message that was kept while a gap was open.
     pub(crate) held: Vec<u8>,
@@ -107,6 +111,10 @@ pub(crate) enum Owner {
     /// It is being made for this session.
     Dialling(usize),
     Session(usize),
+    /// It is being made for this link.
+    LinkDialling(usize),
+    /// It carries frames of this link.
+    Link(usize),
 }
 
 /// How far the engine is with ending.
@@ -181,6 +189,14 @@ fn configured(config: &EngineConfig) -> impl Iterator<Item = &SessionConfig> {
     config.sessions.iter().chain(templates)
 }
 
+/// A decoder that knows the groups of all of them.
+fn decoder(config: &EngineConfig) -> Decoder {
+    let mut decoder = Decoder::with_capacity(config.max_fields);
+    let dictionaries = configured(config).filter_map(|it| it.session.dictionary.as_ref());
+    dictionaries.for_each(|dictionary| decoder.learn(dictionary));
+    decoder
+}
+
 /// Listens for all of them.
 fn open_lobby(config: &EngineConfig, host: &mut impl Host) -> Result<Lobby, EngineError> {
     let mut lobby = Lobby::new(&config.limits, host.wake_up());
@@ -226,25 +242,23 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         for session in configured(&config) {
             check_panics(&app, session).map_err(EngineError::Config)?;
         }
-        let now = host.now();
-        let outbox_bytes = config.outbox_bytes();
+        let (now, outbox_bytes) = (host.now(), config.outbox_bytes());
         // First what may be in use elsewhere, then what writes.
         let mut lobby = open_lobby(&config, &mut host)?;
+        let doors = links::open(&config, &mut host)?;
         let mut disk = disk(&config)?;
         disk.wake_with(host.wake_up());
         let (mut journal, Recovered { torn: cut, .. }) = Journal::open(disk, sizes(&config))?;
         let (notes, troubles) = Notes::recover(&mut journal, &mut app)
             .map_err(|error| EngineError::after(cut.as_ref(), error.into()))?;
-        let mut lines = Vec::with_capacity(config.sessions.len());
         let rest_room = outbox_bytes + config.max_message;
         let trail = config.limits.log_only_bytes_per_hour;
-        let dictionaries = configured(&config).filter_map(|it| it.session.dictionary.as_ref());
-        let mut decoder = Decoder::with_capacity(config.max_fields);
-        dictionaries.for_each(|dictionary| decoder.learn(dictionary));
-        for (index, session) in config.sessions.into_iter().enumerate() {
-            let line = sessions::restore(&mut journal, now, index, session, rest_room, trail);
-            lines.push(line.map_err(|error| EngineError::after(cut.as_ref(), error.into()))?);
-        }
+        let decoder = decoder(&config);
+        let after_cut = |error: JournalError| EngineError::after(cut.as_ref(), error.into());
+        let lines = sessions::restore_all(&mut journal, now, config.sessions, rest_room, trail)
+            .map_err(after_cut)?;
+        let links =
+            links::restore(&mut journal, now, config.links, doors, rest_room).map_err(after_cut)?;
         sessions::recall_peers(&journal, &lines, &mut lobby);
         let input = |_: &Line| Input::new(config.read_buffer);
         let header_rooms = lines.iter().map(|line| line.session.header_room());
@@ -266,6 +280,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             host,
             app,
             inputs: lines.iter().map(input).collect(),
+            link_inputs: links::inputs(&links, config.read_buffer),
             core: Core {
                 outbox: Outbox::new(outbox_bytes, config.limits.outbox_messages, header_room)
                     .with_gather(),
@@ -282,6 +297,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 failed: Vec::with_capacity(lines.len()),
                 timers: Timers::new(lines.len()),
                 lines,
+                links,
                 journal,
                 clock: now.mono,
                 events: Events::new(config.limits.events_per_second),
@@ -340,6 +356,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         for at in self.lobby.addresses() {
             self.core.raise(now, &Event::Listening { at });
         }
+        let doors = self.core.links.iter().filter_map(|it| it.door.as_ref());
+        for at in doors.map(|door| door.at).collect::<Vec<_>>() {
+            self.core.raise(now, &Event::Listening { at });
+        }
         if let Some(shortage) = self.shortage {
             self.core.raise(now, &Event::FewDescriptors(shortage));
         }
@@ -369,6 +389,17 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.core.lines.iter().map(Line::status)
     }
 
+    /// The links, in the order of the configuration.
+    pub fn links(&self) -> impl Iterator<Item = LinkStatus<'_>> {
+        self.core.links.iter().map(FrameLink::status)
+    }
+
+    /// Where a link takes its connections, with the port that was chosen for port 0; `None` for an initiator.
+    pub fn link_address(&self, link: SessionId) -> Option<SocketAddr> {
+        let link = self.core.links.get(link.link()?)?;
+        link.door.as_ref().map(|door| door.at)
+    }
+
     /// A number that changes whenever something of a session or the journal does: what an attempt to log
     /// on that failed must leave as it was.
     pub fn state_hash(&self) -> u64 {
@@ -379,6 +410,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             let connections = line.counters.connections;
             let link = (line.conn(), line.was_logged_on());
             (link, line.presence, connections).hash(&mut hasher);
+        }
+        for link in &self.core.links {
+            let status = link.status();
+            (status.connections, status.connected, status.frames_in).hash(&mut hasher);
         }
         hasher.finish()
     }

@@ -99,6 +99,20 @@ pub(crate) fn restore<D: Disk>(
     Ok(line)
 }
 
+/// All sessions of a configuration, as the journal left them.
+pub(crate) fn restore_all<D: Disk>(
+    journal: &mut Journal<D>,
+    now: Now,
+    configs: Vec<SessionConfig>,
+    room: usize,
+    trail: u32,
+) -> Result<Vec<Line>, JournalError> {
+    let lines = configs.into_iter().enumerate();
+    lines
+        .map(|(index, config)| restore(journal, now, index, config, room, trail))
+        .collect()
+}
+
 /// Tells the lobby from where the peers logged on when the engine ran before: of sessions that are there,
 /// and of those that a template makes when they log on.
 pub(crate) fn recall_peers<D: Disk>(journal: &Journal<D>, lines: &[Line], lobby: &mut Lobby) {

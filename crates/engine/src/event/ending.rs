@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 
+use fixwire_protocol::BadFrame;
 use fixwire_protocol::session::Reason;
 
 use super::SystemError;
@@ -30,6 +31,15 @@ pub enum Ending {
     Throttled,
     /// A message that waits for the peer is no longer stored.
     NotStored(u64),
+    /// What arrived on a link is no frame.
+    BadFrame {
+        /// Where it begins: bytes that the peer had sent over this connection before it.
+        at: u64,
+        /// What is wrong.
+        why: BadFrame,
+    },
+    /// The application ended the connection of a link, for this reason.
+    Application(&'static str),
     /// An operator wanted it.
     Operator,
     /// The engine stops.
@@ -69,6 +79,8 @@ impl fmt::Display for Ending {
             ),
             Self::Throttled => f.write_str("the peer sent more than its InboundRate allows"),
             Self::NotStored(seq) => write!(f, "the journal no longer has message {seq}, which waits for the peer"),
+            Self::BadFrame { at, why } => write!(f, "bad frame at byte {at} of the connection: {why}"),
+            Self::Application(why) => write!(f, "closed by the application: {why}"),
             Self::Operator => f.write_str("closed by an operator"),
             Self::Stopping => f.write_str("the engine stops"),
         }

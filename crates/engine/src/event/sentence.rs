@@ -64,6 +64,9 @@ impl fmt::Display for Event {
                 f.write_str("sequence numbers reset to 1 by the session schedule")
             }
             Self::NumbersReset { .. } => f.write_str("sequence numbers reset to 1 by Logon"),
+            Self::LinkRefused { from, why, .. } => {
+                write!(f, "connection from {from} refused: {why}")
+            }
             Self::Refused { from, why, logon } if logon.is_empty() => {
                 write!(f, "connection from {from} refused: {why}")
             }
@@ -172,8 +175,8 @@ fn write_dropped(event: &Event, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match event {
         Event::NotSent { messages } => write!(
             f,
-            "{} dropped: too long, a UserRequest before logon, or for a session that is unknown, closed by \
-             schedule or restarts its sequence numbers",
+            "{} dropped: too long, a UserRequest before logon, a frame that is wrong or for a link without a \
+             connection, or for a session that is unknown, closed by schedule or restarts its sequence numbers",
             Counted(*messages, "message")
         ),
         Event::Voided { messages } => write!(

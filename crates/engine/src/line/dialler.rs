@@ -46,9 +46,14 @@ pub(crate) enum State {
 }
 
 impl Dialler {
-    /// That of an initiator.
+    /// That of an initiator session.
     pub(crate) fn of(config: &SessionConfig) -> Option<Self> {
-        match &config.connection {
+        Self::to(&config.connection, &config.transport)
+    }
+
+    /// That of an initiator.
+    pub(crate) fn to(connection: &Connection, transport: &Transport) -> Option<Self> {
+        match connection {
             Connection::Acceptor { .. } => None,
             Connection::Initiator {
                 hosts,
@@ -58,7 +63,7 @@ impl Dialler {
                 hosts.clone(),
                 reconnect.clone(),
                 *timeout,
-                config.transport.clone(),
+                transport.clone(),
             )),
         }
     }

@@ -163,6 +163,13 @@ impl Output {
         self.behind.map_or(0, |behind| behind.bytes)
     }
 
+    /// Bytes that a write did not take, and the number of the first message that waits in the journal behind
+    /// them.
+    pub(crate) fn unwritten(&self) -> (usize, Option<u64>) {
+        let next = self.behind.map(|behind| behind.next);
+        (self.rest.len() - self.at, next)
+    }
+
     /// Writes sealed messages of one session that stand side by side in the outbox.
     #[inline]
     pub(crate) fn send(

@@ -340,7 +340,9 @@ impl Worker {
             self.target.message(name, record.wall, incoming, kept);
             self.redactor.clear();
         };
-        if record.kind.is_inbound() {
+        // Frames of links have no line: they are not text.
+        let is_fix = |bytes: &[u8]| bytes.starts_with(b"8=");
+        if record.kind.is_inbound() && is_fix(record.body) {
             log(name(id), true, record.body);
         }
         let mut gone = None;
@@ -356,7 +358,7 @@ impl Worker {
         resent.map_err(|error| LogError(error.to_string()))?;
         for effect in record.effects {
             let name = name(effect.session.0 as usize);
-            if is_session(name) {
+            if is_session(name) && is_fix(effect.bytes) {
                 log(name, false, effect.bytes);
             }
         }

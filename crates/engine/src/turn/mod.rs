@@ -11,6 +11,7 @@
 mod commands;
 mod connection;
 mod dialling;
+mod frames;
 mod guests;
 mod hours;
 mod operate;
@@ -22,6 +23,7 @@ use fixwire_protocol::{Application, Mono, Nanos, Now, SessionId};
 use crate::engine::{Engine, Owner, Stopping};
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
+use crate::frames::link_of;
 use crate::host::{ConnId, Host, Ready};
 use crate::journal::Disk;
 
@@ -132,24 +134,44 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
 
     #[inline]
     fn serve(&mut self, now: Now, ready: Ready) -> Result<usize, EngineError> {
+        if let Ready::Read(conn) = ready
+            && let Owner::Session(session) = self.owner(conn)
+        {
+            return self.read(now, session, conn);
+        }
+        self.serve_other(now, ready)
+    }
+
+    /// The same of anything but bytes for a session.
+    #[inline(never)]
+    fn serve_other(&mut self, now: Now, ready: Ready) -> Result<usize, EngineError> {
         match ready {
             Ready::Read(conn) => match self.owner(conn) {
                 Owner::Session(session) => return self.read(now, session, conn),
+                Owner::Link(link) => return self.read_frames(now, link, conn),
                 Owner::Guest(slot) => self.read_guest(now, slot)?,
-                Owner::Dialling(_) | Owner::Nobody => return Ok(0),
+                Owner::Dialling(_) | Owner::LinkDialling(_) | Owner::Nobody => return Ok(0),
             },
-            Ready::Write(conn) => {
-                if let Owner::Session(session) = self.owner(conn) {
+            Ready::Write(conn) => match self.owner(conn) {
+                Owner::Session(session) => {
                     self.core.lines[session].output.unblock();
                     self.core.set_busy(session);
                 }
-            }
-            Ready::Accept(listener) => self.accept(now, listener),
-            Ready::Dialled(conn) => {
-                if let Owner::Dialling(session) = self.owner(conn) {
-                    self.dialled(now, session, conn)?;
+                Owner::Link(link) => {
+                    self.core.links[link].output.unblock();
+                    self.core.set_link_busy(link);
                 }
-            }
+                _ => {}
+            },
+            Ready::Accept(listener) => match self.accept_link(now, listener) {
+                Some(done) => done?,
+                None => self.accept(now, listener),
+            },
+            Ready::Dialled(conn) => match self.owner(conn) {
+                Owner::Dialling(session) => self.dialled(now, session, conn)?,
+                Owner::LinkDialling(link) => self.link_dialled(now, link, conn)?,
+                _ => {}
+            },
         }
         Ok(1)
     }
@@ -169,8 +191,20 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     #[inline]
     pub(crate) fn release(&mut self, now: Now) -> Result<(), EngineError> {
         self.core.flush(&mut self.host)?;
+        if self.core.failed.is_empty() && self.core.slow.is_empty() {
+            return Ok(());
+        }
+        self.end_failed(now)
+    }
+
+    /// Closes the connections that have failed, and tells of peers that read slowly.
+    #[cold]
+    fn end_failed(&mut self, now: Now) -> Result<(), EngineError> {
         while let Some((session, ending)) = self.core.failed.pop() {
-            self.disconnect(now, session, ending)?;
+            match link_of(session) {
+                Some(link) => self.part_link(now, link, ending)?,
+                None => self.disconnect(now, session, ending)?,
+            }
         }
         while let Some((session, bytes)) = self.core.slow.pop() {
             let session = SessionId(session as u32);
@@ -200,7 +234,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             {
                 at += 1;
             } else {
-                self.core.lines[session].is_busy = false;
+                match link_of(session) {
+                    Some(link) => self.core.links[link].is_busy = false,
+                    None => self.core.lines[session].is_busy = false,
+                }
                 self.core.busy.swap_remove(at);
             }
         }
@@ -208,13 +245,20 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     }
 
     fn finish(&mut self, now: Now, deadline: Mono) -> Result<(), EngineError> {
-        let open = self.core.lines.iter().any(|line| line.link.is_some());
+        let sessions = self.core.lines.iter().any(|line| line.link.is_some());
+        // Frames that were written to a link may still leave.
+        let mut links = self.core.links.iter();
+        let open = sessions || links.any(|it| it.up.is_some() && it.output.has_backlog());
         if open && now.mono < deadline {
             return Ok(());
         }
         for session in 0..self.core.lines.len() {
             self.disconnect(now, session, Ending::Stopping)?;
         }
+        for link in 0..self.core.links.len() {
+            self.end_link(now, link, Ending::Stopping)?;
+        }
+        self.release(now)?;
         self.elapse_guests(now);
         if self.keeps {
             let core = &mut self.core;

@@ -14,7 +14,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     pub(super) fn elapse(&mut self, now: Now) -> Result<(), EngineError> {
         let mut due = std::mem::take(&mut self.due);
         if self.core.timers.take_due(now.mono, &mut due) {
-            self.elapse_rest(now);
+            self.elapse_rest(now)?;
         }
         for session in due.drain(..) {
             self.elapse_session(now, session)?;
@@ -23,19 +23,24 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(())
     }
 
-    /// What belongs to no session: connections that have not logged on, events that were held back, a stop.
-    fn elapse_rest(&mut self, now: Now) {
+    /// What belongs to no session: links, connections that have not logged on, events that were held back, a
+    /// stop.
+    fn elapse_rest(&mut self, now: Now) -> Result<(), EngineError> {
         if self.core.events.due().is_some_and(|due| due <= now.mono) {
             self.core.events.pass_counts(now);
         }
         self.elapse_guests(now);
+        let links = self.elapse_links(now)?;
         let stopped = match self.stopping {
             Stopping::Until(deadline) => Some(deadline),
             Stopping::No | Stopping::Done => None,
         };
         let due = [stopped, self.lobby.due(), self.core.events.due()];
         let due = due.into_iter().flatten().min();
-        self.core.timers.engine(due.unwrap_or(Mono::NEVER));
+        self.core
+            .timers
+            .engine(due.unwrap_or(Mono::NEVER).min(links));
+        Ok(())
     }
 
     /// What a session has to do by now: its schedule, its own timers, what waits for its peer, its connection.

@@ -19,6 +19,8 @@ mod control;
 mod effect_once;
 mod events;
 mod farewell;
+mod frames;
+mod frames_world;
 mod harness;
 mod host_os;
 mod journal_crashes;

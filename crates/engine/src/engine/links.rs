@@ -1,0 +1,54 @@
+//! Links, which carry frames, as the configuration and the journal have them.
+
+use fixwire_protocol::{Now, SessionId};
+
+use crate::config::{Connection, EngineConfig, LinkConfig};
+use crate::error::EngineError;
+use crate::frame_link::{Door, FrameLink};
+use crate::host::Host;
+use crate::input::Input;
+use crate::journal::{Counters, Disk, Journal, JournalError};
+
+/// Listens for those that accept connections.
+pub(super) fn open(
+    config: &EngineConfig,
+    host: &mut impl Host,
+) -> Result<Vec<Option<Door>>, EngineError> {
+    let mut open = |link: &LinkConfig| {
+        let Connection::Acceptor { listen: at } = link.connection else {
+            return Ok(None);
+        };
+        let opened = host.listen(at, &link.transport);
+        let (listener, at) = opened.map_err(|source| EngineError::Listen { at, source })?;
+        let retry = None;
+        Ok(Some(Door {
+            listener,
+            at,
+            retry,
+        }))
+    };
+    config.links.iter().map(&mut open).collect()
+}
+
+/// Links as the journal left them: without a connection.
+pub(super) fn restore<D: Disk>(
+    journal: &mut Journal<D>,
+    now: Now,
+    configs: Vec<LinkConfig>,
+    doors: Vec<Option<Door>>,
+    room: usize,
+) -> Result<Vec<FrameLink>, JournalError> {
+    let mut links = Vec::with_capacity(configs.len());
+    for (index, (config, door)) in configs.into_iter().zip(doors).enumerate() {
+        let id = journal.register(now.wall, &config.name)?;
+        let counters = journal.counters(id).unwrap_or(Counters::NEW);
+        let session = SessionId::of_link(index as u32);
+        links.push(FrameLink::new(session, config, (id, counters), door, room));
+    }
+    Ok(links)
+}
+
+/// The receive buffer of each.
+pub(super) fn inputs(links: &[FrameLink], size: usize) -> Vec<Input> {
+    links.iter().map(|_| Input::new(size)).collect()
+}

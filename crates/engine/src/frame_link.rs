@@ -1,0 +1,263 @@
+//! One link with all that belongs to it: its connection, and what waits for that.
+//!
+//! ```text
+//!             connected                   hang-up, socket has not taken all
+//!   (down) ---------------> Up, not closing ----------------------------> Up, leaving
+//!      ^                        | closed, failed, bad frame                   | taken, or too late
+//!      +------------------------+---------------------------------------------+
+//! ```
+//!
+//! Each connection is an epoch of the journal: its frames count from 1, and nothing of an earlier one is served.
+
+use std::net::SocketAddr;
+use std::ops::Range;
+
+use fixwire_protocol::{Framing, Mono, Nanos, Outbox, SessionId};
+
+use crate::config::LinkConfig;
+use crate::counters::LinkStatus;
+use crate::event::Ending;
+use crate::host::{ConnId, Host, ListenerId, SocketOptions};
+use crate::journal::{Counters, Disk, Journal, JournalId};
+use crate::line::dialler::Dialler;
+use crate::line::flow::Pacer;
+use crate::line::link::Leaving;
+use crate::line::output::{Gate, Output};
+
+/// How long the last frames of a connection that the application ends may wait for the socket.
+pub(crate) const FAREWELL: Nanos = Nanos::from_secs(2);
+
+/// One link.
+pub(crate) struct FrameLink {
+    pub(crate) id: SessionId,
+    pub(crate) name: String,
+    pub(crate) framing: Framing,
+    config: LinkConfig,
+    pub(crate) journal: JournalId,
+    /// Connections that it has had, as the journal counts them.
+    pub(crate) epoch: u32,
+    /// Frames of the connection, or of the last one, that came in.
+    pub(crate) frames_in: u64,
+    /// The number that its next frame gets.
+    pub(crate) next_out: u64,
+    pub(crate) up: Option<Up>,
+    pub(crate) dialler: Option<Dialler>,
+    pub(crate) door: Option<Door>,
+    pub(crate) output: Output,
+    pub(crate) pacer: Option<Pacer>,
+    /// Stands in [`Core::busy`](crate::commit::Core).
+    pub(crate) is_busy: bool,
+    /// When its pace or a stalled peer is due.
+    pub(crate) wake: Mono,
+    pub(crate) connections: u64,
+}
+
+/// The connection of a link.
+#[derive(Clone, Copy)]
+pub(crate) struct Up {
+    pub(crate) conn: ConnId,
+    /// Bytes that whole frames have taken of what came in.
+    pub(crate) bytes_in: u64,
+    /// The last frame that was given to the output: written, or waiting there.
+    pub(crate) given: u64,
+    /// The application ends it: nothing more is taken from either side.
+    pub(crate) is_closing: bool,
+    /// The socket has failed: nothing more is written.
+    pub(crate) has_failed: bool,
+    /// Its last frames wait for the socket.
+    pub(crate) leaving: Option<Leaving>,
+}
+
+/// Where an acceptor takes its connections.
+pub(crate) struct Door {
+    pub(crate) listener: ListenerId,
+    pub(crate) at: SocketAddr,
+    /// After a failure it is tried again then.
+    pub(crate) retry: Option<Mono>,
+}
+
+impl FrameLink {
+    /// A link without a connection; `room` is the most bytes that one flush leaves for it.
+    pub(crate) fn new(
+        id: SessionId,
+        config: LinkConfig,
+        (journal, counters): (JournalId, Counters),
+        door: Option<Door>,
+        room: usize,
+    ) -> Self {
+        Self {
+            id,
+            name: config.name.clone(),
+            framing: config.framing,
+            journal,
+            epoch: counters.epoch,
+            frames_in: counters.next_in.saturating_sub(1),
+            next_out: counters.next_out,
+            up: None,
+            dialler: Dialler::to(&config.connection, &config.transport),
+            door,
+            output: Output::new(room),
+            pacer: config.outbound.map(Pacer::new),
+            is_busy: false,
+            wake: Mono::NEVER,
+            connections: 0,
+            config,
+        }
+    }
+
+    pub(crate) fn config(&self) -> &LinkConfig {
+        &self.config
+    }
+
+    /// What is asked of the sockets of its connections.
+    pub(crate) fn socket_options(&self) -> SocketOptions {
+        let transport = &self.config.transport;
+        SocketOptions {
+            nodelay: true,
+            send_buffer: None,
+            receive_buffer: None,
+            keep_alive: transport.keep_alive,
+            oob_inline: transport.oob_inline,
+            linger: transport.linger,
+            traffic_class: transport.traffic_class,
+        }
+    }
+
+    /// A connection stands, on which nothing has been said: its frames count from 1.
+    pub(crate) fn connect(&mut self, conn: ConnId) {
+        self.output.reset();
+        self.epoch = self.epoch.wrapping_add(1);
+        (self.frames_in, self.next_out) = (0, 1);
+        self.connections += 1;
+        self.up = Some(Up {
+            conn,
+            bytes_in: 0,
+            given: 0,
+            is_closing: false,
+            has_failed: false,
+            leaving: None,
+        });
+    }
+
+    /// Nothing more is written to this connection.
+    pub(crate) fn fail(&mut self) {
+        if let Some(up) = &mut self.up {
+            up.has_failed = true;
+        }
+    }
+
+    pub(crate) fn leaving(&self) -> Option<Leaving> {
+        self.up.and_then(|up| up.leaving)
+    }
+
+    /// The number of the next frame, if one may be written.
+    pub(crate) fn take_number(&mut self) -> Option<u64> {
+        self.up.filter(|up| !up.is_closing)?;
+        let number = self.next_out;
+        self.next_out += 1;
+        Some(number)
+    }
+
+    /// Writes frames that stand side by side in the outbox and are committed.
+    pub(crate) fn send(
+        &mut self,
+        now: Mono,
+        host: &mut impl Host,
+        outbox: &Outbox,
+        run: Range<usize>,
+    ) -> Result<(), Ending> {
+        let entries = &outbox.entries()[run.clone()];
+        let frames = || entries.iter().filter(|entry| !entry.is_discarded());
+        let (Some(up), Some(last)) = (&mut self.up, frames().next_back()) else {
+            return Ok(());
+        };
+        if up.has_failed {
+            return Ok(());
+        }
+        let conn = up.conn;
+        let sent = match &mut self.pacer {
+            None => self.output.send(host, conn, outbox, run, Gate::Open),
+            Some(pacer) => {
+                let left = match self.output.has_backlog() {
+                    true => 0,
+                    false => pacer.allowance(now),
+                };
+                let count = frames().count() as u64;
+                let mut places = run.clone();
+                let mut passed = 0;
+                // The first one that has to wait: behind it all others wait.
+                let late = places.find(|at| {
+                    let is_late = passed == left;
+                    passed += u64::from(!outbox.entries()[*at].is_discarded());
+                    is_late
+                });
+                let late = late.unwrap_or(run.end);
+                if let Some(until) = pacer.spend(now, count.min(left)) {
+                    self.wake = self.wake.min(until);
+                }
+                let first = match late > run.start {
+                    true => self
+                        .output
+                        .send(host, conn, outbox, run.start..late, Gate::Open),
+                    false => Ok(()),
+                };
+                let waits = (late..run.end).filter(|at| !outbox.entries()[*at].is_discarded());
+                // What could not be written is not to be written later.
+                if first.is_ok() {
+                    waits.for_each(|at| self.output.defer_entry(outbox, at));
+                }
+                first
+            }
+        };
+        match sent {
+            Ok(()) => up.given = last.seq,
+            Err(_) => up.has_failed = true,
+        }
+        sent
+    }
+
+    /// Frames that may be written now.
+    pub(crate) fn allowance(&mut self, now: Mono) -> u64 {
+        let pacer = self.pacer.as_mut();
+        pacer.map_or(u64::MAX, |pacer| pacer.allowance(now))
+    }
+
+    /// The last frame that the socket has wholly taken.
+    ///
+    /// What it took only in part, or not at all, is the end of the frames that were given to the output. A frame
+    /// that the journal no longer has counts as taken; only a journal in memory can have lost one.
+    pub(crate) fn written<D: Disk>(&self, journal: &Journal<D>) -> u64 {
+        let Some(up) = self.up else { return 0 };
+        let (mut rest, next) = self.output.unwritten();
+        let mut last = next.map_or(up.given, |next| next - 1);
+        while rest > 0
+            && let Some(frame) = journal.outbound(self.journal, last)
+        {
+            rest = rest.saturating_sub(frame.len());
+            last -= 1;
+        }
+        last
+    }
+
+    /// When it has to be looked at though nothing arrives.
+    pub(crate) fn due(&self) -> Mono {
+        let dialler = self.dialler.as_ref().and_then(Dialler::due);
+        let door = self.door.as_ref().and_then(|door| door.retry);
+        let leaving = self.leaving().map(|leaving| leaving.until);
+        let due = [dialler, door, leaving].into_iter().flatten().min();
+        due.unwrap_or(Mono::NEVER).min(self.wake)
+    }
+
+    /// How it stands.
+    pub(crate) fn status(&self) -> LinkStatus<'_> {
+        LinkStatus {
+            id: self.id,
+            name: &self.name,
+            connected: self.up.is_some(),
+            frames_in: self.frames_in,
+            frames_out: self.next_out - 1,
+            waiting_bytes: self.output.lag(),
+            connections: self.connections,
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Frames of links on their way to the journal and the wire: as messages of sessions, without a session.
+
+use std::ops::Range;
+
+use fixwire_protocol::{Application, Framed, Hangup, Link, Now, SessionId};
+
+use crate::commit::{Core, Sealed, effect};
+use crate::event::Ending;
+use crate::frame_link::FrameLink;
+use crate::host::Host;
+use crate::journal::{Cause, Disk, JournalError, Kind};
+use crate::line::flow::Pacer;
+use crate::line::output::Gate;
+
+/// Which link is meant where sessions and links stand in one list; `None` for a session.
+#[inline]
+pub(crate) fn link_of(session: usize) -> Option<usize> {
+    SessionId(session as u32).link()
+}
+
+impl<D: Disk> Core<D> {
+    /// Carries out one frame: the application answers, and one record holds it with what it caused.
+    #[inline]
+    pub(crate) fn receive_frame(
+        &mut self,
+        now: Now,
+        link: usize,
+        frame: &[u8],
+        app: &mut impl Application,
+    ) -> Result<Result<(), Hangup>, JournalError> {
+        self.links[link].frames_in += 1;
+        let answer = app.on_frame(now, self.links[link].id, frame, &mut self.outbox);
+        self.commit_link(now, link, Kind::Message, Some(frame), app)?;
+        Ok(answer)
+    }
+
+    /// Tells the application that a link is up or down, and keeps what it writes in a record about the link.
+    /// That of a new connection is always written: with it the frames of the last one are forgotten.
+    pub(crate) fn tell_link(
+        &mut self,
+        now: Now,
+        link: usize,
+        what: Link,
+        app: &mut impl Application,
+    ) -> Result<(), JournalError> {
+        let kind = match what {
+            Link::Up => Kind::Reset,
+            Link::Down { .. } => Kind::Sent,
+        };
+        app.on_link(now, self.links[link].id, what, &mut self.outbox);
+        self.commit_link(now, link, kind, None, app)
+    }
+
+    /// Numbers what stands in the outbox and keeps it, with its cause, in one record about a link.
+    pub(crate) fn commit_link(
+        &mut self,
+        now: Now,
+        link: usize,
+        kind: Kind,
+        inbound: Option<&[u8]>,
+        app: &mut impl Application,
+    ) -> Result<(), JournalError> {
+        let about = self.links[link].id.0 as usize;
+        let Sealed {
+            new,
+            stored,
+            reported,
+        } = self.seal(now, about, app)?;
+        if !stored && kind == Kind::Sent {
+            self.redactor.clear();
+            return Ok(());
+        }
+        let about_link = &self.links[link];
+        let cause = Cause {
+            session: about_link.journal,
+            kind,
+            inbound,
+            next_in: about_link.frames_in + 1,
+            next_out: about_link.next_out,
+            epoch: about_link.epoch,
+        };
+        let Self {
+            lines,
+            links,
+            journal,
+            outbox,
+            redactor,
+            notes,
+            ..
+        } = self;
+        let (outbox, lines, links, kept, notes) = (&*outbox, &*lines, &*links, &*redactor, &*notes);
+        let effects = new
+            .clone()
+            .filter_map(|index| effect(index, outbox, lines, links, kept, notes));
+        journal.append(now.wall, cause, effects)?;
+        redactor.clear();
+        if reported {
+            self.raise_sent(now, about, None, new);
+        }
+        Ok(())
+    }
+
+    /// Numbers a frame of a link, or ends its connection. Answers whether it is to be stored; what is neither
+    /// is discarded, and counted.
+    #[inline(never)]
+    pub(crate) fn seal_frame(&mut self, index: usize) -> bool {
+        let Self {
+            outbox,
+            links,
+            failed,
+            ..
+        } = self;
+        let entry = outbox.entries()[index];
+        let link = entry.session.link().and_then(|at| links.get_mut(at));
+        if entry.is_hangup() {
+            let why = outbox.take_hangup(entry.session);
+            outbox.discard(index);
+            if let (Some(up), Some(Hangup(why))) = (link.and_then(|link| link.up.as_mut()), why) {
+                up.is_closing = true;
+                failed.push((entry.session.0 as usize, Ending::Application(why)));
+            }
+            return false;
+        }
+        let frame = outbox.unsealed_frame(index);
+        let fits = |link: &&mut FrameLink| {
+            entry.is_frame() && link.framing.next(frame) == Framed::Whole(frame.len())
+        };
+        match link.filter(fits).and_then(FrameLink::take_number) {
+            Some(number) => outbox.seal_frame(index, number),
+            None => {
+                outbox.discard(index);
+                self.astray += 1;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Writes frames of one link that stand side by side in the outbox; nothing when they are notes.
+    #[inline(never)]
+    pub(crate) fn send_frames(&mut self, host: &mut impl Host, session: usize, run: Range<usize>) {
+        let link = link_of(session).and_then(|at| self.links.get_mut(at));
+        let Some(link) = link else {
+            return;
+        };
+        let is_leaving = link.leaving().is_some();
+        match link.send(self.clock, host, &self.outbox, run) {
+            Err(ending) => self.failed.push((session, ending)),
+            Ok(()) if link.output.has_backlog() && !is_leaving => self.note_link_backlog(session),
+            Ok(()) => {}
+        }
+    }
+
+    /// Frames of a link wait for its socket or its pace.
+    #[cold]
+    fn note_link_backlog(&mut self, session: usize) {
+        let Some(at) = link_of(session) else { return };
+        let link = &mut self.links[at];
+        let lag = link.output.lag();
+        if lag > self.lag_bytes {
+            self.failed.push((session, Ending::SlowReader(lag)));
+        } else if lag > self.lag_bytes / 4 && !link.output.is_slow {
+            link.output.is_slow = true;
+            self.slow.push((session, lag));
+        }
+        self.note_link_stall(at);
+        self.set_link_busy(at);
+    }
+
+    /// A socket that takes nothing is watched.
+    fn note_link_stall(&mut self, at: usize) {
+        let link = &mut self.links[at];
+        if let Some(until) = link.output.stalls_at(self.clock, self.stall_time) {
+            link.wake = link.wake.min(until);
+        }
+        self.timers.engine(link.due());
+    }
+
+    /// The link is looked at every turn until nothing of it waits.
+    pub(crate) fn set_link_busy(&mut self, at: usize) {
+        let link = &mut self.links[at];
+        if !std::mem::replace(&mut link.is_busy, true) {
+            self.busy.push(link.id.0 as usize);
+        }
+    }
+
+    /// Something can be done now for a link that has frames waiting.
+    #[inline(never)]
+    pub(crate) fn can_pump_link(&self, at: usize) -> bool {
+        let link = &self.links[at];
+        let is_leaving = link.leaving().is_some();
+        link.up.is_some()
+            && (is_leaving || !link.pacer.as_ref().is_some_and(Pacer::is_out))
+            && link.output.can_write(Gate::Open, is_leaving)
+    }
+
+    /// Writes what waits for a link's socket. Answers whether something still does that can go without the
+    /// socket.
+    #[inline(never)]
+    pub(crate) fn pump_link(&mut self, host: &mut impl Host, at: usize) -> bool {
+        let clock = self.clock;
+        let link = &mut self.links[at];
+        let Some(up) = link.up.as_mut().filter(|up| !up.has_failed) else {
+            return false;
+        };
+        let (conn, leaving) = (up.conn, up.leaving);
+        let most = match leaving {
+            Some(_) => u64::MAX,
+            None => link.allowance(clock),
+        };
+        let before = link.output.waiting();
+        let session = link.id.0 as usize;
+        let (journal, id) = (&mut self.journal, link.journal);
+        let pumped = link.output.pump(host, conn, journal, id, Gate::Open, most);
+        if let Err(ending) = pumped {
+            link.fail();
+            self.failed.push((session, ending));
+            return false;
+        }
+        if let Some(leaving) = leaving {
+            let waits = link.output.has_backlog() || !host.is_flushed(conn);
+            if !waits {
+                self.failed.push((session, leaving.why));
+            }
+            return waits;
+        }
+        let written = before - link.output.waiting();
+        if let Some(pacer) = &mut link.pacer
+            && let Some(until) = pacer.spend(clock, written)
+        {
+            link.wake = link.wake.min(until);
+        }
+        if !link.output.has_backlog() {
+            link.output.is_slow = false;
+        }
+        self.note_link_stall(at);
+        let link = &self.links[at];
+        let is_out = link.pacer.as_ref().is_some_and(Pacer::is_out);
+        link.output.has_backlog() && !link.output.is_blocked() && !is_out
+    }
+}
