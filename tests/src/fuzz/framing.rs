@@ -85,7 +85,7 @@ fn stream(framing: &Framing, input: &mut Input<'_>) -> (Vec<u8>, Option<Vec<usiz
     while !input.is_empty() && stream.len() < 4096 {
         let kind = input.byte();
         let mut piece = input.piece(255).to_vec();
-        let known = frames.as_mut().filter(|_| kind % 4 != 0);
+        let known = frames.as_mut().filter(|_| !kind.is_multiple_of(4));
         match known.filter(|_| make_frame(framing, &mut piece)) {
             Some(frames) => frames.push(piece.len()),
             None if piece.is_empty() => {}
