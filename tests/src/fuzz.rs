@@ -5,6 +5,7 @@
 //! `tests/tests/suites/corpus.rs` plays the committed inputs and random ones. `docs/fuzzing.md` says what each
 //! target promises.
 
+pub mod checkpoint;
 pub mod control;
 pub mod conversion;
 pub mod decode;
@@ -28,7 +29,7 @@ pub(crate) use hold::hold;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 15] = [
     ("frame", frame::run),
     ("framing", framing::run),
     ("decode", decode::run),
@@ -43,4 +44,5 @@ pub const TARGETS: [Target; 14] = [
     ("json", json::run),
     ("keys", keys::run),
     ("control", control::run),
+    ("checkpoint", checkpoint::run),
 ];
