@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use fixwire::config::{Durability, EngineConfig, SessionConfig};
 use fixwire::host::sim::{SimHost, SimNet, Weather};
 use fixwire::journal::sim::SimDisk;
-use fixwire::journal::{Config as JournalConfig, Counters, JournalError, Position, Retention};
+use fixwire::journal::{Config as JournalConfig, Counters, JournalError, Retention};
 use fixwire::protocol::Nanos;
 use fixwire::{Engine, Handle, SessionStatus};
 
@@ -75,8 +75,6 @@ struct World {
     was_reset: bool,
     /// The operator stops the engine, to start it again.
     stopping: bool,
-    /// Up to where the last start has found records, and synced them.
-    synced: Position,
     /// Power was lost without a sync: nobody can agree any more.
     is_over: bool,
     tally: Tally,
@@ -172,7 +170,6 @@ impl World {
             to_reset: None,
             was_reset: false,
             stopping: false,
-            synced: Position::START,
             is_over: false,
             tally: Tally::default(),
             random,
@@ -205,12 +202,6 @@ impl World {
             keeps_notes: self.keeps_notes,
             ..Answerer::default()
         };
-        let found = match self.config.durability {
-            Durability::Process if self.is_wide => {
-                self.image().map_or(Position::START, |old| old.end)
-            }
-            _ => Position::START,
-        };
         let noted = check::noted(&self.disk, self.journal, self.peers.len()).unwrap_or_default();
         match Engine::simulated(self.config.clone(), app, host) {
             Ok(mut engine) => {
@@ -220,7 +211,6 @@ impl World {
                 if engine.application_mut().noted != noted {
                     return Err("A4: the application got other notes than the journal has".into());
                 }
-                self.synced = found;
                 self.handles = vec![engine.handle(), engine.handle()];
                 self.engine = Some(engine);
                 Ok(())
@@ -351,12 +341,14 @@ impl World {
     }
 
     /// Power was lost without a sync before each message: the journal is refused, or what it lacks is its
-    /// end, from a record on that no recovery had synced.
+    /// end, from a record on that no other says to have been on the disk.
     fn lost_tail(&mut self, before: &Image) -> Result<(), String> {
         match self.image() {
             Ok(left) if before.begins_with(&left) => {
-                let (kept, synced) = (left.end, self.synced);
-                if kept < synced {
+                let synced = before.spans.iter().map(|span| span.synced).max();
+                let mut covered = before.spans.iter().filter(|span| Some(span.end) <= synced);
+                if covered.any(|span| span.end > left.end) {
+                    let kept = left.end;
                     return Err(format!("A1: synced up to {synced:?}, left up to {kept:?}"));
                 }
                 Ok(())
