@@ -37,8 +37,9 @@ impl Notes {
         if let Some(id) = notes.id {
             notes.replay(journal, app, id, &recalled)?;
         }
-        let mut troubles = notes.compare(journal, app);
+        let mut troubles = Vec::new();
         if let Some(ledger) = ledger {
+            troubles.extend(notes.compare(journal, app, ledger.form()));
             journal.fold(ledger, &recalled)?;
         }
         let refused = recalled.refused.into_iter();
@@ -58,11 +59,11 @@ impl Notes {
             return Ok(());
         };
         self.next = counters.next_out;
-        let mut replay = journal.replay(id, recalled.note + 1, self.next.saturating_sub(1));
         if recalled.segment.is_none() && journal.has_retired(id) {
             let refused = recalled.refused.clone();
             return Err(JournalError::StateLost { refused });
         }
+        let mut replay = journal.replay(id, recalled.note + 1, self.next.saturating_sub(1));
         while let Some(stored) = journal.next_of(&mut replay) {
             if let Stored::Message { seq, bytes } = stored
                 && !(canary::is(Fault::ForgetNotes) && seq.is_multiple_of(3))
@@ -74,24 +75,23 @@ impl Notes {
         Ok(())
     }
 
-    /// Holds the state against the hash that a clean stop has noted.
-    fn compare<D: Disk>(&self, journal: &Journal<D>, app: &impl Application) -> Vec<Trouble> {
-        let noted = self.id.and_then(|id| journal.stated_hash(id));
-        let (Some(noted), Some(folded)) = (noted, noted.and_then(|_| app.state_hash())) else {
-            return Vec::new();
-        };
-        if noted == folded {
-            return Vec::new();
-        }
+    /// Compares the state with the hash that a clean stop has noted.
+    fn compare<D: Disk>(
+        &self,
+        journal: &Journal<D>,
+        app: &impl Application,
+        form: (&str, u32),
+    ) -> Option<Trouble> {
+        let noted = self.id.and_then(|id| journal.stated_hash(id, form))?;
+        let folded = app.state_hash().filter(|folded| *folded != noted)?;
         let note = self.next - 1;
         let error = JournalError::StateDiffers {
             note,
             noted,
             folded,
         };
-        vec![Trouble::NotFolded {
-            error: error.to_string(),
-        }]
+        let error = error.to_string();
+        Some(Trouble::NotFolded { error })
     }
 
     /// At a clean stop: notes the hash of the application's state, for the next fold and the next start.
@@ -104,8 +104,9 @@ impl Notes {
         if let Some(id) = self.id
             && self.next > 1
             && let Some(hash) = app.state_hash()
+            && let Some(ledger) = app.ledger()
         {
-            journal.state_hash(now.wall, id, hash)?;
+            journal.state_hash(now.wall, id, ledger.form(), hash)?;
         }
         Ok(())
     }

@@ -67,6 +67,9 @@ pub struct Journal<D: Disk> {
     pub(super) next: Option<SegmentHeader>,
     /// What recovery would begin with.
     pub(super) start: Start,
+    /// A checkpoint of the application's state was taken at the start: until two are whole, notes are needed
+    /// from this segment on.
+    pub(super) recalled: Option<u32>,
     /// Later segments that it could begin with.
     pub(super) checkpoints: VecDeque<Checkpoint>,
     /// Old segments are to be looked at: when the last one was begun.

@@ -17,7 +17,7 @@ use super::state::{self, BLOCK, Head, NAME, Writer};
 use super::view::Record;
 use super::{JournalError, JournalId, NOTES};
 use crate::canary::{self, Fault};
-use crate::known::stated_hash;
+use crate::known::Stated;
 use fixwire_protocol::Ledger;
 use fixwire_protocol::outbox::stored_note;
 
@@ -160,7 +160,7 @@ impl Fold {
     ///
     /// # Errors
     ///
-    /// [`JournalError::StateDiffers`]: every further step answers it too. Others may pass.
+    /// [`JournalError::StateDiffers`], once: nothing is folded after it. Others may pass.
     pub fn step(
         &mut self,
         disk: &mut dyn States,
@@ -245,11 +245,11 @@ impl Fold {
         }
         let notes = self.notes?;
         if record.session == notes
-            && let Some((note, hash)) = stated_hash(record.kind, record.body)
-            && note == self.note
+            && let Some(stated) = Stated::read(record.kind, record.body)
+            && let Some(hash) = stated.hash_of(self.ledger.form(), self.note)
         {
             let folded = self.ledger.hash();
-            return (folded != hash).then_some((note, [hash, folded]));
+            return (folded != hash).then_some((self.note, [hash, folded]));
         }
         for effect in record.effects {
             // A segment that could not be read to its end is read again.

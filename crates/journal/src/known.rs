@@ -5,6 +5,7 @@ use super::Kind;
 use super::index::Index;
 use super::segment::Position;
 use fixwire_protocol::time::Timestamp;
+use std::fmt;
 use std::net::IpAddr;
 
 /// The name under which the application's notes are kept. No session is called so: names of sessions have an
@@ -29,16 +30,44 @@ pub const ENABLED_BY: &str = "enabled by ";
 /// hash follow.
 const STATE_HASH: &str = "state hash ";
 
-/// The text that says which hash the state has after a note of the application.
-pub(super) fn state_hash_text(note: u64, hash: u64) -> String {
-    format!("{STATE_HASH}{hash:016x} after note {note}")
+/// Which hash a state of the application had after a note.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Stated {
+    note: u64,
+    hash: u64,
+    /// What the state is called, and its version: another one has another hash.
+    form: String,
 }
 
-/// The number of a note and the hash of the state after it, when a record says that.
-pub(super) fn stated_hash(kind: Kind, body: &[u8]) -> Option<(u64, u64)> {
-    let text = str::from_utf8(body).ok().filter(|_| kind == Kind::Note)?;
-    let (hash, note) = text.strip_prefix(STATE_HASH)?.split_once(" after note ")?;
-    Some((note.parse().ok()?, u64::from_str_radix(hash, 16).ok()?))
+impl Stated {
+    pub(super) fn new((name, version): (&str, u32), note: u64, hash: u64) -> Self {
+        let form = format!("{name} version {version}");
+        Self { note, hash, form }
+    }
+
+    /// What a record says of this, if it does.
+    pub(super) fn read(kind: Kind, body: &[u8]) -> Option<Self> {
+        let text = str::from_utf8(body).ok().filter(|_| kind == Kind::Note)?;
+        let (hash, rest) = text.strip_prefix(STATE_HASH)?.split_once(" after note ")?;
+        let (note, form) = rest.split_once(" of ")?;
+        Some(Self {
+            note: note.parse().ok()?,
+            hash: u64::from_str_radix(hash, 16).ok()?,
+            form: form.to_owned(),
+        })
+    }
+
+    /// The hash, when it is of a state of this form after this note.
+    pub(super) fn hash_of(&self, form: (&str, u32), note: u64) -> Option<u64> {
+        (*self == Self::new(form, note, self.hash)).then_some(self.hash)
+    }
+}
+
+impl fmt::Display for Stated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { note, hash, form } = self;
+        write!(f, "{STATE_HASH}{hash:016x} after note {note} of {form}")
+    }
 }
 
 /// Where a session's numbers stand.
@@ -73,8 +102,8 @@ pub(super) struct Known {
     pub(super) peer: Option<IpAddr>,
     /// An operator has disabled it.
     pub(super) disabled: bool,
-    /// The number of a note of the application and the hash of its state after it, as a clean stop left them.
-    pub(super) stated: Option<(u64, u64)>,
+    /// The hash of the application's state, as a clean stop left it.
+    pub(super) stated: Option<Stated>,
 }
 
 impl Known {
@@ -100,7 +129,7 @@ impl Known {
             self.disabled = true;
         } else if text.starts_with(ENABLED_BY.as_bytes()) {
             self.disabled = false;
-        } else if let Some(stated) = stated_hash(Kind::Note, text) {
+        } else if let Some(stated) = Stated::read(Kind::Note, text) {
             self.stated = Some(stated);
         }
     }
@@ -124,5 +153,26 @@ impl Known {
             self.began = wall;
         }
         self.counters = counters;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_that_of_one_form_after_one_note() {
+        let stated = Stated::new(("book", 3), 41, 0xAB);
+        let text = stated.to_string();
+        assert_eq!(
+            text,
+            "state hash 00000000000000ab after note 41 of book version 3"
+        );
+        assert_eq!(Stated::read(Kind::Reset, text.as_bytes()), None);
+        let read = Stated::read(Kind::Note, text.as_bytes()).unwrap();
+        assert_eq!(read.hash_of(("book", 3), 41), Some(0xAB));
+        for (form, note) in [(("book", 4), 41), (("other", 3), 41), (("book", 3), 42)] {
+            assert_eq!(read.hash_of(form, note), None);
+        }
     }
 }

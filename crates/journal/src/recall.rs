@@ -1,7 +1,7 @@
 //! What a start takes of the checkpoints.
 
 use super::fold::{Fold, why_not};
-use super::known::state_hash_text;
+use super::known::Stated;
 use super::segment::{HEADER, long, word};
 use super::state;
 use super::{Disk, Journal, JournalError, JournalId, Kind, Position, Segment};
@@ -52,6 +52,7 @@ impl<D: Disk> Journal<D> {
             match taken {
                 Ok(note) => {
                     recalled.segment = Some(number);
+                    self.recalled = Some(self.start.segment);
                     recalled.note = note;
                     break;
                 }
@@ -61,7 +62,8 @@ impl<D: Disk> Journal<D> {
         Ok(recalled)
     }
 
-    /// Notes which hash the application's state has after its last note, for the next fold and the next start.
+    /// Notes which hash the application's state has after its last note, for the next fold and the next start
+    /// of an application with this form of state.
     ///
     /// # Errors
     ///
@@ -70,20 +72,22 @@ impl<D: Disk> Journal<D> {
         &mut self,
         wall: Timestamp,
         notes: JournalId,
+        form: (&str, u32),
         hash: u64,
     ) -> Result<Position, JournalError> {
         let last = self
             .counters(notes)
             .map_or(0, |counters| counters.next_out - 1);
-        self.note(wall, notes, &state_hash_text(last, hash))
+        let stated = Stated::new(form, last, hash);
+        self.note(wall, notes, &stated.to_string())
     }
 
-    /// The hash that the state had after the last note, when a clean stop has noted it.
+    /// The hash that a state of this form had after the last note, when a clean stop has noted it.
     #[must_use]
-    pub fn stated_hash(&self, notes: JournalId) -> Option<u64> {
+    pub fn stated_hash(&self, notes: JournalId, form: (&str, u32)) -> Option<u64> {
         let known = self.sessions.get(notes.0 as usize)?;
-        let (note, hash) = known.stated?;
-        (note + 1 == known.counters.next_out).then_some(hash)
+        let stated = known.stated.as_ref()?;
+        stated.hash_of(form, known.counters.next_out.checked_sub(1)?)
     }
 
     /// Whether notes of this session stood before the first segment that is left.

@@ -115,6 +115,7 @@ impl<D: Disk> Journal<D> {
             prefetched: 0,
             next: None,
             start,
+            recalled: None,
             checkpoints: scan.checkpoints,
             look: None,
             trouble: None,

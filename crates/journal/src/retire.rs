@@ -49,10 +49,12 @@ impl<D: Disk> Journal<D> {
             Timestamp(now.0.saturating_sub(age))
         };
         let oldest = |at: usize| self.oldest_needed(at).unwrap_or(u32::MAX);
-        // Notes do not age, but those that are in two checkpoints are needed no more.
+        // Notes do not age, but those that are in two checkpoints are needed no more. The segments before which
+        // these stand are.
         let mut names = self.sessions.iter().map(|known| known.name.as_str());
         let notes = names.position(|name| name == NOTES);
-        let noted = notes.map(|at| self.disk.settled().unwrap_or_else(|| oldest(at)));
+        let settled = self.disk.settled().or(self.recalled);
+        let noted = notes.map(|at| settled.unwrap_or_else(|| oldest(at)));
         let others = (0..self.sessions.len()).filter(|at| Some(*at) != notes);
         let needed = others.map(oldest).chain(noted).min();
         let may_begin = |checkpoint: &&Checkpoint| {

@@ -443,6 +443,46 @@ fn a_checkpoint_of_another_journal_or_application_is_not_used() {
     assert!(error.to_string().contains("were retired"), "{error}");
 }
 
+/// Traffic that notes nothing: so many TestRequests, a second apart.
+fn idle(world: &mut World, engine: &mut DeskEngine, conn: ConnId, requests: u64, folds: bool) {
+    for _ in 0..requests {
+        let seq = wire::numbers(engine)[0].0;
+        let id = "x".repeat(200);
+        wire::write(&world.net, conn, "PEER", "1", seq, &format!("112={id}|"));
+        turns(engine);
+        wire::read(&world.net, conn);
+        world.net.advance(Nanos::from_secs(1));
+        if folds {
+            world.fold();
+        }
+    }
+}
+
+/// Segments without a note stand behind a checkpoint: the journal could do without them, and it may not.
+#[test]
+fn the_segment_of_a_checkpoint_stays_when_little_is_noted() {
+    let mut world = World::new(Durability::Process);
+    let mut engine = world.start();
+    let conn = world.log_on(&mut engine);
+    for _ in 0..4 {
+        idle(&mut world, &mut engine, conn, 100, true);
+        world.trade(&mut engine, conn, 6);
+    }
+    idle(&mut world, &mut engine, conn, 100, true);
+    let wanted = *world.states.last().unwrap();
+    world.crash(engine, None);
+    let newest = *world.disk.checkpoints().keys().max().unwrap();
+    world.disk.write_checkpoint(newest, None);
+    for _ in 0..2 {
+        let mut engine = world.start();
+        let conn = world.log_on(&mut engine);
+        assert_eq!(engine.application_mut().book.hash(), wanted);
+        // The thread that folds has not come to it yet.
+        idle(&mut world, &mut engine, conn, 200, false);
+        world.crash(engine, None);
+    }
+}
+
 #[test]
 fn a_checkpoint_behind_the_end_of_a_restored_journal_is_not_used() {
     let mut world = World::new(Durability::Process);
