@@ -79,7 +79,7 @@ pub enum SessionState {
     Closed,
     /// It has no connection.
     Disconnected,
-    /// An initiator: a connection is being made.
+    /// An initiator: a connection is being made, or is about to be.
     Connecting,
     /// It has a connection; the Logons are not exchanged yet.
     Connected,

@@ -239,7 +239,7 @@ impl Line {
     /// How far its session is from being logged on.
     pub(crate) fn state(&self) -> SessionState {
         let dialler = self.dialler.as_ref();
-        let dials = dialler.is_some_and(|it| matches!(it.state(), State::Dialling(..)));
+        let dials = dialler.is_some_and(Dialler::is_connecting);
         let is_closed = self.hours.as_ref().is_some_and(|hours| hours.is_closed());
         match self.session.phase() {
             _ if self.is_removed() => SessionState::Removed,

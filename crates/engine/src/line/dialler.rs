@@ -33,6 +33,9 @@ pub(crate) struct Dialler {
     is_open: bool,
 }
 
+/// When an attempt is due that waits for nothing.
+const AT_ONCE: Mono = Mono(0);
+
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum State {
     /// The next attempt is at this time.
@@ -83,13 +86,18 @@ impl Dialler {
             host: 0,
             first_tried: None,
             failures: 0,
-            state: State::Waiting(Mono(0)),
+            state: State::Waiting(AT_ONCE),
             is_open: true,
         }
     }
 
     pub(crate) fn state(&self) -> State {
         self.state
+    }
+
+    /// An attempt is under way, or the engine's next turn begins one.
+    pub(crate) fn is_connecting(&self) -> bool {
+        matches!(self.state, State::Waiting(AT_ONCE) | State::Dialling(..))
     }
 
     pub(crate) fn host(&self) -> (&str, u16) {
@@ -177,9 +185,9 @@ impl Dialler {
     }
 
     /// The next attempt is due at once, after [`off`](Self::off) too.
-    pub(crate) fn on(&mut self, now: Mono) {
+    pub(crate) fn on(&mut self) {
         if matches!(self.state, State::Off | State::Waiting(_)) {
-            self.state = State::Waiting(now);
+            self.state = State::Waiting(AT_ONCE);
         }
     }
 }
@@ -247,6 +255,11 @@ mod tests {
         dialler.off();
         dialler.ended(Mono(0), true);
         assert_eq!(dialler.due(), None);
+        assert!(!dialler.is_connecting());
+        dialler.on();
+        assert!(dialler.is_connecting(), "before it is dialled, too");
+        dialler.ended(Mono(9), false);
+        assert!(!dialler.is_connecting(), "it pauses");
     }
 
     /// The hosts of attempts at these seconds; one marked `!` is logged on to before it ends.

@@ -42,7 +42,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 Command::Remove { session } => self.remove(now, session)?,
                 Command::Reset { session } => self.reset(now, session)?,
                 Command::SendAgain { session, seq } => self.send_again(now, session, seq)?,
-                Command::LogOn { session } => self.log_on(now, session),
+                Command::LogOn { session } => self.log_on(session),
                 Command::LogOut { session, text } => {
                     let text = String::from_utf8_lossy(text).into_owned();
                     self.log_out(now, session, &text)?;
@@ -54,7 +54,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         Ok(count)
     }
 
-    pub(super) fn log_on(&mut self, now: Now, session: SessionId) {
+    pub(super) fn log_on(&mut self, session: SessionId) {
         if self.is_stopping() {
             return;
         }
@@ -67,7 +67,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 // The one before still has to end: two would share one session.
                 dialler.connected();
             } else {
-                dialler.on(now.mono);
+                dialler.on();
             }
             self.core.timers.session(index, Mono(0));
         }

@@ -153,7 +153,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let index = session.0 as usize;
         let mut done = Ok(());
         match operation {
-            Operation::LogOn => self.log_on(now, session),
+            Operation::LogOn => self.log_on(session),
             Operation::LogOut { text } => {
                 // What waits for the end of the connection does not undo it.
                 if let Some(numbers) = &mut self.core.lines[index].numbers {
@@ -169,7 +169,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             }
             Operation::Enable => {
                 self.core.lines[index].disable(false);
-                self.log_on(now, session);
+                self.log_on(session);
             }
             Operation::Reset => self.reset(now, session)?,
             Operation::TestRequest => {
@@ -255,7 +255,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.secure()?;
         let _ = numbers.answer.send(Ok(()));
         if numbers.resumes {
-            self.log_on(now, id);
+            self.log_on(id);
         }
         Ok(())
     }

@@ -383,6 +383,13 @@ fn an_attempt_to_connect_ends_when_its_session_is_disabled() {
     while let Some(conn) = net.accept(listener) {
         assert_eq!(read(&net, conn), "", "no Logon");
     }
+    // Whoever asks behind that, before it has begun to connect, need not take it for one that does not.
+    let asked = |handle: &mut Handle| {
+        let _ = handle.operate(PEER, Operation::Enable, alice("a test"))?;
+        handle.status_of(PEER)
+    };
+    let report = outcome(&mut engine, asked).expect("there is one");
+    assert_eq!(report.state, SessionState::Connecting);
 }
 
 #[test]
