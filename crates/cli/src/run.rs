@@ -85,7 +85,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if let Some(bytes) = getrlimit(Resource::As).current {
         let text = format!(
             "the address space is limited to {} MiB (ulimit -v, LimitAS): fixwire ends when it is used up, \
-             and the journal needs more as it grows",
+             and the journal needs room for eight segments",
             bytes >> 20
         );
         tell("warning", &text);

@@ -205,16 +205,21 @@ impl<D: Disk> Core<D> {
         let told = (line.session.epoch(), number);
         // Looked up once for each message, however often a peer repeats itself.
         let is_new = told > line.rejected && number < line.session.next_out();
-        let mut refused = None;
+        let (mut refused, mut unread) = (None, None);
         if is_new {
             line.rejected = told;
             let mut replay = self.journal.replay(line.journal, number, number);
-            if let Some(Stored::Message { bytes, .. }) = self.journal.next_of(&mut replay) {
-                refused = Some(bytes);
+            match self.journal.next_of(&mut replay) {
+                Ok(Some(Stored::Message { bytes, .. })) => refused = Some(bytes),
+                Ok(_) => {}
+                Err(error) => unread = Some(error),
             }
         }
         let id = line.session.id();
         app.on_reject(now, id, reject, refused, &mut self.outbox);
+        if let Some(error) = unread {
+            self.journal.report_unread(error);
+        }
     }
 
     /// Numbers what stands in the outbox and keeps it, with its cause, in one record. A message that

@@ -18,7 +18,7 @@ use crate::config::LinkConfig;
 use crate::counters::LinkStatus;
 use crate::event::Ending;
 use crate::host::{ConnId, Host, ListenerId, SocketOptions};
-use crate::journal::{Counters, Disk, Journal, JournalId};
+use crate::journal::{Counters, Disk, Journal, JournalError, JournalId};
 use crate::line::dialler::Dialler;
 use crate::line::flow::Pacer;
 use crate::line::link::Leaving;
@@ -226,17 +226,21 @@ impl FrameLink {
     ///
     /// What it took only in part, or not at all, is the end of the frames that were given to the output. A frame
     /// that the journal no longer has counts as taken; only a journal in memory can have lost one.
-    pub(crate) fn written<D: Disk>(&self, journal: &Journal<D>) -> u64 {
-        let Some(up) = self.up else { return 0 };
+    ///
+    /// # Errors
+    ///
+    /// When the journal cannot read one: what was taken is then unknown.
+    pub(crate) fn written<D: Disk>(&self, journal: &mut Journal<D>) -> Result<u64, JournalError> {
+        let Some(up) = self.up else { return Ok(0) };
         let (mut rest, next) = self.output.unwritten();
         let mut last = next.map_or(up.given, |next| next - 1);
         while rest > 0
-            && let Some(frame) = journal.outbound(self.journal, last)
+            && let Some(frame) = journal.outbound(self.journal, last)?
         {
             rest = rest.saturating_sub(frame.len());
             last -= 1;
         }
-        last
+        Ok(last)
     }
 
     /// When it has to be looked at though nothing arrives.

@@ -50,7 +50,7 @@ impl Notes {
     /// Gives the notes behind a checkpoint back.
     fn replay<D: Disk>(
         &mut self,
-        journal: &Journal<D>,
+        journal: &mut Journal<D>,
         app: &mut impl Application,
         id: JournalId,
         recalled: &Recalled,
@@ -59,12 +59,12 @@ impl Notes {
             return Ok(());
         };
         self.next = counters.next_out;
-        if recalled.segment.is_none() && journal.has_retired(id) {
+        if recalled.segment.is_none() && journal.has_retired(id)? {
             let refused = recalled.refused.clone();
             return Err(JournalError::StateLost { refused });
         }
         let mut replay = journal.replay(id, recalled.note + 1, self.next.saturating_sub(1));
-        while let Some(stored) = journal.next_of(&mut replay) {
+        while let Some(stored) = journal.next_of(&mut replay)? {
             if let Stored::Message { seq, bytes } = stored
                 && !(canary::is(Fault::ForgetNotes) && seq.is_multiple_of(3))
                 && let Some((at, note)) = stored_note(bytes)

@@ -4,7 +4,7 @@ use fixwire_protocol::session::sequence;
 use fixwire_protocol::{Application, Now, Number, SOH};
 
 use crate::commit::Core;
-use crate::event::Event;
+use crate::event::{Ending, Event};
 use crate::journal::{Disk, JournalError, Kind, Stored};
 use crate::line::gate;
 use crate::line::resending::{Resending, Resent};
@@ -50,10 +50,12 @@ impl<D: Disk> Core<D> {
             journal,
             outbox,
             places,
+            failed,
             ..
         } = self;
         let line = &mut lines[session];
         let most = line.allowance(self.clock).min(self.replay_per_turn as u64) as usize;
+        let mut unread = None;
         while let Some(due) = line.session.replay_due() {
             if line.output.behind_within(gate(&line.session)) {
                 // This is another resend, and messages up to its end have not been written.
@@ -81,12 +83,18 @@ impl<D: Disk> Core<D> {
             let mut stored = None;
             if due > resending.missing_to {
                 match journal.next_of(&mut resending.replay) {
-                    Some(Stored::Message { bytes, .. }) => {
+                    Ok(Some(Stored::Message { bytes, .. })) => {
                         stored = Some(bytes);
                         places.push((due, resending.replay.place()));
                     }
-                    Some(Stored::Missing { to, .. }) => resending.missing_to = to,
-                    None => resending.missing_to = due,
+                    Ok(Some(Stored::Missing { to, .. })) => resending.missing_to = to,
+                    Ok(None) => resending.missing_to = due,
+                    Err(error) => {
+                        // A gap fill would say that there is no such message. The peer asks again when it is
+                        // back.
+                        unread = Some((error, due));
+                        break;
+                    }
                 }
             }
             progress.bytes += stored.map_or(0, <[u8]>::len);
@@ -110,6 +118,10 @@ impl<D: Disk> Core<D> {
             resent.next = due + 1;
         }
         line.resending = None;
+        if let Some((error, due)) = unread {
+            journal.report_unread(error);
+            failed.push((session, Ending::NotRead(due)));
+        }
         None
     }
 

@@ -5,6 +5,8 @@ use super::checkpoint::Checkpoint;
 use super::known::{Counters, Known, LOGGED_ON_FROM};
 use super::record::{CRC_AT, EFFECT, Effect, EffectHead, Head, Kind, RECORD, crc, padded};
 use super::segment::{HEADER, Position, SegmentHeader, VERSION};
+use super::segments::Segments;
+use super::watch::Untold;
 use super::{Config, Disk, JournalError, JournalId, Segment};
 use fixwire_protocol::time::Timestamp;
 use std::collections::{HashMap, VecDeque};
@@ -42,9 +44,7 @@ pub struct Cause<'a> {
 pub struct Journal<D: Disk> {
     pub(super) disk: D,
     pub(super) config: Config,
-    pub(super) segments: VecDeque<D::Segment>,
-    /// Number of `segments[0]`.
-    pub(super) first: u32,
+    pub(super) segments: Segments<D::Segment>,
     /// Salt of the last segment.
     pub(super) salt: u64,
     /// Where the next record goes in the last segment.
@@ -74,8 +74,8 @@ pub struct Journal<D: Disk> {
     pub(super) checkpoints: VecDeque<Checkpoint>,
     /// Old segments are to be looked at: when the last one was begun.
     pub(super) look: Option<Timestamp>,
-    /// Why old segments could not be retired.
-    pub(super) trouble: Option<JournalError>,
+    /// What went wrong and was not told yet.
+    pub(super) troubles: Vec<Untold>,
 }
 
 impl<D: Disk> Journal<D> {
@@ -116,7 +116,7 @@ impl<D: Disk> Journal<D> {
             u16::try_from(count).map_err(|_| JournalError::TooManyEffects { effects: count })?;
         self.make_room(wall, length)?;
 
-        let segment_number = self.last_number();
+        let segment_number = self.segments.last();
         let at = self.at;
         let known = &mut self.sessions[cause.session.0 as usize];
         let counters = Counters {
@@ -125,7 +125,7 @@ impl<D: Disk> Journal<D> {
             epoch: cause.epoch,
         };
         known.set(wall, counters);
-        let segment = self.segments.back_mut().expect("a journal has a segment");
+        let segment = self.segments.back_mut();
         segment.store(at + RECORD, body);
         let mut place = at + RECORD + padded(body.len());
         for effect in effects {
@@ -302,21 +302,36 @@ impl<D: Disk> Journal<D> {
     ///
     /// What the disk answers, once. The journal is poisoned from then on and answers
     /// [`JournalError::Poisoned`] to this and to every append: what is on the disk is unknown, and a
-    /// second try could succeed although the bytes are lost.
+    /// second try could succeed although the bytes are lost. Where no sync was before a segment was let go,
+    /// which durability `disk` never does, it is mapped again; when that fails, those behind it are synced
+    /// all the same, and a second try may succeed.
     pub fn sync(&mut self, upto: Position) -> Result<Position, JournalError> {
         if self.poisoned {
             return Err(JournalError::Poisoned);
         }
         let upto = upto.min(self.end());
-        while self.synced < upto {
-            let number = self.synced.segment().max(self.first);
-            let from = if number == self.synced.segment() {
-                self.synced.offset() as usize
+        let (mut at, mut unmapped) = (self.synced, None);
+        while at < upto {
+            let number = at.segment().max(self.segments.first());
+            let from = if number == at.segment() {
+                at.offset() as usize
             } else {
                 0
             };
-            let segment = &mut self.segments[(number - self.first) as usize];
             let whole = number < upto.segment();
+            at = if whole {
+                Position::new(number + 1, HEADER as u32)
+            } else {
+                upto
+            };
+            let segment = match self.segments.get(&mut self.disk, number) {
+                Ok(Some(segment)) => segment,
+                Ok(None) => continue,
+                Err(error) => {
+                    unmapped = unmapped.or(Some(error));
+                    continue;
+                }
+            };
             let to = if whole {
                 segment.bytes().len()
             } else {
@@ -329,13 +344,11 @@ impl<D: Disk> Journal<D> {
                 let file = self.disk.name(number);
                 return Err(JournalError::Unsynced { file, source });
             }
-            self.synced = if whole {
-                Position::new(number + 1, HEADER as u32)
-            } else {
-                upto
-            };
+            if unmapped.is_none() {
+                self.synced = at;
+            }
         }
-        Ok(self.synced)
+        unmapped.map_or(Ok(self.synced), Err)
     }
 
     /// Small work that keeps the next appends cheap: makes the pages ahead writable and asks for the
@@ -343,7 +356,7 @@ impl<D: Disk> Journal<D> {
     ///
     /// Answers whether it did anything. At most a few microseconds.
     pub fn idle_work(&mut self) -> bool {
-        let segment = self.segments.back().expect("a journal has a segment");
+        let segment = self.segments.back();
         let len = segment.bytes().len();
         let (from, to) = (self.at.max(self.prefetched), self.at + PREFETCH_AHEAD);
         if from < to {
@@ -354,7 +367,7 @@ impl<D: Disk> Journal<D> {
         if let Some(policy) = self.config.retention
             && let Some(now) = self.look.take()
         {
-            self.trouble = self.retire(policy, now).err();
+            self.retire_and_tell(policy, now);
             worked = true;
         }
         let ahead = self.at + PREFAULT_AHEAD;
@@ -372,13 +385,13 @@ impl<D: Disk> Journal<D> {
     /// Behind the last record.
     #[must_use]
     pub fn end(&self) -> Position {
-        Position::new(self.last_number(), self.at as u32)
+        Position::new(self.segments.last(), self.at as u32)
     }
 
     /// Where the last record stands that was appended since the journal was opened.
     #[must_use]
     pub fn last_record(&self) -> Position {
-        Position::new(self.last_number(), self.last as u32)
+        Position::new(self.segments.last(), self.last as u32)
     }
 
     /// Up to where everything is known to be on the disk.
@@ -390,7 +403,10 @@ impl<D: Disk> Journal<D> {
     /// The first place that is still kept, and the place behind the last record.
     #[must_use]
     pub fn positions(&self) -> (Position, Position) {
-        (Position::new(self.first, HEADER as u32), self.end())
+        (
+            Position::new(self.segments.first(), HEADER as u32),
+            self.end(),
+        )
     }
 
     /// Bytes of journal between two places, a segment's unused end included; 0 when `to` is not
@@ -402,15 +418,8 @@ impl<D: Disk> Journal<D> {
         if to <= from {
             return 0;
         }
-        let before = |upto: Position| -> u64 {
-            let whole = (upto.segment() - self.first) as usize;
-            let lengths = self
-                .segments
-                .iter()
-                .take(whole)
-                .map(|segment| segment.bytes().len() as u64);
-            lengths.sum::<u64>() + u64::from(upto.offset())
-        };
+        let before =
+            |upto: Position| self.segments.bytes_before(upto.segment()) + u64::from(upto.offset());
         before(to) - before(from)
     }
 
@@ -448,10 +457,6 @@ impl<D: Disk> Journal<D> {
         &mut self.disk
     }
 
-    fn last_number(&self) -> u32 {
-        self.first + (self.segments.len() - 1) as u32
-    }
-
     /// Makes sure that `length` bytes fit behind the last record, and that their pages are writable.
     #[inline]
     fn make_room(&mut self, wall: Timestamp, length: usize) -> Result<(), JournalError> {
@@ -466,12 +471,7 @@ impl<D: Disk> Journal<D> {
         if length > self.config.segment_bytes - HEADER {
             return Err(self.too_large(length));
         }
-        let len = self
-            .segments
-            .back()
-            .expect("a journal has a segment")
-            .bytes()
-            .len();
+        let len = self.segments.back().bytes().len();
         if self.outdated || length > len - self.at {
             self.roll(wall, length)?;
         }
@@ -497,7 +497,7 @@ impl<D: Disk> Journal<D> {
             // So that what no sync covered is in one segment only.
             self.sync(self.end())?;
         }
-        let number = self.last_number() + 1;
+        let number = self.segments.last() + 1;
         let header = self.next_header();
         // Remembered before the attempt, so that a second one asks for the same.
         self.next = Some(header);
@@ -508,19 +508,18 @@ impl<D: Disk> Journal<D> {
             .disk
             .ring()
             .is_some_and(|kept| self.segments.len() >= kept.max(2))
+            && let Some(oldest) = self.segments.pop_first()
         {
-            let oldest = self.segments.pop_front().expect("a journal has a segment");
             self.disk.recycle(oldest);
-            self.first += 1;
         }
         let mut segment = self
             .disk
             .create(number, header.length as usize, &header.to_bytes())?;
         segment.appending(true);
-        if let Some(full) = self.segments.back_mut() {
-            full.appending(false);
+        self.segments.back_mut().appending(false);
+        if let Some(old) = self.segments.push(segment, header.salt) {
+            self.disk.let_go(old);
         }
-        self.segments.push_back(segment);
         self.next = None;
         self.outdated = false;
         self.salt = header.salt;
@@ -535,7 +534,7 @@ impl<D: Disk> Journal<D> {
 
     /// Marks the end of the records in a segment of a ring, where older bytes may stand.
     fn end_records(&mut self) {
-        let segment = self.segments.back_mut().expect("a journal has a segment");
+        let segment = self.segments.back_mut();
         if segment.bytes().len() - self.at >= RECORD {
             segment.publish(self.at, 0);
         }
@@ -553,7 +552,7 @@ impl<D: Disk> Journal<D> {
     fn next_header(&mut self) -> SegmentHeader {
         self.next.unwrap_or_else(|| SegmentHeader {
             version: VERSION,
-            number: self.last_number() + 1,
+            number: self.segments.last() + 1,
             length: self.config.segment_bytes as u32,
             salt: self.disk.salt(),
             previous_salt: self.salt,
@@ -568,7 +567,7 @@ impl<D: Disk> Journal<D> {
     }
 
     fn prefault(&mut self, bytes: usize) {
-        let segment = self.segments.back_mut().expect("a journal has a segment");
+        let segment = self.segments.back_mut();
         let from = self.prefaulted.max(self.at);
         let to = (from + bytes)
             .next_multiple_of(4096)

@@ -11,6 +11,7 @@ use super::record::Fault;
 use super::record::{Head, RECORD};
 use super::recover::Scan;
 use super::segment::{HEADER, long, word};
+use super::watch::Untold;
 use super::{Cause, Counters, Disk, Journal, JournalError, JournalId, Kind, Segment};
 use fixwire_protocol::time::Timestamp;
 
@@ -53,11 +54,11 @@ impl<D: Disk> Journal<D> {
             .sum();
         let room = self.config.segment_bytes - HEADER;
         if bytes > room / 4 {
-            self.trouble = Some(JournalError::TooManyNames {
+            self.keep_untold(Untold::Retiring(JournalError::TooManyNames {
                 sessions: of,
                 bytes: bytes as u64,
                 limit: (room / 4) as u64,
-            });
+            }));
         }
         if of == 0 || bytes > room / 4 || bytes + needed > room {
             return Ok(());
@@ -98,8 +99,7 @@ impl<D: Disk> Journal<D> {
     }
 
     fn previous_salt(&self) -> u64 {
-        let segment = self.segments.back().expect("a journal has a segment");
-        long(segment.bytes(), 32)
+        long(self.segments.back().bytes(), 32)
     }
 }
 

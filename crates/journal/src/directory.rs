@@ -9,10 +9,11 @@ use super::folder::Folding;
 use super::lock::{LOCK, lock_file, lock_folder};
 use super::maker::{Job, Maker, make};
 use super::newest::{NEWEST, newest_of};
+use super::retiring::Retiring;
 use super::salvage::refuse_mark;
 use super::segment::HEADER;
-use super::watch::{SharedNews, Trouble};
-use super::{Base, Disk, JournalError, Start, archive, newest};
+use super::watch::SharedNews;
+use super::{Base, Disk, DiskNews, JournalError, Start, archive, newest};
 use crate::disk::WakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
@@ -22,7 +23,6 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 /// A directory of segments `00000001.fwj`, `00000002.fwj` and so on, locked while this lives.
 #[derive(Debug)]
@@ -30,19 +30,16 @@ pub struct Directory {
     path: PathBuf,
     maker: Maker,
     /// Retires old segments, when it has to.
-    retiring: Option<JoinHandle<Result<(), JournalError>>>,
+    retiring: Retiring,
     news: SharedNews,
     folding: Box<Folding>,
     _locks: (Option<File>, File),
 }
 
 impl Drop for Directory {
-    /// Waits for what runs: another process may open the directory next.
+    /// Waits for what runs, the rest by its own `drop`: another process may open the directory next.
     fn drop(&mut self) {
         self.folding.end();
-        if let Some(thread) = self.retiring.take() {
-            let _ = thread.join();
-        }
     }
 }
 
@@ -107,7 +104,7 @@ impl Directory {
         Ok(Self {
             path,
             maker,
-            retiring: None,
+            retiring: Retiring::default(),
             news,
             folding: Box::default(),
             _locks: locks,
@@ -167,6 +164,14 @@ impl Disk for Directory {
                 found: format!("the end of the file after {len} bytes"),
             }));
         }
+        if let Some(how) = self.news.alteration(number) {
+            return Err(JournalError::Damaged(super::Damage {
+                file: name,
+                offset: 0,
+                expected: "the file that the journal has used until now".into(),
+                found: format!("one that {how}"),
+            }));
+        }
         let map = Map::file(&file, len as usize).map_err(JournalError::io("map", name))?;
         self.news.watch(number, &path);
         Ok(map)
@@ -201,6 +206,10 @@ impl Disk for Directory {
         true
     }
 
+    fn let_go(&mut self, segment: Map) {
+        self.maker.unmap(segment);
+    }
+
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         archive::read_base(&self.path)
     }
@@ -218,12 +227,12 @@ impl Disk for Directory {
         self.news.is_there()
     }
 
-    fn news(&mut self) -> (Vec<Trouble>, bool) {
-        let (troubles, again) = self.news.take();
-        if again {
+    fn news(&mut self) -> DiskNews {
+        let news = self.news.take();
+        if news.prepare_again {
             self.maker.forget_failed();
         }
-        (troubles, again)
+        news
     }
 
     fn wake_with(&mut self, wake_up: WakeUp) {
@@ -237,29 +246,14 @@ impl Disk for Directory {
         remove_before: Option<Timestamp>,
         compress: bool,
     ) -> Result<(), JournalError> {
-        let last = match self.retiring.take() {
-            Some(thread) if thread.is_finished() => thread.join().unwrap_or(Ok(())),
-            Some(thread) => {
-                // It is still at the last one: the next segment asks again.
-                self.retiring = Some(thread);
-                return Ok(());
-            }
-            None => Ok(()),
-        };
-        if matches!(last, Err(JournalError::Unsynced { .. })) {
-            return last;
-        }
         self.news.forget(|number| number < first.segment);
         let path = self.path.clone();
         let retire = move || archive::retire(&path, first, remove_before, compress);
-        let thread = fixwire_threads::spawn("journal-retire", retire)
-            .map_err(JournalError::io("start", "a thread of the journal"))?;
-        self.retiring = Some(thread);
-        last
+        self.retiring.begin(&self.news, retire)
     }
 
     fn states(&mut self) -> Option<Box<dyn States>> {
-        Some(Box::new(self.folding.folder(&self.path)))
+        Some(Box::new(self.folding.folder(&self.path, None)))
     }
 
     fn fold(&mut self, fold: Fold) -> Result<(), JournalError> {

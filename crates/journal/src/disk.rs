@@ -10,6 +10,18 @@ use std::sync::Arc;
 /// Wakes whoever waits for the disk, such as an engine that sleeps; called from other threads.
 pub type WakeUp = Arc<dyn Fn() + Send + Sync>;
 
+/// What happened to the files of a journal.
+#[derive(Debug, Default)]
+pub struct DiskNews {
+    /// What went wrong.
+    pub troubles: Vec<Trouble>,
+    /// A [`Disk::prepare`] that failed may be repeated.
+    pub prepare_again: bool,
+    /// Segments may be retired that could not be before: a checkpoint has settled, or an earlier
+    /// [`Disk::retire`] has come to its end.
+    pub look_again: bool,
+}
+
 /// Keeps numbered segments of fixed length.
 pub trait Disk {
     /// One open segment.
@@ -27,7 +39,8 @@ pub trait Disk {
     ///
     /// # Errors
     ///
-    /// When it cannot be opened or is open to others than its owner.
+    /// When it cannot be opened or mapped, is open to others than its owner, or is not the file any more that
+    /// was opened or made before.
     fn open(&mut self, number: u32) -> Result<Self::Segment, JournalError>;
 
     /// Makes the next segment: `len` bytes, allocated, zero but for `header` at their start, and on
@@ -60,6 +73,10 @@ pub trait Disk {
 
     /// Takes back the oldest segment of a ring, whose memory the next may use.
     fn recycle(&mut self, _segment: Self::Segment) {}
+
+    /// Takes back a segment that is not read now; [`open`](Self::open) maps it again. To take a map away is
+    /// slow: a disk may do it beside the engine. What was stored is not on the disk because of that.
+    fn let_go(&mut self, _segment: Self::Segment) {}
 
     /// Where the journal begins; `None` when nothing of it was ever retired.
     ///
@@ -95,10 +112,9 @@ pub trait Disk {
         false
     }
 
-    /// What went wrong with the files since it was asked last, and whether a
-    /// [`prepare`](Self::prepare) that failed may be repeated.
-    fn news(&mut self) -> (Vec<Trouble>, bool) {
-        (Vec::new(), false)
+    /// What happened since it was asked last.
+    fn news(&mut self) -> DiskNews {
+        DiskNews::default()
     }
 
     /// Whom to wake when there is news.

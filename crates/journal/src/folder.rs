@@ -32,6 +32,8 @@ pub(super) struct Folder {
     path: PathBuf,
     /// The segment before which notes are in two checkpoints; 0 for none.
     settled: Arc<AtomicU32>,
+    /// Says so when that moves.
+    news: Option<SharedNews>,
     /// What is being written.
     aside: Option<(u32, File)>,
     /// A piece of a segment.
@@ -216,6 +218,9 @@ impl States for Folder {
 
     fn settle(&mut self, segment: u32) {
         self.settled.store(segment, Ordering::Release);
+        if let Some(news) = &self.news {
+            news.look_again();
+        }
     }
 }
 
@@ -241,7 +246,7 @@ pub struct StoredState {
 ///
 /// When a file cannot be read, or is open to others than its owner.
 pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>>, JournalError> {
-    let mut folder = Folding::default().folder(directory);
+    let mut folder = Folding::default().folder(directory, None);
     let mut states = Vec::new();
     for number in folder.list()? {
         let bytes = match folder.read(number) {
@@ -274,10 +279,11 @@ pub(super) struct Folding {
 
 impl Folding {
     /// The checkpoints of a journal's folder.
-    pub(super) fn folder(&self, path: &Path) -> Folder {
+    pub(super) fn folder(&self, path: &Path, news: Option<SharedNews>) -> Folder {
         Folder {
             path: path.to_owned(),
             settled: Arc::clone(&self.settled),
+            news,
             aside: None,
             bytes: Vec::new(),
         }
@@ -294,7 +300,8 @@ impl Folding {
         path: &Path,
         news: SharedNews,
     ) -> Result<(), JournalError> {
-        let (folder, ends) = (self.folder(path), Arc::clone(&self.ends));
+        let folder = self.folder(path, Some(Arc::clone(&news)));
+        let ends = Arc::clone(&self.ends);
         let work = move || work(fold, folder, &news, &ends);
         let thread = fixwire_threads::spawn("journal-fold", work)
             .map_err(JournalError::io("start", "a thread of the journal"))?;

@@ -15,6 +15,8 @@ pub(super) struct Index {
     /// Messages since the last entry.
     since: u64,
     last: (u64, Position),
+    /// Where the first message stands, once the entries do not say it: or one before it.
+    first: Option<Position>,
     /// How often it was cleared.
     generation: u64,
 }
@@ -27,6 +29,7 @@ impl Index {
             stride: 1,
             since: 0,
             last: (0, Position::START),
+            first: None,
             generation: 0,
         }
     }
@@ -41,6 +44,7 @@ impl Index {
     pub(super) fn resume(room: usize, last: (u64, Position)) -> Self {
         Self {
             last,
+            first: (last.0 > 0).then_some(last.1),
             ..Self::new(room)
         }
     }
@@ -50,12 +54,24 @@ impl Index {
         self.last
     }
 
+    /// Where the first message stands, or one before it that is no longer kept; `None` without one.
+    pub(super) fn first(&self) -> Option<Position> {
+        let entry = || self.entries.first().map(|entry| entry.1);
+        self.first.or_else(entry)
+    }
+
+    /// Those before this one are no longer kept.
+    pub(super) fn begin_at(&mut self, first: Position) {
+        self.first = Some(first);
+    }
+
     /// Forgets everything: the numbers start again.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.stride = 1;
         self.since = 0;
         self.last = (0, Position::START);
+        self.first = None;
         self.generation += 1;
     }
 
@@ -79,6 +95,7 @@ impl Index {
     }
 
     fn thin(&mut self) {
+        self.first = self.first();
         let mut keep = false;
         // Keeps the later of each pair: entries stand at the end of their stride.
         self.entries.retain(|_| {
@@ -124,6 +141,9 @@ mod tests {
             assert!(index.len() <= 8);
         }
         assert_eq!(index.stride, 128);
+        assert_eq!(index.first(), Some(Position::new(1, 8)));
+        index.begin_at(Position::new(1, 16));
+        assert_eq!(index.first(), Some(Position::new(1, 16)));
         for seq in 1..=1000 {
             let (near, at) = index.at_or_above(seq, Position::START).unwrap();
             assert!(near >= seq && near - seq < 256, "{seq}: {near}");
@@ -135,5 +155,18 @@ mod tests {
         assert_eq!(index.at_or_above(1, Position::new(2, 0)), None);
         index.clear();
         assert_eq!(index.at_or_above(1, Position::START), None);
+        assert_eq!(index.first(), None);
+        index.push(1, Position::new(3, 8));
+        assert_eq!(index.first(), Some(Position::new(3, 8)));
+    }
+
+    #[test]
+    fn an_index_that_goes_on_knows_that_messages_were_before() {
+        let mut index = Index::resume(8, (7, Position::new(2, 64)));
+        index.push(8, Position::new(9, 64));
+        assert_eq!(index.first(), Some(Position::new(2, 64)));
+        let mut index = Index::resume(8, (0, Position::START));
+        index.push(1, Position::new(9, 64));
+        assert_eq!(index.first(), Some(Position::new(9, 64)));
     }
 }

@@ -9,7 +9,7 @@
 //! let id = journal.register(wall, "FIX.4.2:EXEC->BENCH")?;     same id after every restart
 //! let counters = journal.counters(id);                           next_in, next_out, epoch
 //! let end = journal.append(wall, Cause { .. }, effects)?;        then `sync(end)` if it must be on disk
-//! let bytes = journal.outbound(id, 17);                          one stored message
+//! let bytes = journal.outbound(id, 17)?;                         one stored message
 //! let mut replay = journal.replay(id, 1, 100);                   many: journal.next_of(&mut replay)
 //! ```
 
@@ -37,14 +37,17 @@ mod memory;
 mod newest;
 mod originals;
 mod read;
+mod reading;
 mod recall;
 pub mod record;
 mod recover;
 mod replay;
 mod resent;
 mod retire;
+mod retiring;
 mod salvage;
 pub mod segment;
+mod segments;
 pub mod sim;
 mod state;
 mod tail;
@@ -55,7 +58,7 @@ mod watch;
 pub use append::{Cause, Journal};
 pub use base::{Base, Retention, Start};
 pub use directory::Directory;
-pub use disk::{Disk, Segment, WakeUp};
+pub use disk::{Disk, DiskNews, Segment, WakeUp};
 pub use dump::{Direction, Filter, Format, Line, dump, each_line, follow};
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
@@ -66,6 +69,7 @@ pub use lock::is_in_use;
 pub use memory::{Memory, OsDisk};
 pub use originals::{Originals, Resent};
 pub use read::Records;
+pub use reading::Reading;
 pub use recall::Recalled;
 pub use record::{Effect, Kind};
 pub use recover::{Recovered, Torn};

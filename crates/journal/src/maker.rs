@@ -1,4 +1,5 @@
-//! Makes segments: one at a time, ahead of their use, by a thread of its own that also watches the files.
+//! Makes segments: one at a time, ahead of their use, by a thread of its own that also takes away the maps of
+//! old ones and watches the files.
 
 use super::files::{segment_path, sync_names};
 use super::segment::HEADER;
@@ -85,6 +86,14 @@ pub(super) struct Job {
     pub(super) header: [u8; HEADER],
 }
 
+/// What the thread is asked for.
+#[derive(Debug)]
+enum Task {
+    Make(Job),
+    /// A map of 64 MiB takes a millisecond to be taken away.
+    Unmap(Map),
+}
+
 /// A segment's number, and what came of making it.
 type Made = (u32, Result<Map, JournalError>);
 
@@ -93,7 +102,7 @@ type Made = (u32, Result<Map, JournalError>);
 pub(super) struct Maker {
     /// Set when the engine waits for the segment that is being made.
     hurry: Arc<AtomicBool>,
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<Task>>,
     made: Receiver<Made>,
     /// A result that was looked at before it was wanted.
     seen: Option<Made>,
@@ -103,7 +112,7 @@ pub(super) struct Maker {
 
 impl Maker {
     pub(super) fn start(path: PathBuf, news: SharedNews) -> Result<Self, JournalError> {
-        let (jobs, to_do) = channel::<Job>();
+        let (jobs, to_do) = channel::<Task>();
         let (done, made) = channel();
         let hurry = Arc::new(AtomicBool::new(false));
         let work = Work {
@@ -132,10 +141,18 @@ impl Maker {
             if self
                 .jobs
                 .as_ref()
-                .is_some_and(|jobs| jobs.send(job).is_ok())
+                .is_some_and(|jobs| jobs.send(Task::Make(job)).is_ok())
             {
                 self.asked = Some(number);
             }
+        }
+    }
+
+    /// Takes a map away, beside the engine.
+    pub(super) fn unmap(&self, map: Map) {
+        if let Some(jobs) = &self.jobs {
+            // Without the thread it goes here.
+            let _ = jobs.send(Task::Unmap(map));
         }
     }
 
@@ -185,11 +202,15 @@ struct Work {
 }
 
 impl Work {
-    fn run(mut self, to_do: &Receiver<Job>) {
+    fn run(mut self, to_do: &Receiver<Task>) {
         let mut place = 0;
         loop {
             match to_do.recv_timeout(ROUND) {
-                Ok(job) => {
+                Ok(Task::Unmap(map)) => {
+                    drop(map);
+                    continue;
+                }
+                Ok(Task::Make(job)) => {
                     if !self.carry_out(&job) {
                         return;
                     }

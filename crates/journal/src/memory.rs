@@ -2,7 +2,7 @@
 
 use super::fold::{Fold, States};
 use super::segment::HEADER;
-use super::{Base, Directory, Disk, JournalError, Start, Trouble};
+use super::{Base, Directory, Disk, DiskNews, JournalError, Start};
 use crate::disk::WakeUp;
 use fixwire_protocol::time::Timestamp;
 use fixwire_sys::Map;
@@ -143,6 +143,13 @@ impl Disk for OsDisk {
         }
     }
 
+    fn let_go(&mut self, segment: Map) {
+        match self {
+            Self::Directory(disk) => disk.let_go(segment),
+            Self::Memory(disk) => disk.let_go(segment),
+        }
+    }
+
     fn base(&mut self) -> Result<Option<Base>, JournalError> {
         match self {
             Self::Directory(disk) => disk.base(),
@@ -172,7 +179,7 @@ impl Disk for OsDisk {
         }
     }
 
-    fn news(&mut self) -> (Vec<Trouble>, bool) {
+    fn news(&mut self) -> DiskNews {
         match self {
             Self::Directory(disk) => disk.news(),
             Self::Memory(disk) => disk.news(),

@@ -10,7 +10,7 @@ use super::resent::{Arrival, Run, Runs};
 use super::segment::{Position, word};
 use super::tail::{Open, failed};
 use super::view::Record;
-use super::{Disk, Journal, JournalError, Kind};
+use super::{JournalError, Kind};
 
 /// Segments that are kept open: a run of messages lies in one or two.
 const OPEN: usize = 2;
@@ -193,19 +193,6 @@ impl Originals {
     }
 }
 
-impl<D: Disk> Journal<D> {
-    /// As [`Originals::inbound`], of a journal that is open.
-    #[must_use]
-    pub fn inbound<'a>(&'a self, record: &Record<'a>) -> Option<&'a [u8]> {
-        if record.kind.is_inbound() {
-            return Some(record.body);
-        }
-        let arrival = Arrival::read(record.body).filter(|_| record.kind == Kind::Dequeued)?;
-        let found = self.records(arrival.at).next()?;
-        (found.at == arrival.at && found.kind.is_inbound()).then_some(found.body)
-    }
-}
-
 /// The segment of this number, opened if need be; `None` when it is gone.
 fn open<'a>(
     open: &'a mut Vec<(u32, Open)>,
@@ -264,7 +251,8 @@ fn effect(
 mod tests {
     use super::*;
     use crate::{
-        Cause, Config, Directory, Effect, JournalId, Retention, Stored, Tail, Wrote, verify,
+        Cause, Config, Directory, Effect, Journal, JournalId, Retention, Stored, Tail, Wrote,
+        verify,
     };
     use fixwire_protocol::Precision;
     use fixwire_protocol::time::{Nanos, Timestamp};
@@ -344,7 +332,7 @@ mod tests {
         let mut wrote = Wrote::default();
         wrote.clear(Precision::Millis);
         let mut replay = journal.replay(session, 2, 4);
-        while let Some(Stored::Message { seq, .. }) = journal.next_of(&mut replay) {
+        while let Some(Stored::Message { seq, .. }) = journal.next_of(&mut replay).unwrap() {
             wrote.message(seq, replay.place());
         }
         let body = wrote.take_body();

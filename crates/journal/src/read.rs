@@ -1,31 +1,46 @@
-//! Reads records, one after the other.
+//! Reads records and messages of a journal that is open.
 
 use super::record::{EFFECT, EffectHead, Head, RECORD, shape_fault};
 use super::segment::{HEADER, Position, word};
 use super::view::Record;
-use super::{Disk, Journal, JournalId, Segment};
+use super::{Damage, Disk, Journal, JournalError, JournalId, Segment};
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 
-/// Records in the order of their writing. See [`Journal::records`].
-pub struct Records<'a, D: Disk> {
-    journal: &'a Journal<D>,
+/// Records in the order of their writing. See [`Reading::records`](super::Reading::records).
+pub struct Records<'a> {
+    /// The segments from that of `first` on.
+    segments: Vec<&'a [u8]>,
+    first: u32,
     at: Position,
+    end: Position,
 }
 
-impl<'a, D: Disk> Iterator for Records<'a, D> {
+impl<'a> Records<'a> {
+    /// Those from `at` to `end` in segments of which the first is that of the journal.
+    pub(super) fn new(first: u32, segments: Vec<&'a [u8]>, at: Position, end: Position) -> Self {
+        Self {
+            segments,
+            first,
+            at,
+            end,
+        }
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
     fn next(&mut self) -> Option<Record<'a>> {
         loop {
-            let end = self.journal.end();
-            if self.at >= end {
+            if self.at >= self.end {
                 return None;
             }
             let number = self.at.segment();
-            let bytes = self.journal.segment(number)?;
+            let bytes = *self.segments.get((number - self.first) as usize)?;
             let at = self.at.offset() as usize;
-            let stop = if number == end.segment() {
-                end.offset() as usize
+            let stop = if number == self.end.segment() {
+                self.end.offset() as usize
             } else {
                 bytes.len()
             };
@@ -53,31 +68,36 @@ impl<'a, D: Disk> Iterator for Records<'a, D> {
 }
 
 impl<D: Disk> Journal<D> {
-    /// All records from a place on: [`Position::START`], or the `at` or `end` of a record.
-    #[must_use]
-    pub fn records(&self, from: Position) -> Records<'_, D> {
-        Records {
-            journal: self,
-            at: from.max(self.positions().0),
-        }
-    }
-
     /// The message that a session sent with this MsgSeqNum since its last reset; `None` when it never
-    /// did, or the message fell off the ring.
+    /// did, or the message fell off the ring or was retired.
     ///
     /// Costs a step for each message between two entries of the index; to read many messages in
-    /// order, [`Journal::replay`] is cheaper.
-    #[must_use]
-    pub fn outbound(&self, session: JournalId, seq: u64) -> Option<&[u8]> {
-        let known = self.sessions.get(session.0 as usize)?;
-        let mut place = known.index.at_or_above(seq, self.positions().0)?;
+    /// order, [`Journal::replay`] is cheaper. Maps the segments that it reads, unless they are.
+    ///
+    /// # Errors
+    ///
+    /// When a segment that the journal keeps cannot be mapped, or is another file by now: whether there is
+    /// such a message is then unknown.
+    pub fn outbound(
+        &mut self,
+        session: JournalId,
+        seq: u64,
+    ) -> Result<Option<&[u8]>, JournalError> {
+        let begin = self.positions().0;
+        let known = self.sessions.get(session.0 as usize);
+        let Some(mut place) = known.and_then(|known| known.index.at_or_above(seq, begin)) else {
+            return Ok(None);
+        };
         while place.0 > seq {
-            place = self.before(place.1)?;
+            match self.before(session, place)? {
+                Some(before) => place = before,
+                None => return Ok(None),
+            }
         }
         if place.0 == seq {
-            self.message(place.1)
+            self.message(session, place)
         } else {
-            None
+            Ok(None)
         }
     }
 
@@ -94,27 +114,61 @@ impl<D: Disk> Journal<D> {
         self.sessions.get(session.0 as usize)?.peer
     }
 
-    /// The message before the one at this place, of the same session.
-    pub(super) fn before(&self, at: Position) -> Option<(u64, Position)> {
-        let bytes = self.segment(at.segment())?;
-        let previous = EffectHead::read(bytes, at.offset() as usize).previous;
-        let bytes = self.segment(previous.segment())?;
-        Some((
-            EffectHead::read(bytes, previous.offset() as usize).seq,
-            previous,
-        ))
+    /// The message of a session before this one, by its number and its place; `None` when it is not kept.
+    pub(super) fn before(
+        &mut self,
+        session: JournalId,
+        place: (u64, Position),
+    ) -> Result<Option<(u64, Position)>, JournalError> {
+        let Some((head, _)) = self.effect(session, place.0..=place.0, place.1)? else {
+            return Ok(None);
+        };
+        let at = head.previous;
+        let before = self.effect(session, 0..=place.0.saturating_sub(1), at)?;
+        Ok(before.map(|(head, _)| (head.seq, at)))
     }
 
-    /// The bytes of the message at this place.
-    pub(super) fn message(&self, at: Position) -> Option<&[u8]> {
-        let bytes = self.segment(at.segment())?;
-        let at = at.offset() as usize;
-        Some(&bytes[at + EFFECT..][..EffectHead::read(bytes, at).length as usize])
+    /// The bytes of a session's message, by its number and its place; `None` when it is not kept.
+    pub(super) fn message(
+        &mut self,
+        session: JournalId,
+        (seq, at): (u64, Position),
+    ) -> Result<Option<&[u8]>, JournalError> {
+        let found = self.effect(session, seq..=seq, at)?;
+        Ok(found.map(|(_, message)| message))
     }
 
-    /// The bytes of a segment that is still kept.
-    pub(super) fn segment(&self, number: u32) -> Option<&[u8]> {
-        let at = number.checked_sub(self.first)?;
-        self.segments.get(at as usize).map(Segment::bytes)
+    /// What a record at this place says that a session sent, with one of these numbers; `None` when it is not
+    /// kept.
+    fn effect(
+        &mut self,
+        session: JournalId,
+        seqs: RangeInclusive<u64>,
+        place: Position,
+    ) -> Result<Option<(EffectHead, &[u8])>, JournalError> {
+        let Self { segments, disk, .. } = self;
+        let Some(segment) = segments.get(disk, place.segment())? else {
+            return Ok(None);
+        };
+        let bytes = segment.bytes();
+        let at = place.offset() as usize;
+        let found = bytes.get(at..at + EFFECT).and_then(|_| {
+            let head = EffectHead::read(bytes, at);
+            let message = bytes[at + EFFECT..].get(..head.length as usize)?;
+            let is_zeros = (head.seq, head.length) == (0, 0);
+            let is_it = head.session == session && seqs.contains(&head.seq) && !is_zeros;
+            // So a walk from message to message comes to an end.
+            (is_it && head.previous < place).then_some((head, message))
+        });
+        // Recovery or an append has seen it there: somebody has changed the file since.
+        let damage = || Damage {
+            file: disk.name(place.segment()),
+            offset: at as u64,
+            expected: "the message of a session that stood here before".into(),
+            found: "another one, or none".into(),
+        };
+        found
+            .map(Some)
+            .ok_or_else(|| JournalError::Damaged(damage()))
     }
 }

@@ -4,6 +4,7 @@ use super::fold::{Fold, why_not};
 use super::known::Stated;
 use super::segment::{HEADER, long, word};
 use super::state;
+use super::view::records_of;
 use super::{Disk, Journal, JournalError, JournalId, Kind, Position, Segment};
 use fixwire_protocol::{Ledger, Timestamp};
 
@@ -38,7 +39,7 @@ impl<D: Disk> Journal<D> {
             let read = state::read(states.read(number)?, number, &file);
             let taken = match read {
                 Err(damage) => Err(why_not(&damage)),
-                Ok((head, _)) if self.begins(number) != Some((head.salt, head.record)) => Err(
+                Ok((head, _)) if self.begins(number)? != Some((head.salt, head.record)) => Err(
                     "it stands behind the end of the journal, or belongs to another one: the journal was \
                      salvaged, or restored from a copy"
                         .into(),
@@ -91,13 +92,19 @@ impl<D: Disk> Journal<D> {
     }
 
     /// Whether notes of this session stood before the first segment that is left.
-    #[must_use]
-    pub fn has_retired(&self, notes: JournalId) -> bool {
-        let mut carried = self
-            .records(Position::START)
-            .take_while(|it| it.kind == Kind::Carried);
+    ///
+    /// # Errors
+    ///
+    /// When that segment cannot be mapped.
+    pub fn has_retired(&mut self, notes: JournalId) -> Result<bool, JournalError> {
+        let number = self.segments.first();
+        let Some(first) = self.segments.get(&mut self.disk, number)? else {
+            return Ok(false);
+        };
+        let mut carried =
+            records_of(first.bytes(), number).take_while(|it| it.kind == Kind::Carried);
         let notes = carried.find(|record| record.session == notes);
-        notes.is_some_and(|record| record.counters.next_out > 1)
+        Ok(notes.is_some_and(|record| record.counters.next_out > 1))
     }
 
     /// From now on notes are folded into checkpoints, beside the engine; the ledger is empty.
@@ -110,15 +117,17 @@ impl<D: Disk> Journal<D> {
         ledger: Box<dyn Ledger>,
         recalled: &Recalled,
     ) -> Result<(), JournalError> {
-        let fold = Fold::new(ledger, recalled.segment, self.first);
+        let fold = Fold::new(ledger, recalled.segment, self.segments.first());
         self.disk.fold(fold)
     }
 
     /// The salt of a segment, and the index of its first record; `None` when there is no record in it.
-    fn begins(&self, number: u32) -> Option<(u64, u64)> {
-        let at = number.checked_sub(self.first)?;
-        let bytes = self.segments.get(at as usize)?.bytes();
+    fn begins(&mut self, number: u32) -> Result<Option<(u64, u64)>, JournalError> {
+        let Some(segment) = self.segments.get(&mut self.disk, number)? else {
+            return Ok(None);
+        };
+        let bytes = segment.bytes();
         let has_record = word(bytes, HEADER) != 0;
-        has_record.then(|| (long(bytes, 24), long(bytes, HEADER + 8)))
+        Ok(has_record.then(|| (long(bytes, 24), long(bytes, HEADER + 8))))
     }
 }

@@ -10,7 +10,8 @@ use super::record::{
     never_written, padded, unpublished,
 };
 use super::resent;
-use super::segment::{HEADER, Position, SegmentHeader, VERSION, long, word};
+use super::segment::{HEADER, Position, SegmentHeader, VERSION, first_not_zero, long, word};
+use super::segments::{Kept, Segments};
 use super::{Config, Counters, Disk, Journal, JournalError, JournalId, Segment};
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -61,7 +62,7 @@ impl fmt::Display for Torn {
 impl<D: Disk> Journal<D> {
     /// Opens the journal of a disk, or begins one when the disk has no segment.
     ///
-    /// All segments are read and every checksum is computed. An unfinished record at the end, with
+    /// All segments are read, one mapped at a time, and every checksum is computed. An unfinished record at the end, with
     /// nothing behind it, is cut off and told in [`Recovered::torn`]. The order of events is: read
     /// all, then change what must be changed, then sync; so a crash on the way changes nothing.
     ///
@@ -101,7 +102,6 @@ impl<D: Disk> Journal<D> {
             disk,
             config,
             segments,
-            first: start.segment,
             salt: 0,
             at: HEADER,
             last: HEADER,
@@ -118,7 +118,7 @@ impl<D: Disk> Journal<D> {
             recalled: None,
             checkpoints: scan.checkpoints,
             look: None,
-            trouble: None,
+            troubles: Vec::new(),
         };
         let Some(end) = end else {
             journal.begin()?;
@@ -130,8 +130,10 @@ impl<D: Disk> Journal<D> {
             journal.names.entry(name).or_insert(id);
         }
         for (place, length) in scan.unpublished {
-            let segment = (place.segment() - journal.first) as usize;
-            journal.segments[segment].publish(place.offset() as usize, length);
+            let Self { segments, disk, .. } = &mut journal;
+            if let Some(segment) = segments.get(disk, place.segment())? {
+                segment.publish(place.offset() as usize, length);
+            }
         }
         journal.salt = end.salt;
         journal.at = end.at;
@@ -147,31 +149,31 @@ impl<D: Disk> Journal<D> {
             });
         }
         if config.synced_before_sent && !crate::canary::is(crate::canary::Fault::SkipStoreAgain) {
-            journal.store_again(scan.synced);
+            journal.store_again(scan.synced)?;
         }
         journal.sync_what_was_read(scan.synced)?;
         if newest.is_none_or(|newest| newest < last_number) {
             journal.disk.set_newest(last_number)?;
         }
-        let last = journal.segments.back_mut().expect("a segment was read");
-        last.appending(true);
+        journal.segments.back_mut().appending(true);
         journal.idle_work();
         Ok((journal, recovered))
     }
 
-    /// Opens and reads these segments, without a change to any: those up to the last that holds something, and
-    /// how that one ends. The ones behind it were made ahead: they are made again when they are needed.
+    /// Opens and reads these segments, one after the other and without a change to any: what is known of those
+    /// up to the last that holds something, that one, which stays mapped, and how it ends. The ones behind it
+    /// were made ahead: they are made again when they are needed.
     fn read_all(
         disk: &mut D,
         first: u32,
         numbers: &[u32],
         scan: &mut Scan,
-    ) -> Result<(VecDeque<D::Segment>, Option<End>), JournalError> {
-        let mut segments = VecDeque::with_capacity(numbers.len() + 64);
+    ) -> Result<(Segments<D::Segment>, Option<End>), JournalError> {
+        let mut kept = VecDeque::with_capacity(numbers.len() + 64);
         let mut end: Option<End> = None;
-        let mut last = 0;
-        for (at, &number) in numbers.iter().enumerate() {
-            let expected = at as u32 + first;
+        let mut last = None;
+        let mut holding = 0;
+        for (expected, &number) in (first..).zip(numbers) {
             if number != expected {
                 return Err(JournalError::Damaged(Damage {
                     file: disk.name(expected),
@@ -181,10 +183,13 @@ impl<D: Disk> Journal<D> {
                 }));
             }
             let mut segment = disk.open(number)?;
-            let len = segment.bytes().len();
-            segment.read_ahead(0, len);
+            let length = segment.bytes().len();
+            segment.read_ahead(0, length);
             let found = scan.segment(segment.bytes(), number, &disk.name(number))?;
-            segments.push_back(segment);
+            kept.push_back(Kept {
+                length: length as u32,
+                salt: found.salt,
+            });
             let holds_something = found.at > HEADER || found.bad.is_some();
             if let Some(End { bad: Some(bad), .. }) = &end
                 && holds_something
@@ -192,7 +197,7 @@ impl<D: Disk> Journal<D> {
                 return Err(JournalError::Damaged(bad.damage.clone()));
             }
             if holds_something || end.is_none() {
-                last = at;
+                (last, holding) = (Some(segment), kept.len());
                 end = Some(found);
             }
         }
@@ -201,8 +206,8 @@ impl<D: Disk> Journal<D> {
         {
             return Err(JournalError::Damaged(bad.damage.clone()));
         }
-        segments.truncate(last + 1);
-        Ok((segments, end))
+        kept.truncate(holding);
+        Ok((Segments::recovered(first, kept, last), end))
     }
 
     /// Makes the first segment.
@@ -220,7 +225,10 @@ impl<D: Disk> Journal<D> {
         segment.appending(true);
         self.prefaulted = self.ready_at_first();
         self.prefetched = 0;
-        self.segments.push_back(segment);
+        if self.disk.ring().is_some() {
+            self.segments.keep_all_mapped();
+        }
+        self.segments.push(segment, header.salt);
         self.salt = header.salt;
         self.synced = Position::new(1, HEADER as u32);
         self.idle_work();
@@ -231,10 +239,7 @@ impl<D: Disk> Journal<D> {
     /// leaves an unfinished record again.
     fn cut(&mut self, until: usize) {
         const ZEROS: [u8; 4096] = [0; 4096];
-        let (from, segment) = (
-            self.at,
-            self.segments.back_mut().expect("a segment was read"),
-        );
+        let (from, segment) = (self.at, self.segments.back_mut());
         let mut to = until;
         while to > from {
             let start = (to - 1) / 4096 * 4096;
@@ -246,14 +251,14 @@ impl<D: Disk> Journal<D> {
 
     /// Stores the pages from `synced` on once more, with the bytes they have. After a sync that failed
     /// the system takes them for written although they are not: the next sync would leave them out.
-    fn store_again(&mut self, synced: Position) {
+    fn store_again(&mut self, synced: Position) -> Result<(), JournalError> {
         const PAGE: usize = 4096;
         let last = self.end();
         let mut copy = [0; PAGE];
-        for (number, segment) in (self.first..).zip(self.segments.iter_mut()) {
-            if number < synced.segment() {
+        for number in synced.segment().max(self.segments.first())..=last.segment() {
+            let Some(segment) = self.segments.get(&mut self.disk, number)? else {
                 continue;
-            }
+            };
             let from = match number == synced.segment() {
                 true => synced.offset() as usize / PAGE * PAGE,
                 false => 0,
@@ -268,6 +273,7 @@ impl<D: Disk> Journal<D> {
                 segment.store(at, page);
             }
         }
+        Ok(())
     }
 
     /// What earlier processes wrote may still be in the memory of the system only. Where nothing waits for
@@ -277,11 +283,13 @@ impl<D: Disk> Journal<D> {
             self.synced = self.synced.max(synced.min(self.end()));
             return Ok(());
         }
-        for (number, segment) in (self.first..).zip(self.segments.iter_mut()) {
-            let len = segment.bytes().len();
-            segment
-                .sync(0, len)
-                .map_err(JournalError::io("sync", self.disk.name(number)))?;
+        for number in self.segments.first()..=self.segments.last() {
+            if let Some(segment) = self.segments.get(&mut self.disk, number)? {
+                let len = segment.bytes().len();
+                segment
+                    .sync(0, len)
+                    .map_err(JournalError::io("sync", self.disk.name(number)))?;
+            }
         }
         self.synced = self.end();
         Ok(())
@@ -581,16 +589,4 @@ enum Follower {
     Unsynced { at: usize },
     /// A record that was written when the place was on the disk, or may have been.
     Synced,
-}
-
-fn first_not_zero(bytes: &[u8]) -> Option<usize> {
-    // By the page first: almost always all are zero.
-    let page = bytes
-        .chunks(4096)
-        .position(|page| page.iter().any(|&byte| byte != 0))?;
-    let from = page * 4096;
-    bytes[from..]
-        .iter()
-        .position(|&byte| byte != 0)
-        .map(|at| from + at)
 }

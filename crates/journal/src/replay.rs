@@ -1,7 +1,7 @@
 //! Reads many outbound messages of a session in the order of their numbers.
 
 use super::segment::Position;
-use super::{Disk, Journal, JournalId};
+use super::{Disk, Journal, JournalError, JournalId};
 
 /// Places that each of the two buffers holds.
 const ROOM: usize = 256;
@@ -33,6 +33,11 @@ impl Replay {
     /// Where the last message stands that was answered: its effect.
     pub fn place(&self) -> Position {
         self.found
+    }
+
+    /// Begins anew to look for places.
+    fn forget(&mut self) {
+        (self.coarse.len, self.fine.len) = (0, 0);
     }
 
     /// The last number that was asked for.
@@ -122,20 +127,26 @@ impl<D: Disk> Journal<D> {
 
     /// The next of a replay: a message, or the numbers up to the next one; `None` at its end. The
     /// journal may be appended to between two calls. After a reset of the session everything that is
-    /// left is missing.
-    pub fn next_of(&self, replay: &mut Replay) -> Option<Stored<'_>> {
+    /// left is missing. Maps the segments that it reads, unless they are.
+    ///
+    /// # Errors
+    ///
+    /// When a segment that the journal keeps cannot be mapped, or is another file by now: the numbers are
+    /// then neither there nor missing. A later call tries the same again.
+    pub fn next_of(&mut self, replay: &mut Replay) -> Result<Option<Stored<'_>>, JournalError> {
         let (from, to) = (replay.next, replay.to);
         if from > to {
-            return None;
+            return Ok(None);
         }
-        let place = self.first_from(replay, from).filter(|place| place.0 <= to);
-        match place {
+        let place = self
+            .first_from(replay, from)
+            // Places up to which it came are not the lowest.
+            .inspect_err(|_| replay.forget())?;
+        Ok(match place.filter(|place| place.0 <= to) {
             Some((seq, at)) if seq == from => {
+                let message = self.message(replay.session, (seq, at))?;
                 (replay.next, replay.found) = (seq + 1, at);
-                Some(Stored::Message {
-                    seq,
-                    bytes: self.message(at)?,
-                })
+                message.map(|bytes| Stored::Message { seq, bytes })
             }
             Some((seq, _)) => {
                 replay.next = seq;
@@ -145,24 +156,31 @@ impl<D: Disk> Journal<D> {
                 replay.next = to + 1;
                 Some(Stored::Missing { from, to })
             }
-        }
+        })
     }
 
     /// The stored message with the lowest number from `seq` on.
-    fn first_from(&self, replay: &mut Replay, seq: u64) -> Option<(u64, Position)> {
-        let known = self.sessions.get(replay.session.0 as usize)?;
-        if known.index.generation() != replay.generation {
-            return None;
-        }
-        let kept = |place: &(u64, Position)| place.1.segment() >= self.first;
-        if let Some(place) = replay.fine.lowest_from(seq).filter(kept) {
-            return Some(place);
-        }
-        let mut anchor = match replay.coarse.lowest_from(seq).filter(kept) {
-            Some(place) => place,
-            None => known.index.at_or_above(seq, self.positions().0)?,
+    fn first_from(
+        &mut self,
+        replay: &mut Replay,
+        seq: u64,
+    ) -> Result<Option<(u64, Position)>, JournalError> {
+        let (session, begin) = (replay.session, self.positions().0);
+        let Some(known) = self.sessions.get(session.0 as usize) else {
+            return Ok(None);
         };
+        if known.index.generation() != replay.generation {
+            return Ok(None);
+        }
+        let kept = |place: &(u64, Position)| place.1 >= begin;
+        if let Some(place) = replay.fine.lowest_from(seq).filter(kept) {
+            return Ok(Some(place));
+        }
         let stride = known.index.stride();
+        let coarse = replay.coarse.lowest_from(seq).filter(kept);
+        let Some(mut anchor) = coarse.or_else(|| known.index.at_or_above(seq, begin)) else {
+            return Ok(None);
+        };
         if stride > ROOM as u64 && replay.coarse.len == 0 {
             let step = stride.div_ceil(ROOM as u64).max(ROOM as u64);
             let (mut place, mut passed) = (anchor, 0);
@@ -172,7 +190,7 @@ impl<D: Disk> Journal<D> {
                     anchor = place;
                 }
                 passed += 1;
-                match self.before(place.1) {
+                match self.before(session, place)? {
                     Some(previous) => place = previous,
                     None => break,
                 }
@@ -181,11 +199,11 @@ impl<D: Disk> Journal<D> {
         let mut place = anchor;
         while place.0 >= seq {
             replay.fine.push(place);
-            match self.before(place.1) {
+            match self.before(session, place)? {
                 Some(previous) => place = previous,
                 None => break,
             }
         }
-        replay.fine.lowest_from(seq)
+        Ok(replay.fine.lowest_from(seq))
     }
 }

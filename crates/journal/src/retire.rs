@@ -14,7 +14,8 @@
 use super::NOTES;
 use super::base::{Base, Retention, Start};
 use super::checkpoint::Checkpoint;
-use super::{Disk, Journal, JournalError, Trouble};
+use super::watch::Untold;
+use super::{Disk, DiskNews, Journal, JournalError, JournalId, Trouble};
 use fixwire_protocol::time::{Nanos, Timestamp};
 
 impl Base {
@@ -40,23 +41,49 @@ impl Base {
     }
 }
 
+/// So many things that went wrong are kept until they are told.
+const MOST_UNTOLD: usize = 16;
+
 impl<D: Disk> Journal<D> {
-    /// Looks for segments that no session needs, and lets the disk retire them.
+    /// Looks for segments that no session needs, and keeps what goes wrong for
+    /// [`troubles`](Self::troubles).
     #[cold]
-    pub(super) fn retire(&mut self, policy: Retention, now: Timestamp) -> Result<(), JournalError> {
+    pub(super) fn retire_and_tell(&mut self, policy: Retention, now: Timestamp) {
+        let retired = self.retire(policy, now);
+        // Those records would pass for synced the next time.
+        self.poisoned |= matches!(retired, Err(JournalError::Unsynced { .. }));
+        if let Err(error) = retired {
+            self.keep_untold(Untold::Retiring(error));
+        }
+    }
+
+    /// Keeps what went wrong until it is asked for, which not everybody does.
+    pub(super) fn keep_untold(&mut self, untold: Untold) {
+        if self.troubles.len() == MOST_UNTOLD {
+            self.troubles.remove(0);
+        }
+        self.troubles.push(untold);
+    }
+
+    /// Looks for segments that no session needs, and lets the disk retire them.
+    fn retire(&mut self, policy: Retention, now: Timestamp) -> Result<(), JournalError> {
         let before = |age: Nanos| {
             let age = i64::try_from(age.0).unwrap_or(i64::MAX);
             Timestamp(now.0.saturating_sub(age))
         };
-        let oldest = |at: usize| self.oldest_needed(at).unwrap_or(u32::MAX);
         // Notes do not age, but those that are in two checkpoints are needed no more. The segments before which
         // these stand are.
-        let mut names = self.sessions.iter().map(|known| known.name.as_str());
-        let notes = names.position(|name| name == NOTES);
         let settled = self.disk.settled().or(self.recalled);
-        let noted = notes.map(|at| settled.unwrap_or_else(|| oldest(at)));
-        let others = (0..self.sessions.len()).filter(|at| Some(*at) != notes);
-        let needed = others.map(oldest).chain(noted).min();
+        let (mut needed, mut noted) = (None::<u32>, None);
+        for session in 0..self.sessions.len() {
+            let is_notes = noted.is_none() && self.sessions[session].name == NOTES;
+            let oldest = match settled.filter(|_| is_notes) {
+                Some(settled) => settled,
+                None => self.oldest_needed(session)?.unwrap_or(u32::MAX),
+            };
+            noted = noted.or(is_notes.then_some(oldest));
+            needed = Some(needed.map_or(oldest, |needed| needed.min(oldest)));
+        }
         let may_begin = |checkpoint: &&Checkpoint| {
             let segment = checkpoint.start.segment;
             let aged = policy
@@ -69,63 +96,227 @@ impl<D: Disk> Journal<D> {
             self.start = found.start;
         }
         let start = self.start;
-        while self.first < start.segment {
-            self.segments.pop_front();
-            self.first += 1;
+        while self.segments.first() < start.segment {
+            if let Some(mapped) = self.segments.pop_first() {
+                self.disk.let_go(mapped);
+            }
         }
         self.checkpoints
             .retain(|checkpoint| checkpoint.start.segment > start.segment);
-        let (Some(segment), true) = (self.segments.front_mut(), start != Start::BEGIN) else {
+        if start == Start::BEGIN {
+            return Ok(());
+        }
+        let Some(segment) = self.segments.get(&mut self.disk, start.segment)? else {
             return Ok(());
         };
-        let retired = self
-            .disk
-            .retire(segment, start, policy.keep.map(before), policy.compress);
-        // Those records would pass for synced the next time.
-        self.poisoned |= matches!(retired, Err(JournalError::Unsynced { .. }));
-        retired
+        self.disk
+            .retire(segment, start, policy.keep.map(before), policy.compress)
     }
 
     /// The segment of the oldest message of a session that can be resent.
-    fn oldest_needed(&self, session: usize) -> Option<u32> {
+    fn oldest_needed(&mut self, session: usize) -> Result<Option<u32>, JournalError> {
+        let begin = self.positions().0;
         let index = &self.sessions[session].index;
-        let mut at = index.at_or_above(0, self.positions().0)?.1;
-        while at.segment() > self.first {
-            match self.before(at) {
-                Some((_, previous)) => at = previous,
+        let Some(first) = index.first() else {
+            return Ok(None);
+        };
+        if first >= begin {
+            return Ok(Some(first.segment()));
+        }
+        // Its first messages are gone: where those begin that are left, the messages say. Once.
+        let Some(mut place) = index.at_or_above(0, begin) else {
+            return Ok(None);
+        };
+        while place.1.segment() > begin.segment() {
+            match self.before(JournalId(session as u32), place)? {
+                Some(previous) => place = previous,
                 None => break,
             }
         }
-        Some(at.segment())
+        self.sessions[session].index.begin_at(place.1);
+        Ok(Some(place.1.segment()))
     }
 
-    /// What went wrong with the files since it was asked last. The journal itself goes on.
+    /// Reports that stored messages could not be read, with the next [`troubles`](Self::troubles): for whoever
+    /// gets such an error and goes on.
+    #[cold]
+    pub fn report_unread(&mut self, error: JournalError) {
+        self.keep_untold(Untold::Reading(error));
+    }
+
+    /// What went wrong with the files since it was asked last. The journal itself goes on. Looks at old
+    /// segments again when the disk has news that some more may be retired.
     ///
     /// # Errors
     ///
     /// [`JournalError::Unsynced`]: it does not.
     #[inline]
-    pub fn troubles(&mut self) -> Result<Vec<Trouble>, JournalError> {
+    pub fn troubles(&mut self, now: Timestamp) -> Result<Vec<Trouble>, JournalError> {
         // Asked in every turn: nothing is moved when there is nothing.
-        if self.trouble.is_none() && !self.disk.has_news() {
+        if self.troubles.is_empty() && !self.disk.has_news() {
             return Ok(Vec::new());
         }
-        self.take_troubles()
+        self.take_troubles(now)
     }
 
     #[cold]
-    fn take_troubles(&mut self) -> Result<Vec<Trouble>, JournalError> {
-        let (mut troubles, again) = self.disk.news();
-        if again && self.next.is_some() {
+    fn take_troubles(&mut self, now: Timestamp) -> Result<Vec<Trouble>, JournalError> {
+        let DiskNews {
+            mut troubles,
+            prepare_again,
+            look_again,
+        } = self.disk.news();
+        if prepare_again && self.next.is_some() {
             self.prepare_next();
         }
-        match self.trouble.take() {
-            Some(error @ JournalError::Unsynced { .. }) => return Err(error),
-            Some(error) => troubles.push(Trouble::NotRetired {
-                error: error.to_string(),
-            }),
-            None => {}
+        if let Some(policy) = self.config.retention.filter(|_| look_again) {
+            self.look = None;
+            self.retire_and_tell(policy, now);
+        }
+        for untold in std::mem::take(&mut self.troubles) {
+            troubles.push(match untold {
+                Untold::Retiring(error @ JournalError::Unsynced { .. }) => return Err(error),
+                Untold::Retiring(error) => Trouble::NotRetired {
+                    error: error.to_string(),
+                },
+                Untold::Reading(error) => Trouble::NotRead {
+                    error: error.to_string(),
+                },
+            });
         }
         Ok(troubles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::SimDisk;
+    use crate::{Cause, Config, Directory, Effect, Kind, Recalled, Step};
+    use fixwire_protocol::Ledger;
+    use std::time::{Duration, Instant};
+
+    /// Counts notes.
+    #[derive(Default)]
+    struct Count(u64);
+
+    impl Ledger for Count {
+        fn form(&self) -> (&'static str, u32) {
+            ("count", 1)
+        }
+
+        fn apply(&mut self, _at: Timestamp, _note: &[u8]) {
+            self.0 += 1;
+        }
+
+        fn write(&self, put: &mut dyn FnMut(&[u8])) {
+            put(&self.0.to_le_bytes());
+        }
+
+        fn read(&mut self, _version: u32, state: &[u8]) -> Result<(), String> {
+            let state = state.try_into().map_err(|_| "eight bytes are wanted")?;
+            self.0 = u64::from_le_bytes(state);
+            Ok(())
+        }
+
+        fn hash(&self) -> u64 {
+            self.0
+        }
+    }
+
+    const CONFIG: Config = Config {
+        segment_bytes: 8192,
+        index_entries: 4,
+        synced_before_sent: false,
+        retention: Some(Retention {
+            keep: Some(Nanos(0)),
+            resend: None,
+            compress: false,
+        }),
+    };
+
+    /// Keeps notes, a second apart, until so many segments are there. The last one has just been begun.
+    fn fill<D: Disk>(journal: &mut Journal<D>, segments: u32) -> Timestamp {
+        let session = journal.register(Timestamp(0), NOTES).unwrap();
+        let begin = journal.end().segment();
+        for seq in 1.. {
+            let wall = Timestamp(seq as i64 * 1_000_000_000);
+            let bytes = [b"52=20260821-13:30:00\x01".as_slice(), &[b'x'; 400]].concat();
+            let effect = Effect {
+                session,
+                seq,
+                bytes: &bytes,
+            };
+            let cause = Cause {
+                session,
+                kind: Kind::Sent,
+                inbound: None,
+                next_in: 1,
+                next_out: seq + 1,
+                epoch: 0,
+            };
+            let effects = std::iter::once(effect);
+            journal.append(wall, cause, effects).unwrap();
+            // As the engine does in each turn.
+            journal.idle_work();
+            assert_eq!(journal.troubles(wall).unwrap(), []);
+            if journal.end().segment() == begin + segments {
+                return wall;
+            }
+        }
+        unreachable!("numbers do not end")
+    }
+
+    #[test]
+    fn segments_go_when_a_checkpoint_settles_and_not_with_the_next_segment() {
+        let disk = SimDisk::new();
+        let (mut journal, _) = Journal::open(disk.clone(), CONFIG).unwrap();
+        journal
+            .fold(Box::<Count>::default(), &Recalled::default())
+            .unwrap();
+        let now = fill(&mut journal, 6);
+        let end = journal.end();
+        assert_eq!(journal.positions().0.segment(), 1);
+        let mut made = Vec::new();
+        loop {
+            match disk.fold_step().unwrap().unwrap() {
+                Step::Waits => break,
+                Step::Folded => {}
+                Step::Made { segment, .. } => made.push(segment),
+            }
+            journal.idle_work();
+            assert_eq!(journal.troubles(now).unwrap(), []);
+            // From the older of two checkpoints on notes are needed, and nothing else is.
+            let [.., settled, _] = made[..] else { continue };
+            assert_eq!(journal.positions().0.segment(), settled);
+            assert_eq!(disk.read(settled - 1), None);
+        }
+        assert_eq!(made.last(), Some(&end.segment()));
+        assert_eq!(journal.end(), end, "nothing was written meanwhile");
+        drop(journal);
+        let (journal, _) = Journal::open(disk, CONFIG).unwrap();
+        assert_eq!(journal.positions().0.segment(), end.segment() - 1);
+    }
+
+    #[test]
+    fn files_go_when_a_checkpoint_settles_and_not_with_the_next_segment() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("journal");
+        let directory = Directory::open(&folder).unwrap();
+        let (mut journal, _) = Journal::open(directory, CONFIG).unwrap();
+        let now = fill(&mut journal, 6);
+        let end = journal.end();
+        journal
+            .fold(Box::<Count>::default(), &Recalled::default())
+            .unwrap();
+        let last = folder.join(format!("{:08}.fwj", end.segment() - 2));
+        let begun = Instant::now();
+        while last.exists() {
+            assert!(begun.elapsed() < Duration::from_secs(30), "they stay");
+            assert_eq!(journal.troubles(now).unwrap(), []);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!(journal.end(), end, "nothing was written meanwhile");
+        assert_eq!(journal.positions().0.segment(), end.segment() - 1);
     }
 }

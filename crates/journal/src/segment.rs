@@ -226,3 +226,16 @@ pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
 pub(super) fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
+
+/// Where the first byte stands that is not zero.
+pub(super) fn first_not_zero(bytes: &[u8]) -> Option<usize> {
+    // By the page first: almost always all are zero.
+    let page = bytes
+        .chunks(4096)
+        .position(|page| page.iter().any(|&byte| byte != 0))?;
+    let from = page * 4096;
+    bytes[from..]
+        .iter()
+        .position(|&byte| byte != 0)
+        .map(|at| from + at)
+}

@@ -7,26 +7,20 @@
 //! As on a real one, another thread may make the next segment ahead, in steps between the operations of
 //! the engine: it succeeds, is late, or fails.
 
+mod copy;
 mod segment;
 mod states;
 
 pub use segment::SimSegment;
 
-use super::archive::base_path;
 use super::checkpoint::Checkpoint;
-use super::files::segment_path;
 use super::fold::{Fold, States};
-use super::newest::{self, NEWEST};
 use super::segment::HEADER;
-use super::{Base, Disk, JournalError, Segment as _, Start};
+use super::{Base, Disk, DiskNews, JournalError, Segment as _, Start};
 use crate::canary::{self, Fault};
 use fixwire_protocol::time::Timestamp;
-use fixwire_sys::private;
 use std::collections::BTreeMap;
-use std::fs::DirBuilder;
-use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 const PAGE: usize = 4096;
@@ -66,6 +60,7 @@ struct State {
     /// What it works on.
     job: Option<Job>,
     checkpoints: states::Checkpoints,
+    mapped: segment::Mapped,
 }
 
 /// A segment that is made ahead.
@@ -341,78 +336,6 @@ impl SimDisk {
         }
     }
 
-    /// Writes its files into a directory of the operating system, which then has the same journal.
-    ///
-    /// # Errors
-    ///
-    /// What the system answers.
-    pub fn write_to(&self, directory: &Path) -> Result<(), JournalError> {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory)
-            .map_err(JournalError::io(
-                "make the directory",
-                directory.display().to_string(),
-            ))?;
-        let write = |path: PathBuf, bytes: &[u8]| {
-            let name = path.display().to_string();
-            let mut file = private()
-                .truncate(true)
-                .open(path)
-                .map_err(JournalError::io("create", &name))?;
-            file.write_all(bytes)
-                .map_err(JournalError::io("write", name))
-        };
-        let state = self.state();
-        for (number, file) in &state.files {
-            write(segment_path(directory, *number), &file.cached)?;
-        }
-        if let Some(base) = state.base[0] {
-            write(base_path(directory), &base.to_bytes())?;
-        }
-        if let Some(newest) = state.newest[0] {
-            write(directory.join(NEWEST), &newest::to_bytes(newest))?;
-        }
-        Ok(())
-    }
-
-    /// A disk of its own with the same bytes.
-    #[must_use]
-    pub fn copy(&self) -> Self {
-        let state = self.state();
-        let files = state.files.clone();
-        let copied = State {
-            files,
-            base: state.base,
-            newest: state.newest,
-            removed: state.removed.clone(),
-            attic: state.attic.clone(),
-            salts: state.salts,
-            checkpoints: state.checkpoints.copy(),
-            ..State::default()
-        };
-        Self {
-            state: Arc::new(Mutex::new(copied)),
-        }
-    }
-
-    /// A copy that recovery reads from the first segment on, although some are retired, removed or
-    /// compressed.
-    #[must_use]
-    pub fn copy_unretired(&self) -> Self {
-        let copy = self.copy();
-        {
-            let mut state = copy.state();
-            state.base = [None; 2];
-            let attic = std::mem::take(&mut state.attic);
-            for (number, file) in attic {
-                state.files.entry(number).or_insert(file);
-            }
-        }
-        copy
-    }
-
     fn stopped(&self, number: u32) -> JournalError {
         JournalError::io("use", self.name(number))(io::Error::other("the machine has stopped"))
     }
@@ -432,17 +355,7 @@ impl Disk for SimDisk {
     }
 
     fn open(&mut self, number: u32) -> Result<SimSegment, JournalError> {
-        let state = self.state();
-        let Some(file) = state.files.get(&number) else {
-            let missing = io::ErrorKind::NotFound.into();
-            return Err(JournalError::io("open", self.name(number))(missing));
-        };
-        Ok(SimSegment {
-            disk: self.clone(),
-            number,
-            dirty: file.dirty.clone(),
-            bytes: file.cached.clone(),
-        })
+        SimSegment::open(self, number)
     }
 
     fn create(
@@ -584,6 +497,19 @@ impl Disk for SimDisk {
 
     fn settled(&self) -> Option<u32> {
         self.settled_by_folding()
+    }
+
+    #[inline]
+    fn has_news(&self) -> bool {
+        self.state().checkpoints.has_settled
+    }
+
+    fn news(&mut self) -> DiskNews {
+        let look_again = std::mem::take(&mut self.state().checkpoints.has_settled);
+        DiskNews {
+            look_again,
+            ..DiskNews::default()
+        }
     }
 
     fn salt(&mut self) -> u64 {

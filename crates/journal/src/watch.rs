@@ -1,6 +1,7 @@
 //! Notices files of the journal that somebody removes, replaces or truncates while it is in use.
 
-use crate::disk::WakeUp;
+use crate::JournalError;
+use crate::disk::{DiskNews, WakeUp};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -40,6 +41,11 @@ pub enum Trouble {
     },
     /// The next segment has been made after [`Trouble::NotMade`].
     Made,
+    /// Messages that the journal has could not be read.
+    NotRead {
+        /// What went wrong.
+        error: String,
+    },
     /// Somebody removed, replaced or truncated a file.
     Altered {
         /// Its path.
@@ -49,6 +55,15 @@ pub enum Trouble {
         /// Further files that it happened to at the same time.
         more: usize,
     },
+}
+
+/// What went wrong and was not told yet.
+#[derive(Debug)]
+pub(super) enum Untold {
+    /// Old segments could not be retired.
+    Retiring(JournalError),
+    /// Stored messages could not be read.
+    Reading(JournalError),
 }
 
 /// What somebody did to a file that is in use.
@@ -90,6 +105,10 @@ impl fmt::Display for Trouble {
             Self::Made => {
                 f.write_str("the journal's next segment has been made: the journal goes on")
             }
+            Self::NotRead { error } => write!(
+                f,
+                "stored messages could not be read: {error}; no gap fill takes their place; whoever asks for                  them again gets them as soon as that can be: put the file back, or raise the limit"
+            ),
             Self::Altered { file, how, more } => {
                 write!(f, "journal file {file} {how}")?;
                 if *more > 0 {
@@ -163,6 +182,8 @@ pub(super) struct News {
     list: Mutex<Vec<Trouble>>,
     /// The next segment may be asked for again.
     again: AtomicBool,
+    /// More segments may be retired than before.
+    look: AtomicBool,
     files: Mutex<Vec<Watched>>,
     wake_up: OnceLock<WakeUp>,
 }
@@ -180,11 +201,14 @@ impl News {
         self.is_there.load(Ordering::Relaxed)
     }
 
-    /// What happened since the last call, and whether the next segment may be asked for again.
-    pub(super) fn take(&self) -> (Vec<Trouble>, bool) {
-        self.is_there.store(false, Ordering::Relaxed);
-        let list = std::mem::take(&mut *locked(&self.list));
-        (list, self.again.swap(false, Ordering::Relaxed))
+    /// What happened since the last call.
+    pub(super) fn take(&self) -> DiskNews {
+        self.is_there.store(false, Ordering::SeqCst);
+        DiskNews {
+            troubles: std::mem::take(&mut *locked(&self.list)),
+            prepare_again: self.again.swap(false, Ordering::SeqCst),
+            look_again: self.look.swap(false, Ordering::SeqCst),
+        }
     }
 
     pub(super) fn tell(&self, trouble: Trouble) {
@@ -194,12 +218,18 @@ impl News {
 
     /// The next segment, which could not be made, may be asked for again.
     pub(super) fn ask_again(&self) {
-        self.again.store(true, Ordering::Relaxed);
+        self.again.store(true, Ordering::SeqCst);
+        self.ring();
+    }
+
+    /// More segments may be retired than before.
+    pub(super) fn look_again(&self) {
+        self.look.store(true, Ordering::SeqCst);
         self.ring();
     }
 
     fn ring(&self) {
-        self.is_there.store(true, Ordering::Relaxed);
+        self.is_there.store(true, Ordering::SeqCst);
         if let Some(wake_up) = self.wake_up.get() {
             wake_up();
         }
@@ -208,6 +238,15 @@ impl News {
     /// Wakes the owner whenever there is something.
     pub(super) fn wake_with(&self, wake_up: WakeUp) {
         let _ = self.wake_up.set(wake_up);
+    }
+
+    /// How the file of a segment differs from the one that is watched under its number, if it does.
+    pub(super) fn alteration(&self, number: u32) -> Option<Alteration> {
+        let files = locked(&self.files);
+        files
+            .iter()
+            .find(|file| file.number == number)?
+            .alteration()
     }
 
     /// Watches a file as it is now; the segment of this number, or the lock with 0.

@@ -8,8 +8,8 @@
 use fixwire::journal::segment::{HEADER, SegmentHeader, VERSION};
 use fixwire::journal::sim::SimDisk;
 use fixwire::journal::{
-    Cause, Config, Counters, Effect, Journal, JournalError, JournalId, Kind, Position, Recovered,
-    Stored,
+    Cause, Config, Counters, Effect, Journal, JournalError, JournalId, Kind, Position, Record,
+    Recovered, Stored,
 };
 use fixwire_protocol::Timestamp;
 
@@ -81,15 +81,16 @@ fn read_segment(
             );
             Ok(())
         }
-        Ok((journal, recovered)) => {
+        Ok((mut journal, recovered)) => {
             let lost = written > HEADER + RECORD
                 && recovered.records == 0
                 && recovered.torn.is_none()
                 && bytes[HEADER..].iter().any(|byte| *byte != 0);
             hold!(!lost, "read as empty, and it is not");
-            for record in journal.records(Position::START) {
+            let reading = journal.reading().map_err(|error| error.to_string())?;
+            for record in reading.records(Position::START) {
                 // It refers to a record before it, or to nothing.
-                let found = journal.inbound(&record);
+                let found = reading.inbound(&record);
                 hold!(found.is_none_or(|body| body.len() < SEGMENT), "too long");
             }
             works(journal, &disk, config, recovered.records)
@@ -145,7 +146,7 @@ fn read_edited(
         edit(&mut input, &disk);
     }
     let after = files(&disk);
-    let (journal, recovered) = match open(disk.clone(), config) {
+    let (mut journal, recovered) = match open(disk.clone(), config) {
         Ok(opened) => opened,
         Err(error) => {
             hold!(after != before, "refused what is whole: {error}");
@@ -153,7 +154,7 @@ fn read_edited(
             return Ok(());
         }
     };
-    let got = told(&journal);
+    let got = told(&mut journal)?;
     let kept = got.len();
     hold!(
         got.len() as u64 == recovered.records,
@@ -245,10 +246,11 @@ fn write(
             }
         }
     }
-    let places = journal
-        .records(Position::START)
-        .map(|record| (record.at, record.end));
-    Ok(places.zip(told(&journal)).collect())
+    let reading = journal.reading()?;
+    let records = reading.records(Position::START);
+    Ok(records
+        .map(|record| ((record.at, record.end), Told::of(&record)))
+        .collect())
 }
 
 fn edit(input: &mut Input<'_>, disk: &SimDisk) {
@@ -292,20 +294,27 @@ struct Told {
     effects: Vec<(JournalId, u64, Vec<u8>)>,
 }
 
+impl Told {
+    fn of(record: &Record<'_>) -> Self {
+        let effects = record.effects;
+        Self {
+            index: record.index,
+            session: record.session,
+            kind: record.kind,
+            counters: record.counters,
+            body: record.body.to_vec(),
+            effects: effects
+                .map(|effect| (effect.session, effect.seq, effect.bytes.to_vec()))
+                .collect(),
+        }
+    }
+}
+
 /// Every record.
-fn told(journal: &Journal<SimDisk>) -> Vec<Told> {
-    let records = journal.records(Position::START).map(|record| Told {
-        index: record.index,
-        session: record.session,
-        kind: record.kind,
-        counters: record.counters,
-        body: record.body.to_vec(),
-        effects: record
-            .effects
-            .map(|effect| (effect.session, effect.seq, effect.bytes.to_vec()))
-            .collect(),
-    });
-    records.collect()
+fn told(journal: &mut Journal<SimDisk>) -> Result<Vec<Told>, String> {
+    let reading = journal.reading().map_err(|error| error.to_string())?;
+    let records = reading.records(Position::START);
+    Ok(records.map(|record| Told::of(&record)).collect())
 }
 
 /// What was recovered can be read by number and written to, and is there after another start.
@@ -321,15 +330,22 @@ fn works(
         .collect();
     for (id, counters) in &sessions {
         for seq in (0..40).chain([counters.next_out, u64::MAX]) {
-            let _ = journal.outbound(*id, seq);
+            let found = journal.outbound(*id, seq);
+            hold!(found.is_ok(), "{seq} cannot be read");
         }
         let mut replay = journal.replay(*id, 1, 40);
         let mut expected = 1;
-        while let Some(stored) = journal.next_of(&mut replay) {
+        loop {
+            let stored = journal.next_of(&mut replay);
+            let Some(stored) = stored.map_err(|error| error.to_string())? else {
+                break;
+            };
             let (from, to) = match stored {
                 Stored::Message { seq, bytes } => {
+                    let bytes = bytes.to_vec();
+                    let again = journal.outbound(*id, seq);
                     hold!(
-                        journal.outbound(*id, seq) == Some(bytes),
+                        again.is_ok_and(|again| again == Some(&bytes[..])),
                         "{seq} is two messages"
                     );
                     (seq, seq)

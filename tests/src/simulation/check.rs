@@ -200,10 +200,13 @@ pub fn journal(
             .map(|(journal, _)| journal)
             .map_err(|error| format!("the journal does not open: {error}"))
     };
-    let journal = open(disk.copy_unretired())?;
+    let mut journal = open(disk.copy_unretired())?;
     let mut rows: Vec<Row<'_>> = peers.iter().map(Row::new).collect();
     let mut notes = 0;
-    for record in journal.records(Position::START) {
+    let reading = journal
+        .reading()
+        .map_err(|error| format!("the journal cannot be read: {error}"))?;
+    for record in reading.records(Position::START) {
         let own = record.session.0 as usize;
         if own >= rows.len() {
             continue;
@@ -250,7 +253,7 @@ pub fn journal(
                 after.next_out
             ));
         }
-        let inbound = journal.inbound(&record);
+        let inbound = reading.inbound(&record);
         let inbound = inbound.filter(|_| record.kind != Kind::Queued);
         let order = row.count(&record, inbound, next_in, &left)?;
         together(&record, order, &left, keeps_notes)?;
@@ -300,9 +303,9 @@ fn together(
 ///
 /// Why the journal cannot be opened.
 pub fn noted(disk: &SimDisk, config: Config, peers: usize) -> Result<Vec<Vec<u8>>, JournalError> {
-    let (journal, _) = Journal::open(disk.copy(), config)?;
+    let (mut journal, _) = Journal::open(disk.copy(), config)?;
     let mut orders = Vec::new();
-    for record in journal.records(Position::START) {
+    for record in journal.reading()?.records(Position::START) {
         let notes = record
             .effects
             .filter(|effect| effect.session.0 as usize >= peers);
@@ -321,11 +324,11 @@ pub fn all_notes(
     disk: &SimDisk,
     config: Config,
 ) -> Result<Vec<(Timestamp, Vec<u8>)>, JournalError> {
-    let (journal, _) = Journal::open(disk.copy_unretired(), config)?;
+    let (mut journal, _) = Journal::open(disk.copy_unretired(), config)?;
     let id = journal.sessions().find(|known| known.1 == NOTES);
     let id = id.map(|(id, ..)| id);
     let mut notes = Vec::new();
-    for record in journal.records(Position::START) {
+    for record in journal.reading()?.records(Position::START) {
         let kept = record.effects.filter(|effect| Some(effect.session) == id);
         let kept = kept.filter_map(|effect| stored_note(effect.bytes));
         notes.extend(kept.map(|(at, note)| (at, note.to_vec())));
@@ -336,8 +339,8 @@ pub fn all_notes(
 /// Prints what a journal holds, for a person who looks for the reason of a failure.
 pub fn print(disk: &SimDisk, config: Config) {
     match Journal::open(disk.copy_unretired(), config) {
-        Ok((journal, _)) => {
-            for record in journal.records(Position::START) {
+        Ok((mut journal, _)) => {
+            for record in journal.reading().unwrap().records(Position::START) {
                 println!(
                     "{:?} {:?} {:?} {}",
                     record.session,

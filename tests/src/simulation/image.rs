@@ -43,9 +43,9 @@ pub struct Span {
 ///
 /// Why it cannot be opened.
 pub fn image(disk: &SimDisk, config: Config) -> Result<Image, JournalError> {
-    let (journal, _) = Journal::open(disk.copy(), config)?;
+    let (mut journal, _) = Journal::open(disk.copy(), config)?;
     let (mut records, mut spans) = (Vec::new(), Vec::new());
-    for record in journal.records(Position::START) {
+    for record in journal.reading()?.records(Position::START) {
         let digest = digest(&record);
         spans.push(Span {
             at: record.at,

@@ -31,6 +31,9 @@ pub enum Ending {
     Throttled,
     /// A message that waits for the peer is no longer stored.
     NotStored(u64),
+    /// A message that the peer asks for, or that waits for it, could not be read from the journal: an event has
+    /// said why.
+    NotRead(u64),
     /// What arrived on a link is no frame.
     BadFrame {
         /// Where it begins: bytes that the peer had sent over this connection before it.
@@ -79,6 +82,7 @@ impl fmt::Display for Ending {
             ),
             Self::Throttled => f.write_str("the peer sent more than its InboundRate allows"),
             Self::NotStored(seq) => write!(f, "the journal no longer has message {seq}, which waits for the peer"),
+            Self::NotRead(seq) => write!(f, "stored message {seq}, which the peer is to get, could not be read"),
             Self::BadFrame { at, why } => write!(f, "bad frame at byte {at} of the connection: {why}"),
             Self::Application(why) => write!(f, "closed by the application: {why}"),
             Self::Operator => f.write_str("closed by an operator"),

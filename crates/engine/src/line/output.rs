@@ -323,16 +323,22 @@ impl Output {
             {
                 self.cursor = Some(journal.replay(session, behind.next, u64::MAX));
             }
-            let found = self
-                .cursor
-                .as_mut()
-                .and_then(|cursor| journal.next_of(cursor));
-            let Some(Stored::Message { bytes, .. }) = found else {
-                return Err(Ending::NotStored(behind.next));
+            let found = match &mut self.cursor {
+                Some(cursor) => journal.next_of(cursor),
+                None => Ok(None),
             };
-            self.rest.extend_from_slice(bytes);
-            behind.bytes = behind.bytes.saturating_sub(bytes.len() as u64);
-            behind.next += 1;
+            match found {
+                Ok(Some(Stored::Message { bytes, .. })) => {
+                    self.rest.extend_from_slice(bytes);
+                    behind.bytes = behind.bytes.saturating_sub(bytes.len() as u64);
+                    behind.next += 1;
+                }
+                Ok(_) => return Err(Ending::NotStored(behind.next)),
+                Err(error) => {
+                    journal.report_unread(error);
+                    return Err(Ending::NotRead(behind.next));
+                }
+            }
         }
         if behind.next >= behind.end {
             self.forget();

@@ -124,10 +124,16 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
     fn send_again(&mut self, now: Now, session: SessionId, seq: u64) -> Result<(), EngineError> {
         let core = &mut self.core;
         let line = core.lines.get(session.0 as usize);
-        let stored = line.and_then(|line| core.journal.outbound(line.journal, seq));
-        let sent = stored.map(|stored| core.outbox.send_again(session, stored));
-        if !matches!(sent, Some(Ok(()))) {
-            core.astray += 1;
+        let stored = match line {
+            Some(line) => core.journal.outbound(line.journal, seq),
+            None => Ok(None),
+        };
+        let sent = stored.map(|stored| {
+            stored.is_some_and(|stored| core.outbox.send_again(session, stored).is_ok())
+        });
+        core.astray += u64::from(!matches!(sent, Ok(true)));
+        if let Err(error) = sent {
+            core.journal.report_unread(error);
         }
         core.commit_sent(now, &mut self.app)?;
         Ok(())

@@ -155,7 +155,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return Ok(());
         };
         let why = up.leaving.map_or(why, |leaving| leaving.why);
-        let written = at.written(&self.core.journal);
+        let written = at.written(&mut self.core.journal)?;
         at.up = None;
         at.output.reset();
         at.wake = Mono::NEVER;

@@ -104,7 +104,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             }
         }
         self.core.journal.idle_work();
-        for trouble in self.core.journal.troubles()? {
+        for trouble in self.core.journal.troubles(now.wall)? {
             self.core.raise(now, &Event::JournalTrouble { trouble });
         }
         Ok(work)

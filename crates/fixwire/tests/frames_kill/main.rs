@@ -250,11 +250,11 @@ fn frames_are_taken_once_through_kills_and_echoed_on_their_own_connection() {
     // Once more for each frame: one record with its note and its echo.
     let sizes = Config::default();
     let directory = Directory::open(&folder).expect("a journal");
-    let (journal, _) = Journal::open(directory, sizes).expect("it opens");
+    let (mut journal, _) = Journal::open(directory, sizes).expect("it opens");
     let notes = journal.sessions().find(|known| known.1 == NOTES);
     let notes = notes.expect("there are notes").0;
     let mut wanted = 0;
-    for record in journal.records(Position::START) {
+    for record in journal.reading().unwrap().records(Position::START) {
         if record.kind == Kind::Message {
             wanted += 1;
             assert_eq!(number_of(record.body), wanted);

@@ -262,14 +262,14 @@ impl World {
             synced_before_sent: self.durability == Durability::Disk,
             ..journal::Config::default()
         };
-        let (journal, _) = Journal::open(self.disk.copy_unretired(), config).unwrap();
+        let (mut journal, _) = Journal::open(self.disk.copy_unretired(), config).unwrap();
         let notes = journal.sessions().find(|(_, name, _)| *name == NOTES);
         let mut book = Book::default();
         let Some((id, _, counters)) = notes else {
             return book;
         };
         let mut replay = journal.replay(id, 1, counters.next_out - 1);
-        while let Some(stored) = journal.next_of(&mut replay) {
+        while let Some(stored) = journal.next_of(&mut replay).unwrap() {
             let Stored::Message { bytes, .. } = stored else {
                 panic!("{stored:?}");
             };

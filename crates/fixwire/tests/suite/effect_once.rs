@@ -138,8 +138,9 @@ fn what_a_record_says_is_synced_survives_a_power_cut() {
         }
         world.kill();
         let read = |disk: SimDisk| {
-            let (journal, _) = Journal::open(disk, sizes).unwrap();
-            let records = journal.records(Position::START);
+            let (mut journal, _) = Journal::open(disk, sizes).unwrap();
+            let reading = journal.reading().unwrap();
+            let records = reading.records(Position::START);
             let synced = records.map(|record| record.synced).max().unwrap();
             (synced, journal.end())
         };

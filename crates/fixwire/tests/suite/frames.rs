@@ -396,10 +396,11 @@ fn records(disk: &SimDisk) -> Vec<String> {
         segment_bytes: 2 << 20,
         ..journal::Config::default()
     };
-    let (journal, _) = Journal::open(disk.copy(), sizes).expect("it opens");
+    let (mut journal, _) = Journal::open(disk.copy(), sizes).expect("it opens");
     let names: Vec<_> = journal.sessions().map(|known| known.1.to_owned()).collect();
     let name = |id: journal::JournalId| &*names[id.0 as usize];
-    let records = journal.records(Position::START);
+    let reading = journal.reading().unwrap();
+    let records = reading.records(Position::START);
     let messages = records.filter(|record| record.kind == Kind::Message);
     let shown = messages.map(|record| {
         let effects = record.effects.map(|effect| match name(effect.session) {

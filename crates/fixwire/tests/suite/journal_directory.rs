@@ -79,6 +79,7 @@ fn a_journal_is_found_again_and_only_its_owner_can_read_it() {
         journal
             .outbound(JournalId(0), 7)
             .unwrap()
+            .unwrap()
             .starts_with(b"8=FIX.4.2")
     );
     for seq in 61..=200 {

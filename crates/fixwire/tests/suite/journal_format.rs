@@ -151,7 +151,7 @@ fn a_journal_of_version_1_opens_and_goes_on_in_a_segment_of_version_2() {
             journal.register(Timestamp(7), "A").unwrap();
             append(&mut journal, seq);
             let numbers: Vec<_> = (1..5)
-                .filter(|n| journal.outbound(JournalId(0), *n).is_some())
+                .filter(|n| journal.outbound(JournalId(0), *n).unwrap().is_some())
                 .collect();
             let first = if used { 1 } else { 2 };
             assert_eq!(numbers, (first..=seq).collect::<Vec<_>>());

@@ -47,9 +47,9 @@ fn written(orders: u64, len: usize) -> (SimDisk, Vec<Position>) {
 }
 
 /// What a journal says of itself, for comparison.
-fn state(journal: &Journal<SimDisk>) -> String {
+fn state(journal: &mut Journal<SimDisk>) -> String {
     let mut text = format!("{:?}", journal.sessions().collect::<Vec<_>>());
-    for record in journal.records(Position::START) {
+    for record in journal.reading().unwrap().records(Position::START) {
         text += &format!("\n{record:?}");
     }
     text
@@ -88,7 +88,7 @@ fn flip_every_byte(config: Config) {
     let (disk, ends) = written(20, 100);
     let last = *ends.last().unwrap();
     assert_eq!(last.segment(), 2, "the test wants two segments");
-    let whole = state(&Journal::open(disk.copy(), SMALL).unwrap().0);
+    let whole = state(&mut Journal::open(disk.copy(), SMALL).unwrap().0);
     for number in 1..=2 {
         for at in 0..4096 {
             let place = Position::new(number, at as u32);
@@ -106,7 +106,7 @@ fn flip_every_byte(config: Config) {
                         "{place:?}: refusing changed a file"
                     );
                 }
-                Ok((journal, recovered)) => {
+                Ok((mut journal, recovered)) => {
                     // Only behind the last whole record: an unfinished one, or the unused end.
                     let torn = recovered
                         .torn
@@ -117,7 +117,7 @@ fn flip_every_byte(config: Config) {
                         "{place:?}: {torn:?}"
                     );
                     assert!(recovered.records >= 20, "{place:?}");
-                    assert!(whole.contains(state(&journal).lines().last().unwrap()));
+                    assert!(whole.contains(state(&mut journal).lines().last().unwrap()));
                 }
                 Err(other) => panic!("{place:?}: {other}"),
             }
@@ -154,7 +154,7 @@ fn a_record_cut_at_any_byte_is_cut_off() {
             }
             let torn_disk = disk.copy();
             torn_disk.write(1, Some(bytes));
-            let (journal, recovered) = Journal::open(torn_disk.clone(), SMALL).unwrap();
+            let (mut journal, recovered) = Journal::open(torn_disk.clone(), SMALL).unwrap();
             assert_eq!(recovered.records, 5);
             assert!(
                 recovered
@@ -163,10 +163,10 @@ fn a_record_cut_at_any_byte_is_cut_off() {
             );
             assert_eq!(journal.end(), ends[4]);
             assert_eq!(
-                journal.outbound(JournalId(0), 4).map(<[u8]>::len),
+                journal.outbound(JournalId(0), 4).unwrap().map(<[u8]>::len),
                 Some(101)
             );
-            assert_eq!(journal.outbound(JournalId(0), 5), None);
+            assert_eq!(journal.outbound(JournalId(0), 5).unwrap(), None);
             drop(journal);
             let rest = torn_disk.read(1).unwrap();
             assert!(rest[start..].iter().all(|&byte| byte == 0));
@@ -287,16 +287,16 @@ fn workload(disk: &SimDisk, config: Config) -> (Vec<String>, usize) {
     let (mut states, mut durable) = (vec![], 0);
     let run = |states: &mut Vec<String>, durable: &mut usize| -> Result<(), JournalError> {
         let (mut journal, _) = Journal::open(disk.clone(), config)?;
-        states.push(state(&journal));
+        states.push(state(&mut journal));
         *durable = 1;
         journal.register(WALL, "A")?;
-        states.push(state(&journal));
+        states.push(state(&mut journal));
         let end = journal.end();
         journal.sync(end)?;
         *durable = states.len();
         for number in 1..=18 {
             let end = order(&mut journal, number, 200)?;
-            states.push(state(&journal));
+            states.push(state(&mut journal));
             if number % 3 == 0 {
                 journal.sync(end)?;
                 *durable = states.len();
@@ -320,8 +320,8 @@ fn a_process_that_ends_at_any_operation_keeps_every_record() {
         workload(&disk, SMALL);
         disk.end_process();
         // The records whose last word was stored; what the stopped process believed does not count.
-        let (journal, _) = Journal::open(disk.clone(), SMALL).unwrap();
-        let found = state(&journal);
+        let (mut journal, _) = Journal::open(disk.clone(), SMALL).unwrap();
+        let found = state(&mut journal);
         let at = all.iter().position(|state| *state == found);
         let at = at.unwrap_or_else(|| panic!("stop {stop}: no state of the rehearsal: {found}"));
         drop(journal);
@@ -332,7 +332,7 @@ fn a_process_that_ends_at_any_operation_keeps_every_record() {
             let _ = Journal::open(nested.clone(), SMALL);
             nested.end_process();
         }
-        assert_eq!(state(&Journal::open(nested, SMALL).unwrap().0), all[at]);
+        assert_eq!(state(&mut Journal::open(nested, SMALL).unwrap().0), all[at]);
     }
 }
 
@@ -346,10 +346,10 @@ fn states_grow_with_the_operations() {
         disk.stop_after(stop);
         workload(&disk, SMALL);
         disk.end_process();
-        let (journal, _) = Journal::open(disk, SMALL).unwrap();
+        let (mut journal, _) = Journal::open(disk, SMALL).unwrap();
         let at = all
             .iter()
-            .position(|state| *state == self::state(&journal))
+            .position(|state| *state == self::state(&mut journal))
             .unwrap();
         assert!(at >= last, "stop {stop}: {at} records after {last}");
         last = at;
@@ -387,15 +387,15 @@ fn cut_power(config: Config) -> usize {
         disk.cut_power(|choices| random.below(choices));
         let before = files(&disk);
         match Journal::open(disk.clone(), config) {
-            Ok((journal, _)) => {
-                let found = state(&journal);
+            Ok((mut journal, _)) => {
+                let found = state(&mut journal);
                 let at = all.iter().position(|state| *state == found);
                 let at = at.unwrap_or_else(|| panic!("seed {seed}: no state of the rehearsal"));
                 assert!(at + 1 >= durable, "seed {seed}: {at} of {durable} durable");
                 drop(journal);
                 disk.cut_power(|choices| random.below(choices));
-                let again = Journal::open(disk, config).unwrap().0;
-                assert_eq!(state(&again), found, "seed {seed}");
+                let mut again = Journal::open(disk, config).unwrap().0;
+                assert_eq!(state(&mut again), found, "seed {seed}");
             }
             Err(JournalError::Damaged(_)) => {
                 refused += 1;
@@ -462,9 +462,9 @@ fn a_full_disk_loses_nothing_and_can_be_tried_again() {
     );
     disk.set_room(None);
     order(&mut journal, number, 100).unwrap();
-    let whole = state(&journal);
+    let whole = state(&mut journal);
     drop(journal);
-    assert_eq!(state(&Journal::open(disk, SMALL).unwrap().0), whole);
+    assert_eq!(state(&mut Journal::open(disk, SMALL).unwrap().0), whole);
 }
 
 #[test]
@@ -534,10 +534,10 @@ fn no_bytes_make_opening_panic() {
             ..SMALL
         };
         match Journal::open(broken.clone(), config) {
-            Ok((journal, _)) => {
-                let once = state(&journal);
+            Ok((mut journal, _)) => {
+                let once = state(&mut journal);
                 drop(journal);
-                assert_eq!(state(&Journal::open(broken, config).unwrap().0), once);
+                assert_eq!(state(&mut Journal::open(broken, config).unwrap().0), once);
             }
             Err(_) => assert_eq!(files(&broken), before),
         }

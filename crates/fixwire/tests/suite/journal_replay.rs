@@ -35,14 +35,14 @@ fn send<D: Disk>(journal: &mut Journal<D>, session: JournalId, seq: u64, epoch: 
 }
 
 fn read_all<D: Disk>(
-    journal: &Journal<D>,
+    journal: &mut Journal<D>,
     session: JournalId,
     from: u64,
     to: u64,
 ) -> Vec<(u64, u64, Vec<u8>)> {
     let mut replay = journal.replay(session, from, to);
     let mut all = Vec::new();
-    while let Some(stored) = journal.next_of(&mut replay) {
+    while let Some(stored) = journal.next_of(&mut replay).unwrap() {
         all.push(match stored {
             Stored::Message { seq, bytes } => (seq, seq, bytes.to_vec()),
             Stored::Missing { from, to } => (from, to, Vec::new()),
@@ -67,19 +67,19 @@ fn a_replay_over_many_segments_reads_what_was_sent() {
         send(&mut journal, other, seq, 0, b"other");
     }
     assert!(journal.end().segment() > 30, "the test wants many segments");
-    let all = read_all(&journal, id, 1, 2000);
+    let all = read_all(&mut journal, id, 1, 2000);
     assert_eq!(all.len(), 2000);
     for (seq, (from, to, bytes)) in (1..).zip(all) {
         assert_eq!((from, to), (seq, seq));
         assert_eq!(bytes, format!("message {seq}").as_bytes());
     }
     assert_eq!(
-        read_all(&journal, id, 1999, 2003).last(),
+        read_all(&mut journal, id, 1999, 2003).last(),
         Some(&(2001, 2003, Vec::new()))
     );
-    assert_eq!(read_all(&journal, id, 5, 4), []);
+    assert_eq!(read_all(&mut journal, id, 5, 4), []);
     assert_eq!(
-        read_all(&journal, id, 3000, u64::MAX),
+        read_all(&mut journal, id, 3000, u64::MAX),
         [(3000, u64::MAX - 1, Vec::new())]
     );
 }
@@ -94,7 +94,7 @@ fn a_replay_goes_on_while_the_journal_rolls() {
     let mut replay = journal.replay(id, 1, 600);
     let rolls = journal.end().segment();
     for seq in 1..=600_u64 {
-        let stored = journal.next_of(&mut replay).unwrap();
+        let stored = journal.next_of(&mut replay).unwrap().unwrap();
         assert_eq!(
             stored,
             Stored::Message {
@@ -106,7 +106,7 @@ fn a_replay_goes_on_while_the_journal_rolls() {
             send(&mut journal, id, 500 + seq, 0, &(500 + seq).to_le_bytes());
         }
     }
-    assert_eq!(journal.next_of(&mut replay), None);
+    assert_eq!(journal.next_of(&mut replay).unwrap(), None);
     assert!(journal.end().segment() > rolls);
 }
 
@@ -129,7 +129,7 @@ fn a_long_replay_passes_each_message_about_twice() {
     let mut replay = journal.replay(id, 1, COUNT);
     for seq in 1..=COUNT {
         assert_eq!(
-            journal.next_of(&mut replay),
+            journal.next_of(&mut replay).unwrap(),
             Some(Stored::Message {
                 seq,
                 bytes: &seq.to_le_bytes()
@@ -150,15 +150,15 @@ fn numbers_before_a_reset_are_not_served() {
     }
     let mut running = journal.replay(id, 1, 10);
     assert!(matches!(
-        journal.next_of(&mut running),
+        journal.next_of(&mut running).unwrap(),
         Some(Stored::Message { seq: 1, .. })
     ));
     journal.reset(WALL, id).unwrap();
     assert_eq!(
-        journal.next_of(&mut running),
+        journal.next_of(&mut running).unwrap(),
         Some(Stored::Missing { from: 2, to: 10 })
     );
-    assert_eq!(journal.outbound(id, 3), None);
+    assert_eq!(journal.outbound(id, 3).unwrap(), None);
     let counters = journal.counters(id).unwrap();
     assert_eq!(
         (counters.next_in, counters.next_out, counters.epoch),
@@ -168,18 +168,18 @@ fn numbers_before_a_reset_are_not_served() {
         send(&mut journal, id, seq, 1, b"after");
     }
     // A reset that comes with a message: the epoch changes in its record.
-    let check = |journal: &Journal<SimDisk>| {
-        assert_eq!(journal.outbound(id, 3), Some(&b"after"[..]));
-        assert_eq!(journal.outbound(id, 4), None);
+    let check = |journal: &mut Journal<SimDisk>| {
+        assert_eq!(journal.outbound(id, 3).unwrap(), Some(&b"after"[..]));
+        assert_eq!(journal.outbound(id, 4).unwrap(), None);
         assert_eq!(journal.counters(id).unwrap().epoch, 1);
     };
-    check(&journal);
+    check(&mut journal);
     drop(journal);
     let (mut journal, _) = Journal::open(disk, SMALL).unwrap();
-    check(&journal);
+    check(&mut journal);
     send(&mut journal, id, 1, 2, b"logon");
-    assert_eq!(journal.outbound(id, 1), Some(&b"logon"[..]));
-    assert_eq!(journal.outbound(id, 2), None);
+    assert_eq!(journal.outbound(id, 1).unwrap(), Some(&b"logon"[..]));
+    assert_eq!(journal.outbound(id, 2).unwrap(), None);
 }
 
 #[test]
@@ -196,19 +196,22 @@ fn what_falls_off_the_ring_is_missing() {
             &seq.to_le_bytes().repeat(1 + seq as usize * 7 % 11),
         );
     }
-    let all = read_all(&journal, id, 1, 1000);
+    let all = read_all(&mut journal, id, 1, 1000);
     assert_eq!(all[0].0, 1);
     let first_kept = all[0].1 + 1;
     assert!((900..=999).contains(&first_kept), "{first_kept}");
     assert_eq!(all.len() as u64, 1000 - first_kept + 2);
-    assert_eq!(journal.outbound(id, first_kept - 1), None);
+    assert_eq!(journal.outbound(id, first_kept - 1).unwrap(), None);
     assert!(
         journal
             .outbound(id, first_kept)
             .unwrap()
+            .unwrap()
             .starts_with(&first_kept.to_le_bytes())
     );
     let records: Vec<u64> = journal
+        .reading()
+        .unwrap()
         .records(Position::START)
         .map(|record| record.index)
         .collect();
@@ -268,8 +271,9 @@ fn one_record_holds_a_cause_and_its_effects_for_several_sessions() {
         journal.bytes_between(before, end),
         64 + 8 + 24 + 8 + 24 + 24 + 16
     );
-    let check = |journal: &Journal<SimDisk>| {
-        let record = journal.records(before).next().unwrap();
+    let check = |journal: &mut Journal<SimDisk>| {
+        let reading = journal.reading().unwrap();
+        let record = reading.records(before).next().unwrap();
         assert_eq!(
             (record.at, record.end, record.kind),
             (before, end, Kind::Message)
@@ -278,12 +282,12 @@ fn one_record_holds_a_cause_and_its_effects_for_several_sessions() {
         assert_eq!(record.effects.collect::<Vec<_>>(), effects);
         assert_eq!(journal.counters(b).unwrap().next_out, 19);
         assert_eq!(journal.counters(a).unwrap().next_in, 8);
-        assert_eq!(journal.outbound(b, 17), Some(&b""[..]));
-        assert_eq!(journal.outbound(b, 16), None);
+        assert_eq!(journal.outbound(b, 17).unwrap(), Some(&b""[..]));
+        assert_eq!(journal.outbound(b, 16).unwrap(), None);
     };
-    check(&journal);
+    check(&mut journal);
     drop(journal);
-    check(&Journal::open(disk, SMALL).unwrap().0);
+    check(&mut Journal::open(disk, SMALL).unwrap().0);
 }
 
 #[derive(Clone, Debug)]
@@ -350,10 +354,10 @@ proptest! {
             prop_assert_eq!(journal.counters(id).unwrap().epoch, *epoch);
             let top = sent.keys().last().copied().unwrap_or(0) + 2;
             for seq in 0..=top {
-                prop_assert_eq!(journal.outbound(id, seq), sent.get(&seq).map(Vec::as_slice));
+                prop_assert_eq!(journal.outbound(id, seq).unwrap(), sent.get(&seq).map(Vec::as_slice));
             }
             let mut next = 1;
-            for (from, to, bytes) in read_all(&journal, id, 1, top) {
+            for (from, to, bytes) in read_all(&mut journal, id, 1, top) {
                 prop_assert_eq!(from, next);
                 for seq in from..=to {
                     let expected = sent.get(&seq);

@@ -71,8 +71,9 @@ impl Talk {
             segment_bytes: 1 << 20,
             ..journal::Config::default()
         };
-        let (journal, _) = Journal::open(self.disk.copy(), config).unwrap();
-        let records = journal.records(Position::START).map(|record| {
+        let (mut journal, _) = Journal::open(self.disk.copy(), config).unwrap();
+        let reading = journal.reading().unwrap();
+        let records = reading.records(Position::START).map(|record| {
             let body = String::from_utf8_lossy(record.body).replace('\x01', "|");
             (record.kind, record.counters, body)
         });

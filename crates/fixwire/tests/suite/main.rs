@@ -33,6 +33,7 @@ mod journal_replay;
 mod journal_retention;
 mod journal_salvage;
 mod journal_trail;
+mod journal_unread;
 mod lines;
 mod logon_requests;
 mod new_password;

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{PAGE, SimDisk};
-use crate::Segment;
+use crate::{Disk, JournalError, Segment};
 
 /// An open segment of a [`SimDisk`]. What it holds goes back to the disk when it is dropped.
 #[derive(Debug)]
@@ -15,7 +15,55 @@ pub struct SimSegment {
     pub(super) dirty: Vec<bool>,
 }
 
+/// How many segments are open, as a process has them mapped.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mapped {
+    now: usize,
+    most: usize,
+    /// No more can be: the address space is used up.
+    limit: Option<usize>,
+}
+
+impl SimDisk {
+    /// How many segments are open now, and how many were at most at a time, since this was asked last.
+    #[must_use]
+    pub fn mapped(&self) -> (usize, usize) {
+        let mapped = &mut self.state().mapped;
+        let most = std::mem::replace(&mut mapped.most, mapped.now);
+        (mapped.now, most)
+    }
+
+    /// From now on at most so many segments can be open at a time.
+    pub fn limit_mapped(&self, limit: Option<usize>) {
+        self.state().mapped.limit = limit;
+    }
+}
+
 impl SimSegment {
+    pub(super) fn open(disk: &SimDisk, number: u32) -> Result<Self, JournalError> {
+        let mut state = disk.state();
+        let failed = |doing, kind: io::ErrorKind| {
+            Err(JournalError::io(doing, disk.name(number))(kind.into()))
+        };
+        let Some(file) = state.files.get(&number) else {
+            return failed("open", io::ErrorKind::NotFound);
+        };
+        let (bytes, dirty) = (file.cached.clone(), file.dirty.clone());
+        let mapped = &mut state.mapped;
+        if mapped.limit.is_some_and(|limit| mapped.now >= limit) {
+            return failed("map", io::ErrorKind::OutOfMemory);
+        }
+        mapped.now += 1;
+        mapped.most = mapped.most.max(mapped.now);
+        drop(state);
+        Ok(Self {
+            disk: disk.clone(),
+            number,
+            bytes,
+            dirty,
+        })
+    }
+
     fn touch(&mut self, at: usize, len: usize) {
         let mut state = self.disk.state();
         for page in at / PAGE..(at + len).div_ceil(PAGE) {
@@ -84,6 +132,7 @@ impl Segment for SimSegment {
 impl Drop for SimSegment {
     fn drop(&mut self) {
         let mut state = self.disk.state();
+        state.mapped.now = state.mapped.now.saturating_sub(1);
         if let Some(file) = state.files.get_mut(&self.number)
             && file.cached.len() == self.bytes.len()
         {

@@ -20,6 +20,8 @@ pub(super) struct Checkpoints {
     /// What is being written, under another name.
     aside: Option<(u32, Vec<u8>)>,
     settled: Option<u32>,
+    /// The journal has not been told of it.
+    pub(super) has_settled: bool,
     fold: Option<Fold>,
 }
 
@@ -33,6 +35,7 @@ impl Checkpoints {
 
     pub(super) fn end_process(&mut self) {
         (self.aside, self.settled, self.fold) = (None, None, None);
+        self.has_settled = false;
     }
 
     /// Of the files whose names no sync covered, `choose` picks what is there.
@@ -217,6 +220,8 @@ impl States for SimDisk {
     }
 
     fn settle(&mut self, segment: u32) {
-        self.state().checkpoints.settled = Some(segment);
+        let mut state = self.state();
+        state.checkpoints.settled = Some(segment);
+        state.checkpoints.has_settled = true;
     }
 }

@@ -57,7 +57,7 @@ pub fn export(
     let config = Config {
         ..Config::default()
     };
-    let (journal, Recovered { torn: cut, .. }) = Journal::open(directory, config)?;
+    let (mut journal, Recovered { torn: cut, .. }) = Journal::open(directory, config)?;
     for ending in family.endings() {
         let path = name.path(family, store, ending);
         if path.symlink_metadata().is_ok() {
@@ -76,7 +76,7 @@ pub fn export(
         name: &name,
         named: Vec::new(),
     };
-    let result = files.write(&journal, session);
+    let result = files.write(&mut journal, session);
     if result.is_err() {
         files.remove();
     }
@@ -95,7 +95,7 @@ struct Files<'a> {
 impl Files<'_> {
     fn write(
         &mut self,
-        journal: &Journal<Directory>,
+        journal: &mut Journal<Directory>,
         session: &str,
     ) -> Result<Exported, StoreError> {
         let found = journal.sessions().find(|(_, name, _)| *name == session);
@@ -121,7 +121,7 @@ impl Files<'_> {
         let (mut body, mut header) = (self.create("body")?, self.create("header")?);
         let (mut offset, mut messages) = (0_u64, 0_u64);
         let mut replay = journal.replay(id, 1, counters.next_out - 1);
-        while let Some(stored) = journal.next_of(&mut replay) {
+        while let Some(stored) = journal.next_of(&mut replay)? {
             let Stored::Message { seq, bytes } = stored else {
                 continue;
             };

@@ -1,0 +1,58 @@
+//! A whole journal at once, for whoever goes through its records.
+
+use super::read::Records;
+use super::resent::Arrival;
+use super::{Disk, Journal, JournalError, Kind, Position, Record, Segment};
+
+/// All segments of a journal, mapped for as long as this lives. An engine never needs it: it reads a few
+/// segments at a time.
+pub struct Reading<'j, D: Disk> {
+    journal: &'j Journal<D>,
+    /// Those that the journal itself does not keep mapped, from its first one on.
+    older: Vec<D::Segment>,
+}
+
+impl<D: Disk> Journal<D> {
+    /// Maps all segments, to read any record.
+    ///
+    /// # Errors
+    ///
+    /// When one cannot be mapped.
+    pub fn reading(&mut self) -> Result<Reading<'_, D>, JournalError> {
+        let mut older = Vec::new();
+        for number in self.segments.first()..=self.segments.last() {
+            if self.segments.newest(number).is_none() {
+                older.push(self.disk.open(number)?);
+            }
+        }
+        let journal = &*self;
+        Ok(Reading { journal, older })
+    }
+}
+
+impl<D: Disk> Reading<'_, D> {
+    /// All records from a place on: [`Position::START`], or the `at` or `end` of a record.
+    #[must_use]
+    pub fn records(&self, from: Position) -> Records<'_> {
+        let (first, end) = self.journal.positions();
+        let segment = |number| {
+            let newest = self.journal.segments.newest(number);
+            let older = || self.older.get((number - first.segment()) as usize);
+            newest.or_else(older).map(Segment::bytes)
+        };
+        let numbers = first.segment()..=end.segment();
+        let segments = numbers.map_while(segment).collect();
+        Records::new(first.segment(), segments, from.max(first), end)
+    }
+
+    /// As [`Originals::inbound`](super::Originals::inbound), of a journal that is open.
+    #[must_use]
+    pub fn inbound<'a>(&'a self, record: &Record<'a>) -> Option<&'a [u8]> {
+        if record.kind.is_inbound() {
+            return Some(record.body);
+        }
+        let arrival = Arrival::read(record.body).filter(|_| record.kind == Kind::Dequeued)?;
+        let found = self.records(arrival.at).next()?;
+        (found.at == arrival.at && found.kind.is_inbound()).then_some(found.body)
+    }
+}
