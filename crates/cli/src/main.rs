@@ -3,6 +3,7 @@
 
 mod app;
 mod check;
+mod client;
 mod config;
 mod decoded;
 mod dictionary;
@@ -44,6 +45,7 @@ use failure::Failure;
                                         the same settings as a file of our own
   fixwire run broker.cfg                run the sessions of a file, print what arrives
   fixwire run --app echo broker.cfg     accept each order with an execution report
+  fixwire client client.cfg             send orders by hand, see their reports
   fixwire status broker.cfg             how do its sessions stand?
   fixwire gateway try gateway.toml messages.log
                                         what would its rules do with these messages?
@@ -71,6 +73,8 @@ struct Cli {
 enum Command {
     /// Runs the sessions of a settings file with a built-in application
     Run(run::RunArgs),
+    /// Sends orders to an OMS, a venue or a gateway and shows their reports: by hand or from a script
+    Client(client::ClientArgs),
     /// Checks a settings file; prints each session's values and where they come from
     Check(check::CheckArgs),
     /// Writes settings files in another form
@@ -102,6 +106,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        Command::Client(args) => client::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config::run(&command),
         Command::Status(args) => session::status(&args),

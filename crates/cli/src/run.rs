@@ -182,7 +182,7 @@ impl Obey for Ruled {
 
 /// Lets operators ask the engine, and tell it what to do. One who named a socket needs it; without the one in
 /// the store an engine runs as well.
-fn control(
+pub fn control(
     engine: Handle,
     settings: &Settings,
     reload: Option<Reload>,
@@ -230,7 +230,7 @@ fn cannot(args: &RunArgs, error: &dyn std::error::Error) -> Failure {
 }
 
 /// A journal that somebody truncates ends this process with a word about it.
-fn guard_journal(config: &EngineConfig) -> Result<(), Failure> {
+pub fn guard_journal(config: &EngineConfig) -> Result<(), Failure> {
     if config.durability == Durability::Memory {
         return Ok(());
     }
@@ -239,7 +239,7 @@ fn guard_journal(config: &EngineConfig) -> Result<(), Failure> {
 }
 
 /// What this process writes is for its own user, and its memory for nobody.
-fn guard(core_dumps: bool) -> io::Result<()> {
+pub fn guard(core_dumps: bool) -> io::Result<()> {
     umask(Mode::RWXG | Mode::RWXO);
     if !core_dumps {
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;

@@ -82,6 +82,16 @@ pub fn tell_events<A: Application>(
     names: Vec<String>,
     start: &str,
 ) -> Result<(), Failure> {
+    tell_some_events(engine, names, start, |_| true)
+}
+
+/// The same for some of the events.
+pub fn tell_some_events<A: Application>(
+    engine: &mut Engine<A>,
+    names: Vec<String>,
+    start: &str,
+    is_told: fn(&Event) -> bool,
+) -> Result<(), Failure> {
     let mut teller = Teller {
         names,
         printer: Printer::new(io::stderr())?,
@@ -94,7 +104,11 @@ pub fn tell_events<A: Application>(
         "engine",
         start,
     );
-    engine.on_event(move |now, event| teller.tell(now, event));
+    engine.on_event(move |now, event| {
+        if is_told(event) {
+            teller.tell(now, event);
+        }
+    });
     Ok(())
 }
 

@@ -1,0 +1,178 @@
+//! `fixwire client`: orders by hand or from a script, on the session of a settings file.
+
+mod commands;
+mod reader;
+mod show;
+
+use std::io::{self, IsTerminal, stdin};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::mpsc::{TryRecvError, channel};
+use std::time::Duration;
+
+use clap::Args;
+use fixwire::settings::{SessionSettings, Settings, Source};
+use fixwire::{Connection, Durability, Engine, EngineConfig, Event, descriptors};
+use fixwire_client::{ClientSetup, HELP, OrderClient};
+use fixwire_protocol::{Nanos, SessionId};
+
+use crate::failure::{Failure, show, tell};
+use crate::reading::Reading;
+use crate::run::{control, guard, guard_journal};
+use crate::signals::{Caught, Plain};
+use crate::teller::{start_line, tell_end, tell_some_events};
+
+use commands::Commands;
+use reader::Reader;
+
+/// What to send, and where.
+#[derive(Args, Debug)]
+#[command(after_help = format!("Commands:\n{HELP}\n
+Examples:
+  fixwire client client.cfg
+  fixwire client client.cfg -c 'new buy 100 VOD @ 12.50; wait all; stats'
+  fixwire client client.cfg --script orders.txt --json | jq .
+
+In -c a ';' ends a command. A script, and -c, ends at its first error, with exit code 1; the exit code is 0 when
+all was sent and every 'wait' has had what it waited for. docs/client.md has more."))]
+pub struct ClientArgs {
+    /// Read the commands from this file, and end behind the last one
+    #[arg(long, value_name = "FILE", conflicts_with = "commands")]
+    script: Option<PathBuf>,
+    /// Carry out these commands, and end
+    #[arg(short = 'c', value_name = "COMMANDS")]
+    commands: Option<String>,
+    /// Print one JSON object for each report, order, count and change of the session
+    #[arg(long)]
+    json: bool,
+    /// Print no reports
+    #[arg(short, long)]
+    quiet: bool,
+    /// Seconds to wait for the logon, and in each 'wait' for answers
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    timeout: u32,
+    /// The session, by its name or SessionName, when the file has several
+    #[arg(long, value_name = "NAME")]
+    session: Option<String>,
+    /// Begin a new journal in a folder whose journal is gone; sequence numbers start again at 1
+    #[arg(long)]
+    new_journal: bool,
+    #[command(flatten)]
+    reading: Reading,
+    /// The settings file
+    file: PathBuf,
+}
+
+/// Runs the command.
+pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
+    guard(false)?;
+    if let Err(error) = descriptors::raise_limit() {
+        let text = format!("cannot raise the limit of open files: {error}");
+        tell("warning", &text);
+    }
+    let commands = match (&args.script, &args.commands) {
+        (Some(file), _) => Commands::of_file(file)?,
+        (None, Some(text)) => Commands::of_text(text)?,
+        (None, None) if stdin().is_terminal() => Commands::terminal(),
+        (None, None) => Commands::stdin(),
+    };
+    let signals = Caught::catch()?;
+    let source = Source::read(&args.file)?;
+    let settings = args.reading.of_file(&source)?;
+    show(&settings.report);
+    let mut config = settings.to_config()?;
+    config.new_journal = args.new_journal;
+    choose_session(args, &settings, &mut config)?;
+    guard_journal(&config)?;
+    if config.durability == Durability::Memory {
+        let text = "no journal (Durability=memory): the next start does not know these orders, and uses their \
+                    ClOrdIDs again";
+        tell("warning", text);
+    }
+    let (finished, results) = channel();
+    let listener = show::listener(args.json, args.quiet, finished)?;
+    let setup = ClientSetup {
+        session: SessionId(0),
+        config: &config.sessions[0].session,
+        timeout: Nanos::from(Duration::from_secs(args.timeout.into())),
+    };
+    let app = OrderClient::new(&setup, listener);
+    let start = start_line(&args.file, "client", &settings, &config);
+    let names = config.sessions.iter().map(|session| session.name.clone());
+    let names = names.collect();
+    let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
+    let _control = control(engine.handle(), &settings, None)?;
+    signals.serve(engine.handle(), Plain)?;
+    // The commands of this client are no news to whoever gave them.
+    let is_told = |event: &Event| !matches!(event, Event::Operated { .. });
+    tell_some_events(&mut engine, names, &start, is_told)?;
+    let is_interactive = commands.is_terminal();
+    let reader = Reader::new(engine.handle(), results);
+    let (done, outcome) = channel();
+    let read = move || reader.run(commands, &done);
+    fixwire_threads::spawn("commands", read).map_err(Failure::thread)?;
+    engine.run().map_err(|error| cannot(args, &error))?;
+    tell_end(engine);
+    match outcome.try_recv() {
+        Ok(true) => Ok(ExitCode::SUCCESS),
+        Ok(false) => Ok(ExitCode::FAILURE),
+        // It was ended by a signal.
+        Err(TryRecvError::Empty | TryRecvError::Disconnected) if is_interactive => {
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(_) => Err(Failure::Text(
+            "the client was stopped before its last command".to_owned(),
+        )),
+    }
+}
+
+/// Leaves the engine with one session, an initiator.
+fn choose_session(
+    args: &ClientArgs,
+    settings: &Settings,
+    config: &mut EngineConfig,
+) -> Result<(), Failure> {
+    let fail = |why: String| Failure::Text(format!("{}: {why}", args.file.display()));
+    if !settings.gateway.is_empty() {
+        return Err(fail(
+            "the file has rules of a gateway: give the client a file of its own".to_owned(),
+        ));
+    }
+    let called =
+        |session: &SessionSettings, name: &str| session.called() == name || session.name() == name;
+    if let Some(name) = &args.session {
+        let found = settings.sessions.iter().find(|it| called(it, name));
+        let found = found.ok_or_else(|| {
+            fail(format!(
+                "no session {name}: 'fixwire check' lists the sessions of the file"
+            ))
+        })?;
+        let found = found.name();
+        config.sessions.retain(|session| session.name == found);
+    }
+    config.templates.clear();
+    let [session] = &config.sessions[..] else {
+        let count = config.sessions.len();
+        let why = format!("{count} sessions, and the client uses one: name it with --session");
+        return Err(fail(why));
+    };
+    if !matches!(session.connection, Connection::Initiator { .. }) {
+        let why = format!(
+            "session {} is an acceptor: the client needs ConnectionType=initiator",
+            session.name
+        );
+        return Err(fail(why));
+    }
+    Ok(())
+}
+
+fn cannot(args: &ClientArgs, error: &dyn std::error::Error) -> Failure {
+    Failure::Text(format!("{}: {error}", args.file.display()))
+}
+
+/// Writes a text to the standard output; nobody is left to tell when this fails.
+fn say(text: &str) {
+    use io::Write;
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}

@@ -1,0 +1,375 @@
+//! The orders that the client has sent, by their reports.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Message, Mono, Nanos, Tag, tag};
+
+use crate::event::{OrderLine, SendStats};
+use crate::fields::{MessageFields, unpacked, value_of};
+use crate::note::{ChangeNote, ClientNote, SentNote};
+use crate::words;
+
+/// Most messages that are kept in memory.
+pub(crate) const MOST_KEPT: usize = 1_000_000;
+
+/// Finished orders of earlier runs that are forgotten together.
+const MOST_FINISHED: usize = 10_000;
+
+/// An order.
+#[derive(Debug, Default)]
+pub(crate) struct ClientOrder {
+    /// ClOrdID(11) of its last accepted version.
+    pub id: Box<str>,
+    /// OrderID(37); empty when no report has said it.
+    pub order_id: Box<str>,
+    /// Its fields, packed.
+    pub fields: Box<str>,
+    /// OrdStatus(39); empty before the first report.
+    ord_status: Box<str>,
+    cum: Box<str>,
+    leaves: Box<str>,
+}
+
+impl ClientOrder {
+    pub(crate) fn is_final(&self) -> bool {
+        words::is_final(&self.ord_status)
+    }
+
+    fn line(&self) -> OrderLine {
+        let value = |tag: Tag| value_of(&self.fields, tag).unwrap_or_default().to_string();
+        OrderLine {
+            cl_ord_id: self.id.to_string(),
+            order_id: self.order_id.to_string(),
+            ord_status: words::ord_status(&self.ord_status).to_string(),
+            side: words::side(&value(tag::SIDE)).to_string(),
+            symbol: value(tag::SYMBOL),
+            quantity: value(tag::ORDER_QTY),
+            price: value(tag::PRICE),
+            cum: self.cum.to_string(),
+            leaves: self.leaves.to_string(),
+        }
+    }
+}
+
+/// A message with a ClOrdID(11).
+#[derive(Debug)]
+struct SentMessage {
+    /// The order that it is, or is about.
+    order: Option<u64>,
+    is_order: bool,
+    /// What a replacement changes, packed.
+    changes: Box<str>,
+    /// Send time, of a message of this run.
+    due: Option<Mono>,
+    /// Time to its first answer.
+    latency: Option<Nanos>,
+    rejected: bool,
+}
+
+/// Orders and messages of this client.
+#[derive(Debug)]
+pub(crate) struct ClientBook {
+    orders: BTreeMap<u64, ClientOrder>,
+    /// By ClOrdID(11).
+    messages: BTreeMap<Box<str>, SentMessage>,
+    /// The next number of each group.
+    groups: BTreeMap<Box<str>, u64>,
+    next_order: u64,
+    /// The number of the next ClOrdID(11) that the client makes.
+    next_id: u64,
+    last: Option<u64>,
+    unanswered: u64,
+    /// Orders of earlier runs that are finished, and still here.
+    finished: usize,
+}
+
+impl Default for ClientBook {
+    fn default() -> Self {
+        Self {
+            orders: BTreeMap::new(),
+            messages: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            next_order: 1,
+            next_id: 1,
+            last: None,
+            unanswered: 0,
+            finished: 0,
+        }
+    }
+}
+
+impl ClientBook {
+    /// A ClOrdID(11) that was never used: the day and a number, or the group and its next number.
+    pub(crate) fn new_id(&self, day: &str, group: Option<&str>) -> String {
+        match group {
+            Some(group) => format!("{group}:{}", self.next_of(group).unwrap_or(1)),
+            None => format!("{day}-{}", self.next_id),
+        }
+    }
+
+    /// The next number of a group; `None` when nothing was sent in it.
+    pub(crate) fn next_of(&self, group: &str) -> Option<u64> {
+        self.groups.get(group).copied()
+    }
+
+    /// Whether a ClOrdID(11) was used.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.messages.contains_key(id)
+    }
+
+    /// Whether there is room for another message.
+    pub(crate) fn is_full(&self) -> bool {
+        self.messages.len() >= MOST_KEPT
+    }
+
+    /// The order that a ClOrdID(11) belongs to.
+    pub(crate) fn find(&self, id: &str) -> Option<u64> {
+        self.messages.get(id)?.order
+    }
+
+    /// The order that was sent last.
+    pub(crate) fn last(&self) -> Option<u64> {
+        self.last
+    }
+
+    pub(crate) fn order(&self, order: u64) -> Option<&ClientOrder> {
+        self.orders.get(&order)
+    }
+
+    /// Orders that are not finished.
+    pub(crate) fn open(&self) -> impl Iterator<Item = u64> {
+        let open = self.orders.iter().filter(|(_, order)| !order.is_final());
+        open.map(|(order, _)| *order)
+    }
+
+    pub(crate) fn lines(&self, all: bool) -> Vec<OrderLine> {
+        let orders = self.orders.values();
+        let shown = orders.filter(|order| all || !order.is_final());
+        shown.map(ClientOrder::line).collect()
+    }
+
+    /// A message was sent: by this run at `due`, or by an earlier one.
+    pub(crate) fn sent(&mut self, note: &SentNote<'_>, due: Option<Mono>) {
+        self.count_id(note.id);
+        let is_order = note.msg_type == "D";
+        let order = if is_order {
+            let serial = self.next_order;
+            self.next_order += 1;
+            self.last = Some(serial);
+            let order = ClientOrder {
+                id: note.id.into(),
+                fields: note.fields.into(),
+                ..ClientOrder::default()
+            };
+            self.orders.insert(serial, order);
+            Some(serial)
+        } else {
+            self.find(note.of)
+        };
+        let message = SentMessage {
+            order,
+            is_order,
+            changes: if is_order { "" } else { note.fields }.into(),
+            due,
+            latency: None,
+            rejected: false,
+        };
+        self.unanswered += u64::from(due.is_some());
+        self.messages.insert(note.id.into(), message);
+    }
+
+    /// No later ClOrdID(11) is this one.
+    fn count_id(&mut self, id: &str) {
+        if let Some((group, number)) = id.rsplit_once(':')
+            && let Ok(number) = number.parse::<u64>()
+        {
+            let next = self.groups.entry(group.into()).or_insert(1);
+            *next = (*next).max(number.saturating_add(1));
+        }
+        if let Some((day, number)) = id.split_once('-')
+            && day.len() == 8
+            && day.bytes().all(|byte| byte.is_ascii_digit())
+            && let Ok(number) = number.parse::<u64>()
+        {
+            self.next_id = self.next_id.max(number.saturating_add(1));
+        }
+    }
+
+    /// A message was answered. True when the client knows it.
+    pub(crate) fn answered(&mut self, now: Mono, id: &str, rejected: bool) -> bool {
+        let Some(message) = self.messages.get_mut(id) else {
+            return false;
+        };
+        message.rejected |= rejected;
+        if let Some(due) = message.due
+            && message.latency.is_none()
+        {
+            message.latency = Some(now - due);
+            self.unanswered -= 1;
+        }
+        true
+    }
+
+    /// An order was rejected without an ExecutionReport. Its change, for a note.
+    pub(crate) fn refused(&mut self, now: Mono, id: &str) -> Option<Vec<u8>> {
+        self.answered(now, id, true);
+        let message = self.messages.get(id)?;
+        let serial = message.order.filter(|_| message.is_order)?;
+        let order = self.orders.get_mut(&serial)?;
+        order.ord_status = "8".into();
+        Some(change(order, id, ""))
+    }
+
+    /// Takes an ExecutionReport or an OrderCancelReject in. The change of its order, for a note.
+    pub(crate) fn report(&mut self, now: Mono, report: &Message<'_>) -> Option<Vec<u8>> {
+        let text = |tag: Tag| String::from_utf8_lossy(report.get(tag).unwrap_or_default());
+        let (id, orig) = (text(tag::CL_ORD_ID), text(tag::ORIG_CL_ORD_ID));
+        let is_reject = report.msg_type() == b"9";
+        let (exec_type, ord_status) = (text(tag::EXEC_TYPE), text(tag::ORD_STATUS));
+        let key = if self.has(&id) { id } else { orig };
+        let message = self.messages.get(&*key)?;
+        let is_rejected = is_reject || message.is_order && (ord_status == "8" || exec_type == "8");
+        let (serial, changes) = (message.order, message.changes.clone());
+        let is_request = !message.is_order;
+        self.answered(now, &key, is_rejected);
+        let order = self.orders.get_mut(&serial?)?;
+        let was = order.id.clone();
+        let before = (
+            order.ord_status.clone(),
+            order.cum.clone(),
+            order.leaves.clone(),
+        );
+        let order_before = order.order_id.clone();
+        let mut fields = "";
+        let replaced = exec_type == "5" || ord_status == "5";
+        if replaced && is_request && *was != *key && !is_reject {
+            order.id = (*key).into();
+            order.fields = merged(&order.fields, &changes).into();
+            fields = &order.fields;
+        }
+        if !matches!(&*text(tag::ORDER_ID), "" | "NONE") {
+            order.order_id = (*text(tag::ORDER_ID)).into();
+        }
+        for (value, tag) in [
+            (&mut order.ord_status, tag::ORD_STATUS),
+            (&mut order.cum, tag::CUM_QTY),
+            (&mut order.leaves, tag::LEAVES_QTY),
+        ] {
+            if report.has(tag) {
+                *value = (*text(tag)).into();
+            }
+        }
+        let same = before.0 == order.ord_status
+            && before.1 == order.cum
+            && before.2 == order.leaves
+            && order_before == order.order_id
+            && was == order.id;
+        (!same).then(|| change(order, &was, fields))
+    }
+
+    /// A note of an earlier run.
+    pub(crate) fn recall(&mut self, note: &ClientNote<'_>) {
+        match note {
+            ClientNote::Sent(note) => self.sent(note, None),
+            ClientNote::Change(note) => {
+                let Some(serial) = self.find(note.was) else {
+                    return;
+                };
+                let Some(order) = self.orders.get_mut(&serial) else {
+                    return;
+                };
+                order.id = note.id.into();
+                order.order_id = note.order_id.into();
+                order.ord_status = note.ord_status.into();
+                order.cum = note.cum.into();
+                order.leaves = note.leaves.into();
+                if !note.fields.is_empty() {
+                    order.fields = note.fields.into();
+                }
+                self.finished += usize::from(order.is_final());
+            }
+        }
+        if self.finished >= MOST_FINISHED {
+            self.forget_finished();
+        }
+    }
+
+    /// Forgets finished orders: what earlier runs have left.
+    pub(crate) fn forget_finished(&mut self) {
+        self.finished = 0;
+        self.orders.retain(|_, order| !order.is_final());
+        let orders = &self.orders;
+        self.messages.retain(|_, message| {
+            message
+                .order
+                .is_some_and(|order| orders.contains_key(&order))
+        });
+        self.last = self.last.filter(|last| self.orders.contains_key(last));
+    }
+
+    /// Messages of this run that have had no answer.
+    pub(crate) fn unanswered(&self) -> u64 {
+        self.unanswered
+    }
+
+    /// The first message of this run that has had no answer.
+    pub(crate) fn first_unanswered(&self) -> Option<&str> {
+        let mut messages = self.messages.iter();
+        let found = messages.find(|(_, it)| it.due.is_some() && it.latency.is_none());
+        found.map(|(id, _)| &**id)
+    }
+
+    /// Counts of the messages of this run, of all or of a group.
+    pub(crate) fn stats(&self, group: Option<&str>) -> SendStats {
+        let mut stats = SendStats {
+            group: group.map(ToString::to_string),
+            ..SendStats::default()
+        };
+        let start = group.map(|group| format!("{group}:"));
+        for (id, message) in &self.messages {
+            let is_meant = start.as_ref().is_none_or(|start| id.starts_with(start));
+            if !is_meant || message.due.is_none() {
+                continue;
+            }
+            stats.sent += 1;
+            stats.rejected += u64::from(message.rejected);
+            if let Some(latency) = message.latency {
+                stats.accepted += u64::from(!message.rejected);
+                stats.latencies.push(latency);
+            }
+            let order = message.order.filter(|_| message.is_order);
+            let order = order.and_then(|order| self.orders.get(&order));
+            stats.filled += u64::from(order.is_some_and(|order| &*order.ord_status == "2"));
+        }
+        stats
+    }
+}
+
+fn change(order: &ClientOrder, was: &str, fields: &str) -> Vec<u8> {
+    ClientNote::Change(ChangeNote {
+        was,
+        id: &order.id,
+        order_id: &order.order_id,
+        ord_status: &order.ord_status,
+        cum: &order.cum,
+        leaves: &order.leaves,
+        fields,
+    })
+    .write()
+}
+
+/// The fields of an order with what a replacement has changed.
+fn merged(fields: &str, changes: &str) -> String {
+    let mut message = MessageFields::new("");
+    for (tag, value) in unpacked(fields) {
+        message.fields.push((tag, value.to_string()));
+    }
+    for (tag, value) in unpacked(changes) {
+        message.set(tag, value);
+    }
+    message.packed(&[])
+}

@@ -1,0 +1,306 @@
+//! The application: it sends what commands ask for, and knows its orders by their reports.
+
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::session::Config;
+use fixwire_protocol::{
+    AdminOut, Application, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout,
+    Refusal, SessionId, Timestamp, tag,
+};
+
+use crate::book::ClientBook;
+use crate::event::{ClientEvent, EventListener, session_line};
+use crate::failure::CommandFailure;
+use crate::fields::MessageFields;
+use crate::note::ClientNote;
+use crate::order_layout::OrderLayout;
+use crate::report::{AnswerKind, ReportLine};
+use crate::sending::Sending;
+use crate::sequence::SentNumbers;
+
+mod commands;
+mod pump;
+
+/// Fields of a message of ours that a Reject(3) is about.
+const FIELDS: usize = 512;
+
+/// What a client is made of.
+#[derive(Debug)]
+pub struct ClientSetup<'a> {
+    /// The session that it sends on.
+    pub session: SessionId,
+    /// Its configuration.
+    pub config: &'a Config,
+    /// How long a command waits for the logon, and a `wait` for answers.
+    pub timeout: Nanos,
+}
+
+/// An order client on one session: commands come in as text ([`Application::on_command`]), one at a time, and
+/// a [`ClientEvent::Finished`] follows each that was taken.
+///
+/// Each message that has a ClOrdID(11) is committed in one record with a note of it, and so is each report that
+/// changes an order. So after a crash no ClOrdID is used again, and the client knows its open orders.
+pub struct OrderClient {
+    session: SessionId,
+    layout: OrderLayout,
+    timeout: Nanos,
+    listener: EventListener,
+    book: ClientBook,
+    numbers: SentNumbers,
+    templates: BTreeMap<String, MessageFields>,
+    task: Option<Task>,
+    is_logged_on: bool,
+    has_started: bool,
+    stamps: bool,
+    /// Answers that no `wait` has counted.
+    reports: u64,
+    decoder: Decoder,
+}
+
+/// What a command does until it is finished.
+#[derive(Debug)]
+enum Task {
+    Send(Sending),
+    /// Waits for so many answers.
+    Reports {
+        count: u64,
+        until: Mono,
+    },
+    /// Waits for the first answer of every message.
+    All {
+        until: Mono,
+    },
+    Pause {
+        until: Mono,
+    },
+    /// Has nothing left to do.
+    Done,
+}
+
+impl OrderClient {
+    /// A client without orders; what it has to say goes to `listener`.
+    #[must_use]
+    pub fn new(setup: &ClientSetup<'_>, listener: EventListener) -> Self {
+        Self {
+            session: setup.session,
+            layout: OrderLayout::of(setup.config),
+            timeout: setup.timeout,
+            listener,
+            book: ClientBook::default(),
+            numbers: SentNumbers::default(),
+            templates: BTreeMap::new(),
+            task: None,
+            is_logged_on: false,
+            has_started: false,
+            stamps: false,
+            reports: 0,
+            decoder: Decoder::with_capacity(FIELDS),
+        }
+    }
+
+    /// Carries the task on; when it has to be looked at again.
+    fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        let mut task = self.task.take()?;
+        let step = match &mut task {
+            Task::Send(sending) => self.pump(now, sending, outbox),
+            Task::Reports { count, until } => self.wait_for_reports(now, *count, *until),
+            Task::All { until } => self.wait_for_all(now, *until),
+            Task::Pause { until } if now.mono < *until => Ok(Some(*until)),
+            Task::Pause { .. } | Task::Done => Ok(None),
+        };
+        match step {
+            Ok(Some(due)) => {
+                self.task = Some(task);
+                Some(due)
+            }
+            Ok(None) => {
+                (self.listener)(ClientEvent::Finished(Ok(())));
+                None
+            }
+            Err(failure) => {
+                (self.listener)(ClientEvent::Finished(Err(failure)));
+                None
+            }
+        }
+    }
+
+    fn wait_for_reports(
+        &mut self,
+        now: Now,
+        count: u64,
+        until: Mono,
+    ) -> Result<Option<Mono>, CommandFailure> {
+        if self.reports >= count {
+            self.reports -= count;
+            return Ok(None);
+        }
+        if now.mono < until {
+            return Ok(Some(until));
+        }
+        Err(CommandFailure::TooFewReports {
+            came: core::mem::take(&mut self.reports),
+            count,
+            seconds: self.timeout.as_secs(),
+        })
+    }
+
+    fn wait_for_all(&mut self, now: Now, until: Mono) -> Result<Option<Mono>, CommandFailure> {
+        let missing = self.book.unanswered();
+        if missing == 0 {
+            self.reports = 0;
+            return Ok(None);
+        }
+        if now.mono < until {
+            return Ok(Some(until));
+        }
+        Err(CommandFailure::Unanswered {
+            missing,
+            first: self.book.first_unanswered().unwrap_or_default().to_string(),
+            seconds: self.timeout.as_secs(),
+        })
+    }
+
+    /// Keeps a change of an order, if there is one.
+    fn keep(&mut self, change: Option<Vec<u8>>, outbox: &mut Outbox) -> Result<(), Refusal> {
+        match change {
+            Some(note) => outbox.note(&note).map_err(|_| Refusal::NotAvailable),
+            None => Ok(()),
+        }
+    }
+
+    /// The ClOrdID(11) of the message that a BusinessMessageReject is about.
+    fn rejected_id(&self, reject: &Message<'_>) -> Option<String> {
+        let named = reject.get(tag::BUSINESS_REJECT_REF_ID);
+        let named = named.map(|id| String::from_utf8_lossy(id).into_owned());
+        let named = named.filter(|id| self.book.has(id));
+        named.or_else(|| {
+            let seq = reject.uint(tag::REF_SEQ_NUM)?.ok()?;
+            self.numbers.find(seq).map(ToString::to_string)
+        })
+    }
+}
+
+impl Application for OrderClient {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        if from != self.session {
+            return Err(Refusal::UnsupportedMessageType);
+        }
+        let mut line = ReportLine::of(now.wall, message);
+        let change = match line.kind {
+            AnswerKind::Report | AnswerKind::CancelReject => self.book.report(now.mono, message),
+            AnswerKind::BusinessReject => {
+                let id = self.rejected_id(message);
+                let change = id.as_deref().and_then(|id| self.book.refused(now.mono, id));
+                line.cl_ord_id = id.unwrap_or_default();
+                change
+            }
+            _ => None,
+        };
+        self.reports += u64::from(line.kind != AnswerKind::Other);
+        self.keep(change, outbox)?;
+        (self.listener)(ClientEvent::Answer(&line));
+        Ok(())
+    }
+
+    fn on_admin_out(&mut self, _: Now, session: SessionId, message: &mut AdminOut<'_>) {
+        // A SequenceReset has the number of a message that is resent.
+        if session == self.session && message.msg_type() != b"4" {
+            self.numbers.admin(message.seq_num());
+        }
+    }
+
+    fn on_admin(&mut self, now: Now, session: SessionId, message: &Message<'_>, _: &mut Outbox) {
+        if session == self.session && message.msg_type() == b"5" && !self.is_logged_on {
+            let text = message.get(tag::TEXT).unwrap_or_default();
+            (self.listener)(session_line(now.wall, "logon refused", text));
+        }
+    }
+
+    fn on_reject(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        if session != self.session {
+            return;
+        }
+        let mut line = ReportLine::of(now.wall, reject);
+        if let Some(refused) = refused {
+            let refused = self.decoder.decode(refused);
+            let id = refused.get(tag::CL_ORD_ID).unwrap_or_default();
+            line.cl_ord_id = String::from_utf8_lossy(id).into_owned();
+        }
+        let change = self.book.refused(now.mono, &line.cl_ord_id);
+        self.reports += 1;
+        // Without the note the order would stand as open after a restart: no more is lost.
+        let _ = self.keep(change, outbox);
+        (self.listener)(ClientEvent::Answer(&line));
+    }
+
+    fn on_note(&mut self, _: Timestamp, note: &[u8]) {
+        if let Some(note) = ClientNote::read(note) {
+            self.book.recall(&note);
+        }
+    }
+
+    fn on_logon(&mut self, now: Now, session: SessionId, _: &Message<'_>, _: &mut Outbox) {
+        if session == self.session {
+            self.is_logged_on = true;
+            (self.listener)(session_line(now.wall, "logged on", b""));
+        }
+    }
+
+    fn on_disconnect(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        parting: Parting,
+        logout: PeerLogout<'_>,
+        _: &mut Outbox,
+    ) {
+        if session == self.session {
+            self.is_logged_on = false;
+            let what = match parting {
+                Parting::LoggedOut => "logged out",
+                Parting::Lost => "connection lost",
+            };
+            (self.listener)(session_line(now.wall, what, logout.text()));
+        }
+    }
+
+    fn on_reset(&mut self, _: Now, session: SessionId, _: &mut Outbox) {
+        if session == self.session {
+            self.numbers.reset();
+        }
+    }
+
+    fn on_command(
+        &mut self,
+        now: Now,
+        command: &[u8],
+        _: &mut Vec<u8>,
+        _: &mut Outbox,
+    ) -> Result<(), String> {
+        self.command(now, command).map_err(|why| why.to_string())
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        self.step(now, outbox)
+    }
+
+    /// Its orders are ahead of its notes when the engine takes notes back.
+    fn survives_panics(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,140 @@
+//! What the client has to say to whoever runs it.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use fixwire_protocol::{Nanos, Timestamp};
+
+use crate::failure::CommandFailure;
+use crate::report::{ReportLine, time_of_day};
+
+/// Something that has happened, told on the engine's thread: whoever hears it must not wait.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClientEvent<'a> {
+    /// An answer has arrived.
+    Answer(&'a ReportLine),
+    /// The session has logged on, out, or lost its connection.
+    Session {
+        /// When.
+        at: Timestamp,
+        /// Its state, in words, with the text of the peer's Logout.
+        text: String,
+    },
+    /// What `orders` lists.
+    Orders(Vec<OrderLine>),
+    /// What `stats` counts.
+    Stats(SendStats),
+    /// The command is carried out, or failed; it was the last one that was given.
+    Finished(Result<(), CommandFailure>),
+}
+
+/// Who hears the events.
+pub type EventListener = Box<dyn FnMut(ClientEvent<'_>) + Send>;
+
+/// An order as the client knows it, by the reports that it has had.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OrderLine {
+    /// ClOrdID(11) of its last accepted version.
+    pub cl_ord_id: String,
+    /// OrderID(37); empty when no report has said it.
+    pub order_id: String,
+    /// OrdStatus(39), in words.
+    pub ord_status: String,
+    /// Side(54), in words.
+    pub side: String,
+    /// Symbol(55).
+    pub symbol: String,
+    /// OrderQty(38).
+    pub quantity: String,
+    /// Price(44); empty for a market order.
+    pub price: String,
+    /// CumQty(14).
+    pub cum: String,
+    /// LeavesQty(151).
+    pub leaves: String,
+}
+
+impl OrderLine {
+    /// Each value by its name.
+    #[must_use]
+    pub fn values(&self) -> [(&'static str, &str); 9] {
+        [
+            ("cl_ord_id", &self.cl_ord_id),
+            ("order_id", &self.order_id),
+            ("ord_status", &self.ord_status),
+            ("side", &self.side),
+            ("symbol", &self.symbol),
+            ("qty", &self.quantity),
+            ("price", &self.price),
+            ("cum", &self.cum),
+            ("leaves", &self.leaves),
+        ]
+    }
+}
+
+impl fmt::Display for OrderLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.cl_ord_id)?;
+        for (name, value) in [
+            ("", &self.side),
+            ("", &self.quantity),
+            ("", &self.symbol),
+            ("@ ", &self.price),
+            ("", &self.ord_status),
+            ("cum ", &self.cum),
+            ("leaves ", &self.leaves),
+            ("OrderID ", &self.order_id),
+        ] {
+            if !value.is_empty() {
+                write!(f, " {name}{value}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Messages with a ClOrdID(11) that this run has sent, and how they were answered.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct SendStats {
+    /// The group; `None`: all.
+    pub group: Option<String>,
+    /// Messages sent.
+    pub sent: u64,
+    /// Of them, those whose first answer was no reject, and that were not rejected later.
+    pub accepted: u64,
+    /// Of them, those that were rejected, in whatever way.
+    pub rejected: u64,
+    /// Of them, orders that are filled wholly.
+    pub filled: u64,
+    /// From the send time of each, the intended one where it has one, to its first answer.
+    pub latencies: Vec<Nanos>,
+}
+
+impl SendStats {
+    /// Messages that have had no answer.
+    #[must_use]
+    pub fn unanswered(&self) -> u64 {
+        self.sent.saturating_sub(self.accepted + self.rejected)
+    }
+}
+
+/// A line for a change of the session.
+pub(crate) fn session_line(at: Timestamp, what: &str, text: &[u8]) -> ClientEvent<'static> {
+    let mut line = String::from(what);
+    if !text.is_empty() {
+        line.push_str(": ");
+        line.push_str(&String::from_utf8_lossy(text));
+    }
+    ClientEvent::Session { at, text: line }
+}
+
+impl ClientEvent<'_> {
+    /// A moment as the lines have it: `13:30:00.123456`.
+    #[must_use]
+    pub fn time(at: Timestamp) -> String {
+        time_of_day(at)
+    }
+}

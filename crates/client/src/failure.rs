@@ -1,0 +1,154 @@
+//! Why a command was not carried out.
+
+use alloc::string::String;
+use core::fmt;
+
+use fixwire_protocol::Tag;
+
+/// Why a command was not carried out, or not to its end.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum CommandFailure {
+    /// The client knows no order of this ClOrdID(11).
+    UnknownOrder(String),
+    /// There is no order yet.
+    NoOrder,
+    /// No `set` has defined this template.
+    UnknownTemplate(String),
+    /// Nothing was sent in this group.
+    UnknownGroup(String),
+    /// Messages of this MsgType(35) have no ClOrdID(11) to name the group.
+    GroupWithoutId(String),
+    /// `of GROUP` needs a template that names another order.
+    OfWithoutOrder(String),
+    /// `+` has no number to raise.
+    NothingToRaise(String),
+    /// The group has fewer open orders than asked for.
+    GroupEnds {
+        /// The group.
+        group: String,
+        /// Messages that were sent.
+        sent: u64,
+        /// Messages that were asked for.
+        count: u64,
+    },
+    /// A ClOrdID(11) was used before.
+    UsedId(String),
+    /// The session did not log on in time.
+    NotLoggedOn {
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The session logged out, or lost its connection, in the middle of a `send`.
+    SessionLost {
+        /// Messages that were sent.
+        sent: u64,
+        /// Messages that were asked for.
+        count: u64,
+    },
+    /// Messages have no answer.
+    Unanswered {
+        /// How many.
+        missing: u64,
+        /// One of them.
+        first: String,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// Fewer answers than asked for.
+    TooFewReports {
+        /// How many came.
+        came: u64,
+        /// How many were asked for.
+        count: u64,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The value of this field cannot be sent.
+    Value(Tag),
+    /// The message is longer than the engine allows.
+    TooLong,
+    /// The client keeps no more messages in memory.
+    TooMany(usize),
+    /// The command before is not finished.
+    Busy,
+    /// The command is not for the engine, or has mistakes.
+    NotACommand(String),
+}
+
+impl fmt::Display for CommandFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownOrder(id) => write!(
+                f,
+                "no order with ClOrdID {id}: 'orders all' lists those that this client knows"
+            ),
+            Self::NoOrder => f.write_str("no order was sent yet: send one with 'new'"),
+            Self::UnknownTemplate(name) => write!(
+                f,
+                "no template {name}: define it with 'set {name} MSGTYPE TAG=VALUE|TAG=VALUE'"
+            ),
+            Self::UnknownGroup(group) => write!(
+                f,
+                "nothing was sent in group {group}: 'send NAME N {group}' does"
+            ),
+            Self::GroupWithoutId(msg_type) => write!(
+                f,
+                "messages of MsgType {msg_type} have no ClOrdID to name a group: leave the group out, or put \
+                 11=X into the template"
+            ),
+            Self::OfWithoutOrder(msg_type) => write!(
+                f,
+                "messages of MsgType {msg_type} name no other order: 'of' is for F, G and H"
+            ),
+            Self::NothingToRaise(name) => write!(
+                f,
+                "'+' raises a number at the end of 11 or 41, and template {name} has none there"
+            ),
+            Self::GroupEnds { group, sent, count } => write!(
+                f,
+                "group {group} has no more open orders: {sent} of {count} messages were sent"
+            ),
+            Self::UsedId(id) => write!(
+                f,
+                "ClOrdID {id} was used before: leave 11 out, or raise it with '+' from a new number"
+            ),
+            Self::NotLoggedOn { seconds } => write!(
+                f,
+                "the session is not logged on after {seconds} s: is the other side running, and are host, port \
+                 and CompIDs right? --timeout changes the limit"
+            ),
+            Self::SessionLost { sent, count } => write!(
+                f,
+                "the session ended after {sent} of {count} messages: 'wait all' says which were answered"
+            ),
+            Self::Unanswered {
+                missing,
+                first,
+                seconds,
+            } => write!(
+                f,
+                "{missing} messages have no answer after {seconds} s, first {first}: 'status {first}' asks for it; \
+                 --timeout changes the limit"
+            ),
+            Self::TooFewReports {
+                came,
+                count,
+                seconds,
+            } => write!(
+                f,
+                "{came} of {count} reports came within {seconds} s; --timeout changes the limit"
+            ),
+            Self::Value(tag) => write!(f, "the value of tag {tag} cannot be sent"),
+            Self::TooLong => f.write_str("the message is longer than MaxMessageSize"),
+            Self::TooMany(most) => write!(
+                f,
+                "this run has sent {most} messages, the most that it keeps in memory: start the client again"
+            ),
+            Self::Busy => f.write_str("the command before is not finished"),
+            Self::NotACommand(why) => f.write_str(why),
+        }
+    }
+}
+
+impl core::error::Error for CommandFailure {}

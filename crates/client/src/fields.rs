@@ -1,0 +1,112 @@
+//! Fields of a message that a user has written: tags with their values, in order.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::{SOH, Tag};
+
+use crate::instruction::InstructionError;
+
+/// Tags that the session writes itself: those of the standard header and trailer, but for PossResend(97),
+/// OnBehalfOfCompID(115) and the like, which a user may set.
+const OF_THE_SESSION: [Tag; 10] = [8, 9, 10, 34, 35, 43, 49, 52, 56, 122];
+
+/// A message's MsgType(35) and the fields that its writer has given.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct MessageFields {
+    /// MsgType(35).
+    pub msg_type: String,
+    /// Tags and values in the order in which they are sent.
+    pub fields: Vec<(Tag, String)>,
+}
+
+impl MessageFields {
+    /// A message of this type without fields.
+    #[must_use]
+    pub fn new(msg_type: &str) -> Self {
+        Self {
+            msg_type: msg_type.to_string(),
+            fields: Vec::new(),
+        }
+    }
+
+    /// The first value of a tag.
+    #[must_use]
+    pub fn get(&self, tag: Tag) -> Option<&str> {
+        let mut fields = self.fields.iter();
+        fields
+            .find(|field| field.0 == tag)
+            .map(|field| field.1.as_str())
+    }
+
+    /// Gives a tag this value, in place of the one that it has.
+    pub fn set(&mut self, tag: Tag, value: &str) {
+        match self.fields.iter_mut().find(|field| field.0 == tag) {
+            Some(field) => field.1 = value.to_string(),
+            None => self.fields.push((tag, value.to_string())),
+        }
+    }
+
+    /// Reads `TAG=VALUE` and puts it behind the others.
+    pub(crate) fn push_text(&mut self, text: &str) -> Result<(), InstructionError> {
+        self.fields.push(parse_field(text)?);
+        Ok(())
+    }
+
+    /// Reads `TAG=VALUE` and sets it, see [`Self::set`].
+    pub(crate) fn set_text(&mut self, text: &str) -> Result<(), InstructionError> {
+        let (tag, value) = parse_field(text)?;
+        self.set(tag, &value);
+        Ok(())
+    }
+
+    /// The fields as `55=VOD`, SOH, `54=1`: as the book and its notes keep them.
+    pub(crate) fn packed(&self, without: &[Tag]) -> String {
+        let mut text = String::new();
+        for (tag, value) in &self.fields {
+            if without.contains(tag) {
+                continue;
+            }
+            if !text.is_empty() {
+                text.push(char::from(SOH));
+            }
+            text.push_str(&tag.to_string());
+            text.push('=');
+            text.push_str(value);
+        }
+        text
+    }
+}
+
+/// The fields of a packed text.
+pub(crate) fn unpacked(text: &str) -> impl Iterator<Item = (Tag, &str)> {
+    text.split(char::from(SOH)).filter_map(|field| {
+        let (tag, value) = field.split_once('=')?;
+        Some((tag.parse().ok()?, value))
+    })
+}
+
+/// The first value of a tag in a packed text.
+pub(crate) fn value_of(text: &str, tag: Tag) -> Option<&str> {
+    unpacked(text)
+        .find(|field| field.0 == tag)
+        .map(|field| field.1)
+}
+
+fn parse_field(text: &str) -> Result<(Tag, String), InstructionError> {
+    let wrong = || InstructionError::Field(text.to_string());
+    let (tag, value) = text.split_once('=').ok_or_else(wrong)?;
+    let digits = !tag.is_empty() && tag.bytes().all(|byte| byte.is_ascii_digit());
+    let tag: Tag = tag
+        .parse()
+        .ok()
+        .filter(|tag| digits && *tag > 0)
+        .ok_or_else(wrong)?;
+    if OF_THE_SESSION.contains(&tag) {
+        return Err(InstructionError::OfTheSession(tag));
+    }
+    if value.is_empty() || value.bytes().any(|byte| byte.is_ascii_control()) {
+        return Err(wrong());
+    }
+    Ok((tag, value.to_string()))
+}

@@ -1,0 +1,93 @@
+//! The commands, for a person: a page, and the questions that take the place of arguments.
+
+use alloc::string::{String, ToString};
+
+/// All commands.
+pub const HELP: &str = "\
+new buy|sell QTY SYMBOL [@ PRICE|market] [tif day|gtc|ioc|fok] [account A] [TAG=VALUE ...]
+                           sends an order (NewOrderSingle); 'order' is the same, and asks on a terminal
+cancel ID|last|all         cancels an order, or each that is open (OrderCancelRequest)
+replace ID|last [qty N] [price P] [TAG=VALUE ...]
+                           replaces an order (OrderCancelReplaceRequest)
+status ID|last             asks how an order stands (OrderStatusRequest)
+orders [all]               lists the open orders, or all that this client knows
+set NAME MSGTYPE TAG=VALUE|TAG=VALUE...
+                           defines a template
+send NAME N[/MS][/B] [GROUP] [of GROUP] [+]
+                           sends N messages of a template, B (1) at a time every MS milliseconds by the
+                           clock, or as fast as the session takes them; GROUP makes the ClOrdIDs GROUP:1,
+                           GROUP:2...; 'of GROUP' names the open orders of that group, one each (F, G, H);
+                           '+' raises the number at the end of 11 and 41 with each message
+wait N reports             waits for N answers that no earlier wait has counted
+wait all                   waits until every message with a ClOrdID was answered
+wait SECONDS               waits; 'sleep SECONDS' is the same
+stamps on|off              writes the send time into tag 9701 (nanoseconds since 1970), or no longer
+stats [GROUP]              counts, and percentiles of the time to the first answer
+help                       this page
+quit                       logs out and ends
+# ...                      a comment";
+
+/// A question to a person at a terminal, in place of an argument.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Prompt {
+    /// What is asked.
+    pub ask: &'static str,
+    /// Stands in front of the answer in the command.
+    before: &'static str,
+    /// What stands there when the answer is empty.
+    otherwise: &'static str,
+}
+
+const fn prompt(ask: &'static str, before: &'static str, otherwise: &'static str) -> Prompt {
+    Prompt {
+        ask,
+        before,
+        otherwise,
+    }
+}
+
+const NEW: [Prompt; 6] = [
+    prompt("Side (buy or sell): ", " ", ""),
+    prompt("Quantity: ", " ", ""),
+    prompt("Symbol: ", " ", ""),
+    prompt("Price (empty: market): ", " @ ", ""),
+    prompt(
+        "Time in force (day, gtc, ioc, fok; empty: day): ",
+        " tif ",
+        "",
+    ),
+    prompt("Account (empty: none): ", " account ", ""),
+];
+const CANCEL: [Prompt; 1] = [prompt("ClOrdID (empty: the last order): ", " ", " last")];
+const REPLACE: [Prompt; 3] = [
+    prompt("ClOrdID (empty: the last order): ", " ", " last"),
+    prompt("New quantity (empty: as it is): ", " qty ", ""),
+    prompt("New price (empty: as it is): ", " price ", ""),
+];
+
+/// What a person is asked after a command without arguments; `None` when it needs none.
+#[must_use]
+pub fn prompts(line: &str) -> Option<&'static [Prompt]> {
+    match line.trim() {
+        "new" | "order" => Some(&NEW),
+        "cancel" | "status" => Some(&CANCEL),
+        "replace" => Some(&REPLACE),
+        _ => None,
+    }
+}
+
+/// The command that the answers to its prompts make.
+#[must_use]
+pub fn command_of<'a>(word: &str, answers: impl IntoIterator<Item = (Prompt, &'a str)>) -> String {
+    let mut command = word.trim().to_string();
+    for (prompt, answer) in answers {
+        let answer = answer.trim();
+        if answer.is_empty() {
+            command.push_str(prompt.otherwise);
+        } else {
+            command.push_str(prompt.before);
+            command.push_str(answer);
+        }
+    }
+    command
+}

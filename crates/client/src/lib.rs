@@ -1,0 +1,37 @@
+//! A FIX order client: a command language, and the `Application` that carries it out.
+//!
+//! ```text
+//! text > Instruction::parse > OrderClient::on_command > orders, cancels, batches     in the outbox, each with a note
+//!        ExecutionReport, OrderCancelReject, rejects  > ClientBook > ClientEvent     to whoever prints it
+//! ```
+//!
+//! Nothing here reads a clock, a socket or a file. Who runs it reads the commands and prints the events:
+//! `fixwire client` does.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod book;
+mod client;
+mod event;
+mod failure;
+mod fields;
+mod help;
+mod instruction;
+mod note;
+mod order_layout;
+mod report;
+mod sending;
+mod sequence;
+mod words;
+
+pub use client::{ClientSetup, OrderClient};
+pub use event::{ClientEvent, EventListener, OrderLine, SendStats};
+pub use failure::CommandFailure;
+pub use fields::MessageFields;
+pub use help::{HELP, Prompt, command_of, prompts};
+pub use instruction::{Instruction, InstructionError, SendPlan, Until, Which};
+pub use report::{AnswerKind, ReportLine};

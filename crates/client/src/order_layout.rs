@@ -1,0 +1,155 @@
+//! Which fields the orders of a session's FIX version have.
+
+use alloc::string::{String, ToString};
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::session::{BeginString, Config};
+use fixwire_protocol::{Dictionary, Precision, Stamp, Tag, Timestamp, tag};
+
+use crate::fields::{MessageFields, unpacked};
+
+/// Tag of the send time, in nanoseconds since 1970: no FIX field, one of those that are free for users.
+pub const SEND_TIME: Tag = 9701;
+/// What a cancel and a status request say of their order.
+const OF_THE_ORDER: [Tag; 8] = [
+    tag::ACCOUNT,
+    tag::SYMBOL,
+    tag::SIDE,
+    tag::ORDER_QTY,
+    tag::SECURITY_ID,
+    tag::SECURITY_ID_SOURCE,
+    tag::SECURITY_TYPE,
+    tag::MATURITY_MONTH_YEAR,
+];
+
+/// Completes the messages of one session by its dictionary, or by the built-in one of its version.
+pub(crate) struct OrderLayout {
+    dictionary: Arc<Dictionary>,
+    /// Digits of TransactTime(60).
+    precision: Precision,
+    stamp: Stamp,
+}
+
+/// The order that a message is about, as far as the message says it.
+pub(crate) struct Subject<'a> {
+    /// OrigClOrdID(41), or the ClOrdID(11) of a status request.
+    pub id: &'a str,
+    /// OrderID(37); empty when it is not known.
+    pub order_id: &'a str,
+    /// Its own fields, packed.
+    pub fields: &'a str,
+}
+
+impl OrderLayout {
+    pub(crate) fn of(session: &Config) -> Self {
+        let built_in = || {
+            let name = session.begin_string.as_str();
+            let version = Version::from_name(name).unwrap_or(Version::Fix50Sp2);
+            Arc::new(Dictionary::built_in(version))
+        };
+        Self {
+            dictionary: session.dictionary.clone().unwrap_or_else(built_in),
+            precision: if session.begin_string < BeginString::Fix42 {
+                Precision::Seconds
+            } else {
+                session.precision
+            },
+            stamp: Stamp::new(),
+        }
+    }
+
+    /// Whether a message of this type may have this field, outside of groups.
+    fn takes(&self, msg_type: &str, tag: Tag) -> bool {
+        let message = self.dictionary.message(msg_type.as_bytes());
+        let member = message.and_then(|message| message.member(tag));
+        member.is_some_and(|member| member.group.is_none())
+    }
+
+    fn requires(&self, msg_type: &str, tag: Tag) -> bool {
+        let message = self.dictionary.message(msg_type.as_bytes());
+        let member = message.and_then(|message| message.member(tag));
+        member.is_some_and(|member| member.required)
+    }
+
+    /// All fields of a message: `id` is its ClOrdID(11), `subject` the order that it is about, and `at` the
+    /// TransactTime(60). What its writer has given stands last, in its order, and takes the place of everything else.
+    pub(crate) fn complete(
+        &mut self,
+        message: &MessageFields,
+        id: Option<&str>,
+        subject: Option<&Subject<'_>>,
+        at: Timestamp,
+    ) -> Vec<(Tag, String)> {
+        let msg_type = message.msg_type.as_str();
+        let mut all: Vec<(Tag, String)> = Vec::new();
+        let is_request = matches!(msg_type, "F" | "G");
+        if let Some(subject) = subject {
+            self.put_subject(&mut all, message, subject);
+        }
+        // The order's own ClOrdID names it in a status request.
+        let id = id.or_else(|| subject.filter(|_| msg_type == "H").map(|it| it.id));
+        if let Some(id) = id {
+            all.insert(0, (tag::CL_ORD_ID, id.to_string()));
+        }
+        let mut put = |tag: Tag, value: &str| {
+            let is_known = message.get(tag).is_some() || all.iter().any(|field| field.0 == tag);
+            if !is_known {
+                all.push((tag, value.to_string()));
+            }
+        };
+        if msg_type == "D" || is_request {
+            if self.requires(msg_type, tag::HANDL_INST) {
+                put(tag::HANDL_INST, "1");
+            }
+            if self.requires(msg_type, tag::CXL_TYPE) {
+                put(tag::CXL_TYPE, "F");
+            }
+            if self.takes(msg_type, tag::TRANSACT_TIME) {
+                let time = self.stamp.format(at, self.precision);
+                put(tag::TRANSACT_TIME, &String::from_utf8_lossy(time));
+            }
+        }
+        if msg_type == "D" {
+            let limit = message.get(tag::PRICE).is_some();
+            put(tag::ORD_TYPE, if limit { "2" } else { "1" });
+        }
+        let given = message.fields.iter();
+        let is_named = |tag: Tag| all.iter().any(|field| field.0 == tag);
+        let given: Vec<_> = given
+            .filter(|field| {
+                let names = matches!(field.0, tag::CL_ORD_ID | tag::ORIG_CL_ORD_ID);
+                !(names && is_named(field.0))
+            })
+            .cloned()
+            .collect();
+        all.extend(given);
+        all
+    }
+
+    /// What a cancel, a replacement or a status request repeats of its order.
+    fn put_subject(
+        &self,
+        all: &mut Vec<(Tag, String)>,
+        message: &MessageFields,
+        subject: &Subject<'_>,
+    ) {
+        let msg_type = message.msg_type.as_str();
+        if matches!(msg_type, "F" | "G") {
+            all.push((tag::ORIG_CL_ORD_ID, subject.id.to_string()));
+        }
+        if !subject.order_id.is_empty() && self.takes(msg_type, tag::ORDER_ID) {
+            all.push((tag::ORDER_ID, subject.order_id.to_string()));
+        }
+        for (tag, value) in unpacked(subject.fields) {
+            let repeats = match msg_type {
+                "G" => !matches!(tag, tag::TRANSACT_TIME | tag::CL_ORD_ID | SEND_TIME),
+                _ => OF_THE_ORDER.contains(&tag),
+            };
+            if repeats && message.get(tag).is_none() && self.takes(msg_type, tag) {
+                all.push((tag, value.to_string()));
+            }
+        }
+    }
+}
