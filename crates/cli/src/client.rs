@@ -103,8 +103,9 @@ pub fn run(args: &ClientArgs) -> Result<ExitCode, Failure> {
     let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
     let _control = control(engine.handle(), &settings, None)?;
     signals.serve(engine.handle(), Plain)?;
-    // The commands of this client are no news to whoever gave them.
-    let is_told = |event: &Event| !matches!(event, Event::Operated { .. });
+    // The commands of this client are no news to whoever gave them, and rejects are printed as answers.
+    let is_told =
+        |event: &Event| !matches!(event, Event::Operated { .. } | Event::RejectReceived { .. });
     tell_some_events(&mut engine, names, &start, is_told)?;
     let is_interactive = commands.is_terminal();
     let reader = Reader::new(engine.handle(), results);

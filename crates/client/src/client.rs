@@ -162,11 +162,11 @@ impl OrderClient {
         })
     }
 
-    /// Keeps a change of an order, if there is one.
-    fn keep(&mut self, change: Option<Vec<u8>>, outbox: &mut Outbox) -> Result<(), Refusal> {
-        match change {
-            Some(note) => outbox.note(&note).map_err(|_| Refusal::NotAvailable),
-            None => Ok(()),
+    /// Keeps a change of an order, if there is one. Where there is no room for the note, the order stands after a
+    /// restart as it did before: no more is lost, and the report was taken all the same.
+    fn keep(&mut self, change: Option<Vec<u8>>, outbox: &mut Outbox) {
+        if let Some(note) = change {
+            let _ = outbox.note(&note);
         }
     }
 
@@ -205,7 +205,7 @@ impl Application for OrderClient {
             _ => None,
         };
         self.reports += u64::from(line.kind != AnswerKind::Other);
-        self.keep(change, outbox)?;
+        self.keep(change, outbox);
         (self.listener)(ClientEvent::Answer(&line));
         Ok(())
     }
@@ -243,8 +243,7 @@ impl Application for OrderClient {
         }
         let change = self.book.refused(now.mono, &line.cl_ord_id);
         self.reports += 1;
-        // Without the note the order would stand as open after a restart: no more is lost.
-        let _ = self.keep(change, outbox);
+        self.keep(change, outbox);
         (self.listener)(ClientEvent::Answer(&line));
     }
 

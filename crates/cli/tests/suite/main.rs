@@ -1,6 +1,7 @@
 //! The tests of the binary: one program, built once.
 
 mod check;
+mod client;
 mod convert;
 mod dictionary;
 mod dump;

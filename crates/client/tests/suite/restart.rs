@@ -1,0 +1,107 @@
+//! What a client knows after the end of its process, whenever that came.
+
+use std::collections::BTreeSet;
+
+use fixwire_harness::Turn;
+
+use crate::desk::Desk;
+
+#[test]
+fn a_new_process_uses_no_id_again_and_knows_its_open_orders() {
+    let mut desk = Desk::logged_on();
+    desk.carry_out("set O D 55=VOD|54=1|38=3|40=2|44=5");
+    desk.carry_out("send O 3 g");
+    desk.carry_out("new sell 1 BP");
+    let own = desk.received(&[11]).pop().unwrap()[2..].to_owned();
+    let day = own.strip_suffix("-1").unwrap().to_owned();
+    for (id, codes) in [
+        ("g:1", "150=0|39=0|151=3|14=0"),
+        ("g:2", "150=2|39=2|151=0|14=3"),
+    ] {
+        desk.answer(
+            "8",
+            &format!("37=V{id}|11={id}|17=1|20=0|{codes}|55=VOD|54=1|6=0|"),
+        );
+    }
+    desk.carry_out("replace g:1 price 6");
+    desk.answer(
+        "8",
+        &format!("37=Vg:1|11={day}-2|41=g:1|17=2|20=0|150=5|39=5|151=3|14=0|55=VOD|54=1|6=0|"),
+    );
+    desk.world.kill();
+    desk.world.settle().unwrap();
+    desk.said();
+
+    let known = desk.carry_out("orders all");
+    assert_eq!(
+        known,
+        [
+            format!("{day}-2 buy 3 VOD @ 6 Replaced cum 0 leaves 3 OrderID Vg:1"),
+            "g:3 buy 3 VOD @ 5 no report yet".to_owned(),
+            format!("{own} sell 1 BP no report yet"),
+            "done".to_owned(),
+        ]
+    );
+    // Only this process's messages are waited for.
+    assert_eq!(desk.carry_out("wait all"), ["done"]);
+    desk.carry_out("cancel last");
+    desk.carry_out("set O D 55=VOD|54=1|38=3");
+    desk.carry_out("send O 1 g");
+    let sent = desk.received(&[11, 41]);
+    assert_eq!(
+        sent[5..],
+        [format!("F {day}-3 {own}"), "D g:4 -".to_owned()]
+    );
+    desk.answer(
+        "8",
+        &format!("37=9|11={day}-3|41={own}|17=3|20=0|150=4|39=4|151=0|14=0|55=BP|54=2|6=0|"),
+    );
+    assert_eq!(desk.carry_out("orders").len(), 4);
+}
+
+/// The process dies at each operation of its disk and network in turn, while it sends.
+#[test]
+fn whatever_the_moment_of_the_crash_each_order_that_was_sent_is_known() {
+    let mut crashes = 0;
+    for operations in 0.. {
+        let mut desk = Desk::logged_on();
+        desk.carry_out("set O D 55=VOD|54=1|38=1");
+        desk.world.disk().stop_after(operations);
+        let mut handle = desk.world.handle().unwrap();
+        let asked = handle.command(b"send O 200 g", fixwire_engine::Operator::new("test", ""));
+        asked.unwrap();
+        let mut ended = false;
+        for _ in 0..30 {
+            if let Turn::Ended(_) = desk.world.turn().unwrap() {
+                ended = true;
+                break;
+            }
+        }
+        if !ended {
+            assert!(crashes > 10, "{crashes}");
+            return;
+        }
+        crashes += 1;
+        desk.world.kill();
+        desk.world.settle().unwrap();
+        desk.said();
+        let mut known = desk.carry_out("orders all");
+        known.pop();
+        let known: BTreeSet<String> = known
+            .iter()
+            .map(|line| line.split(' ').next().unwrap().to_owned())
+            .collect();
+        desk.carry_out("set O D 55=VOD|54=1|38=1");
+        desk.carry_out("send O 3 g");
+        desk.carry_out("new buy 1 VOD");
+        let sent: Vec<String> = desk
+            .received(&[11])
+            .iter()
+            .map(|line| line[2..].to_owned())
+            .collect();
+        let unique: BTreeSet<String> = sent.iter().cloned().collect();
+        assert_eq!(unique.len(), sent.len(), "operation {operations}: {sent:?}");
+        let earlier: BTreeSet<String> = sent[..sent.len() - 4].iter().cloned().collect();
+        assert_eq!(known, earlier, "operation {operations}");
+    }
+}
