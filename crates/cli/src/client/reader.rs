@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use fixwire::{Handle, Operator, SendError};
+use fixwire::{Handle, OperationError, Operator, SendError};
 use fixwire_client::{CommandFailure, HELP, Instruction};
 
 use super::commands::Commands;
@@ -84,7 +84,10 @@ impl Reader {
             }
         };
         let taken = answer.recv().map_err(|_| Fault::Ended)?;
-        taken.map_err(|why| Fault::Command(why.to_string()))?;
+        taken.map_err(|why| match why {
+            OperationError::Stopping => Fault::Ended,
+            why => Fault::Command(why.to_string()),
+        })?;
         let result = self.results.recv().map_err(|_| Fault::Ended)?;
         result.map_err(|why| Fault::Command(why.to_string()))?;
         Ok(Next::Command)
