@@ -155,6 +155,52 @@ fn rejects_of_every_kind_as_json() {
     assert_eq!(stats["latency_ns"]["count"], 3);
 }
 
+/// The OMS validates each message, and would reject what its version has not or needs.
+#[test]
+fn orders_are_right_in_every_version() {
+    let versions = [
+        ("FIX.4.0", ""),
+        ("FIX.4.1", ""),
+        ("FIX.4.2", "ExecType New "),
+        ("FIX.4.3", "ExecType New "),
+        ("FIX.4.4", "ExecType New "),
+        ("FIXT.1.1\nDefaultApplVerID=FIX.5.0SP2", "ExecType New "),
+    ];
+    for (version, exec_type) in versions {
+        for dictionary in ["", "UseDataDictionary=N\n"] {
+            let folder = tempfile::tempdir().unwrap();
+            let oms = oms(folder.path(), "echo", "");
+            drop(oms);
+            let change = |name: &str, more: &str| {
+                let file = folder.path().join(name);
+                let text = fs::read_to_string(&file).unwrap();
+                let changed = format!("BeginString={version}\n{more}");
+                fs::write(&file, text.replace("BeginString=FIX.4.2\nS", &format!("{changed}S")))
+                    .unwrap();
+                file
+            };
+            let file = change("oms.cfg", "");
+            let text = fs::read_to_string(change("client.cfg", dictionary)).unwrap();
+            assert!(text.contains(version));
+            let port = text.split("SocketConnectPort=").nth(1).unwrap();
+            let port = port.lines().next().unwrap().parse().unwrap();
+            fs::remove_dir_all(folder.path().join("oms-store")).unwrap();
+            let oms = Running::run(fixwire(), "echo", &file, port);
+            oms.listens();
+            let commands = "new sell 9 VOD @ 12.50 tif day account A1; wait all; replace last qty 8; wait all; \
+                            orders; cancel last; wait all; stats";
+            let run = client(folder.path()).args(["-c", commands]).output().unwrap();
+            let (out, _) = lines(&run, 0);
+            let found = |text: &str| out.iter().any(|line| line.contains(text));
+            assert!(found(&format!(" {exec_type}OrdStatus New sell 9 VOD ")), "{version}: {out:#?}");
+            assert!(found("-2 sell 8 VOD @ 12.50 "), "{version}: {out:#?}");
+            assert!(found(" OrdStatus Canceled sell 8 VOD "), "{version}: {out:#?}");
+            let stats = "stats all: sent 3, accepted 3, rejected 0, filled 0, unanswered 0";
+            assert!(found(stats), "{version}: {out:#?}");
+        }
+    }
+}
+
 #[test]
 fn a_thousand_orders_and_their_cancels() {
     let folder = tempfile::tempdir().unwrap();
