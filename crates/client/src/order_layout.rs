@@ -4,7 +4,6 @@ use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::{BeginString, Config};
 use fixwire_protocol::{Dictionary, Precision, Stamp, Tag, Timestamp, tag};
 
@@ -44,11 +43,7 @@ pub(crate) struct Subject<'a> {
 
 impl OrderLayout {
     pub(crate) fn of(session: &Config) -> Self {
-        let built_in = || {
-            let name = session.begin_string.as_str();
-            let version = Version::from_name(name).unwrap_or(Version::Fix50Sp2);
-            Arc::new(Dictionary::built_in(version))
-        };
+        let built_in = || Arc::new(Dictionary::built_in(session.appl_version()));
         Self {
             dictionary: session.dictionary.clone().unwrap_or_else(built_in),
             precision: if session.begin_string < BeginString::Fix42 {

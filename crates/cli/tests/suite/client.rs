@@ -175,8 +175,11 @@ fn orders_are_right_in_every_version() {
                 let file = folder.path().join(name);
                 let text = fs::read_to_string(&file).unwrap();
                 let changed = format!("BeginString={version}\n{more}");
-                fs::write(&file, text.replace("BeginString=FIX.4.2\nS", &format!("{changed}S")))
-                    .unwrap();
+                fs::write(
+                    &file,
+                    text.replace("BeginString=FIX.4.2\nS", &format!("{changed}S")),
+                )
+                .unwrap();
                 file
             };
             let file = change("oms.cfg", "");
@@ -189,12 +192,21 @@ fn orders_are_right_in_every_version() {
             oms.listens();
             let commands = "new sell 9 VOD @ 12.50 tif day account A1; wait all; replace last qty 8; wait all; \
                             orders; cancel last; wait all; stats";
-            let run = client(folder.path()).args(["-c", commands]).output().unwrap();
+            let run = client(folder.path())
+                .args(["-c", commands])
+                .output()
+                .unwrap();
             let (out, _) = lines(&run, 0);
             let found = |text: &str| out.iter().any(|line| line.contains(text));
-            assert!(found(&format!(" {exec_type}OrdStatus New sell 9 VOD ")), "{version}: {out:#?}");
+            assert!(
+                found(&format!(" {exec_type}OrdStatus New sell 9 VOD ")),
+                "{version}: {out:#?}"
+            );
             assert!(found("-2 sell 8 VOD @ 12.50 "), "{version}: {out:#?}");
-            assert!(found(" OrdStatus Canceled sell 8 VOD "), "{version}: {out:#?}");
+            assert!(
+                found(" OrdStatus Canceled sell 8 VOD "),
+                "{version}: {out:#?}"
+            );
             let stats = "stats all: sent 3, accepted 3, rejected 0, filled 0, unanswered 0";
             assert!(found(stats), "{version}: {out:#?}");
         }

@@ -4,8 +4,8 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::sequence::Manner;
-use crate::dictionary::Dictionary;
 use crate::dictionary::validate::Rules;
+use crate::dictionary::{Dictionary, Version};
 use crate::time::Precision;
 use crate::{Nanos, Secret, Tag};
 
@@ -297,6 +297,23 @@ impl Config {
     #[must_use]
     pub fn is_fixt(&self) -> bool {
         self.begin_string == BeginString::Fixt11
+    }
+
+    /// The version of its application messages: the one that BeginString(8) names, and under FIXT that of
+    /// DefaultApplVerID(1137), or FIX 5.0 SP2, to which later ones add.
+    #[must_use]
+    pub fn appl_version(&self) -> Version {
+        let named = if self.is_fixt() {
+            let is_default = |version: &Version| {
+                let id = version.appl_ver_id();
+                let id = id.and_then(|id| ApplVerId::parse(id.as_bytes()));
+                id.is_some() && id == self.default_appl_ver_id
+            };
+            Version::ALL.into_iter().find(is_default)
+        } else {
+            Version::from_name(self.begin_string.as_str())
+        };
+        named.unwrap_or(Version::Fix50Sp2)
     }
 
     /// How we ask for what is missing.

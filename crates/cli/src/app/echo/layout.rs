@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use fixwire_protocol::dictionary::{GroupDef, Member, MessageDef, Version};
+use fixwire_protocol::dictionary::{GroupDef, Member, MessageDef};
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{Body, Dictionary, Message, Tag, tag};
 
@@ -49,7 +49,9 @@ impl Layout {
     /// one of its version.
     pub fn of(session: &Config) -> Self {
         let dictionary = session.dictionary.clone();
-        Self::new(dictionary.unwrap_or_else(|| Arc::new(Dictionary::built_in(version(session)))))
+        Self::new(
+            dictionary.unwrap_or_else(|| Arc::new(Dictionary::built_in(session.appl_version()))),
+        )
     }
 
     fn new(dictionary: Arc<Dictionary>) -> Self {
@@ -144,24 +146,6 @@ impl Layout {
     fn message(&self, msg_type: &[u8]) -> Option<&MessageDef> {
         self.dictionary.message(msg_type)
     }
-}
-
-/// The version of a session's messages.
-fn version(session: &Config) -> Version {
-    let number = session.default_appl_ver_id.filter(|_| session.is_fixt());
-    let Some(number) = number else {
-        let name = session.begin_string.as_str();
-        return Version::from_name(name).unwrap_or(Version::Fix50Sp2);
-    };
-    let is = |version: &Version| {
-        let id = version.appl_ver_id();
-        id.and_then(|id| fixwire_protocol::session::ApplVerId::parse(id.as_bytes())) == Some(number)
-    };
-    // Later ones add to what FIX 5.0 SP2 has.
-    Version::ALL
-        .into_iter()
-        .find(is)
-        .unwrap_or(Version::Fix50Sp2)
 }
 
 /// What a request and its report have in common.
