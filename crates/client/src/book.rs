@@ -13,6 +13,10 @@ use crate::fields::{MessageFields, unpacked, value_of};
 use crate::note::{ChangeNote, ClientNote, SentNote};
 use crate::words;
 
+mod state;
+
+pub(crate) use state::ClientLedger;
+
 /// Most messages that are kept in memory.
 pub(crate) const MOST_KEPT: usize = 1_000_000;
 
@@ -60,7 +64,7 @@ impl ClientOrder {
 struct SentMessage {
     /// The order that it is, or is about.
     order: Option<u64>,
-    is_order: bool,
+    msg_type: Box<str>,
     /// What a replacement changes, packed.
     changes: Box<str>,
     /// Send time, of a message of this run.
@@ -68,6 +72,12 @@ struct SentMessage {
     /// Time to its first answer.
     latency: Option<Nanos>,
     rejected: bool,
+}
+
+impl SentMessage {
+    fn is_order(&self) -> bool {
+        &*self.msg_type == "D"
+    }
 }
 
 /// Orders and messages of this client.
@@ -172,7 +182,7 @@ impl ClientBook {
         };
         let message = SentMessage {
             order,
-            is_order,
+            msg_type: note.msg_type.into(),
             changes: if is_order { "" } else { note.fields }.into(),
             due,
             latency: None,
@@ -214,11 +224,16 @@ impl ClientBook {
         true
     }
 
-    /// An order was rejected without an ExecutionReport. Its change, for a note.
-    pub(crate) fn refused(&mut self, now: Mono, id: &str) -> Option<Vec<u8>> {
-        self.answered(now, id, true);
+    /// A message of this type was rejected without an ExecutionReport. The change of its order, if it is one, for a
+    /// note. An order's ClOrdID(11) in a message of another type, a status request, says nothing of the order.
+    pub(crate) fn refused(&mut self, now: Mono, id: &str, msg_type: &str) -> Option<Vec<u8>> {
         let message = self.messages.get(id)?;
-        let serial = message.order.filter(|_| message.is_order)?;
+        if &*message.msg_type != msg_type {
+            return None;
+        }
+        let serial = message.order.filter(|_| message.is_order());
+        self.answered(now, id, true);
+        let serial = serial?;
         let order = self.orders.get_mut(&serial)?;
         order.ord_status = "8".into();
         Some(change(order, id, ""))
@@ -232,9 +247,10 @@ impl ClientBook {
         let (exec_type, ord_status) = (text(tag::EXEC_TYPE), text(tag::ORD_STATUS));
         let key = if self.has(&id) { id } else { orig };
         let message = self.messages.get(&*key)?;
-        let is_rejected = is_reject || message.is_order && (ord_status == "8" || exec_type == "8");
+        let is_rejected =
+            is_reject || message.is_order() && (ord_status == "8" || exec_type == "8");
         let (serial, changes) = (message.order, message.changes.clone());
-        let is_request = !message.is_order;
+        let is_request = !message.is_order();
         self.answered(now, &key, is_rejected);
         let order = self.orders.get_mut(&serial?)?;
         let was = order.id.clone();
@@ -308,7 +324,7 @@ impl ClientBook {
                 .order
                 .is_some_and(|order| orders.contains_key(&order))
         });
-        self.last = self.last.filter(|last| self.orders.contains_key(last));
+        self.last = self.orders.keys().next_back().copied();
     }
 
     /// Messages of this run that have had no answer.
@@ -341,7 +357,7 @@ impl ClientBook {
                 stats.accepted += u64::from(!message.rejected);
                 stats.latencies.push(latency);
             }
-            let order = message.order.filter(|_| message.is_order);
+            let order = message.order.filter(|_| message.is_order());
             let order = order.and_then(|order| self.orders.get(&order));
             stats.filled += u64::from(order.is_some_and(|order| &*order.ord_status == "2"));
         }

@@ -1,16 +1,17 @@
 //! The application: it sends what commands ask for, and knows its orders by their reports.
 
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    AdminOut, Application, Decoder, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout,
+    AdminOut, Application, Decoder, Ledger, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout,
     Refusal, SessionId, Timestamp, tag,
 };
 
-use crate::book::ClientBook;
+use crate::book::{ClientBook, ClientLedger};
 use crate::event::{ClientEvent, EventListener, session_line};
 use crate::failure::CommandFailure;
 use crate::fields::MessageFields;
@@ -170,7 +171,7 @@ impl OrderClient {
         }
     }
 
-    /// The ClOrdID(11) of the message that a BusinessMessageReject is about.
+    /// The ClOrdID(11) of the message that a BusinessMessageReject is about: by its own word, or by its number.
     fn rejected_id(&self, reject: &Message<'_>) -> Option<String> {
         let named = reject.get(tag::BUSINESS_REJECT_REF_ID);
         let named = named.map(|id| String::from_utf8_lossy(id).into_owned());
@@ -197,9 +198,11 @@ impl Application for OrderClient {
         let change = match line.kind {
             AnswerKind::Report | AnswerKind::CancelReject => self.book.report(now.mono, message),
             AnswerKind::BusinessReject => {
-                let id = self.rejected_id(message);
-                let change = id.as_deref().and_then(|id| self.book.refused(now.mono, id));
-                line.cl_ord_id = id.unwrap_or_default();
+                let id = self.rejected_id(message).unwrap_or_default();
+                let msg_type = message.get(tag::REF_MSG_TYPE).unwrap_or_default();
+                let msg_type = String::from_utf8_lossy(msg_type);
+                let change = self.book.refused(now.mono, &id, &msg_type);
+                line.cl_ord_id = id;
                 change
             }
             _ => None,
@@ -236,12 +239,14 @@ impl Application for OrderClient {
             return;
         }
         let mut line = ReportLine::of(now.wall, reject);
+        let mut change = None;
         if let Some(refused) = refused {
             let refused = self.decoder.decode(refused);
             let id = refused.get(tag::CL_ORD_ID).unwrap_or_default();
             line.cl_ord_id = String::from_utf8_lossy(id).into_owned();
+            let msg_type = String::from_utf8_lossy(refused.msg_type());
+            change = self.book.refused(now.mono, &line.cl_ord_id, &msg_type);
         }
-        let change = self.book.refused(now.mono, &line.cl_ord_id);
         self.reports += 1;
         self.keep(change, outbox);
         (self.listener)(ClientEvent::Answer(&line));
@@ -278,10 +283,26 @@ impl Application for OrderClient {
         }
     }
 
-    fn on_reset(&mut self, _: Now, session: SessionId, _: &mut Outbox) {
+    fn on_reset(&mut self, now: Now, session: SessionId, _: &mut Outbox) {
         if session == self.session {
             self.numbers.reset();
+            // What was written without a connection is void now.
+            let what = "sequence numbers restart; an order without a report may not have left: ask with status";
+            (self.listener)(session_line(now.wall, what, b""));
         }
+    }
+
+    fn ledger(&self) -> Option<Box<dyn Ledger>> {
+        Some(Box::new(ClientLedger::default()))
+    }
+
+    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        self.book = ClientBook::of_state(version, state)?;
+        Ok(())
+    }
+
+    fn state_hash(&self) -> Option<u64> {
+        Some(self.book.hash())
     }
 
     fn on_command(

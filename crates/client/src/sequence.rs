@@ -40,10 +40,10 @@ impl SentNumbers {
         self.next = seq + 1 + count;
     }
 
-    /// The numbers restart.
+    /// The numbers restart. A Logon has the first one, whether it was written before this or comes behind it.
     pub(crate) fn reset(&mut self) {
         *self = Self {
-            next: 1,
+            next: 2,
             ..Self::default()
         };
     }
@@ -86,6 +86,6 @@ mod tests {
         );
         numbers.reset();
         numbers.wrote(Some("d"));
-        assert_eq!((numbers.find(1), numbers.find(9)), (Some("d"), None));
+        assert_eq!((numbers.find(2), numbers.find(9)), (Some("d"), None));
     }
 }

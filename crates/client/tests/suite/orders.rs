@@ -268,3 +268,25 @@ fn a_command_that_cannot_be_says_why() {
     desk.command("sleep 1");
     assert_eq!(desk.refused("orders"), "the command before is not finished");
 }
+
+#[test]
+fn a_rejected_status_request_says_nothing_of_its_order() {
+    let mut desk = Desk::logged_on();
+    desk.carry_out("set O D 55=VOD|54=1|38=1");
+    desk.carry_out("send O 1 g");
+    desk.answer(
+        "8",
+        "37=9|11=g:1|17=1|20=0|150=0|39=0|55=VOD|54=1|151=1|14=0|6=0|",
+    );
+    desk.carry_out("status g:1");
+    let seq = desk.world.peer(VENUE).received().last().unwrap().seq;
+    desk.answer("j", &format!("45={seq}|372=H|379=g:1|380=3|"));
+    desk.carry_out("status g:1");
+    desk.answer("3", &format!("45={}|373=1|371=37|", seq + 1));
+    assert_eq!(desk.carry_out("orders").len(), 2);
+    let stats = desk.carry_out("stats");
+    assert_eq!(
+        stats[0],
+        "sent 1 accepted 1 rejected 0 filled 0 unanswered 0 timed 1"
+    );
+}
