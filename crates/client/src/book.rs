@@ -235,6 +235,9 @@ impl ClientBook {
         self.answered(now, id, true);
         let serial = serial?;
         let order = self.orders.get_mut(&serial)?;
+        if order.is_final() {
+            return None;
+        }
         order.ord_status = "8".into();
         Some(change(order, id, ""))
     }
@@ -253,6 +256,10 @@ impl ClientBook {
         let is_request = !message.is_order();
         self.answered(now, &key, is_rejected);
         let order = self.orders.get_mut(&serial?)?;
+        if order.is_final() {
+            // A finished order stays so: its notes may have left the journal.
+            return None;
+        }
         let was = order.id.clone();
         let before = (
             order.ord_status.clone(),

@@ -81,7 +81,7 @@ enum Task {
 }
 
 impl OrderClient {
-    /// A client without orders; what it has to say goes to `listener`.
+    /// A client without orders; its events go to `listener`.
     #[must_use]
     pub fn new(setup: &ClientSetup<'_>, listener: EventListener) -> Self {
         Self {

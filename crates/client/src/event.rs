@@ -1,4 +1,4 @@
-//! What the client has to say to whoever runs it.
+//! Events of the client: answers, session changes, lists, results of commands.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -10,7 +10,7 @@ use fixwire_protocol::{Nanos, Timestamp};
 use crate::failure::CommandFailure;
 use crate::report::{ReportLine, time_of_day};
 
-/// Something that has happened, told on the engine's thread: whoever hears it must not wait.
+/// Something that has happened. Events are raised on the engine's thread: a listener must not wait.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ClientEvent<'a> {
@@ -31,7 +31,7 @@ pub enum ClientEvent<'a> {
     Finished(Result<(), CommandFailure>),
 }
 
-/// Who hears the events.
+/// Gets the events, see [`ClientEvent`].
 pub type EventListener = Box<dyn FnMut(ClientEvent<'_>) + Send>;
 
 /// An order as the client knows it, by the reports that it has had.

@@ -1,4 +1,4 @@
-//! What the client keeps in the journal: each message that has a ClOrdID(11), and each change of an order.
+//! Notes of the client in the journal: each message that has a ClOrdID(11), and each change of an order.
 //!
 //! ```text
 //! Sent    'S' | MsgType | ClOrdID | ClOrdID of its order | fields      every text: 4 bytes of length, then bytes

@@ -1,4 +1,4 @@
-//! What comes back, as a line that a person reads.
+//! One answer of the other side, as a line that a person reads.
 
 use alloc::string::{String, ToString};
 use core::fmt;

@@ -8,8 +8,8 @@ const REMEMBERED: usize = 1_000_000;
 
 /// The numbers of the messages that the client has written on this connection.
 ///
-/// An application does not hear which number its message gets. It hears that of each admin message, and
-/// between two of them its own messages have the numbers in order.
+/// The engine does not report the number of an application's message to it. It does so for each admin message, and
+/// the application's messages between two of them have the numbers in between, in order.
 #[derive(Debug, Default)]
 pub(crate) struct SentNumbers {
     /// The number of the next message, as far as is known.

@@ -57,7 +57,8 @@ pub(crate) fn ord_status(code: &str) -> &str {
     }
 }
 
-/// Whether an order with this OrdStatus(39) can neither trade nor be cancelled any more.
+/// Whether an order with this OrdStatus(39) can neither trade nor be cancelled any more. One that is done for the day
+/// may go on tomorrow.
 pub(crate) fn is_final(ord_status: &str) -> bool {
-    matches!(ord_status, "2" | "3" | "4" | "8" | "C")
+    matches!(ord_status, "2" | "4" | "8" | "C")
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Instant;
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::Value;
@@ -332,6 +333,58 @@ fn after_kill_9_orders_are_known_and_their_ids_used_once() {
         assert!(found(&format!(" of {order} OrderID ")), "{order}: {out:#?}");
     }
     assert!(found("no orders"), "{out:#?}");
+}
+
+fn has_checkpoint(folder: &Path) -> bool {
+    let mut files = fs::read_dir(folder.join("client-store")).unwrap();
+    files.any(|file| {
+        file.unwrap()
+            .path()
+            .extension()
+            .is_some_and(|it| it == "fwk")
+    })
+}
+
+/// The journal goes on to further segments, and a start reads the checkpoint that stands for the first ones.
+#[test]
+fn open_orders_are_known_from_a_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let _oms = oms(folder.path(), "echo", "");
+    let template = "set O D 55=VOD|54=1|38=100|40=2|44=12.5; set C F";
+    let first = format!("{template}; send O 6000 g; wait all; send C 5990 d of g; wait all");
+    // The second run begins behind a checkpoint.
+    let second = format!("{template}; send O 1 g; send C 1 d of g; wait all");
+    for (commands, next) in [(first, "g:5991"), (second, "g:5992")] {
+        let run = client(folder.path())
+            .args(["-q", "-c", &commands])
+            .output()
+            .unwrap();
+        let (_, said) = lines(&run, 0);
+        assert!(!said.contains("checkpoint"), "{said}");
+        // A thread makes it, which looks twice a second.
+        let deadline = Instant::now() + SOON;
+        while !has_checkpoint(folder.path()) {
+            assert!(Instant::now() < deadline, "no checkpoint is made");
+            let run = client(folder.path()).args(["-c", "sleep 1"]).output();
+            lines(&run.unwrap(), 0);
+        }
+        let run = client(folder.path())
+            .args(["-c", "orders"])
+            .output()
+            .unwrap();
+        let (out, said) = lines(&run, 0);
+        assert!(!said.contains("checkpoint"), "{said}");
+        let open = out
+            .iter()
+            .filter(|line| line.contains(" buy 100 VOD @ 12.5 New "));
+        let open: Vec<&String> = open.collect();
+        assert_eq!(open.len(), 10);
+        assert!(
+            open.iter()
+                .any(|line| line.starts_with(&format!("{next} "))),
+            "{open:?}"
+        );
+    }
 }
 
 #[test]

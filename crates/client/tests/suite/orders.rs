@@ -128,6 +128,12 @@ fn every_kind_of_reject_is_shown_and_answers_the_message_that_it_is_about() {
         "8",
         "37=5|11=g:5|17=5|20=0|150=2|39=2|55=VOD|54=1|32=1|31=2|151=0|14=1|6=2|",
     );
+    // A finished order stays so, whatever a late report says.
+    desk.answer(
+        "8",
+        "37=5|11=g:5|17=6|20=0|150=0|39=0|55=VOD|54=1|151=1|14=0|6=0|",
+    );
+    assert_eq!(desk.carry_out("orders"), ["done"]);
     assert_eq!(desk.carry_out("cancel g:5"), ["done"]);
     let cancel = desk.received(&[11]).pop().unwrap();
     let said = desk.answer(
@@ -144,7 +150,7 @@ fn every_kind_of_reject_is_shown_and_answers_the_message_that_it_is_about() {
             "cancel reject {id} of g:5 OrderID 5 OrdStatus Filled reason 0 text: too late"
         )]
     );
-    assert_eq!(desk.carry_out("wait 6 reports"), ["done"]);
+    assert_eq!(desk.carry_out("wait 7 reports"), ["done"]);
     assert_eq!(desk.carry_out("wait all"), ["done"]);
     assert_eq!(
         desk.carry_out("stats")[0],
