@@ -1,0 +1,553 @@
+//! What an event makes of the state: the same while the engine runs, at a start, and in a checkpoint.
+
+use alloc::boxed::Box;
+
+use crate::event::Event;
+use crate::ids::Ids;
+use crate::limits::Control;
+use crate::order::{NO_LINE, Order, Pended, Request};
+use crate::slab::NOWHERE;
+use crate::state::{Account, Client, Instrument, State};
+use crate::tally::Tally;
+use crate::transition::{Happening, OrderState};
+use crate::value::{End, Number, Quantity, RequestKind, Text};
+
+impl State {
+    /// Takes the next event. One that does not fit, which no journal of ours has, is counted and changes
+    /// nothing else; false then.
+    pub fn apply(&mut self, at: i64, event: &Event<'_>) -> bool {
+        self.time = self.time.max(at);
+        self.events += 1;
+        let done = self.apply_event(event).is_some();
+        self.violations += u64::from(!done);
+        done
+    }
+
+    fn apply_event(&mut self, event: &Event<'_>) -> Option<()> {
+        match *event {
+            Event::Day { date, key } => self.begin_day(date, key),
+            Event::Session { .. } | Event::Account { .. } | Event::Instrument { .. } => {
+                self.apply_name(event)
+            }
+            Event::Limit {
+                scope,
+                control,
+                value,
+                ..
+            } => {
+                let control = Control::of(control)?;
+                self.standing_mut(scope)?.limits.set(control, value);
+                Some(())
+            }
+            Event::Trading { scope, state, .. } => {
+                self.standing_mut(scope)?.limits.trading = state;
+                Some(())
+            }
+            Event::Position {
+                account,
+                instrument,
+                long,
+                short,
+                ..
+            } => {
+                self.accounts.get(account as usize)?;
+                self.instruments.get(instrument as usize)?;
+                let position = &mut self.holding_mut(account, instrument).position;
+                (position.long, position.short) = (long, short);
+                Some(())
+            }
+            Event::LineUp { line } => {
+                self.sessions.get_mut(line as usize)?.ready = true;
+                Some(())
+            }
+            Event::LineDown { line } => self.line_down(line),
+            Event::Taken { .. } => self.taken(event),
+            Event::Refused {
+                session,
+                id,
+                used: true,
+                ..
+            } => {
+                self.ids.add(session, id, 0);
+                Some(())
+            }
+            Event::Refused { .. } => Some(()),
+            _ => self.apply_to_order(event),
+        }
+    }
+
+    fn apply_name(&mut self, event: &Event<'_>) -> Option<()> {
+        match *event {
+            Event::Session { index, name } => {
+                let added = self.session_names.add(index, name);
+                added.then(|| self.sessions.push(Client::default()))
+            }
+            Event::Account {
+                index,
+                parent,
+                name,
+            } => {
+                let known = self.account_names.find(name);
+                if known.is_none() && self.account_names.add(index, name) {
+                    self.accounts.push(Account::default());
+                } else if known != Some(index) {
+                    return None;
+                }
+                self.set_parent(index, parent)
+            }
+            Event::Instrument {
+                index,
+                scale,
+                worth,
+                symbol,
+            } => {
+                let known = self.instrument_names.find(symbol);
+                if known.is_none() && self.instrument_names.add(index, symbol) {
+                    self.instruments.push(Instrument::default());
+                } else if known != Some(index) {
+                    return None;
+                }
+                self.set_instrument(index, scale, worth)
+            }
+            _ => None,
+        }
+    }
+
+    /// What was counted for the parents of an account is counted for its new ones.
+    fn set_parent(&mut self, index: u32, parent: Option<u32>) -> Option<()> {
+        let mut above = parent;
+        while let Some(of) = above {
+            if of == index || of >= self.account_names.len() {
+                return None;
+            }
+            above = self.parent(of);
+        }
+        let tally = self.accounts[index as usize].standing.tally;
+        self.count_for_parents(index, &tally, &Tally::default());
+        self.accounts[index as usize].parent = parent;
+        self.count_for_parents(index, &Tally::default(), &tally);
+        Some(())
+    }
+
+    fn count_for_parents(&mut self, account: u32, old: &Tally, new: &Tally) {
+        let mut above = self.parent(account);
+        while let Some(of) = above {
+            let account = &mut self.accounts[of as usize];
+            account.standing.tally.change(old, new);
+            above = account.parent;
+        }
+    }
+
+    /// Open orders are worth something else then. Its scale stays while anything is priced in it.
+    fn set_instrument(&mut self, index: u32, scale: u8, worth: u64) -> Option<()> {
+        if scale > 9 {
+            return None;
+        }
+        let counted = |state: &Self| {
+            let orders = state.orders.iter().filter(|it| it.instrument == index);
+            let counted = orders.map(|order| {
+                let request = state.orders.request_of(order);
+                let tally = state.counted(order, request);
+                (order.session, order.account, tally)
+            });
+            counted.collect::<alloc::vec::Vec<_>>()
+        };
+        let before = counted(self);
+        let known = self.instruments.get_mut(index as usize)?;
+        (known.scale, known.worth) = (scale, worth);
+        let after = counted(self);
+        for ((session, account, old), (.., new)) in before.iter().zip(&after) {
+            self.count(*session, *account, index, old, new);
+        }
+        Some(())
+    }
+
+    /// Changes what is counted for every scope of an order.
+    pub(crate) fn count(
+        &mut self,
+        session: u32,
+        account: u32,
+        instrument: u32,
+        old: &Tally,
+        new: &Tally,
+    ) {
+        if old == new {
+            return;
+        }
+        self.firm.tally.change(old, new);
+        if let Some(session) = self.sessions.get_mut(session as usize) {
+            session.standing.tally.change(old, new);
+        }
+        if let Some(account) = self.accounts.get_mut(account as usize) {
+            account.standing.tally.change(old, new);
+        }
+        self.count_for_parents(account, old, new);
+        if let Some(instrument) = self.instruments.get_mut(instrument as usize) {
+            instrument.standing.tally.change(old, new);
+        }
+        let holding = self.holding_mut(account, instrument);
+        holding.standing.tally.change(old, new);
+    }
+
+    /// Day orders have ended by events of their own before it.
+    fn begin_day(&mut self, date: u32, key: u128) -> Option<()> {
+        if date <= self.day {
+            return None;
+        }
+        self.day = date;
+        self.ids = Ids::new(key, self.ids.len());
+        let standings = core::iter::once(&mut self.firm)
+            .chain(self.sessions.iter_mut().map(|it| &mut it.standing))
+            .chain(self.accounts.iter_mut().map(|it| &mut it.standing))
+            .chain(self.instruments.iter_mut().map(|it| &mut it.standing))
+            .chain(self.holdings.iter_mut().map(|it| &mut it.standing));
+        standings.for_each(|standing| standing.tally.traded = 0);
+        for holding in &mut self.holdings {
+            let position = &mut holding.position;
+            (position.bought, position.sold) = (0, 0);
+            (position.paid, position.received) = (0, 0);
+        }
+        Some(())
+    }
+
+    /// Numbers follow one another.
+    fn number(&mut self, number: Number) -> Option<()> {
+        if number != self.last + 1 {
+            return None;
+        }
+        self.last = number;
+        Some(())
+    }
+
+    fn taken(&mut self, event: &Event<'_>) -> Option<()> {
+        let Event::Taken {
+            order,
+            session,
+            account,
+            instrument,
+            side,
+            kind,
+            tif,
+            price,
+            stop,
+            hold,
+            quantity,
+            id,
+        } = *event
+        else {
+            return None;
+        };
+        self.sessions.get(session as usize)?;
+        self.accounts.get(account as usize)?;
+        self.instruments.get(instrument as usize)?;
+        self.number(order)?;
+        let new = Order {
+            number: order,
+            current: order,
+            session,
+            account,
+            instrument,
+            line: NO_LINE,
+            side,
+            kind,
+            tif,
+            state: OrderState::Queued,
+            price,
+            stop,
+            hold,
+            quantity,
+            filled: 0,
+            paid: 0,
+            id: Text::new(id),
+            venue_id: Text::EMPTY,
+            request: NOWHERE,
+            last_fill: NOWHERE,
+            pended: None,
+            asked: 0,
+        };
+        let tally = self.counted(&new, None);
+        self.ids.add(session, id, order);
+        self.orders.add(new);
+        self.count(session, account, instrument, &Tally::default(), &tally);
+        Some(())
+    }
+
+    /// In flight on a line that is gone: only the venue can say what became of it.
+    fn line_down(&mut self, line: u32) -> Option<()> {
+        self.sessions.get_mut(line as usize)?.ready = false;
+        self.orders.lose(line);
+        Some(())
+    }
+
+    /// Changes an order, and what is counted for it.
+    fn change(
+        &mut self,
+        number: Number,
+        change: impl FnOnce(&mut Self) -> Option<()>,
+    ) -> Option<()> {
+        let counted = |state: &Self| {
+            let order = state.orders.get(number)?;
+            let tally = state.counted(order, state.orders.request_of(order));
+            Some((order.session, order.account, order.instrument, tally))
+        };
+        let (session, account, instrument, old) = counted(self)?;
+        let was_open = self.is_open(number);
+        change(self)?;
+        let (.., new) = counted(self)?;
+        self.count(session, account, instrument, &old, &new);
+        if was_open && !self.is_open(number) {
+            self.orders.has_ended(number);
+        }
+        Some(())
+    }
+
+    fn is_open(&self, number: Number) -> bool {
+        let order = self.orders.get(number);
+        order.is_some_and(|order| order.state.is_open())
+    }
+
+    /// Moves an order along the table.
+    fn step(&mut self, number: Number, happening: Happening) -> Option<()> {
+        let order = self.orders.get_mut(number)?;
+        order.state = order.state.after(happening)?;
+        Some(())
+    }
+
+    fn apply_to_order(&mut self, event: &Event<'_>) -> Option<()> {
+        match *event {
+            Event::ReplaceTaken {
+                request,
+                order,
+                quantity,
+                price,
+                hold,
+                id,
+            } => {
+                let kind = RequestKind::Replace;
+                self.request(request, order, kind, (quantity, price, hold), id)
+            }
+            Event::CancelTaken { request, order, id } => {
+                self.request(request, order, RequestKind::Cancel, (0, 0, 0), id)
+            }
+            Event::Sent { number, line } => self.sent(number, line),
+            Event::Queued { number } => {
+                let known = self.orders.get(number).is_some();
+                (known || self.orders.request(number).is_some()).then_some(())
+            }
+            Event::Accepted {
+                order, venue_id, ..
+            } => {
+                self.step(order, Happening::Accept)?;
+                self.orders.get_mut(order)?.venue_id = Text::new(venue_id);
+                Some(())
+            }
+            Event::Rejected { order, .. } => {
+                self.change(order, |state| state.step(order, Happening::Reject))
+            }
+            Event::Filled { .. } | Event::Stray { .. } => self.filled(event),
+            Event::Replaced {
+                request,
+                quantity,
+                price,
+                ..
+            } => {
+                let number = self.orders.request(request)?.1.number;
+                self.change(number, |state| {
+                    state.replaced(number, request, quantity, price)
+                })
+            }
+            Event::Ended {
+                order,
+                how,
+                request,
+                ..
+            } => self.change(order, |state| {
+                state.step(order, Happening::End(how))?;
+                state.orders.get_mut(order)?.pended = None;
+                if let Some(request) = request {
+                    let request = state.orders.remove_request(request)?;
+                    state.take_id(order, &request.id)?;
+                }
+                Some(())
+            }),
+            Event::Declined { request, .. } => {
+                let number = self.orders.request(request)?.1.number;
+                self.change(number, |state| {
+                    state.orders.remove_request(request)?;
+                    Some(())
+                })
+            }
+            Event::Pended {
+                order,
+                how,
+                request,
+                filled,
+                at,
+            } => {
+                let pended = Pended {
+                    how,
+                    request,
+                    filled,
+                    at,
+                };
+                self.orders.get_mut(order)?.pended = Some(Box::new(pended));
+                Some(())
+            }
+            Event::Asked { order, at, .. } => {
+                self.orders.get_mut(order)?.asked = at;
+                Some(())
+            }
+            Event::Forgotten { order } => {
+                let ended = !self.is_open(order);
+                (ended && self.orders.forget(order)).then_some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn request(
+        &mut self,
+        number: Number,
+        order: Number,
+        kind: RequestKind,
+        (quantity, price, hold): (Quantity, i64, i64),
+        id: &[u8],
+    ) -> Option<()> {
+        if !self.is_open(order) || number != self.last + 1 {
+            return None;
+        }
+        let session = self.orders.get(order)?.session;
+        let request = Request {
+            number,
+            order: NOWHERE,
+            kind,
+            state: OrderState::Queued,
+            quantity,
+            price,
+            hold,
+            id: Text::new(id),
+        };
+        self.change(order, |state| {
+            state.orders.add_request(order, request).then_some(())
+        })?;
+        self.number(number)?;
+        if !id.is_empty() {
+            self.ids.add(session, id, order);
+        }
+        Some(())
+    }
+
+    fn sent(&mut self, number: Number, line: u32) -> Option<()> {
+        if let Some(order) = self.orders.get_mut(number) {
+            order.state = order.state.after(Happening::Send)?;
+            order.line = line;
+            return Some(());
+        }
+        let request = self.orders.request_mut(number)?;
+        request.state = request.state.after(Happening::Send)?;
+        Some(())
+    }
+
+    fn filled(&mut self, event: &Event<'_>) -> Option<()> {
+        match *event {
+            Event::Filled {
+                order: number,
+                exec,
+                quantity,
+                price,
+                ..
+            } => self.change(number, |state| {
+                let order = state.orders.get(number)?;
+                let filled = order.filled.checked_add(quantity)?;
+                let all = filled >= order.quantity;
+                let (session, account, instrument) =
+                    (order.session, order.account, order.instrument);
+                let (buys, was_open) = (order.side.is_buy(), order.state.is_open());
+                order.state.after(Happening::Fill { all })?;
+                if !state.orders.add_fill(number, exec) {
+                    return None;
+                }
+                state.step(number, Happening::Fill { all })?;
+                let order = state.orders.get_mut(number)?;
+                order.filled = filled;
+                let worth = i128::from(price) * i128::from(quantity);
+                order.paid = order.paid.saturating_add(worth);
+                state.late_fills += u64::from(!was_open);
+                state.trade(session, account, instrument, buys, quantity, price);
+                Some(())
+            }),
+            Event::Stray {
+                line,
+                account,
+                instrument,
+                side,
+                quantity,
+                price,
+                ..
+            } => {
+                self.sessions.get(line as usize)?;
+                self.accounts.get(account as usize)?;
+                self.instruments.get(instrument as usize)?;
+                self.late_fills += 1;
+                self.trade(line, account, instrument, side.is_buy(), quantity, price);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn trade(
+        &mut self,
+        session: u32,
+        account: u32,
+        instrument: u32,
+        buys: bool,
+        quantity: Quantity,
+        price: i64,
+    ) {
+        let holding = self.holding_mut(account, instrument);
+        holding.position.fill(buys, quantity, price);
+        let traded = Tally {
+            traded: self.worth(instrument, price, quantity).unwrap_or(0),
+            ..Tally::default()
+        };
+        self.count(session, account, instrument, &Tally::default(), &traded);
+    }
+
+    fn replaced(
+        &mut self,
+        number: Number,
+        request: Number,
+        quantity: Quantity,
+        price: i64,
+    ) -> Option<()> {
+        let order = self.orders.get(number)?;
+        let all = order.filled >= quantity;
+        order.state.after(Happening::Replace { all })?;
+        self.step(number, Happening::Replace { all })?;
+        let request = self.orders.remove_request(request)?;
+        let order = self.orders.get_mut(number)?;
+        order.current = request.number;
+        (order.quantity, order.price) = (quantity, price);
+        // What the venue made of it may differ from what was asked.
+        order.hold = request.hold.max(price.saturating_abs());
+        self.take_id(number, &request.id)
+    }
+
+    /// The id of a request that was carried out is the order's from now on.
+    fn take_id(&mut self, number: Number, id: &Text) -> Option<()> {
+        if !id.bytes().is_empty() {
+            self.orders.get_mut(number)?.id = id.clone();
+        }
+        Some(())
+    }
+
+    /// How an order has ended; `None` while it is open or unknown.
+    #[must_use]
+    pub fn end_of(&self, number: Number) -> Option<End> {
+        match self.orders.get(number)?.state {
+            OrderState::Ended(how) => Some(how),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! At start: the state is brought to what the settings say, and to what a killed process left undone.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::core::{Core, Sink};
+use crate::event::Event;
+use crate::rules::{Rules, ScopeName};
+use crate::scope::Scope;
+
+/// Passes so many events on, and says when there were more.
+struct Steps<'a, S> {
+    sink: &'a mut S,
+    left: usize,
+}
+
+impl Core {
+    /// Gives names numbers, sets limits that are others, and begins a day. In steps of at most `most` events and
+    /// a few; true when all is done. `sessions` are the names of those that are used; `key` is for the ids of
+    /// a new day.
+    pub fn begin(
+        &mut self,
+        at: i64,
+        (day, key): (u32, u128),
+        sessions: &[String],
+        most: usize,
+        sink: &mut impl Sink,
+    ) -> bool {
+        let rules = core::mem::take(&mut self.rules);
+        let mut steps = Steps { sink, left: most };
+        let done = self.begin_step(at, &rules, sessions, &mut steps);
+        let sink = steps.sink;
+        self.rules = rules;
+        if done.is_none() {
+            return false;
+        }
+        self.index();
+        // Nobody said so when the process was killed.
+        for line in 0..self.state.sessions().len() {
+            if self.state.is_ready(line) {
+                self.emit(at, &Event::LineDown { line }, sink);
+            }
+        }
+        if self.state.day() == 0 {
+            self.emit(at, &Event::Day { date: day, key }, sink);
+        } else if day > self.state.day() {
+            self.work.roll(&self.state, day, key);
+        }
+        self.work.resume(&self.state);
+        true
+    }
+
+    /// `None` when there is more to do.
+    fn begin_step<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &Rules,
+        sessions: &[String],
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        let is_first = self.state.day() == 0;
+        for name in sessions {
+            if self.state.sessions().find(name.as_bytes()).is_none() {
+                let index = self.state.sessions().len();
+                let name = name.as_bytes();
+                self.begin_event(at, &Event::Session { index, name }, steps)?;
+            }
+        }
+        self.begin_accounts(at, rules, steps)?;
+        self.begin_instruments(at, rules, steps)?;
+        self.begin_limits(at, rules, steps)?;
+        for rule in rules.positions.iter().filter(|_| is_first) {
+            let account = self.state.accounts().find(rule.account.as_bytes());
+            let instrument = self.state.instruments().find(rule.symbol.as_bytes());
+            let (Some(account), Some(instrument)) = (account, instrument) else {
+                continue;
+            };
+            let known = self.state.position(account, instrument);
+            if (known.long, known.short) != (rule.long, rule.short) {
+                let event = Event::Position {
+                    account,
+                    instrument,
+                    long: rule.long,
+                    short: rule.short,
+                    who: rules.positions_file.as_bytes(),
+                };
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    fn begin_event<S: Sink>(
+        &mut self,
+        at: i64,
+        event: &Event<'_>,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        steps.left = steps.left.checked_sub(1)?;
+        self.emit(at, event, steps.sink);
+        Some(())
+    }
+
+    fn begin_accounts<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &Rules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for account in &rules.accounts {
+            let name = account.name.as_bytes();
+            let parent = account.parent.as_ref();
+            let parent = parent.and_then(|it| self.state.accounts().find(it.as_bytes()));
+            let known = self.state.accounts().find(name);
+            if known.is_some_and(|index| self.state.parent(index) == parent) {
+                continue;
+            }
+            let index = known.unwrap_or(self.state.accounts().len());
+            let event = Event::Account {
+                index,
+                parent,
+                name,
+            };
+            self.begin_event(at, &event, steps)?;
+        }
+        Some(())
+    }
+
+    fn begin_instruments<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &Rules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for rule in &rules.instruments {
+            let symbol = rule.symbol.as_bytes();
+            let known = self.state.instruments().find(symbol);
+            let is_same = known.is_some_and(|index| {
+                let known = &self.state.instruments[index as usize];
+                (known.scale, known.worth) == (rule.scale, rule.worth)
+            });
+            if !is_same {
+                let event = Event::Instrument {
+                    index: known.unwrap_or(self.state.instruments().len()),
+                    scale: rule.scale,
+                    worth: rule.worth,
+                    symbol,
+                };
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    fn begin_limits<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &Rules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for limit in &rules.limits {
+            let Some(scope) = self.scope(&limit.scope) else {
+                continue;
+            };
+            if self.state.limit(scope, limit.control) != Some(limit.value) {
+                let event = Event::Limit {
+                    scope,
+                    control: limit.control.index(),
+                    value: Some(limit.value),
+                    who: rules.limits_file.as_bytes(),
+                    why: b"",
+                };
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    /// The scope of these names; `None` when one is unknown.
+    #[must_use]
+    pub fn scope(&self, name: &ScopeName) -> Option<Scope> {
+        let state = &self.state;
+        let account = |name: &String| state.accounts().find(name.as_bytes());
+        let instrument = |name: &String| state.instruments().find(name.as_bytes());
+        Some(match name {
+            ScopeName::Firm => Scope::Firm,
+            ScopeName::Session(name) => Scope::Session(state.sessions().find(name.as_bytes())?),
+            ScopeName::Account(name) => Scope::Account(account(name)?),
+            ScopeName::Instrument(name) => Scope::Instrument(instrument(name)?),
+            ScopeName::Holding(of, name) => Scope::Holding(account(of)?, instrument(name)?),
+        })
+    }
+
+    /// Finds what the settings say by the numbers of the state.
+    fn index(&mut self) {
+        let (state, rules) = (&self.state, &self.rules);
+        self.instruments = alloc::vec![None; state.instruments().len() as usize];
+        for rule in &rules.instruments {
+            if let Some(index) = state.instruments().find(rule.symbol.as_bytes()) {
+                self.instruments[index as usize] = Some(rule.clone());
+            }
+        }
+        let symbols = state.instruments().iter();
+        self.group_of = symbols.map(|symbol| rules.group_of(symbol)).collect();
+        self.users = alloc::vec![None; state.sessions().len() as usize];
+        for user in &rules.users {
+            if let Some(index) = state.sessions().find(user.session.as_bytes()) {
+                self.users[index as usize] = Some(user.clone());
+            }
+        }
+        let lines = rules.groups.iter().map(|group| {
+            let lines = group.lines.iter();
+            let lines = lines.filter_map(|line| state.sessions().find(line.as_bytes()));
+            (lines.collect::<Vec<_>>(), 0)
+        });
+        self.groups = lines.collect();
+    }
+
+    /// Whether a session is a line, not a client.
+    #[must_use]
+    pub fn is_line(&self, session: u32) -> bool {
+        self.groups
+            .iter()
+            .any(|(lines, _)| lines.contains(&session))
+    }
+}

@@ -1,0 +1,465 @@
+//! The state as bytes, for checkpoints, and as a number, to compare.
+//!
+//! ```text
+//! body | SipHash-2-4 of the body u64
+//!
+//! body     = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
+//!            names of sessions, accounts, instruments: count u32, text...
+//!            firm: standing   session: ready u8, standing...   account: parent, standing...
+//!            instrument: scale u8, worth u64, standing...
+//!            holdings u32: account u32, instrument u32, position, standing...
+//!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
+//! standing = traded i128  trading u8  limits, each optional
+//! ```
+//!
+//! Orders and ids stand in no order that means anything; what open orders count for follows from them.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::hash::Hasher;
+
+use fixwire_protocol::{Ledger, Timestamp};
+use siphasher::sip::SipHasher24;
+
+use crate::event::Event;
+use crate::ids::{Ids, Used};
+use crate::limits::Control;
+use crate::order::{Order, Pended, Request};
+use crate::slab::NOWHERE;
+use crate::state::{Account, Client, Instrument, Standing, State};
+use crate::tally::{Position, Tally};
+use crate::transition::OrderState;
+use crate::value::Number;
+use crate::wire::Wire;
+
+const NAME: &str = "oms";
+const VERSION: u32 = 1;
+
+/// The state as a fold of its events.
+impl Ledger for State {
+    fn form(&self) -> (&'static str, u32) {
+        (NAME, VERSION)
+    }
+
+    fn apply(&mut self, at: Timestamp, note: &[u8]) {
+        self.apply_note(at, note);
+    }
+
+    fn write(&self, put: &mut dyn FnMut(&[u8])) {
+        let mut hasher = SipHasher24::new();
+        self.put(&mut |bytes| {
+            hasher.write(bytes);
+            put(bytes);
+        });
+        put(&hasher.finish().to_le_bytes());
+    }
+
+    fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        if version != VERSION {
+            return Err(format!(
+                "the state of the OMS has version {version}, this program reads version {VERSION}"
+            ));
+        }
+        let split = state.split_last_chunk::<8>();
+        let (body, sum) = split.ok_or("the state of the OMS is cut off")?;
+        let mut hasher = SipHasher24::new();
+        hasher.write(body);
+        if hasher.finish().to_le_bytes() != *sum {
+            return Err("the state of the OMS is damaged: its checksum is wrong".into());
+        }
+        let mut from = body;
+        let read = Self::take(&mut from, self.ids.len());
+        *self = read
+            .filter(|_| from.is_empty())
+            .ok_or("the state of the OMS has a form that this program does not read")?;
+        Ok(())
+    }
+
+    fn hash(&self) -> u64 {
+        let mut hasher = SipHasher24::new();
+        let mut bytes = Vec::new();
+        self.put_head(&mut bytes);
+        hasher.write(&bytes);
+        // What stands in no order counts in none.
+        let mut sum = 0_u64;
+        for order in self.orders.iter() {
+            bytes.clear();
+            self.put_order(order, &mut bytes);
+            sum = sum.wrapping_add(SipHasher24::new().hash(&bytes));
+        }
+        for used in self.ids.iter() {
+            let word = used.hash ^ used.order.rotate_left(32);
+            sum = sum.wrapping_add(SipHasher24::new().hash(&word.to_le_bytes()));
+        }
+        hasher.write_u64(sum);
+        for number in self.orders.ended() {
+            hasher.write_u64(*number);
+        }
+        // What is counted follows from the orders, or is wrong.
+        for standing in self.standings() {
+            let Tally {
+                orders,
+                buying,
+                selling,
+                reserved,
+                traded,
+            } = standing.tally;
+            for word in [orders, buying, selling] {
+                hasher.write_u64(word);
+            }
+            hasher.write(&reserved.to_le_bytes());
+            hasher.write(&traded.to_le_bytes());
+        }
+        hasher.finish()
+    }
+}
+
+impl State {
+    /// A note of the journal. One that cannot be read counts as a violation.
+    pub fn apply_note(&mut self, at: Timestamp, note: &[u8]) {
+        match Event::of(note) {
+            Some(event) => {
+                self.apply(at.0, &event);
+            }
+            None => self.violations += 1,
+        }
+    }
+
+    fn standings(&self) -> impl Iterator<Item = &Standing> {
+        core::iter::once(&self.firm)
+            .chain(self.sessions.iter().map(|it| &it.standing))
+            .chain(self.accounts.iter().map(|it| &it.standing))
+            .chain(self.instruments.iter().map(|it| &it.standing))
+            .chain(self.holdings.iter().map(|it| &it.standing))
+    }
+
+    fn put(&self, put: &mut dyn FnMut(&[u8])) {
+        let mut bytes = Vec::new();
+        self.put_head(&mut bytes);
+        (self.orders.len() as u64).put(&mut bytes);
+        put(&bytes);
+        for order in self.orders.iter() {
+            bytes.clear();
+            self.put_order(order, &mut bytes);
+            put(&bytes);
+        }
+        put(&(self.orders.ended().len() as u64).to_le_bytes());
+        for number in self.orders.ended() {
+            put(&number.to_le_bytes());
+        }
+        put(&(self.ids.len() as u64).to_le_bytes());
+        for used in self.ids.iter() {
+            put(&used.hash.to_le_bytes());
+            put(&used.order.to_le_bytes());
+        }
+    }
+
+    /// All but orders and ids.
+    fn put_head(&self, to: &mut Vec<u8>) {
+        self.time.put(to);
+        self.events.put(to);
+        self.violations.put(to);
+        self.late_fills.put(to);
+        self.day.put(to);
+        self.ids.key().put(to);
+        self.last.put(to);
+        let names = [
+            &self.session_names,
+            &self.account_names,
+            &self.instrument_names,
+        ];
+        for names in names {
+            names.len().put(to);
+            names.iter().for_each(|name| name.put(to));
+        }
+        put_standing(&self.firm, to);
+        for session in &self.sessions {
+            session.ready.put(to);
+            put_standing(&session.standing, to);
+        }
+        for account in &self.accounts {
+            account.parent.put(to);
+            put_standing(&account.standing, to);
+        }
+        for instrument in &self.instruments {
+            instrument.scale.put(to);
+            instrument.worth.put(to);
+            put_standing(&instrument.standing, to);
+        }
+        (self.holdings.len() as u32).put(to);
+        for holding in &self.holdings {
+            holding.account.put(to);
+            holding.instrument.put(to);
+            put_position(&holding.position, to);
+            put_standing(&holding.standing, to);
+        }
+    }
+
+    fn put_order(&self, order: &Order, to: &mut Vec<u8>) {
+        for number in [order.number, order.current, order.quantity, order.filled] {
+            number.put(to);
+        }
+        for index in [order.session, order.account, order.instrument, order.line] {
+            index.put(to);
+        }
+        order.side.put(to);
+        order.kind.put(to);
+        order.tif.put(to);
+        order.state.byte().put(to);
+        for price in [order.price, order.stop, order.hold, order.asked] {
+            price.put(to);
+        }
+        order.paid.put(to);
+        order.id.put(to);
+        order.venue_id.put(to);
+        order.pended.is_some().put(to);
+        if let Some(pended) = &order.pended {
+            pended.how.put(to);
+            pended.request.put(to);
+            pended.filled.put(to);
+            pended.at.put(to);
+        }
+        let fills = || self.orders.fills_of(order.number);
+        (fills().count() as u32).put(to);
+        fills().for_each(|exec| exec.put(to));
+        let request = self.orders.request_of(order);
+        request.is_some().put(to);
+        if let Some(request) = request {
+            request.number.put(to);
+            request.kind.put(to);
+            request.state.byte().put(to);
+            request.quantity.put(to);
+            request.price.put(to);
+            request.hold.put(to);
+            request.id.put(to);
+        }
+    }
+
+    fn take(from: &mut &[u8], ids: usize) -> Option<Self> {
+        let mut state = Self {
+            time: Wire::take(from)?,
+            events: Wire::take(from)?,
+            violations: Wire::take(from)?,
+            late_fills: Wire::take(from)?,
+            day: Wire::take(from)?,
+            ids: Ids::new(Wire::take(from)?, ids),
+            last: Wire::take(from)?,
+            ..Self::default()
+        };
+        for names in [
+            &mut state.session_names,
+            &mut state.account_names,
+            &mut state.instrument_names,
+        ] {
+            for index in 0..u32::take(from)? {
+                names.add(index, Wire::take(from)?).then_some(())?;
+            }
+        }
+        state.firm = take_standing(from)?;
+        for _ in 0..state.session_names.len() {
+            state.sessions.push(Client {
+                ready: Wire::take(from)?,
+                standing: take_standing(from)?,
+            });
+        }
+        for _ in 0..state.account_names.len() {
+            state.accounts.push(Account {
+                parent: Wire::take(from)?,
+                standing: take_standing(from)?,
+            });
+        }
+        for _ in 0..state.instrument_names.len() {
+            let instrument = Instrument {
+                scale: Wire::take(from)?,
+                worth: Wire::take(from)?,
+                standing: take_standing(from)?,
+            };
+            (instrument.scale <= 9).then(|| state.instruments.push(instrument))?;
+        }
+        state.check_parents()?;
+        state.take_holdings(from)?;
+        for _ in 0..u64::take(from)? {
+            state.take_order(from)?;
+        }
+        for _ in 0..u64::take(from)? {
+            let number = Wire::take(from)?;
+            let order = state.orders.get(number)?;
+            (!order.state.is_open()).then(|| state.orders.has_ended(number))?;
+        }
+        for _ in 0..u64::take(from)? {
+            state.ids.add_hash(Used {
+                hash: Wire::take(from)?,
+                order: Wire::take(from)?,
+            });
+        }
+        Some(state)
+    }
+
+    /// No account is its own parent, over others.
+    fn check_parents(&self) -> Option<()> {
+        for account in 0..self.account_names.len() {
+            let mut above = self.parent(account);
+            let mut steps = 0;
+            while let Some(of) = above {
+                if of >= self.account_names.len() || steps > self.account_names.len() {
+                    return None;
+                }
+                steps += 1;
+                above = self.parent(of);
+            }
+        }
+        Some(())
+    }
+
+    fn take_holdings(&mut self, from: &mut &[u8]) -> Option<()> {
+        for _ in 0..u32::take(from)? {
+            let (account, instrument) = (Wire::take(from)?, Wire::take(from)?);
+            self.accounts.get(account as usize)?;
+            self.instruments.get(instrument as usize)?;
+            if self.holding(account, instrument).is_some() {
+                return None;
+            }
+            let position = take_position(from)?;
+            let standing = take_standing(from)?;
+            let holding = self.holding_mut(account, instrument);
+            (holding.position, holding.standing) = (position, standing);
+        }
+        Some(())
+    }
+
+    fn take_order(&mut self, from: &mut &[u8]) -> Option<()> {
+        let [number, current, quantity, filled] = take_all(from)?;
+        let [session, account, instrument, line] = take_all(from)?;
+        let mut order = Order {
+            number,
+            current,
+            session,
+            account,
+            instrument,
+            line,
+            side: Wire::take(from)?,
+            kind: Wire::take(from)?,
+            tif: Wire::take(from)?,
+            state: OrderState::of(u8::take(from)?)?,
+            price: 0,
+            stop: 0,
+            hold: 0,
+            quantity,
+            filled,
+            paid: 0,
+            id: crate::Text::EMPTY,
+            venue_id: crate::Text::EMPTY,
+            request: NOWHERE,
+            last_fill: NOWHERE,
+            pended: None,
+            asked: 0,
+        };
+        [order.price, order.stop, order.hold, order.asked] = take_all(from)?;
+        order.paid = Wire::take(from)?;
+        order.id = Wire::take(from)?;
+        order.venue_id = Wire::take(from)?;
+        if bool::take(from)? {
+            order.pended = Some(alloc::boxed::Box::new(Pended {
+                how: Wire::take(from)?,
+                request: Wire::take(from)?,
+                filled: Wire::take(from)?,
+                at: Wire::take(from)?,
+            }));
+        }
+        self.sessions.get(session as usize)?;
+        self.accounts.get(account as usize)?;
+        self.instruments.get(instrument as usize)?;
+        if number > self.last || self.orders.get(number).is_some() {
+            return None;
+        }
+        self.orders.add(order);
+        let mut fills = Vec::new();
+        for _ in 0..u32::take(from)? {
+            fills.push(u64::take(from)?);
+        }
+        for exec in fills.into_iter().rev() {
+            self.orders.add_fill(number, exec).then_some(())?;
+        }
+        if bool::take(from)? {
+            let request = Request {
+                number: Wire::take(from)?,
+                order: NOWHERE,
+                kind: Wire::take(from)?,
+                state: OrderState::of(u8::take(from)?)?,
+                quantity: Wire::take(from)?,
+                price: Wire::take(from)?,
+                hold: Wire::take(from)?,
+                id: Wire::take(from)?,
+            };
+            let is_new = self.orders.request(request.number).is_none();
+            (is_new && request.number <= self.last).then_some(())?;
+            self.orders.add_request(number, request).then_some(())?;
+        }
+        self.count_order(number)
+    }
+
+    fn count_order(&mut self, number: Number) -> Option<()> {
+        let order = self.orders.get(number)?;
+        let tally = self.counted(order, self.orders.request_of(order));
+        let (session, account, instrument) = (order.session, order.account, order.instrument);
+        self.count(session, account, instrument, &Tally::default(), &tally);
+        Some(())
+    }
+}
+
+fn take_all<'a, T: Wire<'a> + Default + Copy, const N: usize>(
+    from: &mut &'a [u8],
+) -> Option<[T; N]> {
+    let mut all = [T::default(); N];
+    for value in &mut all {
+        *value = T::take(from)?;
+    }
+    Some(all)
+}
+
+fn put_standing(standing: &Standing, to: &mut Vec<u8>) {
+    standing.tally.traded.put(to);
+    standing.limits.trading.put(to);
+    for control in Control::ALL {
+        standing.limits.get(*control).put(to);
+    }
+}
+
+fn take_standing(from: &mut &[u8]) -> Option<Standing> {
+    let mut standing = Standing::default();
+    standing.tally.traded = Wire::take(from)?;
+    standing.limits.trading = Wire::take(from)?;
+    for control in Control::ALL {
+        standing.limits.set(*control, Wire::take(from)?);
+    }
+    Some(standing)
+}
+
+fn put_position(position: &Position, to: &mut Vec<u8>) {
+    let Position {
+        long,
+        short,
+        bought,
+        sold,
+        paid,
+        received,
+    } = *position;
+    for quantity in [long, short, bought, sold] {
+        quantity.put(to);
+    }
+    paid.put(to);
+    received.put(to);
+}
+
+fn take_position(from: &mut &[u8]) -> Option<Position> {
+    let [long, short, bought, sold] = take_all(from)?;
+    Some(Position {
+        long,
+        short,
+        bought,
+        sold,
+        paid: Wire::take(from)?,
+        received: Wire::take(from)?,
+    })
+}

@@ -1,0 +1,485 @@
+//! Decides: an input and the state make events, one after the other; each is applied before the next.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Decimal, Ledger, Timestamp};
+
+use crate::event::Event;
+use crate::order::Order;
+use crate::reason::{Reason, Why};
+use crate::risk::{self, Proposal};
+use crate::rules::{InstrumentRule, Rules, UserRule};
+use crate::scope::Scope;
+use crate::state::State;
+use crate::tally::Tally;
+use crate::value::{
+    Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce, Trading,
+};
+use crate::work::Work;
+
+/// Who hears of each event, when the state has it: keeps the note, and writes what follows for clients and
+/// venues.
+pub trait Sink {
+    /// An event is about to happen: the state does not have it yet.
+    fn happens(&mut self, _state: &State, _event: &Event<'_>) {}
+
+    /// An event has happened.
+    fn happened(&mut self, state: &State, event: &Event<'_>);
+}
+
+impl<F: FnMut(&State, &Event<'_>)> Sink for F {
+    fn happened(&mut self, state: &State, event: &Event<'_>) {
+        self(state, event);
+    }
+}
+
+/// NewOrderSingle(D), as far as it could be read.
+#[derive(Clone, Copy, Debug)]
+pub struct NewOrder<'a> {
+    /// The session, by its number in events.
+    pub session: u32,
+    /// ClOrdID(11).
+    pub id: &'a [u8],
+    /// Account(1); empty for none.
+    pub account: &'a [u8],
+    /// Symbol(55).
+    pub symbol: &'a [u8],
+    /// Side(54), when it is supported.
+    pub side: Option<Side>,
+    /// OrdType(40), when it is supported.
+    pub kind: Option<OrderType>,
+    /// TimeInForce(59), when it is supported.
+    pub tif: Option<TimeInForce>,
+    /// Price(44).
+    pub price: Option<Decimal>,
+    /// StopPx(99).
+    pub stop: Option<Decimal>,
+    /// OrderQty(38).
+    pub quantity: Decimal,
+}
+
+/// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    /// The session, by its number in events.
+    pub session: u32,
+    /// Which.
+    pub kind: RequestKind,
+    /// ClOrdID(11).
+    pub id: &'a [u8],
+    /// OrigClOrdID(41).
+    pub original: &'a [u8],
+    /// Symbol(55).
+    pub symbol: &'a [u8],
+    /// Side(54).
+    pub side: Option<Side>,
+    /// OrderQty(38) of a replace.
+    pub quantity: Option<Decimal>,
+    /// Price(44) of a replace.
+    pub price: Option<Decimal>,
+}
+
+/// The OMS without its sessions.
+#[derive(Debug)]
+pub struct Core {
+    pub(crate) state: State,
+    pub(crate) rules: Rules,
+    /// For each instrument of the state its rule.
+    pub(crate) instruments: Vec<Option<InstrumentRule>>,
+    /// For each session of the state what it may do.
+    pub(crate) users: Vec<Option<UserRule>>,
+    /// For each group its lines by their numbers, and which is next.
+    pub(crate) groups: Vec<(Vec<u32>, usize)>,
+    /// For each instrument of the state its group.
+    pub(crate) group_of: Vec<Option<usize>>,
+    pub(crate) work: Work,
+}
+
+impl Core {
+    /// One without orders.
+    #[must_use]
+    pub fn new(rules: Rules) -> Self {
+        Self {
+            state: State::with_capacity(rules.orders),
+            instruments: Vec::new(),
+            users: Vec::new(),
+            groups: Vec::new(),
+            group_of: Vec::new(),
+            work: Work::default(),
+            rules,
+        }
+    }
+
+    /// All that it knows.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What the settings allow.
+    #[must_use]
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// A note of the journal.
+    pub fn replay_note(&mut self, at: Timestamp, note: &[u8]) {
+        self.state.apply_note(at, note);
+    }
+
+    /// The state that a checkpoint holds.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it; the state is of no more use then.
+    pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        let mut new = State::with_capacity(self.rules.orders);
+        new.read(version, state)?;
+        self.state = new;
+        Ok(())
+    }
+
+    /// An event happens now.
+    pub(crate) fn emit(&mut self, at: i64, event: &Event<'_>, sink: &mut impl Sink) {
+        sink.happens(&self.state, event);
+        let done = self.state.apply(at, event);
+        debug_assert!(done, "{event:?} does not fit");
+        sink.happened(&self.state, event);
+        self.work.note(&self.state, event);
+    }
+
+    /// A client's new order.
+    pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
+        let (proposal, hold, tif) = match self.accept(new) {
+            Ok(accepted) => accepted,
+            Err(reason) => {
+                let event = Event::Refused {
+                    session: new.session,
+                    kind: None,
+                    order: None,
+                    id: new.id,
+                    original: b"",
+                    used: !matches!(reason.why, Why::Duplicate | Why::LongId),
+                    reason,
+                };
+                return self.emit(at, &event, sink);
+            }
+        };
+        let order = self.state.last + 1;
+        let event = Event::Taken {
+            order,
+            session: proposal.session,
+            account: proposal.account,
+            instrument: proposal.instrument,
+            side: proposal.side,
+            kind: proposal.kind,
+            tif,
+            price: proposal.price,
+            stop: proposal.stop,
+            hold,
+            quantity: proposal.quantity,
+            id: new.id,
+        };
+        self.emit(at, &event, sink);
+        match self.line_for(proposal.instrument) {
+            Ok(line) => {
+                let number = order;
+                self.emit(at, &Event::Sent { number, line }, sink);
+            }
+            Err(reason) => {
+                let text = b"";
+                let event = Event::Rejected {
+                    order,
+                    reason,
+                    text,
+                };
+                self.emit(at, &event, sink);
+                self.forget(at, sink);
+            }
+        }
+    }
+
+    fn accept(&self, new: &NewOrder<'_>) -> Result<(Proposal, Price, TimeInForce), Reason> {
+        let state = &self.state;
+        if new.id.len() > Text::MAX {
+            return Err(Reason::of(Why::LongId));
+        }
+        if state.used(new.session, new.id).is_some() {
+            return Err(Reason::of(Why::Duplicate));
+        }
+        if state.violations() > 0 {
+            return Err(Reason::of(Why::Incomplete));
+        }
+        let user = self.user(new.session)?;
+        if !user.new {
+            return Err(Reason::of(Why::NotAllowed));
+        }
+        let (Some(side), Some(kind), Some(tif)) = (new.side, new.kind, new.tif) else {
+            return Err(Reason::of(Why::Unsupported));
+        };
+        let default = user.default_account.as_ref();
+        let account = match (new.account, default) {
+            (b"", Some(default)) => default.as_bytes(),
+            (account, _) => account,
+        };
+        let known = state.accounts().find(account);
+        let known = known.filter(|_| user.may_use(account));
+        let account = known.ok_or(Reason::of(Why::Account))?;
+        let instrument = state.instruments().find(new.symbol);
+        let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
+        let rule = self.rule(instrument)?;
+        let price = |wanted: bool, price: Option<Decimal>| match (wanted, price) {
+            (true, Some(price)) => scaled(price, rule.scale),
+            (true, None) => Err(Reason::of(Why::Number)),
+            (false, _) => Ok(0),
+        };
+        let proposal = Proposal {
+            session: new.session,
+            account,
+            instrument,
+            side,
+            kind,
+            price: price(kind.has_price(), new.price)?,
+            stop: price(kind.has_stop(), new.stop)?,
+            quantity: whole(new.quantity)?,
+            filled: 0,
+            counted: Tally::default(),
+            held_at: 0,
+            held: 0,
+        };
+        Ok((proposal, risk::check(state, rule, &proposal)?, tif))
+    }
+
+    fn user(&self, session: u32) -> Result<&UserRule, Reason> {
+        let user = self.users.get(session as usize).and_then(Option::as_ref);
+        user.ok_or(Reason::of(Why::NotAllowed))
+    }
+
+    fn rule(&self, instrument: u32) -> Result<&InstrumentRule, Reason> {
+        let rule = self.instruments.get(instrument as usize);
+        let rule = rule.and_then(Option::as_ref);
+        rule.ok_or(Reason::of(Why::Symbol))
+    }
+
+    /// The next line of the instrument's group that is ready, by turns.
+    fn line_for(&mut self, instrument: u32) -> Result<u32, Reason> {
+        let group = self.group_of.get(instrument as usize).copied().flatten();
+        let group = group.ok_or(Reason::of(Why::NoRoute))?;
+        let (lines, next) = &mut self.groups[group];
+        for step in 0..lines.len() {
+            let at = (*next + step) % lines.len();
+            if self.state.is_ready(lines[at]) {
+                *next = (at + 1) % lines.len();
+                return Ok(lines[at]);
+            }
+        }
+        Err(Reason::of(Why::NoLine))
+    }
+
+    /// A client's replace or cancel.
+    pub fn change(&mut self, at: i64, change: &Change<'_>, sink: &mut impl Sink) {
+        let found = self.find(change.session, change.original);
+        let order = found.map(|order| order.number);
+        let taken = match found {
+            Some(order) => self.accept_change(change, order),
+            None => Err(Reason::of(self.lost(change))),
+        };
+        let (order, taken) = match (order, taken) {
+            (Some(order), Ok(taken)) => (order, taken),
+            (_, reason) => {
+                let reason = reason.err().unwrap_or(Reason::of(Why::UnknownOrder));
+                let event = Event::Refused {
+                    session: change.session,
+                    kind: Some(change.kind),
+                    order,
+                    id: change.id,
+                    original: change.original,
+                    used: !matches!(reason.why, Why::Duplicate | Why::LongId),
+                    reason,
+                };
+                return self.emit(at, &event, sink);
+            }
+        };
+        let request = self.state.last + 1;
+        let id = change.id;
+        match taken {
+            Some((quantity, price, hold)) => {
+                let event = Event::ReplaceTaken {
+                    request,
+                    order,
+                    quantity,
+                    price,
+                    hold,
+                    id,
+                };
+                self.emit(at, &event, sink);
+            }
+            None => self.emit(at, &Event::CancelTaken { request, order, id }, sink),
+        }
+        self.send_request(at, order, request, sink);
+    }
+
+    /// The order that an OrigClOrdID(41) names: only the last id that holds does.
+    fn find(&self, session: u32, original: &[u8]) -> Option<&Order> {
+        let number = self.state.used(session, original)?;
+        let order = self.state.orders().get(number)?;
+        (order.id.bytes() == original).then_some(order)
+    }
+
+    /// Why there is no order: it has ended and is forgotten, or never was.
+    fn lost(&self, change: &Change<'_>) -> Why {
+        match self.state.used(change.session, change.original) {
+            Some(number) if number > 0 && self.state.orders().get(number).is_none() => Why::TooLate,
+            _ => Why::UnknownOrder,
+        }
+    }
+
+    /// Quantity, price and price to reserve for of a replace; nothing for a cancel.
+    fn accept_change(
+        &self,
+        change: &Change<'_>,
+        order: &Order,
+    ) -> Result<Option<(Quantity, Price, Price)>, Reason> {
+        let state = &self.state;
+        if change.id.len() > Text::MAX {
+            return Err(Reason::of(Why::LongId));
+        }
+        if state.used(change.session, change.id).is_some() {
+            return Err(Reason::of(Why::Duplicate));
+        }
+        let user = self.user(change.session)?;
+        let is_replace = change.kind == RequestKind::Replace;
+        if !(if is_replace {
+            user.replace
+        } else {
+            user.cancel
+        }) {
+            return Err(Reason::of(Why::NotAllowed));
+        }
+        if !order.state.is_open() {
+            return Err(Reason::of(Why::TooLate));
+        }
+        if state.orders().request_of(order).is_some() || order.pended.is_some() {
+            return Err(Reason::of(Why::Pending));
+        }
+        let symbol = state.instruments().name(order.instrument);
+        let is_other = !change.symbol.is_empty() && change.symbol != symbol;
+        if is_other || change.side.is_some_and(|side| side != order.side) {
+            return Err(Reason::of(Why::Unchangeable));
+        }
+        if !state.is_ready(order.line) {
+            return Err(Reason::of(Why::NoLine));
+        }
+        if !is_replace {
+            return Ok(None);
+        }
+        let rule = self.rule(order.instrument)?;
+        let quantity = change.quantity.map_or(Ok(order.quantity), whole)?;
+        // FIX 4.4 Appendix D, C.3: below what is filled it is amended to that.
+        let quantity = quantity.max(order.filled);
+        let price = match change.price {
+            Some(price) if order.kind.has_price() => scaled(price, rule.scale)?,
+            _ => order.price,
+        };
+        let proposal = Proposal {
+            session: order.session,
+            account: order.account,
+            instrument: order.instrument,
+            side: order.side,
+            kind: order.kind,
+            price,
+            stop: order.stop,
+            quantity,
+            filled: order.filled,
+            counted: state.counted(order, None),
+            held_at: order.hold,
+            held: order.quantity,
+        };
+        let hold = risk::check(state, rule, &proposal)?;
+        Ok(Some((quantity, price, hold)))
+    }
+
+    /// A request goes out where its order went.
+    fn send_request(&mut self, at: i64, order: Number, request: Number, sink: &mut impl Sink) {
+        let Some(order) = self.state.orders().get(order) else {
+            return;
+        };
+        let line = order.line;
+        if self.state.is_ready(line) {
+            let number = request;
+            self.emit(at, &Event::Sent { number, line }, sink);
+        }
+    }
+
+    /// Sets a limit, or takes it away.
+    pub fn set_limit(
+        &mut self,
+        at: i64,
+        limit: (Scope, crate::limits::Control, Option<i128>),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let (scope, control, value) = limit;
+        let event = Event::Limit {
+            scope,
+            control: control.index(),
+            value,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Lets a scope trade, or no longer.
+    pub fn set_trading(
+        &mut self,
+        at: i64,
+        (scope, state): (Scope, Trading),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let event = Event::Trading {
+            scope,
+            state,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Orders that have ended leave memory, the oldest first, when there are more than are remembered.
+    pub(crate) fn forget(&mut self, at: i64, sink: &mut impl Sink) {
+        while self.state.orders().ended().len() > self.rules.remembered {
+            let Some(&order) = self.state.orders().ended().front() else {
+                return;
+            };
+            self.emit(at, &Event::Forgotten { order }, sink);
+        }
+    }
+}
+
+/// A price in an instrument's units.
+pub(crate) fn scaled(price: Decimal, scale: u8) -> Result<Price, Reason> {
+    let price = price.normalized();
+    let digits = scale.checked_sub(price.scale);
+    let factor = digits.and_then(|digits| 10_i64.checked_pow(digits.into()));
+    let scaled = factor.and_then(|factor| price.mantissa.checked_mul(factor));
+    match (digits, scaled) {
+        // More digits than the instrument has: on no tick.
+        (None, _) => Err(Reason::of(Why::Tick)),
+        (_, Some(scaled)) if scaled.unsigned_abs() <= MOST => Ok(scaled),
+        _ => Err(Reason::of(Why::Number)),
+    }
+}
+
+/// Prices and quantities up to here can be multiplied and added up.
+pub(crate) const MOST: u64 = 1 << 53;
+
+pub(crate) fn whole(quantity: Decimal) -> Result<Quantity, Reason> {
+    let quantity = quantity.normalized();
+    match u64::try_from(quantity.mantissa) {
+        Ok(whole) if quantity.scale == 0 && whole <= MOST => Ok(whole),
+        _ => Err(Reason::of(Why::Number)),
+    }
+}

@@ -1,0 +1,335 @@
+//! All that changes the state, as notes in the journal. One event is one note: its kind, then its fields.
+//!
+//! Numbers of kinds and the order of fields stay: journals of earlier versions have them. A new field means a
+//! new kind.
+
+use alloc::vec::Vec;
+
+use crate::reason::Reason;
+use crate::scope::Scope;
+use crate::value::{
+    End, Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce, Trading,
+};
+use crate::wire::Wire;
+
+macro_rules! events {
+    ($($(#[$doc:meta])* $kind:literal $name:ident {
+        $($(#[$field_doc:meta])* $field:ident: $type:ty,)+
+    })+) => {
+        /// What has happened. Texts are those of the message or file it came from.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Event<'a> {
+            $($(#[$doc])* $name { $($(#[$field_doc])* $field: $type,)+ },)+
+        }
+
+        impl<'a> Event<'a> {
+            /// Writes the note of it behind what is there.
+            pub fn put(&self, to: &mut Vec<u8>) {
+                match self {
+                    $(Self::$name { $($field),+ } => {
+                        to.push($kind);
+                        $($field.put(to);)+
+                    })+
+                }
+            }
+
+            /// Reads a note; `None` when it is none of this version.
+            #[must_use]
+            pub fn of(note: &'a [u8]) -> Option<Self> {
+                let (kind, mut fields) = note.split_first()?;
+                let from = &mut fields;
+                let event = match kind {
+                    $($kind => Self::$name { $($field: <$type as Wire<'_>>::take(from)?),+ },)+
+                    _ => return None,
+                };
+                fields.is_empty().then_some(event)
+            }
+
+            /// What happened, in a word.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name { .. } => stringify!($name),)+
+                }
+            }
+        }
+    };
+}
+
+events! {
+    /// A trading day begins.
+    1 Day {
+        /// As a number: 20261122.
+        date: u32,
+        /// Of the hashes of ids.
+        key: u128,
+    }
+    /// A session is used by the OMS from now on: a client's or a line.
+    2 Session {
+        /// Its number in events.
+        index: u32,
+        /// Its name in the settings.
+        name: &'a [u8],
+    }
+    /// An account is used from now on, or has another parent.
+    3 Account {
+        /// Its number in events.
+        index: u32,
+        /// The number of the account that it belongs to.
+        parent: Option<u32>,
+        /// Account(1).
+        name: &'a [u8],
+    }
+    /// An instrument is used from now on, or is worth something else.
+    4 Instrument {
+        /// Its number in events.
+        index: u32,
+        /// Digits of its prices behind the point.
+        scale: u8,
+        /// Multiplier times rate of exchange, in 10^-6.
+        worth: u64,
+        /// Symbol(55).
+        symbol: &'a [u8],
+    }
+
+    /// A new order passed every check and is ours to place.
+    10 Taken {
+        /// Its number.
+        order: Number,
+        /// Whose it is.
+        session: u32,
+        /// For whom.
+        account: u32,
+        /// Of what.
+        instrument: u32,
+        /// Side(54).
+        side: Side,
+        /// OrdType(40).
+        kind: OrderType,
+        /// TimeInForce(59).
+        tif: TimeInForce,
+        /// Price(44); 0 without one.
+        price: Price,
+        /// StopPx(99); 0 without one.
+        stop: Price,
+        /// At what price it is reserved for.
+        hold: Price,
+        /// OrderQty(38).
+        quantity: Quantity,
+        /// ClOrdID(11).
+        id: &'a [u8],
+    }
+    /// A message of a client was refused; no order changed.
+    11 Refused {
+        /// Whose it is.
+        session: u32,
+        /// What it asked for, of an order that there is; none for a new order.
+        kind: Option<RequestKind>,
+        /// The order, when it was found.
+        order: Option<Number>,
+        /// ClOrdID(11).
+        id: &'a [u8],
+        /// OrigClOrdID(41).
+        original: &'a [u8],
+        /// Whether the id counts as used.
+        used: bool,
+        /// Why.
+        reason: Reason,
+    }
+    /// A replace passed every check.
+    12 ReplaceTaken {
+        /// The number of the request.
+        request: Number,
+        /// Of which order.
+        order: Number,
+        /// OrderQty(38): the whole, with what is filled.
+        quantity: Quantity,
+        /// Price(44).
+        price: Price,
+        /// At what price it is reserved for.
+        hold: Price,
+        /// ClOrdID(11).
+        id: &'a [u8],
+    }
+    /// A cancel was taken.
+    13 CancelTaken {
+        /// The number of the request.
+        request: Number,
+        /// Of which order.
+        order: Number,
+        /// ClOrdID(11); empty when nobody's message asked for it.
+        id: &'a [u8],
+    }
+    /// An order or request goes out on a line.
+    14 Sent {
+        /// Its number.
+        number: Number,
+        /// The session.
+        line: u32,
+    }
+    /// An order or request waits for a line.
+    15 Queued {
+        /// Its number.
+        number: Number,
+    }
+
+    /// The venue accepted an order.
+    20 Accepted {
+        /// Its number.
+        order: Number,
+        /// OrderID(37) of the venue.
+        venue_id: &'a [u8],
+        /// TransactTime(60) of the venue, in nanoseconds since 1970.
+        at: i64,
+    }
+    /// An order is rejected: by the venue, or for want of a line.
+    21 Rejected {
+        /// Its number.
+        order: Number,
+        /// Why.
+        reason: Reason,
+        /// Text(58) of the venue.
+        text: &'a [u8],
+    }
+    /// A fill.
+    22 Filled {
+        /// The order.
+        order: Number,
+        /// What stands for ExecID(17) of the venue.
+        exec: u64,
+        /// LastQty(32).
+        quantity: Quantity,
+        /// LastPx(31).
+        price: Price,
+        /// TransactTime(60).
+        at: i64,
+    }
+    /// The venue replaced an order as a request asked.
+    23 Replaced {
+        /// The request.
+        request: Number,
+        /// OrderQty(38) that holds now.
+        quantity: Quantity,
+        /// Price(44) that holds now.
+        price: Price,
+        /// TransactTime(60).
+        at: i64,
+    }
+    /// An order has ended, but for a fill.
+    24 Ended {
+        /// The order.
+        order: Number,
+        /// How.
+        how: End,
+        /// Because of this request.
+        request: Option<Number>,
+        /// TransactTime(60).
+        at: i64,
+        /// Text(58).
+        text: &'a [u8],
+    }
+    /// A request was refused by the venue, or can no longer be carried out.
+    25 Declined {
+        /// The request.
+        request: Number,
+        /// Why.
+        reason: Reason,
+        /// Text(58) of the venue.
+        text: &'a [u8],
+    }
+    /// The venue reports an end that fills are missing of: it waits for them.
+    26 Pended {
+        /// The order.
+        order: Number,
+        /// How it will end.
+        how: End,
+        /// Because of this request.
+        request: Option<Number>,
+        /// CumQty(14) of the venue.
+        filled: Quantity,
+        /// When.
+        at: i64,
+    }
+    /// A fill of no order that is known; the position has it.
+    27 Stray {
+        /// The line.
+        line: u32,
+        /// Whose.
+        account: u32,
+        /// Of what.
+        instrument: u32,
+        /// Side(54).
+        side: Side,
+        /// What stands for ExecID(17).
+        exec: u64,
+        /// LastQty(32).
+        quantity: Quantity,
+        /// LastPx(31).
+        price: Price,
+        /// ClOrdID(11) as the venue has it.
+        id: &'a [u8],
+    }
+    /// The venue is asked what became of an order.
+    28 Asked {
+        /// The order.
+        order: Number,
+        /// On this line.
+        line: u32,
+        /// When, in nanoseconds since 1970.
+        at: i64,
+    }
+    /// An order leaves memory: it has ended long enough ago.
+    29 Forgotten {
+        /// The order.
+        order: Number,
+    }
+
+    /// A line is ready for orders.
+    30 LineUp {
+        /// The session.
+        line: u32,
+    }
+    /// A line is gone: what was in flight on it is unknown.
+    31 LineDown {
+        /// The session.
+        line: u32,
+    }
+
+    /// A limit is set, or taken away.
+    40 Limit {
+        /// For whom or what.
+        scope: Scope,
+        /// Its number; see [`Control`](crate::limits::Control).
+        control: u8,
+        /// In the control's unit.
+        value: Option<i128>,
+        /// The file or person.
+        who: &'a [u8],
+        /// In words.
+        why: &'a [u8],
+    }
+    /// New risk is allowed or not.
+    41 Trading {
+        /// For whom or what.
+        scope: Scope,
+        /// Whether.
+        state: Trading,
+        /// Who says so.
+        who: &'a [u8],
+        /// In words.
+        why: &'a [u8],
+    }
+    /// A position is what a file or person says.
+    42 Position {
+        /// Whose.
+        account: u32,
+        /// Of what.
+        instrument: u32,
+        /// Bought and not sold.
+        long: Quantity,
+        /// Sold and not bought.
+        short: Quantity,
+        /// The file or person.
+        who: &'a [u8],
+    }
+}

@@ -1,0 +1,183 @@
+//! FIX on both sides: what clients ask becomes inputs, events become reports for them and orders for venues.
+
+use alloc::string::String;
+use core::fmt::{self, Write as _};
+
+use fixwire_protocol::Decimal;
+
+use crate::limits::{Control, Unit};
+use crate::reason::{Reason, Why};
+use crate::scope::Scope;
+use crate::state::State;
+use crate::value::{Amount, Price, Quantity};
+
+pub(crate) mod clients;
+pub(crate) mod lines;
+
+/// The longest Text(58).
+const TEXT: usize = 240;
+
+/// A text that is written without memory of its own; what is too long is cut.
+pub(crate) struct Sentence {
+    bytes: [u8; TEXT],
+    len: usize,
+}
+
+impl Sentence {
+    pub(crate) fn new() -> Self {
+        Self {
+            bytes: [0; TEXT],
+            len: 0,
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+}
+
+impl fmt::Write for Sentence {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        // SOH would end the field.
+        for byte in text.bytes().filter(|byte| *byte >= b' ') {
+            if self.len < TEXT {
+                self.bytes[self.len] = byte;
+                self.len += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number, as FIX writes it.
+pub(crate) fn digits(number: u64) -> Sentence {
+    let mut text = Sentence::new();
+    let _ = write!(text, "{number}");
+    text
+}
+
+/// A price of an instrument.
+pub(crate) fn price(price: Price, scale: u8) -> Decimal {
+    let decimal = Decimal::new(price, scale);
+    decimal.unwrap_or(Decimal::from_int(price)).normalized()
+}
+
+/// AvgPx(6): with four digits more than prices have, rounded towards zero.
+pub(crate) fn average(paid: Amount, filled: Quantity, scale: u8) -> Decimal {
+    const MORE: u8 = 4;
+    let exact = |more: u8| {
+        let paid = paid.checked_mul(10_i128.pow(more.into()))?;
+        let average = paid.checked_div(i128::from(filled))?;
+        Decimal::new(i64::try_from(average).ok()?, scale + more)
+    };
+    let average = exact(MORE).or_else(|| exact(0));
+    average.unwrap_or_default().normalized()
+}
+
+/// A figure of a limit or a reason as people write it.
+#[must_use]
+pub fn figure(value: i128, digits: u8) -> String {
+    let one = 10_i128.pow(digits.into());
+    let sign = if value < 0 { "-" } else { "" };
+    let value = value.unsigned_abs();
+    let (whole, part) = (value / one.unsigned_abs(), value % one.unsigned_abs());
+    let mut text = alloc::format!("{sign}{whole}");
+    if part > 0 {
+        let digits = usize::from(digits);
+        let part = alloc::format!("{part:0digits$}");
+        text.push('.');
+        text.push_str(part.trim_end_matches('0'));
+    }
+    text
+}
+
+/// For whom or what, in words.
+pub fn scope_name(state: &State, scope: Scope) -> String {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let account = |index| text(state.accounts().name(index));
+    let symbol = |index| text(state.instruments().name(index));
+    match scope {
+        Scope::Firm => "firm".into(),
+        Scope::Session(index) => alloc::format!("session={}", text(state.sessions().name(index))),
+        Scope::Account(index) => alloc::format!("account={}", account(index)),
+        Scope::Instrument(index) => alloc::format!("symbol={}", symbol(index)),
+        Scope::Holding(of, index) => {
+            alloc::format!("account={} symbol={}", account(of), symbol(index))
+        }
+    }
+}
+
+/// Text(58) of a refusal: the control, what is wrong, the figures.
+pub(crate) fn reason_text(state: &State, reason: &Reason, scale: u8) -> Sentence {
+    let mut text = Sentence::new();
+    let why = reason.why;
+    // Text that does not fit is cut; nothing else can go wrong.
+    let _ = write_reason(&mut text, state, reason, (why, scale));
+    text
+}
+
+fn write_reason(
+    text: &mut Sentence,
+    state: &State,
+    reason: &Reason,
+    (why, scale): (Why, u8),
+) -> fmt::Result {
+    if why == Why::NoLimit {
+        let control = u8::try_from(reason.value).ok().and_then(Control::of);
+        let control = control.map_or("", Control::code);
+        return write!(text, "{} {control}", why.text());
+    }
+    if !why.control().is_empty() {
+        write!(text, "{}: ", why.control())?;
+    }
+    text.write_str(why.text())?;
+    let digits = match why {
+        Why::OrderQuantity | Why::OpenOrders | Why::Long | Why::Short | Why::Lot => {
+            Unit::Whole.digits()
+        }
+        Why::Value | Why::Credit => Unit::Money.digits(),
+        Why::Collar => Unit::Percent.digits(),
+        Why::Tick => scale,
+        Why::Killed | Why::Reducing => {
+            return write!(text, " ({})", scope_name(state, reason.scope));
+        }
+        _ => return Ok(()),
+    };
+    let (value, limit) = (figure(reason.value, digits), figure(reason.limit, digits));
+    match why {
+        Why::Lot | Why::Tick => write!(text, " ({value}, size {limit})"),
+        Why::Collar => write!(
+            text,
+            " ({value} %, at most {limit} % for {})",
+            scope_name(state, reason.scope)
+        ),
+        _ => write!(
+            text,
+            " ({value}, at most {limit} for {})",
+            scope_name(state, reason.scope)
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_written_as_people_do() {
+        assert_eq!(figure(1_500_000_000, 9), "1.5");
+        assert_eq!(figure(-7, 0), "-7");
+        assert_eq!(figure(2_000_000_001, 9), "2.000000001");
+        assert_eq!(figure(0, 9), "0");
+    }
+
+    #[test]
+    fn the_average_price_is_exact_where_it_can_be() {
+        assert_eq!(
+            average(301, 2, 1).normalized(),
+            Decimal::new(1505, 2).unwrap()
+        );
+        assert_eq!(average(0, 0, 2), Decimal::from_int(0));
+        assert_eq!(average(10, 3, 0), Decimal::new(33333, 4).unwrap());
+    }
+}

@@ -1,0 +1,482 @@
+//! Clients: NewOrderSingle(D), OrderCancelReplaceRequest(G), OrderCancelRequest(F) and OrderStatusRequest(H) in,
+//! ExecutionReport(8) and OrderCancelReject(9) out.
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{
+    Decimal, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag,
+};
+
+use super::{average, digits, price, reason_text};
+use crate::core::{Change, NewOrder};
+use crate::event::Event;
+use crate::order::Order;
+use crate::reason::{Reason, Why};
+use crate::state::State;
+use crate::value::{Number, OrderType, RequestKind, Side, Text, TimeInForce};
+
+fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
+    let value = message.get(tag);
+    value.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
+}
+
+fn optional(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Refusal> {
+    match message.decimal(tag) {
+        None => Ok(None),
+        Some(Ok(value)) => Ok(Some(value)),
+        Some(Err(_)) => Err(Refusal::IncorrectDataFormat(tag)),
+    }
+}
+
+fn byte(message: &Message<'_>, tag: Tag) -> Option<u8> {
+    match message.get(tag)? {
+        [byte] => Some(*byte),
+        _ => None,
+    }
+}
+
+/// Reads a NewOrderSingle(D).
+///
+/// # Errors
+///
+/// A field that is missing or no number.
+pub(crate) fn new_order<'a>(session: u32, message: &Message<'a>) -> Result<NewOrder<'a>, Refusal> {
+    let id = required(message, tag::CL_ORD_ID)?;
+    let symbol = required(message, tag::SYMBOL)?;
+    required(message, tag::SIDE)?;
+    required(message, tag::ORD_TYPE)?;
+    let kind = byte(message, tag::ORD_TYPE).and_then(OrderType::of);
+    let quantity = optional(message, tag::ORDER_QTY)?;
+    let quantity = quantity.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag::ORDER_QTY))?;
+    let (price, stop) = (
+        optional(message, tag::PRICE)?,
+        optional(message, tag::STOP_PX)?,
+    );
+    let missing = Refusal::ConditionallyRequiredFieldMissing;
+    if price.is_none() && kind.is_some_and(OrderType::has_price) {
+        return Err(missing(tag::PRICE));
+    }
+    if stop.is_none() && kind.is_some_and(OrderType::has_stop) {
+        return Err(missing(tag::STOP_PX));
+    }
+    let tif = match message.get(tag::TIME_IN_FORCE) {
+        None => Some(TimeInForce::Day),
+        Some(_) => byte(message, tag::TIME_IN_FORCE).and_then(TimeInForce::of),
+    };
+    Ok(NewOrder {
+        session,
+        id,
+        account: message.get(tag::ACCOUNT).unwrap_or_default(),
+        symbol,
+        side: byte(message, tag::SIDE).and_then(Side::of),
+        kind,
+        tif,
+        price,
+        stop,
+        quantity,
+    })
+}
+
+/// Reads an OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
+///
+/// # Errors
+///
+/// As [`new_order`].
+pub(crate) fn change<'a>(
+    session: u32,
+    kind: RequestKind,
+    message: &Message<'a>,
+) -> Result<Change<'a>, Refusal> {
+    let is_replace = kind == RequestKind::Replace;
+    let number = |tag| {
+        if is_replace {
+            optional(message, tag)
+        } else {
+            Ok(None)
+        }
+    };
+    Ok(Change {
+        session,
+        kind,
+        id: required(message, tag::CL_ORD_ID)?,
+        original: required(message, tag::ORIG_CL_ORD_ID)?,
+        symbol: message.get(tag::SYMBOL).unwrap_or_default(),
+        side: byte(message, tag::SIDE).and_then(Side::of),
+        quantity: number(tag::ORDER_QTY)?,
+        price: number(tag::PRICE)?,
+    })
+}
+
+/// What an event takes away that a report needs.
+#[derive(Debug, Default)]
+pub(crate) struct Before {
+    /// ClOrdID(11) of the order.
+    id: Text,
+    /// What was asked for, and its ClOrdID(11).
+    request: Option<(RequestKind, Text)>,
+    /// The order.
+    order: Number,
+}
+
+impl Before {
+    /// Called when the state does not have the event yet.
+    pub(crate) fn note(&mut self, state: &State, event: &Event<'_>) {
+        let request = match *event {
+            Event::Replaced { request, .. } | Event::Declined { request, .. } => Some(request),
+            Event::Ended { request, .. } => request,
+            _ => None,
+        };
+        self.request = None;
+        if let Some((request, order)) = request.and_then(|it| state.orders().request(it)) {
+            self.id = order.id.clone();
+            self.order = order.number;
+            self.request = Some((request.kind, request.id.clone()));
+        }
+    }
+}
+
+/// Where a report goes, and in which version.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Client {
+    pub session: SessionId,
+    pub version: Version,
+}
+
+impl Client {
+    fn is_old(self) -> bool {
+        self.version <= Version::Fix42
+    }
+}
+
+/// Writes the report of an event, when it has one.
+pub(crate) fn report(
+    state: &State,
+    event: &Event<'_>,
+    before: &Before,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let orders = state.orders();
+    match *event {
+        Event::Accepted { order, .. } => {
+            if let Some(order) = orders.get(order) {
+                execution(state, order, (b'0', b""), None, client, outbox);
+            }
+        }
+        Event::Rejected {
+            order,
+            ref reason,
+            text,
+        } => {
+            if let Some(order) = orders.get(order) {
+                let scale = state.scale(order.instrument);
+                let sentence = reason_text(state, reason, scale);
+                let text = if text.is_empty() {
+                    sentence.bytes()
+                } else {
+                    text
+                };
+                let extra = Extra::Reject(reason.why);
+                execution(state, order, (b'8', text), Some(extra), client, outbox);
+            }
+        }
+        Event::Filled {
+            order,
+            quantity,
+            price,
+            ..
+        } => {
+            if let Some(order) = orders.get(order) {
+                let kind = match client.is_old() {
+                    false => b'F',
+                    true if order.filled >= order.quantity => b'2',
+                    true => b'1',
+                };
+                let extra = Extra::Fill(quantity, price);
+                execution(state, order, (kind, b""), Some(extra), client, outbox);
+            }
+        }
+        Event::Replaced { .. } => {
+            if let Some(order) = orders.get(before.order) {
+                let extra = Extra::Original(&before.id);
+                execution(state, order, (b'5', b""), Some(extra), client, outbox);
+            }
+        }
+        Event::Ended {
+            order, how, text, ..
+        } => {
+            if let Some(order) = orders.get(order) {
+                let asked = before.request.as_ref();
+                let extra = asked.filter(|(_, id)| !id.bytes().is_empty());
+                let extra = extra.map(|_| Extra::Original(&before.id));
+                execution(state, order, (how.byte(), text), extra, client, outbox);
+            }
+        }
+        Event::Declined {
+            ref reason, text, ..
+        } => {
+            let request = before.request.as_ref();
+            let order = orders.get(before.order);
+            if let (Some((kind, id)), Some(order)) = (request, order)
+                && !id.bytes().is_empty()
+            {
+                let reject = CancelReject {
+                    kind: *kind,
+                    id: id.bytes(),
+                    original: order.id.bytes(),
+                    reason,
+                    text,
+                };
+                cancel_reject(state, Some(order), &reject, client, outbox);
+            }
+        }
+        Event::Refused { .. } => refused(state, event, client, outbox),
+        _ => {}
+    }
+}
+
+/// The order that an event is about, for whoever asks which session hears of it.
+pub(crate) fn session_of(state: &State, event: &Event<'_>, before: &Before) -> Option<u32> {
+    let order = match *event {
+        Event::Accepted { order, .. }
+        | Event::Rejected { order, .. }
+        | Event::Filled { order, .. }
+        | Event::Ended { order, .. } => order,
+        Event::Replaced { .. } | Event::Declined { .. } => before.order,
+        Event::Refused { session, .. } => return Some(session),
+        _ => return None,
+    };
+    state.orders().get(order).map(|order| order.session)
+}
+
+enum Extra<'a> {
+    /// LastQty(32) and LastPx(31).
+    Fill(u64, i64),
+    /// OrigClOrdID(41).
+    Original(&'a Text),
+    /// OrdRejReason(103).
+    Reject(Why),
+}
+
+/// Writes an ExecutionReport(8); its number is that of the event.
+fn execution(
+    state: &State,
+    order: &Order,
+    (kind, text): (u8, &[u8]),
+    extra: Option<Extra<'_>>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let is_status = kind == b'I';
+    let exec = digits(if is_status { 0 } else { state.events() });
+    let scale = state.scale(order.instrument);
+    let status = state.orders().status(order);
+    let mut report = outbox.begin(client.session, b"8");
+    report
+        .field(tag::ORDER_ID, digits(order.number).bytes())
+        .field(tag::CL_ORD_ID, order.id.bytes());
+    if let Some(Extra::Original(id)) = extra {
+        report.field(tag::ORIG_CL_ORD_ID, id.bytes());
+    }
+    report.field(tag::EXEC_ID, exec.bytes());
+    if client.is_old() {
+        report.char(tag::EXEC_TRANS_TYPE, if is_status { b'3' } else { b'0' });
+        // ExecType(150) has no I there: it is that of the order.
+        report.char(tag::EXEC_TYPE, if is_status { status } else { kind });
+    } else {
+        report.char(tag::EXEC_TYPE, kind);
+    }
+    report.char(tag::ORD_STATUS, status);
+    if let Some(Extra::Reject(why)) = extra {
+        report.uint(tag::ORD_REJ_REASON, why.ord_rej_reason());
+    }
+    report
+        .field(tag::ACCOUNT, state.accounts().name(order.account))
+        .field(tag::SYMBOL, state.instruments().name(order.instrument))
+        .char(tag::SIDE, order.side.byte())
+        .uint(tag::ORDER_QTY, order.quantity)
+        .char(tag::ORD_TYPE, order.kind.byte());
+    if order.kind.has_price() {
+        report.decimal(tag::PRICE, price(order.price, scale));
+    }
+    if order.kind.has_stop() {
+        report.decimal(tag::STOP_PX, price(order.stop, scale));
+    }
+    report.char(tag::TIME_IN_FORCE, order.tif.byte());
+    if let Some(Extra::Fill(quantity, at)) = extra {
+        report
+            .uint(tag::LAST_QTY, quantity)
+            .decimal(tag::LAST_PX, price(at, scale));
+    } else if client.is_old() {
+        // Required there.
+        report.uint(tag::LAST_QTY, 0).uint(tag::LAST_PX, 0);
+    }
+    report
+        .uint(tag::LEAVES_QTY, order.leaves())
+        .uint(tag::CUM_QTY, order.filled)
+        .decimal(tag::AVG_PX, average(order.paid, order.filled, scale))
+        .time(
+            tag::TRANSACT_TIME,
+            Timestamp(state.time()),
+            Precision::Millis,
+        );
+    if !text.is_empty() {
+        report.field(tag::TEXT, text);
+    }
+    // There is room: it was looked for before the first event.
+    let _ = report.finish();
+}
+
+struct CancelReject<'a> {
+    kind: RequestKind,
+    id: &'a [u8],
+    original: &'a [u8],
+    reason: &'a Reason,
+    /// The venue's.
+    text: &'a [u8],
+}
+
+fn cancel_reject(
+    state: &State,
+    order: Option<&Order>,
+    reject: &CancelReject<'_>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let scale = order.map_or(0, |order| state.scale(order.instrument));
+    let sentence = reason_text(state, reject.reason, scale);
+    let text = match (reject.reason.why, reject.text) {
+        (Why::Venue, text) if !text.is_empty() => text,
+        _ => sentence.bytes(),
+    };
+    let number = order.map(|order| digits(order.number));
+    let mut report = outbox.begin(client.session, b"9");
+    report
+        .field(
+            tag::ORDER_ID,
+            number.as_ref().map_or(b"NONE", |it| it.bytes()),
+        )
+        .field(tag::CL_ORD_ID, reject.id)
+        .field(tag::ORIG_CL_ORD_ID, reject.original)
+        .char(
+            tag::ORD_STATUS,
+            order.map_or(b'8', |order| state.orders().status(order)),
+        )
+        .char(
+            tag::CXL_REJ_RESPONSE_TO,
+            if reject.kind == RequestKind::Cancel {
+                b'1'
+            } else {
+                b'2'
+            },
+        )
+        .uint(tag::CXL_REJ_REASON, reject.reason.why.cxl_rej_reason())
+        .field(tag::TEXT, text)
+        .time(
+            tag::TRANSACT_TIME,
+            Timestamp(state.time()),
+            Precision::Millis,
+        );
+    let _ = report.finish();
+}
+
+fn refused(state: &State, event: &Event<'_>, client: Client, outbox: &mut Outbox) {
+    let Event::Refused {
+        kind,
+        order,
+        id,
+        original,
+        ref reason,
+        ..
+    } = *event
+    else {
+        return;
+    };
+    if let Some(kind) = kind {
+        let reject = CancelReject {
+            kind,
+            id,
+            original,
+            reason,
+            text: b"",
+        };
+        let order = order.and_then(|order| state.orders().get(order));
+        cancel_reject(state, order, &reject, client, outbox);
+    }
+}
+
+/// ExecutionReport(8) for a new order that was refused: with what the message said.
+pub(crate) fn refused_new(
+    state: &State,
+    reason: &Reason,
+    new: &Message<'_>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let scale = new
+        .get(tag::SYMBOL)
+        .and_then(|it| state.instruments().find(it));
+    let scale = scale.map_or(0, |instrument| state.scale(instrument));
+    let text = reason_text(state, reason, scale);
+    let exec = digits(state.events());
+    let mut report = outbox.begin(client.session, b"8");
+    report
+        .field(tag::ORDER_ID, b"NONE")
+        .field(tag::CL_ORD_ID, new.get(tag::CL_ORD_ID).unwrap_or(b"NONE"))
+        .field(tag::EXEC_ID, exec.bytes());
+    if client.is_old() {
+        report.char(tag::EXEC_TRANS_TYPE, b'0');
+    }
+    report
+        .char(tag::EXEC_TYPE, b'8')
+        .char(tag::ORD_STATUS, b'8')
+        .uint(tag::ORD_REJ_REASON, reason.why.ord_rej_reason());
+    for tag in [
+        tag::ACCOUNT,
+        tag::SYMBOL,
+        tag::SIDE,
+        tag::ORDER_QTY,
+        tag::ORD_TYPE,
+        tag::PRICE,
+    ] {
+        if let Some(value) = new.get(tag) {
+            report.field(tag, value);
+        }
+    }
+    if client.is_old() {
+        report.uint(tag::LAST_QTY, 0).uint(tag::LAST_PX, 0);
+    }
+    report
+        .uint(tag::LEAVES_QTY, 0)
+        .uint(tag::CUM_QTY, 0)
+        .uint(tag::AVG_PX, 0)
+        .time(
+            tag::TRANSACT_TIME,
+            Timestamp(state.time()),
+            Precision::Millis,
+        )
+        .field(tag::TEXT, text.bytes());
+    let _ = report.finish();
+}
+
+/// The answer to an OrderStatusRequest(H): ExecutionReport(8) with ExecType(150) = I, or OrdStatus(39) = 8 for
+/// an order that is unknown.
+pub(crate) fn status(
+    state: &State,
+    session: u32,
+    request: &Message<'_>,
+    client: Client,
+    outbox: &mut Outbox,
+) -> Result<(), Refusal> {
+    let id = required(request, tag::CL_ORD_ID)?;
+    let number = state.used(session, id);
+    if let Some(order) = number.and_then(|number| state.orders().get(number)) {
+        execution(state, order, (b'I', b""), None, client, outbox);
+        return Ok(());
+    }
+    let why = Reason::of(match number {
+        Some(number) if number > 0 => Why::TooLate,
+        _ => Why::UnknownOrder,
+    });
+    refused_new(state, &why, request, client, outbox);
+    Ok(())
+}

@@ -1,0 +1,173 @@
+//! Lines to venues: orders and requests out, reports in.
+
+use core::fmt::Write as _;
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Message, Outbox, Precision, SessionId, Timestamp, tag};
+use siphasher::sip::SipHasher13;
+
+use super::{Sentence, price};
+use crate::event::Event;
+use crate::order::{Order, Request};
+use crate::state::State;
+use crate::value::{End, Number, RequestKind, Side};
+use crate::venue::{Report, ReportKind, VenueId};
+
+/// A line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SessionLink {
+    pub session: SessionId,
+    pub version: Version,
+}
+
+/// ClOrdID(11) at the venue.
+fn venue_id(order: Number, request: Number) -> Sentence {
+    let mut id = Sentence::new();
+    let _ = if order == request {
+        write!(id, "{order}")
+    } else {
+        write!(id, "{order}-{request}")
+    };
+    id
+}
+
+/// Writes the order, request or question that an event sends.
+pub(crate) fn send(state: &State, event: &Event<'_>, link: SessionLink, outbox: &mut Outbox) {
+    match *event {
+        Event::Sent { number, .. } => {
+            if let Some(order) = state.orders().get(number) {
+                new_order(state, order, link, outbox);
+            } else if let Some((request, order)) = state.orders().request(number) {
+                change(state, order, request, link, outbox);
+            }
+        }
+        Event::Asked { order, .. } => {
+            if let Some(order) = state.orders().get(order) {
+                ask(state, order, link, outbox);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn new_order(state: &State, order: &Order, link: SessionLink, outbox: &mut Outbox) {
+    let scale = state.scale(order.instrument);
+    let mut out = outbox.begin(link.session, b"D");
+    out.field(tag::CL_ORD_ID, venue_id(order.number, order.number).bytes())
+        .field(tag::ACCOUNT, state.accounts().name(order.account))
+        .char(tag::HANDL_INST, b'1')
+        .field(tag::SYMBOL, state.instruments().name(order.instrument))
+        .char(tag::SIDE, order.side.byte())
+        .time(
+            tag::TRANSACT_TIME,
+            Timestamp(state.time()),
+            Precision::Millis,
+        )
+        .uint(tag::ORDER_QTY, order.quantity)
+        .char(tag::ORD_TYPE, order.kind.byte());
+    if order.kind.has_price() {
+        out.decimal(tag::PRICE, price(order.price, scale));
+    }
+    if order.kind.has_stop() {
+        out.decimal(tag::STOP_PX, price(order.stop, scale));
+    }
+    out.char(tag::TIME_IN_FORCE, order.tif.byte());
+    let _ = out.finish();
+}
+
+fn change(state: &State, order: &Order, request: &Request, link: SessionLink, outbox: &mut Outbox) {
+    let scale = state.scale(order.instrument);
+    let is_replace = request.kind == RequestKind::Replace;
+    let mut out = outbox.begin(link.session, if is_replace { b"G" } else { b"F" });
+    out.field(
+        tag::ORIG_CL_ORD_ID,
+        venue_id(order.number, order.current).bytes(),
+    )
+    .field(
+        tag::CL_ORD_ID,
+        venue_id(order.number, request.number).bytes(),
+    )
+    .field(tag::ACCOUNT, state.accounts().name(order.account));
+    if is_replace {
+        out.char(tag::HANDL_INST, b'1');
+    }
+    out.field(tag::SYMBOL, state.instruments().name(order.instrument))
+        .char(tag::SIDE, order.side.byte())
+        .time(
+            tag::TRANSACT_TIME,
+            Timestamp(state.time()),
+            Precision::Millis,
+        );
+    if is_replace {
+        out.uint(tag::ORDER_QTY, request.quantity)
+            .char(tag::ORD_TYPE, order.kind.byte());
+        if order.kind.has_price() {
+            out.decimal(tag::PRICE, price(request.price, scale));
+        }
+        if order.kind.has_stop() {
+            out.decimal(tag::STOP_PX, price(order.stop, scale));
+        }
+        out.char(tag::TIME_IN_FORCE, order.tif.byte());
+    } else {
+        out.uint(tag::ORDER_QTY, order.quantity);
+    }
+    let _ = out.finish();
+}
+
+fn ask(state: &State, order: &Order, link: SessionLink, outbox: &mut Outbox) {
+    let mut out = outbox.begin(link.session, b"H");
+    out.field(
+        tag::CL_ORD_ID,
+        venue_id(order.number, order.current).bytes(),
+    )
+    .field(tag::SYMBOL, state.instruments().name(order.instrument))
+    .char(tag::SIDE, order.side.byte());
+    let _ = out.finish();
+}
+
+/// Reads an ExecutionReport(8); `None` when it has no ClOrdID(11).
+pub(crate) fn report<'a>(line: u32, message: &Message<'a>, version: Version) -> Option<Report<'a>> {
+    let text_id = message.get(tag::CL_ORD_ID)?;
+    let original = message.get(tag::ORIG_CL_ORD_ID).and_then(VenueId::parse);
+    let decimal = |tag| message.decimal(tag).and_then(Result::ok);
+    let byte = |tag| match message.get(tag) {
+        Some([byte]) => Some(*byte),
+        _ => None,
+    };
+    let exec_id = message.get(tag::EXEC_ID).unwrap_or_default();
+    let at = message.time(tag::TRANSACT_TIME).and_then(Result::ok);
+    let last_quantity = decimal(tag::LAST_QTY);
+    let is_status = version <= Version::Fix42 && byte(tag::EXEC_TRANS_TYPE) == Some(b'3');
+    let status = byte(tag::ORD_STATUS).unwrap_or_default();
+    let traded = last_quantity.is_some_and(|quantity| quantity.mantissa > 0);
+    let kind = match byte(tag::EXEC_TYPE)? {
+        _ if is_status => ReportKind::Status(status),
+        b'I' => ReportKind::Status(status),
+        b'0' => ReportKind::New,
+        b'F' => ReportKind::Fill,
+        b'1' | b'2' if version <= Version::Fix42 && traded => ReportKind::Fill,
+        b'5' => ReportKind::Replaced,
+        b'8' => ReportKind::Rejected,
+        how @ (b'3' | b'4' | b'C') => ReportKind::End(End::of(how)?),
+        _ => ReportKind::Other,
+    };
+    Some(Report {
+        line,
+        id: VenueId::parse(text_id).unwrap_or_default(),
+        original,
+        text_id,
+        kind,
+        venue_id: message.get(tag::ORDER_ID).unwrap_or_default(),
+        exec: SipHasher13::new().hash(exec_id),
+        last_quantity,
+        last_price: decimal(tag::LAST_PX),
+        filled: decimal(tag::CUM_QTY),
+        quantity: decimal(tag::ORDER_QTY),
+        price: decimal(tag::PRICE),
+        account: message.get(tag::ACCOUNT).unwrap_or_default(),
+        symbol: message.get(tag::SYMBOL).unwrap_or_default(),
+        side: byte(tag::SIDE).and_then(Side::of),
+        at: at.map_or(0, |at| at.0),
+        text: message.get(tag::TEXT).unwrap_or_default(),
+    })
+}

@@ -1,0 +1,55 @@
+//! An order management system as a value: orders, their states, positions and limits.
+//!
+//! ```text
+//! input > decide(state, input) > events > apply(state) > reports, orders for venues
+//!                                  |
+//!                                  +--> one note each, in the record of the input
+//! ```
+//!
+//! Only [`State::apply`] changes the state, so that a restart, a checkpoint and a replica come to the same one.
+//! Nothing here reads a clock, a socket or a file.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod apply;
+mod begin;
+mod checkpoint;
+pub mod command;
+pub mod core;
+pub mod event;
+pub mod fix;
+mod ids;
+pub mod limits;
+mod names;
+pub mod oms;
+pub mod order;
+mod reason;
+mod risk;
+pub mod rules;
+mod scope;
+mod slab;
+pub mod state;
+mod tally;
+pub mod transition;
+mod value;
+pub mod venue;
+mod wire;
+mod work;
+
+pub use core::{Change, Core, NewOrder, Sink};
+pub use event::Event;
+pub use names::Names;
+pub use oms::{Oms, OmsEvent, OmsListener, OmsSession};
+pub use order::{Order, Orders, Request};
+pub use reason::{Reason, Why};
+pub use scope::Scope;
+pub use state::State;
+pub use tally::{Position, Tally};
+pub use transition::OrderState;
+pub use value::{
+    Amount, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce, Trading,
+};

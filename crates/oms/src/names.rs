@@ -1,0 +1,69 @@
+//! Sessions, accounts and instruments by number, as events have them, and by name, as messages have them.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::hash::Hasher;
+
+use hashbrown::HashTable;
+use siphasher::sip::SipHasher13;
+
+/// Names with their numbers from 0.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    names: Vec<Box<[u8]>>,
+    places: HashTable<u32>,
+}
+
+fn hash(name: &[u8]) -> u64 {
+    let mut hasher = SipHasher13::new();
+    hasher.write(name);
+    hasher.finish()
+}
+
+impl Names {
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.names.len() as u32
+    }
+
+    /// There are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The number of a name.
+    #[must_use]
+    pub fn find(&self, name: &[u8]) -> Option<u32> {
+        let found = self
+            .places
+            .find(hash(name), |&at| *self.names[at as usize] == *name);
+        found.copied()
+    }
+
+    /// The name of a number; empty when there is none.
+    #[must_use]
+    pub fn name(&self, index: u32) -> &[u8] {
+        let name = self.names.get(index as usize);
+        name.map_or(&[], |name| name)
+    }
+
+    /// All names in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.names.iter().map(|name| &**name)
+    }
+
+    /// Gives the next number to a name that has none; false when `index` is not that number, or the name has
+    /// one.
+    pub(crate) fn add(&mut self, index: u32, name: &[u8]) -> bool {
+        if index != self.len() || self.find(name).is_some() {
+            return false;
+        }
+        self.names.push(name.into());
+        let names = &self.names;
+        self.places
+            .insert_unique(hash(name), index, |&at| hash(&names[at as usize]));
+        true
+    }
+}

@@ -1,0 +1,596 @@
+//! The OMS as an [`Application`]: client sessions in front, lines to venues behind.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{
+    Application, Decoder, Ledger, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal,
+    SessionId, Timestamp, tag,
+};
+
+use crate::core::{Core, Sink};
+use crate::event::Event;
+use crate::fix::clients::{self, Before, Client};
+use crate::fix::lines::{self, SessionLink};
+use crate::rules::Rules;
+use crate::state::State;
+use crate::value::RequestKind;
+use crate::venue::{Heard, VenueId};
+
+/// The most that handling one message writes: notes and messages, and bytes of both.
+const ROOM: (usize, usize) = (16, 16 << 10);
+/// Events of one step of work that is done in steps.
+const STEP: usize = 64;
+
+/// A session of the OMS. Its place among the others is its [`SessionId`].
+#[derive(Clone, Debug)]
+pub struct OmsSession {
+    /// Its name in the settings.
+    pub name: String,
+    /// The version of its application messages.
+    pub version: Version,
+}
+
+/// Something that an operator should hear of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OmsEvent<'a> {
+    /// A fill of an order that had ended: the position has it.
+    LateFill {
+        /// The order.
+        order: u64,
+    },
+    /// A fill of no order that is known: the position has it.
+    StrayFill {
+        /// ClOrdID(11) as the venue has it.
+        id: &'a [u8],
+    },
+    /// A report that is about no order and no account of ours, or cannot be read; nothing has changed.
+    StrayReport {
+        /// ClOrdID(11) as the venue has it.
+        id: &'a [u8],
+        /// It cannot be read.
+        unreadable: bool,
+    },
+    /// A line broke with orders in flight.
+    Unknown {
+        /// How many.
+        orders: usize,
+    },
+    /// An end that fills are missing of has waited for them too long: the venue is asked.
+    FillsMissing {
+        /// The order.
+        order: u64,
+    },
+    /// Notes of the journal could not be read: no new order is taken.
+    Incomplete {
+        /// How many.
+        notes: u64,
+    },
+}
+
+impl fmt::Display for OmsEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LateFill { order } => write!(
+                f,
+                "order {order}: a fill arrived after its end; the position includes it, ask the venue"
+            ),
+            Self::StrayFill { id } => write!(
+                f,
+                "fill for unknown order {}; the position includes it, ask the venue",
+                String::from_utf8_lossy(id)
+            ),
+            Self::StrayReport { id, unreadable } => write!(
+                f,
+                "report for {} order {} ignored; ask the venue",
+                if *unreadable { "unreadable" } else { "unknown" },
+                String::from_utf8_lossy(id)
+            ),
+            Self::Unknown { orders } => write!(
+                f,
+                "{orders} orders in flight on a line that was disconnected: the venue is asked when it is back"
+            ),
+            Self::FillsMissing { order } => write!(
+                f,
+                "order {order}: the venue reports more fills than have arrived; the venue is asked"
+            ),
+            Self::Incomplete { notes } => write!(
+                f,
+                "{notes} notes in the journal cannot be read: new orders are rejected; restore the journal"
+            ),
+        }
+    }
+}
+
+/// The function that hears of [`OmsEvent`]s.
+pub type OmsListener = Box<dyn FnMut(OmsEvent<'_>) + Send>;
+
+/// An order management system over FIX sessions.
+pub struct Oms {
+    core: Core,
+    sessions: Vec<OmsSession>,
+    /// Of the ids of clients' messages.
+    key: u128,
+    begun: bool,
+    /// For each session of the engine its number in the state.
+    indices: Vec<Option<u32>>,
+    /// For each session of the state that of the engine.
+    links: Vec<Option<Client>>,
+    before: Before,
+    note: Vec<u8>,
+    decoder: Decoder,
+    listener: OmsListener,
+}
+
+/// Where events go: notes, reports, orders.
+struct Out<'a> {
+    outbox: &'a mut Outbox,
+    note: &'a mut Vec<u8>,
+    before: &'a mut Before,
+    links: &'a [Option<Client>],
+    /// The new order that is handled.
+    message: Option<&'a Message<'a>>,
+    listener: &'a mut OmsListener,
+}
+
+impl Sink for Out<'_> {
+    fn happens(&mut self, state: &State, event: &Event<'_>) {
+        self.before.note(state, event);
+    }
+
+    fn happened(&mut self, state: &State, event: &Event<'_>) {
+        self.note.clear();
+        event.put(self.note);
+        // There is room: it was looked for before the first event.
+        let noted = self.outbox.note(self.note);
+        debug_assert!(noted.is_ok(), "{event:?} has no room");
+        match *event {
+            Event::Sent { line, .. } | Event::Asked { line, .. } => {
+                if let Some(Some(Client { session, version })) = self.links.get(line as usize) {
+                    let link = SessionLink {
+                        session: *session,
+                        version: *version,
+                    };
+                    lines::send(state, event, link, self.outbox);
+                }
+            }
+            Event::Stray { id, .. } => (self.listener)(OmsEvent::StrayFill { id }),
+            Event::Filled { order, .. }
+                if state
+                    .orders()
+                    .get(order)
+                    .is_some_and(|it| it.filled > it.quantity || is_late(state, order)) =>
+            {
+                (self.listener)(OmsEvent::LateFill { order });
+                self.report(state, event);
+            }
+            _ => self.report(state, event),
+        }
+    }
+}
+
+/// Its last fill came when it had ended otherwise.
+fn is_late(state: &State, order: u64) -> bool {
+    let end = state.end_of(order);
+    end.is_some_and(|how| how != crate::End::Filled)
+}
+
+impl Out<'_> {
+    fn report(&mut self, state: &State, event: &Event<'_>) {
+        let session = clients::session_of(state, event, self.before);
+        let client = session.and_then(|index| self.links.get(index as usize));
+        let Some(&Some(client)) = client else {
+            return;
+        };
+        match (event, self.message) {
+            (
+                Event::Refused {
+                    kind: None, reason, ..
+                },
+                Some(message),
+            ) => {
+                clients::refused_new(state, reason, message, client, self.outbox);
+            }
+            _ => clients::report(state, event, self.before, client, self.outbox),
+        }
+    }
+}
+
+impl Oms {
+    /// An OMS by these rules for these sessions; `key` is a random number, for the ids of a new day.
+    #[must_use]
+    pub fn new(rules: Rules, sessions: Vec<OmsSession>, key: u128, listener: OmsListener) -> Self {
+        Self {
+            core: Core::new(rules),
+            indices: alloc::vec![None; sessions.len()],
+            sessions,
+            key,
+            begun: false,
+            links: Vec::new(),
+            before: Before::default(),
+            note: Vec::with_capacity(1 << 10),
+            decoder: Decoder::with_capacity(128),
+            listener,
+        }
+    }
+
+    /// All that it knows.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        self.core.state()
+    }
+
+    /// What the settings allow.
+    #[must_use]
+    pub fn rules(&self) -> &Rules {
+        self.core.rules()
+    }
+
+    /// The core, with where its events go.
+    fn parts<'a>(
+        &'a mut self,
+        outbox: &'a mut Outbox,
+        message: Option<&'a Message<'a>>,
+    ) -> (&'a mut Core, Out<'a>) {
+        let out = Out {
+            outbox,
+            note: &mut self.note,
+            before: &mut self.before,
+            links: &self.links,
+            message,
+            listener: &mut self.listener,
+        };
+        (&mut self.core, out)
+    }
+
+    /// Time never runs back.
+    fn at(&self, now: Now) -> i64 {
+        self.core.state().time().max(now.wall.0)
+    }
+
+    /// Brings the state to what the settings say, in steps; true when that is done.
+    fn begin(&mut self, now: Now, outbox: &mut Outbox) -> bool {
+        if self.begun {
+            return true;
+        }
+        let at = self.at(now);
+        let names: Vec<String> = self.sessions.iter().map(|it| it.name.clone()).collect();
+        let (day, key) = (date(now.wall), self.key);
+        while outbox.has_room(STEP + 16, STEP * 512) {
+            let (core, mut out) = self.parts(outbox, None);
+            if core.begin(at, (day, key), &names, STEP, &mut out) {
+                self.find_sessions();
+                self.begun = true;
+                let notes = self.core.state().violations();
+                if notes > 0 {
+                    (self.listener)(OmsEvent::Incomplete { notes });
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    fn find_sessions(&mut self) {
+        let names = self.core.state().sessions();
+        let find = |session: &OmsSession| names.find(session.name.as_bytes());
+        self.indices = self.sessions.iter().map(find).collect();
+        self.links = alloc::vec![None; names.len() as usize];
+        for (at, index) in (0..).zip(&self.indices) {
+            if let Some(index) = index {
+                self.links[*index as usize] = Some(Client {
+                    session: SessionId(at),
+                    version: self.sessions[at as usize].version,
+                });
+            }
+        }
+    }
+
+    fn index(&self, session: SessionId) -> Option<u32> {
+        self.indices.get(session.0 as usize).copied().flatten()
+    }
+
+    /// The number of a session that is a line.
+    fn line(&self, session: SessionId) -> Option<u32> {
+        let index = self.index(session)?;
+        self.core.is_line(index).then_some(index)
+    }
+
+    fn from_client(
+        &mut self,
+        at: i64,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        match message.msg_type() {
+            b"D" => {
+                let new = clients::new_order(index, message)?;
+                let (core, mut out) = self.parts(outbox, Some(message));
+                if message.is_poss_resend() && core.state().used(index, new.id).is_some() {
+                    return self.status(index, message, outbox);
+                }
+                core.new_order(at, &new, &mut out);
+            }
+            b"G" | b"F" => {
+                let kind = if message.msg_type() == b"G" {
+                    RequestKind::Replace
+                } else {
+                    RequestKind::Cancel
+                };
+                let change = clients::change(index, kind, message)?;
+                let (core, mut out) = self.parts(outbox, None);
+                core.change(at, &change, &mut out);
+            }
+            b"H" => return self.status(index, message, outbox),
+            _ => return Err(Refusal::UnsupportedMessageType),
+        }
+        Ok(())
+    }
+
+    fn status(
+        &mut self,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let Some(Some(client)) = self.links.get(index as usize) else {
+            return Err(Refusal::NotAuthorized);
+        };
+        clients::status(self.core.state(), index, message, *client, outbox)
+    }
+
+    fn from_line(
+        &mut self,
+        at: i64,
+        line: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let version = self.links.get(line as usize).copied().flatten();
+        let version = version.map_or(Version::Fix44, |client| client.version);
+        let text = message.get(tag::TEXT).unwrap_or_default();
+        let id = |tag| message.get(tag).and_then(VenueId::parse);
+        let heard = match message.msg_type() {
+            b"8" => match lines::report(line, message, version) {
+                Some(report) => {
+                    let (core, mut out) = self.parts(outbox, None);
+                    core.report(at, &report, &mut out)
+                }
+                None => Heard::Unreadable,
+            },
+            b"9" => match id(tag::CL_ORD_ID) {
+                Some(id) => {
+                    let (core, mut out) = self.parts(outbox, None);
+                    core.decline(at, id.request, crate::Why::Venue, text, &mut out)
+                }
+                None => Heard::Unknown,
+            },
+            b"j" => match id(tag::BUSINESS_REJECT_REF_ID) {
+                Some(id) => {
+                    let (core, mut out) = self.parts(outbox, None);
+                    core.refused(at, id, text, &mut out)
+                }
+                None => Heard::Unknown,
+            },
+            // What a venue says besides is no business of an OMS: it is in the journal.
+            _ => return Ok(()),
+        };
+        if matches!(heard, Heard::Unknown | Heard::Unreadable) {
+            let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
+            let unreadable = heard == Heard::Unreadable;
+            (self.listener)(OmsEvent::StrayReport { id, unreadable });
+        }
+        Ok(())
+    }
+}
+
+/// A day of UTC as 20261122.
+fn date(at: Timestamp) -> u32 {
+    // Days since 1970-01-01 as a civil date: eras of 400 years that begin in March.
+    let days = at.0.div_euclid(86_400_000_000_000) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day = days.rem_euclid(146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day_of_month = day - (153 * month + 2) / 5 + 1;
+    let (month, late) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    let year = year + era * 400 + late;
+    u32::try_from(year * 10_000 + month * 100 + day_of_month).unwrap_or(0)
+}
+
+impl Application for Oms {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let (messages, bytes) = ROOM;
+        if !self.begin(now, outbox) || !outbox.has_room(messages, bytes) {
+            return Err(Refusal::NotAvailable);
+        }
+        let at = self.at(now);
+        if let Some(line) = self.line(from) {
+            return self.from_line(at, line, message, outbox);
+        }
+        match self.index(from) {
+            Some(index) => self.from_client(at, index, message, outbox),
+            None => Err(Refusal::NotAuthorized),
+        }
+    }
+
+    fn on_logon(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        _logon: &Message<'_>,
+        outbox: &mut Outbox,
+    ) {
+        if !self.begin(now, outbox) {
+            return;
+        }
+        let at = self.at(now);
+        if let Some(line) = self.line(session) {
+            let (core, mut out) = self.parts(outbox, None);
+            core.line_up(at, line, &mut out);
+        }
+    }
+
+    fn on_disconnect(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        _parting: Parting,
+        _logout: PeerLogout<'_>,
+        outbox: &mut Outbox,
+    ) {
+        if !self.begin(now, outbox) {
+            return;
+        }
+        let at = self.at(now);
+        if let Some(line) = self.line(session) {
+            let orders = self.core.in_flight(line);
+            let (core, mut out) = self.parts(outbox, None);
+            core.line_down(at, line, &mut out);
+            if orders > 0 {
+                (self.listener)(OmsEvent::Unknown { orders });
+            }
+        }
+    }
+
+    fn on_reject(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        reject: &Message<'_>,
+        refused: Option<&[u8]>,
+        outbox: &mut Outbox,
+    ) {
+        let (Some(_), Some(refused)) = (self.line(session), refused) else {
+            return;
+        };
+        let refused = self.decoder.decode(refused);
+        let id = refused.get(tag::CL_ORD_ID).and_then(VenueId::parse);
+        if let Some(id) = id
+            && outbox.has_room(ROOM.0, ROOM.1)
+        {
+            let at = self.at(now);
+            let text = reject.get(tag::TEXT).unwrap_or_default();
+            let (core, mut out) = self.parts(outbox, None);
+            core.refused(at, id, text, &mut out);
+        }
+    }
+
+    /// An order that was withdrawn meanwhile is not sent again.
+    fn on_resend(&mut self, _now: Now, session: SessionId, stored: &[u8]) -> bool {
+        if self.line(session).is_none() {
+            return true;
+        }
+        let message = self.decoder.decode(stored);
+        if message.msg_type() != b"D" {
+            return true;
+        }
+        let id = message.get(tag::CL_ORD_ID).and_then(VenueId::parse);
+        id.is_some_and(|id| self.core.may_resend(id.order))
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        if !self.begin(now, outbox) {
+            return Some(now.mono);
+        }
+        let at = self.at(now);
+        let mut overdue = None;
+        let (core, mut out) = self.parts(outbox, None);
+        while core.has_work() && out.outbox.has_room(ROOM.0, ROOM.1) {
+            core.work(at, &mut out);
+        }
+        let due = core.due(at, &mut |order| overdue = Some(order));
+        if let Some(order) = overdue {
+            (self.listener)(OmsEvent::FillsMissing { order });
+        }
+        if self.core.has_work() {
+            return Some(now.mono);
+        }
+        due.map(|after| now.mono + after)
+    }
+
+    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
+        self.core.replay_note(at, note);
+    }
+
+    fn ledger(&self) -> Option<Box<dyn Ledger>> {
+        Some(Box::new(State::with_capacity(self.rules().orders)))
+    }
+
+    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        self.core.read(version, state)
+    }
+
+    fn state_hash(&self) -> Option<u64> {
+        Some(self.core.state().hash())
+    }
+
+    fn on_command(
+        &mut self,
+        now: Now,
+        command: &[u8],
+        answer: &mut Vec<u8>,
+        outbox: &mut Outbox,
+    ) -> Result<(), String> {
+        if !self.begin(now, outbox) || !outbox.has_room(ROOM.0, ROOM.1) {
+            return Err("the OMS is busy: try again".into());
+        }
+        let at = self.at(now);
+        let (core, mut out) = self.parts(outbox, None);
+        let done = crate::command::carry_out(core, at, command, &mut out)?;
+        answer.extend_from_slice(done.as_bytes());
+        Ok(())
+    }
+
+    fn on_query(&self, _now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
+        let text = crate::command::answer(&self.core, query)?;
+        answer.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+
+    /// The state would be ahead of its notes.
+    fn survives_panics(&self) -> bool {
+        false
+    }
+}
+
+impl fmt::Debug for Oms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Oms")
+            .field("sessions", &self.sessions.len())
+            .field("orders", &self.core.state().orders().len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_civil_dates() {
+        for (text, wanted) in [
+            ("19700101-00:00:00", 19_700_101),
+            ("20000229-23:59:59", 20_000_229),
+            ("20241231-23:59:59", 20_241_231),
+            ("20261122-05:00:00", 20_261_122),
+        ] {
+            assert_eq!(date(Timestamp::parse(text.as_bytes()).unwrap()), wanted);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Why something is refused: for reports as FIX has it, for people as a sentence.
+
+use alloc::vec::Vec;
+
+use crate::scope::Scope;
+use crate::wire::Wire;
+
+/// A refusal with the figures that make it plain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reason {
+    /// What is wrong.
+    pub why: Why,
+    /// For whom the limit is that was met; where no limit was, the firm.
+    pub scope: Scope,
+    /// What there would have been.
+    pub value: i128,
+    /// What there may be.
+    pub limit: i128,
+}
+
+impl Reason {
+    /// One without figures.
+    #[must_use]
+    pub fn of(why: Why) -> Self {
+        Self {
+            why,
+            scope: Scope::Firm,
+            value: 0,
+            limit: 0,
+        }
+    }
+}
+
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $byte:literal $name:ident, $control:literal, $order:literal, $cancel:literal, $text:literal;)+) => {
+        /// What is wrong with an order or a request.
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub enum Why {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Why {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name,)+];
+
+            /// Its number in the journal.
+            #[must_use]
+            pub fn byte(self) -> u8 {
+                match self {
+                    $(Self::$name => $byte,)+
+                }
+            }
+
+            fn of(byte: u8) -> Option<Self> {
+                match byte {
+                    $($byte => Some(Self::$name),)+
+                    _ => None,
+                }
+            }
+
+            /// The control that refuses; empty when it is none.
+            #[must_use]
+            pub fn control(self) -> &'static str {
+                match self {
+                    $(Self::$name => $control,)+
+                }
+            }
+
+            /// OrdRejReason(103).
+            #[must_use]
+            pub fn ord_rej_reason(self) -> u64 {
+                match self {
+                    $(Self::$name => $order,)+
+                }
+            }
+
+            /// CxlRejReason(102).
+            #[must_use]
+            pub fn cxl_rej_reason(self) -> u64 {
+                match self {
+                    $(Self::$name => $cancel,)+
+                }
+            }
+
+            /// In words.
+            #[must_use]
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)+
+                }
+            }
+        }
+    };
+}
+
+// Number, name, control, OrdRejReason(103), CxlRejReason(102), words.
+reasons! {
+    /// The venue said so.
+    1 Venue, "", 0, 0, "rejected by the venue";
+    /// No line of the group is logged on.
+    2 NoLine, "", 0, 2, "no line to the venue is ready";
+    /// No route leads anywhere.
+    3 NoRoute, "", 1, 2, "no route for this symbol";
+    /// It is too large a number, or has too many digits.
+    4 Number, "", 99, 99, "a number is out of range";
+    /// ClOrdID(11) is longer than 64 bytes.
+    5 LongId, "", 99, 99, "ClOrdID is longer than 64 bytes";
+    /// OrdType(40), TimeInForce(59) or Side(54) that is not supported.
+    6 Unsupported, "", 11, 2, "the OMS does not support this kind of order";
+    /// The journal cannot be read whole.
+    7 Incomplete, "", 0, 2, "the state of the OMS is incomplete";
+
+    /// A kill switch is on.
+    10 Killed, "RC1", 0, 2, "trading is killed";
+    /// Only what makes the position smaller passes.
+    11 Reducing, "RC1", 0, 2, "only orders that reduce the position are allowed";
+    /// The session may not use the account.
+    12 Account, "RC2", 15, 2, "unknown account, or not allowed for this session";
+    /// The session may not do this.
+    13 NotAllowed, "RC2", 0, 2, "not allowed for this session";
+    /// Nobody configured it.
+    14 Symbol, "RC2", 1, 2, "unknown symbol";
+    /// It was used today.
+    15 Duplicate, "RC4", 6, 6, "duplicate ClOrdID";
+    /// A control has no limit for this order.
+    16 NoLimit, "", 3, 2, "no limit is set for the control";
+    /// Above the largest order quantity.
+    17 OrderQuantity, "RC6", 3, 2, "order quantity exceeds the limit";
+    /// Zero, or no whole lots.
+    18 Lot, "RC8", 13, 2, "order quantity is not a multiple of the lot size";
+    /// Above the largest value.
+    19 Value, "RC7", 3, 2, "order value exceeds the limit";
+    /// There is no price to compare with.
+    20 NoReference, "RC8", 99, 2, "no reference price";
+    /// Not on a tick.
+    21 Tick, "RC8", 99, 2, "price is not a multiple of the tick size";
+    /// Outside of the band.
+    22 Collar, "RC8", 99, 2, "price is too far from the reference price";
+    /// Too many open orders.
+    23 OpenOrders, "RC13", 3, 2, "number of open orders exceeds the limit";
+    /// Credit is used up.
+    24 Credit, "RC14", 3, 2, "credit limit exceeded";
+    /// The position could become too long.
+    25 Long, "RC15", 3, 2, "long position limit exceeded";
+    /// The position could become too short.
+    26 Short, "RC15", 3, 2, "short position limit exceeded";
+
+    /// Nothing is known of the order.
+    30 UnknownOrder, "", 5, 1, "unknown order";
+    /// It has ended.
+    31 TooLate, "", 4, 0, "too late: the order has ended";
+    /// Another request of it is under way.
+    32 Pending, "", 99, 3, "the order has a pending cancel or replace";
+    /// The request would change nothing that may be changed.
+    33 Unchangeable, "", 99, 2, "only quantity and price of an order can be replaced";
+    /// It was older than it may be when it could be sent.
+    34 Stale, "RC20", 8, 2, "too old to be sent";
+}
+
+impl Wire<'_> for Reason {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.why.byte().put(to);
+        self.scope.put(to);
+        self.value.put(to);
+        self.limit.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            why: Why::of(u8::take(from)?)?,
+            scope: Scope::take(from)?,
+            value: i128::take(from)?,
+            limit: i128::take(from)?,
+        })
+    }
+}

@@ -1,0 +1,298 @@
+//! The controls before an order: one table, in its order; the first that refuses decides.
+//!
+//! ```text
+//!   RC1  killed or reducing     RC6  order quantity    RC13 open orders
+//!   RC8  lot, tick, collar      RC7  order value       RC14 credit
+//!                                                      RC15 position
+//! ```
+//!
+//! Each limit is looked up at every scope of the order, and each must hold. A control that has no limit at any
+//! of them refuses.
+
+use crate::limits::Control;
+use crate::reason::{Reason, Why};
+use crate::rules::InstrumentRule;
+use crate::scope::Scope;
+use crate::state::{Standing, State};
+use crate::tally::Tally;
+use crate::value::{OrderType, Price, Quantity, Side, Trading};
+
+/// What an order would be: a new one, or one that is to be replaced.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Proposal {
+    pub session: u32,
+    pub account: u32,
+    pub instrument: u32,
+    pub side: Side,
+    pub kind: OrderType,
+    pub price: Price,
+    pub stop: Price,
+    /// OrderQty(38), with what is filled.
+    pub quantity: Quantity,
+    pub filled: Quantity,
+    /// What the order counts for now.
+    pub counted: Tally,
+    /// At what price it is reserved for now; 0 for a new order.
+    pub held_at: Price,
+    /// OrderQty(38) now; 0 for a new order.
+    pub held: Quantity,
+}
+
+/// A control: refuses, or passes.
+type Check = fn(&Checking<'_>) -> Result<(), Reason>;
+
+const TABLE: [Check; 8] = [
+    trading,
+    increments,
+    collar,
+    quantity,
+    value,
+    open_orders,
+    credit,
+    position,
+];
+
+/// The most scopes of an order: more parents of an account than this are refused with the settings.
+pub(crate) const SCOPES: usize = 16;
+
+struct Checking<'a> {
+    state: &'a State,
+    rule: &'a InstrumentRule,
+    order: &'a Proposal,
+    /// What the order would count for.
+    new: Tally,
+    scopes: [(Scope, Option<&'a Standing>); SCOPES],
+    count: usize,
+}
+
+/// Goes through the table; the price to reserve for.
+///
+/// # Errors
+///
+/// The first control that refuses, with its figures.
+pub(crate) fn check(
+    state: &State,
+    rule: &InstrumentRule,
+    order: &Proposal,
+) -> Result<Price, Reason> {
+    let hold = hold(rule, order)?;
+    let held = order.quantity.saturating_sub(order.filled);
+    let most = held.max(order.held.saturating_sub(order.filled));
+    let reserved = state.worth(order.instrument, hold.max(order.held_at), most);
+    let reserved = reserved.ok_or(Reason::of(Why::Number))?;
+    let (buying, selling) = if order.side.is_buy() {
+        (most, 0)
+    } else {
+        (0, most)
+    };
+    let mut checking = Checking {
+        state,
+        rule,
+        order,
+        new: Tally {
+            orders: 1,
+            buying,
+            selling,
+            reserved,
+            traded: 0,
+        },
+        scopes: [(Scope::Firm, None); SCOPES],
+        count: 0,
+    };
+    let scopes = state.scopes(order.session, order.account, order.instrument);
+    for (place, scope) in checking.scopes.iter_mut().zip(scopes) {
+        *place = (scope, state.standing(scope));
+        checking.count += 1;
+    }
+    TABLE.iter().try_for_each(|check| check(&checking))?;
+    Ok(hold)
+}
+
+/// The worst price it may trade at, without a sign.
+fn hold(rule: &InstrumentRule, order: &Proposal) -> Result<Price, Reason> {
+    match order.kind {
+        OrderType::Limit | OrderType::StopLimit => Ok(order.price.saturating_abs()),
+        // Without a limit: what it trades at is not known, so the reference price with a fifth on top.
+        OrderType::Market | OrderType::Stop => {
+            let reference = rule.reference.ok_or(Reason::of(Why::NoReference))?;
+            let worst = reference.saturating_abs().max(order.stop.saturating_abs());
+            Ok(worst.saturating_add(worst / 5))
+        }
+    }
+}
+
+impl Checking<'_> {
+    fn scopes(&self) -> impl Iterator<Item = (Scope, &Standing)> {
+        let scopes = self.scopes[..self.count].iter();
+        scopes.filter_map(|(scope, standing)| Some((*scope, (*standing)?)))
+    }
+
+    /// Compares a value of each scope with the limit there.
+    fn within(
+        &self,
+        control: Control,
+        why: Why,
+        value: impl Fn(&Standing) -> i128,
+    ) -> Result<(), Reason> {
+        let mut is_limited = false;
+        for (scope, standing) in self.scopes() {
+            let Some(limit) = standing.limits.get(control) else {
+                continue;
+            };
+            is_limited = true;
+            let value = value(standing);
+            if value > limit {
+                return Err(Reason {
+                    why,
+                    scope,
+                    value,
+                    limit,
+                });
+            }
+        }
+        if is_limited {
+            return Ok(());
+        }
+        Err(Reason {
+            // Which control it is.
+            value: control.index().into(),
+            ..Reason::of(Why::NoLimit)
+        })
+    }
+
+    fn position(&self) -> crate::Position {
+        self.state
+            .position(self.order.account, self.order.instrument)
+    }
+
+    /// What all open orders of the account in the instrument may buy and sell with this one.
+    fn with_this(&self) -> (i128, i128) {
+        let open = self
+            .state
+            .standing(Scope::Holding(self.order.account, self.order.instrument));
+        let open = open.map_or_else(Tally::default, |standing| standing.tally);
+        let with =
+            |open: u64, old: u64, new: u64| i128::from(open) - i128::from(old) + i128::from(new);
+        let counted = &self.order.counted;
+        (
+            with(open.buying, counted.buying, self.new.buying),
+            with(open.selling, counted.selling, self.new.selling),
+        )
+    }
+}
+
+fn trading(it: &Checking<'_>) -> Result<(), Reason> {
+    for (scope, standing) in it.scopes() {
+        match standing.limits.trading {
+            Trading::Active => {}
+            Trading::Killed => {
+                return Err(Reason {
+                    scope,
+                    ..Reason::of(Why::Killed)
+                });
+            }
+            Trading::Reducing => {
+                let net = it.position().net();
+                let (buying, selling) = it.with_this();
+                let reduces = if it.order.side.is_buy() {
+                    buying <= -net
+                } else {
+                    selling <= net
+                };
+                if !reduces {
+                    return Err(Reason {
+                        scope,
+                        value: net,
+                        ..Reason::of(Why::Reducing)
+                    });
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn increments(it: &Checking<'_>) -> Result<(), Reason> {
+    let (quantity, lot) = (it.order.quantity, it.rule.lot);
+    if quantity == 0 || quantity % lot != 0 {
+        return Err(Reason {
+            value: quantity.into(),
+            limit: lot.into(),
+            ..Reason::of(Why::Lot)
+        });
+    }
+    let kind = it.order.kind;
+    let prices = [
+        (kind.has_price(), it.order.price),
+        (kind.has_stop(), it.order.stop),
+    ];
+    for (_, price) in prices.into_iter().filter(|(has, _)| *has) {
+        if price % it.rule.tick != 0 {
+            return Err(Reason {
+                value: price.into(),
+                limit: it.rule.tick.into(),
+                ..Reason::of(Why::Tick)
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Prices that it names may be so far from the reference price; 100 percent and more let any price pass.
+fn collar(it: &Checking<'_>) -> Result<(), Reason> {
+    const HUNDRED: i128 = 100 * 1_000_000_000;
+    let kind = it.order.kind;
+    let named = [
+        (kind.has_price(), it.order.price),
+        (kind.has_stop(), it.order.stop),
+    ];
+    let prices = || named.into_iter().filter(|(has, _)| *has);
+    let far = |reference: Price, price: Price| {
+        (i128::from(price) - i128::from(reference)).abs() * HUNDRED
+            / i128::from(reference.saturating_abs().max(1))
+    };
+    let Some(reference) = it.rule.reference else {
+        let bounded = it.within(Control::Collar, Why::NoReference, |_| HUNDRED);
+        return bounded.map_err(|reason| match reason.why {
+            Why::NoLimit => reason,
+            _ => Reason::of(Why::NoReference),
+        });
+    };
+    let farthest = prices().map(|(_, price)| far(reference, price)).max();
+    it.within(Control::Collar, Why::Collar, |_| farthest.unwrap_or(0))
+}
+
+fn quantity(it: &Checking<'_>) -> Result<(), Reason> {
+    let quantity = it.order.quantity.into();
+    it.within(Control::OrderQuantity, Why::OrderQuantity, |_| quantity)
+}
+
+fn value(it: &Checking<'_>) -> Result<(), Reason> {
+    it.within(Control::Value, Why::Value, |_| it.new.reserved)
+}
+
+fn open_orders(it: &Checking<'_>) -> Result<(), Reason> {
+    it.within(Control::OpenOrders, Why::OpenOrders, |standing| {
+        i128::from(standing.tally.orders) - i128::from(it.order.counted.orders) + 1
+    })
+}
+
+fn credit(it: &Checking<'_>) -> Result<(), Reason> {
+    it.within(Control::Credit, Why::Credit, |standing| {
+        let Tally {
+            reserved, traded, ..
+        } = standing.tally;
+        reserved - it.order.counted.reserved + it.new.reserved + traded
+    })
+}
+
+/// What every fill of what is open may make of the position.
+fn position(it: &Checking<'_>) -> Result<(), Reason> {
+    let net = it.position().net();
+    let (buying, selling) = it.with_this();
+    if it.order.side.is_buy() {
+        it.within(Control::Long, Why::Long, |_| net + buying)
+    } else {
+        it.within(Control::Short, Why::Short, |_| selling - net)
+    }
+}

@@ -1,0 +1,166 @@
+//! What the settings allow: who may do what, and where orders go. Nothing of it is state.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::value::{Price, Quantity};
+
+/// An instrument as its file has it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InstrumentRule {
+    /// Symbol(55).
+    pub symbol: String,
+    /// Digits of its prices behind the point.
+    pub scale: u8,
+    /// Multiplier times rate of exchange, in 10^-6.
+    pub worth: u64,
+    /// Prices are multiples of it.
+    pub tick: Price,
+    /// Quantities are multiples of it.
+    pub lot: Quantity,
+    /// The price that others are compared with.
+    pub reference: Option<Price>,
+}
+
+/// An account.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AccountRule {
+    /// Account(1).
+    pub name: String,
+    /// The one that it belongs to; it stands before this one.
+    pub parent: Option<String>,
+}
+
+/// What a client's session may do.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct UserRule {
+    /// The session's name.
+    pub session: String,
+    /// Accounts, with `*` for any end of a name.
+    pub accounts: Vec<String>,
+    /// It may place orders.
+    pub new: bool,
+    /// It may replace them.
+    pub replace: bool,
+    /// It may cancel them.
+    pub cancel: bool,
+    /// It may ask how they stand.
+    pub status: bool,
+    /// The account of an order that names none.
+    pub default_account: Option<String>,
+}
+
+/// Lines that share orders.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct LineGroup {
+    /// Its name.
+    pub name: String,
+    /// The names of their sessions.
+    pub lines: Vec<String>,
+}
+
+/// Where orders go.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Route {
+    /// Symbols, with `*` for any end of one.
+    pub symbols: Vec<String>,
+    /// The place of the group.
+    pub group: usize,
+}
+
+/// A limit as a file has it: scope, control, value.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LimitRule {
+    /// For whom or what.
+    pub scope: ScopeName,
+    /// Its control.
+    pub control: crate::limits::Control,
+    /// In the control's unit.
+    pub value: i128,
+}
+
+/// A [`Scope`](crate::Scope) by names.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum ScopeName {
+    /// Everything.
+    Firm,
+    /// A client's session.
+    Session(String),
+    /// An account.
+    Account(String),
+    /// An instrument.
+    Instrument(String),
+    /// An account in an instrument.
+    Holding(String, String),
+}
+
+/// A position as a file has it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PositionRule {
+    /// Account(1).
+    pub account: String,
+    /// Symbol(55).
+    pub symbol: String,
+    /// Bought and not sold.
+    pub long: Quantity,
+    /// Sold and not bought.
+    pub short: Quantity,
+}
+
+/// All of it, as files say.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Rules {
+    /// Instruments.
+    pub instruments: Vec<InstrumentRule>,
+    /// Accounts, parents first.
+    pub accounts: Vec<AccountRule>,
+    /// Clients.
+    pub users: Vec<UserRule>,
+    /// Groups of lines.
+    pub groups: Vec<LineGroup>,
+    /// Routes; the first that has the symbol decides.
+    pub routes: Vec<Route>,
+    /// Limits.
+    pub limits: Vec<LimitRule>,
+    /// Where those stand, for the journal.
+    pub limits_file: String,
+    /// Positions that hold at the beginning of a journal.
+    pub positions: Vec<PositionRule>,
+    /// Where those stand.
+    pub positions_file: String,
+    /// Room for orders that is made at start.
+    pub orders: usize,
+    /// Orders that have ended and are still known for late fills.
+    pub remembered: usize,
+}
+
+/// Whether a name is one of a pattern: the same, or with what stands before `*` in front.
+#[must_use]
+pub fn matches(pattern: &str, name: &[u8]) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(front) => name.starts_with(front.as_bytes()),
+        None => name == pattern.as_bytes(),
+    }
+}
+
+impl UserRule {
+    /// The pattern that fits an account best; `None` when it may not use the account.
+    #[must_use]
+    pub fn may_use(&self, account: &[u8]) -> bool {
+        self.accounts
+            .iter()
+            .any(|pattern| matches(pattern, account))
+    }
+}
+
+impl Rules {
+    /// The group that orders of a symbol go to.
+    #[must_use]
+    pub fn group_of(&self, symbol: &[u8]) -> Option<usize> {
+        let found = self.routes.iter().find(|route| {
+            let mut symbols = route.symbols.iter();
+            symbols.any(|pattern| matches(pattern, symbol))
+        });
+        found.map(|route| route.group)
+    }
+}

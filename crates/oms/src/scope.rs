@@ -1,0 +1,47 @@
+//! For whom or what a limit or a kill switch holds.
+
+use alloc::vec::Vec;
+
+use crate::wire::Wire;
+
+/// The numbers are those of events.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Scope {
+    /// Everything.
+    Firm,
+    /// What comes from a client's session.
+    Session(u32),
+    /// What is for an account, or for one that belongs to it.
+    Account(u32),
+    /// What is of an instrument.
+    Instrument(u32),
+    /// What is of an instrument and for this account itself.
+    Holding(u32, u32),
+}
+
+impl Wire<'_> for Scope {
+    fn put(&self, to: &mut Vec<u8>) {
+        let (kind, first, second) = match *self {
+            Self::Firm => (0, 0, 0),
+            Self::Session(index) => (1, index, 0),
+            Self::Account(index) => (2, index, 0),
+            Self::Instrument(index) => (3, index, 0),
+            Self::Holding(account, instrument) => (4, account, instrument),
+        };
+        to.push(kind);
+        first.put(to);
+        second.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let (kind, first, second) = (u8::take(from)?, u32::take(from)?, u32::take(from)?);
+        Some(match (kind, first, second) {
+            (0, 0, 0) => Self::Firm,
+            (1, index, 0) => Self::Session(index),
+            (2, index, 0) => Self::Account(index),
+            (3, index, 0) => Self::Instrument(index),
+            (4, account, instrument) => Self::Holding(account, instrument),
+            _ => return None,
+        })
+    }
+}

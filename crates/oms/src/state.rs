@@ -1,0 +1,328 @@
+//! All that the OMS knows, as the events have made it.
+
+use alloc::vec::Vec;
+
+use hashbrown::HashTable;
+
+use crate::ids::Ids;
+use crate::limits::{Control, Limits};
+use crate::names::Names;
+use crate::order::{Order, Orders, Request, mixed};
+use crate::scope::Scope;
+use crate::tally::{Position, Tally, scopes};
+use crate::value::{Amount, Number, Price, Quantity, Trading};
+
+/// What counts for a scope, and what limits it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Standing {
+    /// What counts.
+    pub tally: Tally,
+    /// What limits it.
+    pub limits: Limits,
+}
+
+/// An account.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Account {
+    pub parent: Option<u32>,
+    pub standing: Standing,
+}
+
+/// An instrument.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Instrument {
+    pub scale: u8,
+    pub worth: u64,
+    pub standing: Standing,
+}
+
+/// An account in an instrument.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Holding {
+    pub account: u32,
+    pub instrument: u32,
+    pub position: Position,
+    pub standing: Standing,
+}
+
+/// Whether a session is a line that is ready.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Client {
+    pub ready: bool,
+    pub standing: Standing,
+}
+
+/// All that the OMS knows. [`apply`](Self::apply) alone changes it.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// The time of the last event, in nanoseconds since 1970: it never runs back.
+    pub(crate) time: i64,
+    /// How many events there were: the number of the last.
+    pub(crate) events: u64,
+    /// The trading day, as 20261122; 0 before the first.
+    pub(crate) day: u32,
+    /// The last number that was given out: they go on from day to day, since orders may.
+    pub(crate) last: Number,
+    pub(crate) ids: Ids,
+    pub(crate) session_names: Names,
+    pub(crate) account_names: Names,
+    pub(crate) instrument_names: Names,
+    pub(crate) firm: Standing,
+    pub(crate) sessions: Vec<Client>,
+    pub(crate) accounts: Vec<Account>,
+    pub(crate) instruments: Vec<Instrument>,
+    pub(crate) holdings: Vec<Holding>,
+    pub(crate) holding_places: HashTable<u32>,
+    pub(crate) orders: Orders,
+    /// Events that could not be applied to the state as it was: none, unless somebody changed the journal.
+    pub(crate) violations: u64,
+    /// Fills that came after an order's end, or of no order.
+    pub(crate) late_fills: u64,
+}
+
+fn pair(account: u32, instrument: u32) -> u64 {
+    mixed(u64::from(account) << 32 | u64::from(instrument))
+}
+
+impl State {
+    /// One that has room for so many orders and ids from the start.
+    #[must_use]
+    pub fn with_capacity(orders: usize) -> Self {
+        Self {
+            orders: Orders::with_capacity(orders),
+            ids: Ids::new(0, orders),
+            ..Self::default()
+        }
+    }
+
+    /// The time of the last event, in nanoseconds since 1970.
+    #[must_use]
+    pub fn time(&self) -> i64 {
+        self.time
+    }
+
+    /// The number of the last event.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    /// The trading day, as 20261122; 0 before the first.
+    #[must_use]
+    pub fn day(&self) -> u32 {
+        self.day
+    }
+
+    /// The orders in memory.
+    #[must_use]
+    pub fn orders(&self) -> &Orders {
+        &self.orders
+    }
+
+    /// The numbers and names of sessions.
+    #[must_use]
+    pub fn sessions(&self) -> &Names {
+        &self.session_names
+    }
+
+    /// The numbers and names of accounts.
+    #[must_use]
+    pub fn accounts(&self) -> &Names {
+        &self.account_names
+    }
+
+    /// The numbers and names of instruments.
+    #[must_use]
+    pub fn instruments(&self) -> &Names {
+        &self.instrument_names
+    }
+
+    /// Digits behind the point of an instrument's prices.
+    #[must_use]
+    pub fn scale(&self, instrument: u32) -> u8 {
+        let known = self.instruments.get(instrument as usize);
+        known.map_or(0, |known| known.scale)
+    }
+
+    /// The account that an account belongs to.
+    #[must_use]
+    pub fn parent(&self, account: u32) -> Option<u32> {
+        self.accounts.get(account as usize)?.parent
+    }
+
+    /// Events that could not be applied; anything but 0 means that the journal was changed.
+    #[must_use]
+    pub fn violations(&self) -> u64 {
+        self.violations
+    }
+
+    /// Fills that came after the end of an order, or of no order that is known.
+    #[must_use]
+    pub fn late_fills(&self) -> u64 {
+        self.late_fills
+    }
+
+    /// Whether a session is a line that takes orders now.
+    #[must_use]
+    pub fn is_ready(&self, line: u32) -> bool {
+        self.sessions.get(line as usize).is_some_and(|it| it.ready)
+    }
+
+    /// What a ClOrdID of today was used for: an order, or 0 when it was refused.
+    #[must_use]
+    pub fn used(&self, session: u32, id: &[u8]) -> Option<Number> {
+        self.ids.find(session, id)
+    }
+
+    /// The position of an account in an instrument.
+    #[must_use]
+    pub fn position(&self, account: u32, instrument: u32) -> Position {
+        let holding = self.holding(account, instrument);
+        holding.map_or_else(Position::default, |holding| holding.position)
+    }
+
+    /// All positions: account, instrument, position, in the order in which they were first touched.
+    pub fn positions(&self) -> impl Iterator<Item = (u32, u32, &Position)> {
+        let holdings = self.holdings.iter();
+        holdings.map(|it| (it.account, it.instrument, &it.position))
+    }
+
+    pub(crate) fn holding(&self, account: u32, instrument: u32) -> Option<&Holding> {
+        let is = |place: &u32| {
+            let known = &self.holdings[*place as usize];
+            (known.account, known.instrument) == (account, instrument)
+        };
+        let place = self.holding_places.find(pair(account, instrument), is)?;
+        self.holdings.get(*place as usize)
+    }
+
+    pub(crate) fn holding_mut(&mut self, account: u32, instrument: u32) -> &mut Holding {
+        let holdings = &mut self.holdings;
+        let is = |place: &u32| {
+            let known = &holdings[*place as usize];
+            (known.account, known.instrument) == (account, instrument)
+        };
+        let hash = pair(account, instrument);
+        let place = match self.holding_places.find(hash, is) {
+            Some(place) => *place,
+            None => {
+                let place = holdings.len() as u32;
+                holdings.push(Holding {
+                    account,
+                    instrument,
+                    position: Position::default(),
+                    standing: Standing::default(),
+                });
+                let hash_of = |place: &u32| {
+                    let known = &holdings[*place as usize];
+                    pair(known.account, known.instrument)
+                };
+                self.holding_places.insert_unique(hash, place, hash_of);
+                place
+            }
+        };
+        &mut self.holdings[place as usize]
+    }
+
+    /// What counts for a scope, and what limits it; `None` when nothing does.
+    #[must_use]
+    pub fn standing(&self, scope: Scope) -> Option<&Standing> {
+        match scope {
+            Scope::Firm => Some(&self.firm),
+            Scope::Session(index) => Some(&self.sessions.get(index as usize)?.standing),
+            Scope::Account(index) => Some(&self.accounts.get(index as usize)?.standing),
+            Scope::Instrument(index) => Some(&self.instruments.get(index as usize)?.standing),
+            Scope::Holding(account, instrument) => {
+                Some(&self.holding(account, instrument)?.standing)
+            }
+        }
+    }
+
+    pub(crate) fn standing_mut(&mut self, scope: Scope) -> Option<&mut Standing> {
+        match scope {
+            Scope::Firm => Some(&mut self.firm),
+            Scope::Session(index) => Some(&mut self.sessions.get_mut(index as usize)?.standing),
+            Scope::Account(index) => Some(&mut self.accounts.get_mut(index as usize)?.standing),
+            Scope::Instrument(index) => {
+                Some(&mut self.instruments.get_mut(index as usize)?.standing)
+            }
+            Scope::Holding(account, instrument) => {
+                let known = (account < self.account_names.len())
+                    && (instrument < self.instrument_names.len());
+                known.then(|| &mut self.holding_mut(account, instrument).standing)
+            }
+        }
+    }
+
+    /// The scopes that an order of these counts for, the widest first.
+    pub fn scopes(
+        &self,
+        session: u32,
+        account: u32,
+        instrument: u32,
+    ) -> impl Iterator<Item = Scope> + '_ {
+        let parents = core::iter::successors(self.parent(account), |&of| self.parent(of));
+        let [firm, session, account, instrument, holding] = scopes(session, account, instrument);
+        [firm, session]
+            .into_iter()
+            .chain(parents.map(Scope::Account))
+            .chain([account, instrument, holding])
+    }
+
+    /// The limit of a control at a scope.
+    #[must_use]
+    pub fn limit(&self, scope: Scope, control: Control) -> Option<i128> {
+        self.standing(scope)?.limits.get(control)
+    }
+
+    /// Whether a scope may trade.
+    #[must_use]
+    pub fn trading(&self, scope: Scope) -> Trading {
+        let standing = self.standing(scope);
+        standing.map_or(Trading::Active, |it| it.limits.trading)
+    }
+
+    /// What so much of an instrument is worth at a price, in 10^-9 of the firm's currency, rounded up; `None`
+    /// when that is beyond 10^30.
+    #[must_use]
+    pub fn worth(&self, instrument: u32, price: Price, quantity: Quantity) -> Option<Amount> {
+        const MOST: Amount = 10_i128.pow(30);
+        let known = self.instruments.get(instrument as usize)?;
+        let amount = i128::from(price.unsigned_abs()).checked_mul(i128::from(quantity))?;
+        let amount = amount.checked_mul(i128::from(known.worth))?;
+        // 10^-scale and 10^-6 become 10^-9.
+        let amount = if known.scale <= 3 {
+            amount.checked_mul(10_i128.pow(u32::from(3 - known.scale)))?
+        } else {
+            let parts = 10_i128.pow(u32::from(known.scale - 3));
+            amount / parts + i128::from(amount % parts != 0)
+        };
+        (amount <= MOST).then_some(amount)
+    }
+
+    /// What an order counts for with a request of it: the larger of what it is and what it may become.
+    #[must_use]
+    pub fn counted(&self, order: &Order, request: Option<&Request>) -> Tally {
+        if !order.state.is_open() {
+            return Tally::default();
+        }
+        let (mut quantity, mut hold) = (order.quantity, order.hold);
+        if let Some(request) = request.filter(|it| it.kind == crate::RequestKind::Replace) {
+            quantity = quantity.max(request.quantity);
+            hold = hold.max(request.hold);
+        }
+        let held = quantity.saturating_sub(order.filled);
+        let (buying, selling) = if order.side.is_buy() {
+            (held, 0)
+        } else {
+            (0, held)
+        };
+        Tally {
+            orders: 1,
+            buying,
+            selling,
+            reserved: self.worth(order.instrument, hold, held).unwrap_or(0),
+            traded: 0,
+        }
+    }
+}

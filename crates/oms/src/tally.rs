@@ -1,0 +1,107 @@
+//! What counts against limits: open orders and what they may become, for each scope.
+
+use crate::scope::Scope;
+use crate::value::{Amount, Quantity};
+
+/// Sums over the open orders of a scope, and what was traded today.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Tally {
+    /// Open orders.
+    pub orders: u64,
+    /// What open orders may still buy.
+    pub buying: Quantity,
+    /// What open orders may still sell.
+    pub selling: Quantity,
+    /// The worth of both at the prices they are reserved for, in 10^-9.
+    pub reserved: Amount,
+    /// The worth of what was traded today, bought and sold, in 10^-9.
+    pub traded: Amount,
+}
+
+impl Tally {
+    /// Nothing is open.
+    #[must_use]
+    pub fn is_flat(&self) -> bool {
+        (self.orders, self.buying, self.selling, self.reserved) == (0, 0, 0, 0)
+    }
+
+    /// Puts `new` in the place of `old`, which was added before.
+    pub(crate) fn change(&mut self, old: &Self, new: &Self) {
+        self.orders = self.orders - old.orders + new.orders;
+        self.buying = (self.buying - old.buying).saturating_add(new.buying);
+        self.selling = (self.selling - old.selling).saturating_add(new.selling);
+        self.reserved = (self.reserved - old.reserved).saturating_add(new.reserved);
+        self.traded = (self.traded - old.traded).saturating_add(new.traded);
+    }
+}
+
+/// A position of an account in an instrument.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Position {
+    /// Bought and not sold.
+    pub long: Quantity,
+    /// Sold and not bought.
+    pub short: Quantity,
+    /// Bought today.
+    pub bought: Quantity,
+    /// Sold today.
+    pub sold: Quantity,
+    /// Σ price × quantity of what was bought today.
+    pub paid: Amount,
+    /// Σ price × quantity of what was sold today.
+    pub received: Amount,
+}
+
+impl Position {
+    /// Long less short.
+    #[must_use]
+    pub fn net(&self) -> i128 {
+        i128::from(self.long) - i128::from(self.short)
+    }
+
+    /// A fill: it first closes what is on the other side.
+    pub(crate) fn fill(&mut self, buys: bool, quantity: Quantity, price: i64) {
+        let worth = i128::from(price) * i128::from(quantity);
+        let (this, other) = if buys {
+            self.bought = self.bought.saturating_add(quantity);
+            self.paid = self.paid.saturating_add(worth);
+            (&mut self.long, &mut self.short)
+        } else {
+            self.sold = self.sold.saturating_add(quantity);
+            self.received = self.received.saturating_add(worth);
+            (&mut self.short, &mut self.long)
+        };
+        let closed = quantity.min(*other);
+        *other -= closed;
+        *this = this.saturating_add(quantity - closed);
+    }
+}
+
+/// The scopes that an order counts for, but for its account's parents.
+pub(crate) fn scopes(session: u32, account: u32, instrument: u32) -> [Scope; 5] {
+    [
+        Scope::Firm,
+        Scope::Session(session),
+        Scope::Account(account),
+        Scope::Instrument(instrument),
+        Scope::Holding(account, instrument),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fill_closes_the_other_side_before_it_opens() {
+        let mut position = Position::default();
+        position.fill(true, 10, 5);
+        position.fill(false, 25, 6);
+        assert_eq!((position.long, position.short), (0, 15));
+        assert_eq!(position.net(), -15);
+        position.fill(true, 15, 4);
+        assert_eq!((position.long, position.short), (0, 0));
+        assert_eq!((position.bought, position.sold), (25, 25));
+        assert_eq!((position.paid, position.received), (110, 150));
+    }
+}

@@ -1,0 +1,167 @@
+//! What becomes of an order when something happens to it: the one table.
+//!
+//! ```text
+//!            Send            Accept, Fill            Fill of the rest, End
+//!   Queued --------> Sent ----------------> Working ------------------------> Ended
+//!     |               | Lose   ^  Accept, Fill  | ^                             ^
+//!     |               v        |                | |                             |
+//!     |             Unknown ---+                | +-- Replace                   |
+//!     +--- End, Reject --------+--- Reject -----+-------------------------------+
+//! ```
+
+use crate::value::End;
+
+/// Where an order stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OrderState {
+    /// Taken, and not sent yet.
+    Queued,
+    /// On its way to the venue.
+    Sent,
+    /// Its line broke before the venue had answered.
+    Unknown,
+    /// The venue has it.
+    Working,
+    /// It is over.
+    Ended(End),
+}
+
+/// What happens to an order.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Happening {
+    /// It goes out on a line.
+    Send,
+    /// Its line is gone.
+    Lose,
+    /// The venue has it, as a report says.
+    Accept,
+    /// It is rejected.
+    Reject,
+    /// A fill, and whether it is then filled.
+    Fill {
+        /// Nothing is left to fill.
+        all: bool,
+    },
+    /// Quantity and price are others now, and whether it is then filled.
+    Replace {
+        /// Nothing is left to fill.
+        all: bool,
+    },
+    /// It is cancelled, has expired or is done for the day.
+    End(End),
+}
+
+impl OrderState {
+    /// The state behind it; `None` when it cannot happen now, so that it has no effect.
+    #[must_use]
+    pub fn after(self, happening: Happening) -> Option<Self> {
+        use Happening::{Accept, Fill, Lose, Reject, Replace, Send};
+        use OrderState::{Ended, Queued, Sent, Unknown, Working};
+        let filled = |all| if all { Ended(End::Filled) } else { Working };
+        match (self, happening) {
+            (Queued, Send) => Some(Sent),
+            (Queued, Lose | Accept | Fill { .. } | Replace { .. }) => None,
+
+            (Sent, Lose) => Some(Unknown),
+            (Unknown, Lose) => None,
+            (Sent | Unknown, Accept) => Some(Working),
+
+            (Sent | Unknown | Working, Send) => None,
+            (Sent | Unknown | Working, Fill { all } | Replace { all }) => Some(filled(all)),
+            (Working, Accept | Lose) => None,
+
+            // A venue may take back what it has accepted.
+            (Queued | Sent | Unknown | Working, Reject) => Some(Ended(End::Rejected)),
+            (Queued | Sent | Unknown | Working, Happening::End(how)) => Some(Ended(how)),
+
+            // What the venue traded is traded, whatever was known of the order.
+            (Ended(how), Fill { .. }) => Some(Ended(how)),
+            (Ended(_), _) => None,
+        }
+    }
+
+    /// It has not ended.
+    #[must_use]
+    pub fn is_open(self) -> bool {
+        !matches!(self, Self::Ended(_))
+    }
+
+    /// Its byte in a checkpoint.
+    pub(crate) fn byte(self) -> u8 {
+        match self {
+            Self::Queued => b'q',
+            Self::Sent => b's',
+            Self::Unknown => b'u',
+            Self::Working => b'w',
+            Self::Ended(how) => how.byte(),
+        }
+    }
+
+    pub(crate) fn of(byte: u8) -> Option<Self> {
+        Some(match byte {
+            b'q' => Self::Queued,
+            b's' => Self::Sent,
+            b'u' => Self::Unknown,
+            b'w' => Self::Working,
+            byte => Self::Ended(End::of(byte)?),
+        })
+    }
+}
+
+/// OrdStatus(39): of all that holds, what comes first in FIX 4.4 Volume 4, Appendix D.
+#[must_use]
+pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::RequestKind>) -> u8 {
+    match (pending, state) {
+        (Some(crate::RequestKind::Cancel), _) => b'6',
+        (Some(crate::RequestKind::Replace), _) => b'E',
+        (None, OrderState::Ended(how)) => how.byte(),
+        (None, _) if filled => b'1',
+        (None, OrderState::Working) => b'0',
+        (None, _) => b'A',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Happening::{Accept, Fill, Lose, Reject, Replace, Send};
+    use super::OrderState::{Ended, Queued, Sent, Unknown, Working};
+    use super::*;
+
+    #[test]
+    fn only_a_fill_touches_an_order_that_has_ended() {
+        let fill = Fill { all: true };
+        for how in [
+            End::Filled,
+            End::Cancelled,
+            End::Rejected,
+            End::Expired,
+            End::DoneForDay,
+        ] {
+            let others = [Send, Lose, Accept, Reject, Replace { all: false }];
+            for other in others.into_iter().chain([Happening::End(how)]) {
+                assert_eq!(Ended(how).after(other), None);
+            }
+            assert_eq!(Ended(how).after(fill), Some(Ended(how)));
+        }
+    }
+
+    #[test]
+    fn an_order_on_a_broken_line_is_unknown_until_the_venue_says_more() {
+        assert_eq!(Sent.after(Lose), Some(Unknown));
+        assert_eq!(Working.after(Lose), None, "the venue has it");
+        assert_eq!(Unknown.after(Accept), Some(Working));
+        assert_eq!(Unknown.after(Reject), Some(Ended(End::Rejected)));
+        assert_eq!(Unknown.after(Send), None, "it is never sent twice");
+        assert_eq!(Queued.after(Fill { all: true }), None, "it was never sent");
+    }
+
+    #[test]
+    fn order_status_is_the_one_that_comes_first() {
+        let cancel = Some(crate::RequestKind::Cancel);
+        assert_eq!(ord_status(Ended(End::Filled), true, cancel), b'6');
+        assert_eq!(ord_status(Ended(End::Filled), true, None), b'2');
+        assert_eq!(ord_status(Working, true, None), b'1');
+        assert_eq!(ord_status(Working, false, None), b'0');
+        assert_eq!(ord_status(Unknown, false, None), b'A');
+    }
+}

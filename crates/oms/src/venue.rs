@@ -1,0 +1,404 @@
+//! What a venue says: reports in any order, twice, late, become events or nothing.
+
+use fixwire_protocol::Decimal;
+
+use crate::core::{Core, Sink, scaled, whole};
+use crate::event::Event;
+use crate::reason::{Reason, Why};
+use crate::transition::{Happening, OrderState};
+use crate::value::{End, Number, Price, Quantity, RequestKind, Side};
+
+/// An ExecutionReport(8) of a venue.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// The session that it came on, by its number in events.
+    pub line: u32,
+    /// ClOrdID(11) as we gave it: the order, and the request.
+    pub id: VenueId,
+    /// OrigClOrdID(41).
+    pub original: Option<VenueId>,
+    /// ClOrdID(11) as it stands there.
+    pub text_id: &'a [u8],
+    /// What it says.
+    pub kind: ReportKind,
+    /// OrderID(37).
+    pub venue_id: &'a [u8],
+    /// What stands for ExecID(17).
+    pub exec: u64,
+    /// LastQty(32).
+    pub last_quantity: Option<Decimal>,
+    /// LastPx(31).
+    pub last_price: Option<Decimal>,
+    /// CumQty(14).
+    pub filled: Option<Decimal>,
+    /// OrderQty(38).
+    pub quantity: Option<Decimal>,
+    /// Price(44).
+    pub price: Option<Decimal>,
+    /// Account(1).
+    pub account: &'a [u8],
+    /// Symbol(55).
+    pub symbol: &'a [u8],
+    /// Side(54).
+    pub side: Option<Side>,
+    /// TransactTime(60), in nanoseconds since 1970; 0 for none.
+    pub at: i64,
+    /// Text(58).
+    pub text: &'a [u8],
+}
+
+/// A ClOrdID(11) of ours: `17` for order 17, `17-25` for its request 25.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct VenueId {
+    /// The order; 0 when it is none of ours.
+    pub order: Number,
+    /// The request; that of a new order is the order.
+    pub request: Number,
+}
+
+impl VenueId {
+    /// Reads one.
+    #[must_use]
+    pub fn parse(text: &[u8]) -> Option<Self> {
+        let mut parts = text.splitn(2, |byte| *byte == b'-');
+        let number = |part: &[u8]| fixwire_protocol::value::uint(part).ok();
+        let order = number(parts.next()?)?;
+        let request = match parts.next() {
+            Some(part) => number(part)?,
+            None => order,
+        };
+        Some(Self { order, request })
+    }
+}
+
+/// What a report says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ReportKind {
+    /// ExecType(150) = 0.
+    New,
+    /// A fill, whole or in part.
+    Fill,
+    /// ExecType(150) = 5.
+    Replaced,
+    /// ExecType(150) = 8.
+    Rejected,
+    /// Cancelled, expired, done for the day.
+    End(End),
+    /// ExecType(150) = I: an answer to our question, with OrdStatus(39).
+    Status(u8),
+    /// Pending, or something that changes no order.
+    Other,
+}
+
+/// What became of a report that changed nothing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Heard {
+    /// It changed the state.
+    Taken,
+    /// It had come before, or says nothing new.
+    Known,
+    /// It is about no order of ours, and no fill.
+    Unknown,
+    /// Its numbers cannot be read, or fit no order.
+    Unreadable,
+}
+
+impl Core {
+    /// A report of a venue.
+    pub fn report(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+        let number = report.id.order;
+        let Some(order) = self.state().orders().get(number) else {
+            return self.report_of_none(at, report, sink);
+        };
+        let instrument = order.instrument;
+        let heard = match report.kind {
+            ReportKind::New => self.accepted(at, report, sink),
+            ReportKind::Fill => self.filled(at, report, instrument, sink),
+            ReportKind::Replaced => self.replaced(at, report, instrument, sink),
+            ReportKind::Rejected => self.rejected(at, report, sink),
+            ReportKind::End(how) => self.ended(at, report, how, sink),
+            ReportKind::Status(status) => self.status(at, report, status, sink),
+            ReportKind::Other => Heard::Known,
+        };
+        self.settle(at, number, sink);
+        self.work.look_again(&self.state, number);
+        self.forget(at, sink);
+        heard
+    }
+
+    fn accepted(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+        let order = report.id.order;
+        let state = self.state().orders().get(order).map(|order| order.state);
+        if state
+            .and_then(|state| state.after(Happening::Accept))
+            .is_none()
+        {
+            return Heard::Known;
+        }
+        let event = Event::Accepted {
+            order,
+            venue_id: short(report.venue_id),
+            at: report.at,
+        };
+        self.emit(at, &event, sink);
+        Heard::Taken
+    }
+
+    fn filled(
+        &mut self,
+        at: i64,
+        report: &Report<'_>,
+        instrument: u32,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let Some((quantity, price)) = self.execution(report, instrument) else {
+            return Heard::Unreadable;
+        };
+        let order = report.id.order;
+        if self.state().orders().has_fill(order, report.exec) {
+            return Heard::Known;
+        }
+        // The report that the venue has it comes later, or never.
+        self.accepted(at, report, sink);
+        let event = Event::Filled {
+            order,
+            exec: report.exec,
+            quantity,
+            price,
+            at: report.at,
+        };
+        self.emit(at, &event, sink);
+        Heard::Taken
+    }
+
+    fn execution(&self, report: &Report<'_>, instrument: u32) -> Option<(Quantity, Price)> {
+        let quantity = whole(report.last_quantity?).ok()?;
+        let price = scaled(report.last_price?, self.state().scale(instrument)).ok()?;
+        (quantity > 0).then_some((quantity, price))
+    }
+
+    fn replaced(
+        &mut self,
+        at: i64,
+        report: &Report<'_>,
+        instrument: u32,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let Some((request, order)) = self.state().orders().request(report.id.request) else {
+            return Heard::Known;
+        };
+        if request.kind != RequestKind::Replace || order.number != report.id.order {
+            return Heard::Unreadable;
+        }
+        let scale = self.state().scale(instrument);
+        let quantity = report.quantity.and_then(|it| whole(it).ok());
+        let price = report.price.and_then(|it| scaled(it, scale).ok());
+        let event = Event::Replaced {
+            request: request.number,
+            quantity: quantity.unwrap_or(request.quantity),
+            price: price.unwrap_or(request.price),
+            at: report.at,
+        };
+        // A venue that replaces has accepted.
+        self.accepted(at, report, sink);
+        self.emit(at, &event, sink);
+        Heard::Taken
+    }
+
+    fn rejected(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+        let VenueId { order, request } = report.id;
+        if order != request {
+            return self.decline(at, request, Why::Venue, report.text, sink);
+        }
+        if !self.is_open(order) {
+            return Heard::Known;
+        }
+        self.reject(at, order, Why::Venue, report.text, sink);
+        Heard::Taken
+    }
+
+    fn reject(&mut self, at: i64, order: Number, why: Why, text: &[u8], sink: &mut impl Sink) {
+        self.decline_of(at, order, sink);
+        let event = Event::Rejected {
+            order,
+            reason: Reason::of(why),
+            text,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    fn is_open(&self, order: Number) -> bool {
+        let order = self.state().orders().get(order);
+        order.is_some_and(|order| order.state.is_open())
+    }
+
+    /// The venue refuses a request, with OrderCancelReject(9) or otherwise.
+    pub fn decline(
+        &mut self,
+        at: i64,
+        request: Number,
+        why: Why,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let found = self.state().orders().request(request);
+        let Some(number) = found.map(|(_, order)| order.number) else {
+            return Heard::Known;
+        };
+        let event = Event::Declined {
+            request,
+            reason: Reason::of(why),
+            text,
+        };
+        self.emit(at, &event, sink);
+        self.work.look_again(&self.state, number);
+        Heard::Taken
+    }
+
+    /// A message of ours was rejected as such: a new order that never was one, or a request.
+    pub fn refused(&mut self, at: i64, id: VenueId, text: &[u8], sink: &mut impl Sink) -> Heard {
+        if id.order != id.request {
+            return self.decline(at, id.request, Why::Venue, text, sink);
+        }
+        let state = self.state().orders().get(id.order).map(|order| order.state);
+        if !matches!(state, Some(OrderState::Sent | OrderState::Unknown)) {
+            return Heard::Known;
+        }
+        self.reject(at, id.order, Why::Venue, text, sink);
+        self.forget(at, sink);
+        Heard::Taken
+    }
+
+    /// What was asked for an order that ends otherwise cannot be done.
+    fn decline_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let orders = self.state().orders();
+        let request = orders.get(order).and_then(|order| orders.request_of(order));
+        if let Some(request) = request.map(|request| request.number) {
+            self.decline(at, request, Why::TooLate, b"", sink);
+        }
+    }
+
+    /// An end that fills are missing of waits for them.
+    fn ended(&mut self, at: i64, report: &Report<'_>, how: End, sink: &mut impl Sink) -> Heard {
+        let number = report.id.order;
+        let orders = self.state().orders();
+        let Some(order) = orders.get(number).filter(|order| order.state.is_open()) else {
+            return Heard::Known;
+        };
+        let request = orders.request(report.id.request);
+        let request = request.filter(|(request, _)| request.kind == RequestKind::Cancel);
+        let request = request.map(|(request, _)| request.number);
+        let filled = report.filled.and_then(|filled| whole(filled).ok());
+        let filled = filled.unwrap_or(order.filled);
+        if filled > order.filled {
+            if order.pended.is_some() {
+                return Heard::Known;
+            }
+            let event = Event::Pended {
+                order: number,
+                how,
+                request,
+                filled,
+                at: report.at,
+            };
+            self.emit(at, &event, sink);
+            return Heard::Taken;
+        }
+        self.end(at, number, how, request, (report.at, report.text), sink);
+        Heard::Taken
+    }
+
+    fn end(
+        &mut self,
+        at: i64,
+        order: Number,
+        how: End,
+        request: Option<Number>,
+        (venue_at, text): (i64, &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        if request.is_none() {
+            self.decline_of(at, order, sink);
+        }
+        let event = Event::Ended {
+            order,
+            how,
+            request,
+            at: venue_at,
+            text,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// What waited for fills happens when they are there; a request of an order that is filled is too late only
+    /// when the venue says so.
+    fn settle(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let Some(order) = self.state().orders().get(number) else {
+            return;
+        };
+        let Some(pended) = &order.pended else {
+            return;
+        };
+        if order.filled < pended.filled || !order.state.is_open() {
+            return;
+        }
+        let (how, request, venue_at) = (pended.how, pended.request, pended.at);
+        self.end(at, number, how, request, (venue_at, b""), sink);
+    }
+
+    /// The answer to our question about an order.
+    fn status(&mut self, at: i64, report: &Report<'_>, status: u8, sink: &mut impl Sink) -> Heard {
+        let number = report.id.order;
+        match status {
+            b'0' | b'1' | b'2' | b'6' | b'E' => self.accepted(at, report, sink),
+            b'3' | b'4' | b'C' => {
+                let how = End::of(status).unwrap_or(End::Cancelled);
+                self.ended(at, report, how, sink)
+            }
+            // The venue answers to this one question that it does not have it.
+            b'8' => {
+                let state = self.state().orders().get(number).map(|order| order.state);
+                if !matches!(state, Some(OrderState::Sent | OrderState::Unknown)) {
+                    return Heard::Known;
+                }
+                self.reject(at, number, Why::Venue, report.text, sink);
+                Heard::Taken
+            }
+            _ => Heard::Known,
+        }
+    }
+
+    /// A fill is never dropped, whosever order it is of.
+    fn report_of_none(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+        if report.kind != ReportKind::Fill {
+            return Heard::Unknown;
+        }
+        let state = self.state();
+        let account = state.accounts().find(report.account);
+        let instrument = state.instruments().find(report.symbol);
+        let (Some(account), Some(instrument), Some(side)) = (account, instrument, report.side)
+        else {
+            return Heard::Unknown;
+        };
+        let Some((quantity, price)) = self.execution(report, instrument) else {
+            return Heard::Unreadable;
+        };
+        let event = Event::Stray {
+            line: report.line,
+            account,
+            instrument,
+            side,
+            exec: report.exec,
+            quantity,
+            price,
+            id: short(report.text_id),
+        };
+        self.emit(at, &event, sink);
+        Heard::Taken
+    }
+}
+
+/// An id that a note has room for.
+fn short(id: &[u8]) -> &[u8] {
+    &id[..id.len().min(crate::Text::MAX)]
+}

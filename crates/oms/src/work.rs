@@ -1,0 +1,236 @@
+//! Work that takes many events: it is done in steps, and what a crash leaves is begun again.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use fixwire_protocol::Nanos;
+
+use crate::core::{Core, Sink};
+use crate::event::Event;
+use crate::order::Order;
+use crate::scope::Scope;
+use crate::state::State;
+use crate::transition::OrderState;
+use crate::value::{End, Number, RequestKind, TimeInForce, Trading};
+
+/// How long an end waits for fills before the venue is asked, in nanoseconds.
+const PATIENCE: i64 = 5_000_000_000;
+
+/// What is to be done; all of it follows from the state.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    /// Orders that the venue is to be asked about.
+    asking: VecDeque<Number>,
+    /// Orders that are to be cancelled, since they may not stay.
+    cancelling: VecDeque<Number>,
+    /// Orders that end with the day.
+    expiring: VecDeque<Number>,
+    /// The day that begins then, and the key of its ids.
+    next_day: Option<(u32, u128)>,
+    /// Since when ends wait for fills.
+    pended: VecDeque<(i64, Number)>,
+}
+
+/// Open orders that are so, by number.
+fn open(state: &State, is: impl Fn(&Order) -> bool) -> Vec<Number> {
+    let orders = state.orders().iter();
+    let open = orders.filter(|order| order.state.is_open() && is(order));
+    let mut numbers: Vec<Number> = open.map(|order| order.number).collect();
+    numbers.sort_unstable();
+    numbers
+}
+
+fn is_killed(state: &State, order: &Order) -> bool {
+    let mut scopes = state.scopes(order.session, order.account, order.instrument);
+    scopes.any(|scope| state.trading(scope) == Trading::Killed)
+}
+
+/// Its state, or that of what is asked for it, is unknown.
+fn is_unknown(state: &State, order: &Order) -> bool {
+    let request = state.orders().request_of(order);
+    let is_lost = request.is_some_and(|it| it.state == OrderState::Unknown);
+    order.state == OrderState::Unknown || is_lost
+}
+
+impl Work {
+    /// An event has happened.
+    pub(crate) fn note(&mut self, state: &State, event: &Event<'_>) {
+        match *event {
+            Event::Trading {
+                scope,
+                state: Trading::Killed,
+                ..
+            } => self.kill(state, scope),
+            Event::LineUp { line } => {
+                let unknown = |order: &Order| order.line == line && is_unknown(state, order);
+                self.asking.extend(open(state, unknown));
+                let killed = |order: &Order| order.line == line && is_killed(state, order);
+                self.cancelling.extend(open(state, killed));
+            }
+            Event::Pended { order, .. } => self.pended.push_back((state.time(), order)),
+            _ => {}
+        }
+    }
+
+    /// The venue has said something of an order: one that may not stay can be cancelled now, perhaps.
+    pub(crate) fn look_again(&mut self, state: &State, number: Number) {
+        let order = state.orders().get(number);
+        if order.is_some_and(|order| order.state.is_open() && is_killed(state, order)) {
+            self.cancelling.push_back(number);
+        }
+    }
+
+    fn kill(&mut self, state: &State, scope: Scope) {
+        let of_scope = |order: &Order| {
+            let mut scopes = state.scopes(order.session, order.account, order.instrument);
+            scopes.any(|known| known == scope)
+        };
+        self.cancelling.extend(open(state, of_scope));
+    }
+
+    /// A new day begins when the orders of the old one have ended.
+    pub(crate) fn roll(&mut self, state: &State, day: u32, key: u128) {
+        let of_day = |order: &Order| order.tif != TimeInForce::GoodTillCancel;
+        self.expiring = open(state, of_day).into();
+        self.next_day = Some((day, key));
+    }
+
+    /// What a process that was killed had not done.
+    pub(crate) fn resume(&mut self, state: &State) {
+        self.cancelling
+            .extend(open(state, |order| is_killed(state, order)));
+        let pended = open(state, |order| order.pended.is_some());
+        self.pended = pended.into_iter().map(|it| (state.time(), it)).collect();
+    }
+}
+
+impl Core {
+    /// Whether [`work`](Self::work) has something to do.
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        let work = &self.work;
+        let waits = work.asking.is_empty() && work.cancelling.is_empty();
+        !(waits && work.expiring.is_empty() && work.next_day.is_none())
+    }
+
+    /// Does one piece of it: a few events.
+    pub fn work(&mut self, at: i64, sink: &mut impl Sink) {
+        // What must leave the venue goes first.
+        if let Some(number) = self.work.cancelling.pop_front() {
+            self.cancel(at, number, sink);
+        } else if let Some(order) = self.work.asking.pop_front() {
+            self.ask(at, order, sink);
+        } else if let Some(order) = self.work.expiring.pop_front() {
+            self.expire(at, order, sink);
+        } else if let Some((date, key)) = self.work.next_day.take() {
+            self.emit(at, &Event::Day { date, key }, sink);
+        }
+    }
+
+    /// Cancels an order that nobody's message names.
+    fn cancel(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let orders = self.state().orders();
+        let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
+            return;
+        };
+        // What is asked for it now is answered first; then it comes here again.
+        if orders.request_of(order).is_some() || !self.state().is_ready(order.line) {
+            return;
+        }
+        let (order, line) = (number, order.line);
+        let request = self.state.last + 1;
+        let id = b"";
+        self.emit(at, &Event::CancelTaken { request, order, id }, sink);
+        let number = request;
+        self.emit(at, &Event::Sent { number, line }, sink);
+    }
+
+    fn ask(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let known = self.state().orders().get(order);
+        let Some(line) = known.map(|order| order.line) else {
+            return;
+        };
+        if self.state().is_ready(line) {
+            self.emit(at, &Event::Asked { order, line, at }, sink);
+        }
+    }
+
+    fn expire(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let orders = self.state().orders();
+        let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
+            return;
+        };
+        if let Some(request) = orders.request_of(order) {
+            let request = request.number;
+            self.decline(at, request, crate::Why::TooLate, b"", sink);
+        }
+        let event = Event::Ended {
+            order: number,
+            how: End::Expired,
+            request: None,
+            at: 0,
+            text: b"the day is over",
+        };
+        self.emit(at, &event, sink);
+        self.forget(at, sink);
+    }
+
+    /// Orders whose ends have waited for fills too long are asked about, each is given; how long nothing else
+    /// is due.
+    pub fn due(&mut self, at: i64, overdue: &mut dyn FnMut(Number)) -> Option<Nanos> {
+        while let Some((since, order)) = self.work.pended.front().copied() {
+            let known = self.state.orders().get(order);
+            if known.is_none_or(|order| order.pended.is_none()) {
+                self.work.pended.pop_front();
+                continue;
+            }
+            let left = since.saturating_add(PATIENCE).saturating_sub(at);
+            if left > 0 {
+                return Some(Nanos(left.unsigned_abs()));
+            }
+            self.work.pended.pop_front();
+            self.work.pended.push_back((at, order));
+            self.work.asking.push_back(order);
+            overdue(order);
+        }
+        None
+    }
+
+    /// A line has logged on.
+    pub fn line_up(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
+        if !self.state().is_ready(line) {
+            self.emit(at, &Event::LineUp { line }, sink);
+        }
+    }
+
+    /// A line is gone.
+    pub fn line_down(&mut self, at: i64, line: u32, sink: &mut impl Sink) {
+        if self.state().is_ready(line) {
+            self.emit(at, &Event::LineDown { line }, sink);
+        }
+    }
+
+    /// Orders and requests on a line that the venue has not answered.
+    #[must_use]
+    pub fn in_flight(&self, line: u32) -> usize {
+        let orders = self.state.orders();
+        let unanswered = |order: &&Order| {
+            let request = orders.request_of(order);
+            order.line == line
+                && (order.state == OrderState::Sent
+                    || request.is_some_and(|it| it.state == OrderState::Sent))
+        };
+        orders.iter().filter(unanswered).count()
+    }
+
+    /// Whether a new order that the venue has missed may go out now: nobody wants it gone.
+    #[must_use]
+    pub fn may_resend(&self, number: Number) -> bool {
+        let order = self.state.orders().get(number);
+        order.is_some_and(|order| {
+            let request = self.state.orders().request_of(order);
+            let cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);
+            order.state.is_open() && !cancelled && !is_killed(&self.state, order)
+        })
+    }
+}
