@@ -14,7 +14,7 @@ use fixwire_protocol::{
 use crate::core::{Core, Sink};
 use crate::event::Event;
 use crate::fix::clients::{self, Before, Client};
-use crate::fix::lines::{self, SessionLink};
+use crate::fix::lines;
 use crate::rules::Rules;
 use crate::state::State;
 use crate::value::RequestKind;
@@ -149,12 +149,8 @@ impl Sink for Out<'_> {
         debug_assert!(noted.is_ok(), "{event:?} has no room");
         match *event {
             Event::Sent { line, .. } | Event::Asked { line, .. } => {
-                if let Some(Some(Client { session, version })) = self.links.get(line as usize) {
-                    let link = SessionLink {
-                        session: *session,
-                        version: *version,
-                    };
-                    lines::send(state, event, link, self.outbox);
+                if let Some(Some(link)) = self.links.get(line as usize) {
+                    lines::send(state, event, link.session, self.outbox);
                 }
             }
             Event::Stray { id, .. } => (self.listener)(OmsEvent::StrayFill { id }),
@@ -299,7 +295,7 @@ impl Oms {
         self.core.is_line(index).then_some(index)
     }
 
-    fn from_client(
+    fn client_says(
         &mut self,
         at: i64,
         index: u32,
@@ -343,7 +339,7 @@ impl Oms {
         clients::status(self.core.state(), index, message, *client, outbox)
     }
 
-    fn from_line(
+    fn venue_says(
         &mut self,
         at: i64,
         line: u32,
@@ -421,10 +417,10 @@ impl Application for Oms {
         }
         let at = self.at(now);
         if let Some(line) = self.line(from) {
-            return self.from_line(at, line, message, outbox);
+            return self.venue_says(at, line, message, outbox);
         }
         match self.index(from) {
-            Some(index) => self.from_client(at, index, message, outbox),
+            Some(index) => self.client_says(at, index, message, outbox),
             None => Err(Refusal::NotAuthorized),
         }
     }

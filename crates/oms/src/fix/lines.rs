@@ -13,13 +13,6 @@ use crate::state::State;
 use crate::value::{End, Number, RequestKind, Side};
 use crate::venue::{Report, ReportKind, VenueId};
 
-/// A line.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SessionLink {
-    pub session: SessionId,
-    pub version: Version,
-}
-
 /// ClOrdID(11) at the venue.
 fn venue_id(order: Number, request: Number) -> Sentence {
     let mut id = Sentence::new();
@@ -32,27 +25,27 @@ fn venue_id(order: Number, request: Number) -> Sentence {
 }
 
 /// Writes the order, request or question that an event sends.
-pub(crate) fn send(state: &State, event: &Event<'_>, link: SessionLink, outbox: &mut Outbox) {
+pub(crate) fn send(state: &State, event: &Event<'_>, line: SessionId, outbox: &mut Outbox) {
     match *event {
         Event::Sent { number, .. } => {
             if let Some(order) = state.orders().get(number) {
-                new_order(state, order, link, outbox);
+                new_order(state, order, line, outbox);
             } else if let Some((request, order)) = state.orders().request(number) {
-                change(state, order, request, link, outbox);
+                change(state, order, request, line, outbox);
             }
         }
         Event::Asked { order, .. } => {
             if let Some(order) = state.orders().get(order) {
-                ask(state, order, link, outbox);
+                ask(state, order, line, outbox);
             }
         }
         _ => {}
     }
 }
 
-fn new_order(state: &State, order: &Order, link: SessionLink, outbox: &mut Outbox) {
+fn new_order(state: &State, order: &Order, line: SessionId, outbox: &mut Outbox) {
     let scale = state.scale(order.instrument);
-    let mut out = outbox.begin(link.session, b"D");
+    let mut out = outbox.begin(line, b"D");
     out.field(tag::CL_ORD_ID, venue_id(order.number, order.number).bytes())
         .field(tag::ACCOUNT, state.accounts().name(order.account))
         .char(tag::HANDL_INST, b'1')
@@ -75,10 +68,10 @@ fn new_order(state: &State, order: &Order, link: SessionLink, outbox: &mut Outbo
     let _ = out.finish();
 }
 
-fn change(state: &State, order: &Order, request: &Request, link: SessionLink, outbox: &mut Outbox) {
+fn change(state: &State, order: &Order, request: &Request, line: SessionId, outbox: &mut Outbox) {
     let scale = state.scale(order.instrument);
     let is_replace = request.kind == RequestKind::Replace;
-    let mut out = outbox.begin(link.session, if is_replace { b"G" } else { b"F" });
+    let mut out = outbox.begin(line, if is_replace { b"G" } else { b"F" });
     out.field(
         tag::ORIG_CL_ORD_ID,
         venue_id(order.number, order.current).bytes(),
@@ -114,8 +107,8 @@ fn change(state: &State, order: &Order, request: &Request, link: SessionLink, ou
     let _ = out.finish();
 }
 
-fn ask(state: &State, order: &Order, link: SessionLink, outbox: &mut Outbox) {
-    let mut out = outbox.begin(link.session, b"H");
+fn ask(state: &State, order: &Order, line: SessionId, outbox: &mut Outbox) {
+    let mut out = outbox.begin(line, b"H");
     out.field(
         tag::CL_ORD_ID,
         venue_id(order.number, order.current).bytes(),
