@@ -33,10 +33,17 @@ impl State {
                 scope,
                 control,
                 value,
+                filed,
                 ..
             } => {
                 let control = Control::of(control)?;
-                self.standing_mut(scope)?.limits.set(control, value);
+                let limits = &mut self.standing_mut(scope)?.limits;
+                let mut limit = limits.limit(control);
+                limit.value = value;
+                if filed {
+                    limit.filed = value;
+                }
+                limits.set(control, limit);
                 Some(())
             }
             Event::Trading { scope, state, .. } => {
@@ -295,8 +302,10 @@ impl State {
         change(self)?;
         let (.., new) = counted(self)?;
         self.count(session, account, instrument, &old, &new);
-        if was_open && !self.is_open(number) {
-            self.orders.has_ended(number);
+        match (was_open, self.is_open(number)) {
+            (true, false) => self.orders.has_ended(number),
+            (false, true) => self.orders.is_open_again(number),
+            _ => {}
         }
         Some(())
     }

@@ -5,7 +5,8 @@ use alloc::vec::Vec;
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
-use crate::rules::{Rules, ScopeName};
+use crate::limits::Control;
+use crate::rules::{LimitRule, Rules, ScopeName};
 use crate::scope::Scope;
 
 /// Passes so many events on, and says when there were more.
@@ -162,15 +163,37 @@ impl Core {
             let Some(scope) = self.scope(&limit.scope) else {
                 continue;
             };
-            if self.state.limit(scope, limit.control) != Some(limit.value) {
+            let known = self.state.filed(scope, limit.control);
+            if known != Some(limit.value) {
                 let event = Event::Limit {
                     scope,
                     control: limit.control.index(),
                     value: Some(limit.value),
+                    filed: true,
                     who: rules.limits_file.as_bytes(),
                     why: b"",
                 };
                 self.begin_event(at, &event, steps)?;
+            }
+        }
+        // Those that it no longer has.
+        for scope in self.state.limited_scopes() {
+            for &control in Control::ALL {
+                let is_filed = self.state.filed(scope, control).is_some();
+                let is_there = |limit: &LimitRule| {
+                    limit.control == control && self.scope(&limit.scope) == Some(scope)
+                };
+                if is_filed && !rules.limits.iter().any(is_there) {
+                    let event = Event::Limit {
+                        scope,
+                        control: control.index(),
+                        value: None,
+                        filed: true,
+                        who: rules.limits_file.as_bytes(),
+                        why: b"",
+                    };
+                    self.begin_event(at, &event, steps)?;
+                }
             }
         }
         Some(())

@@ -9,7 +9,7 @@
 //!            instrument: scale u8, worth u64, standing...
 //!            holdings u32: account u32, instrument u32, position, standing...
 //!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
-//! standing = traded i128  trading u8  limits, each optional
+//! standing = traded i128  trading u8  limits: value and that of the file, each optional
 //! ```
 //!
 //! Orders and ids stand in no order that means anything; what open orders count for follows from them.
@@ -24,7 +24,7 @@ use siphasher::sip::SipHasher24;
 
 use crate::event::Event;
 use crate::ids::{Ids, Used};
-use crate::limits::Control;
+use crate::limits::{Control, Limit};
 use crate::order::{Order, Pended, Request};
 use crate::slab::NOWHERE;
 use crate::state::{Account, Client, Instrument, Standing, State};
@@ -422,7 +422,9 @@ fn put_standing(standing: &Standing, to: &mut Vec<u8>) {
     standing.tally.traded.put(to);
     standing.limits.trading.put(to);
     for control in Control::ALL {
-        standing.limits.get(*control).put(to);
+        let limit = standing.limits.limit(*control);
+        limit.value.put(to);
+        limit.filed.put(to);
     }
 }
 
@@ -431,7 +433,11 @@ fn take_standing(from: &mut &[u8]) -> Option<Standing> {
     standing.tally.traded = Wire::take(from)?;
     standing.limits.trading = Wire::take(from)?;
     for control in Control::ALL {
-        standing.limits.set(*control, Wire::take(from)?);
+        let limit = Limit {
+            value: Wire::take(from)?,
+            filed: Wire::take(from)?,
+        };
+        standing.limits.set(*control, limit);
     }
     Some(standing)
 }

@@ -341,12 +341,7 @@ fn positions(state: &State) -> String {
 
 fn limits(state: &State) -> String {
     let mut text = String::from("scope\tcontrol\tlimit\ttrading");
-    let mut scopes = alloc::vec![Scope::Firm];
-    scopes.extend((0..state.sessions().len()).map(Scope::Session));
-    scopes.extend((0..state.accounts().len()).map(Scope::Account));
-    scopes.extend((0..state.instruments().len()).map(Scope::Instrument));
-    scopes.extend(state.positions().map(|(of, at, _)| Scope::Holding(of, at)));
-    for scope in scopes {
+    for scope in state.limited_scopes() {
         let Some(standing) = state.standing(scope) else {
             continue;
         };

@@ -425,6 +425,7 @@ impl Core {
             scope,
             control: control.index(),
             value,
+            filed: false,
             who,
             why,
         };
@@ -451,9 +452,15 @@ impl Core {
     /// Orders that have ended leave memory, the oldest first, when there are more than are remembered.
     pub(crate) fn forget(&mut self, at: i64, sink: &mut impl Sink) {
         while self.state.orders().ended().len() > self.rules.remembered {
-            let Some(&order) = self.state.orders().ended().front() else {
+            let orders = self.state.orders();
+            let Some(&order) = orders.ended().front() else {
                 return;
             };
+            // What is asked for it is answered first.
+            let known = orders.get(order);
+            if known.is_some_and(|order| orders.request_of(order).is_some()) {
+                return;
+            }
             self.emit(at, &Event::Forgotten { order }, sink);
         }
     }

@@ -303,6 +303,8 @@ events! {
         control: u8,
         /// In the control's unit.
         value: Option<i128>,
+        /// A file says so.
+        filed: bool,
         /// The file or person.
         who: &'a [u8],
         /// In words.

@@ -36,6 +36,8 @@ mod slab;
 pub mod state;
 mod table;
 mod tally;
+#[cfg(test)]
+mod tests;
 pub mod transition;
 mod value;
 pub mod venue;

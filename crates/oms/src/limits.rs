@@ -1,5 +1,6 @@
 //! Limits by control and scope.
 
+use alloc::boxed::Box;
 use core::fmt;
 
 use crate::value::Trading;
@@ -109,15 +110,25 @@ impl fmt::Display for Control {
 /// The limits of a scope, and whether it may trade.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
-    values: [Option<i128>; Control::ALL.len()],
+    /// Most scopes have none of their own.
+    values: Option<Box<[Limit; Control::ALL.len()]>>,
     /// Whether new risk is allowed.
     pub trading: Trading,
+}
+
+/// A limit.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Limit {
+    /// The one that holds.
+    pub value: Option<i128>,
+    /// The one that a file said last: what a person sets holds until the file says something else.
+    pub filed: Option<i128>,
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            values: [None; Control::ALL.len()],
+            values: None,
             trading: Trading::Active,
         }
     }
@@ -127,11 +138,20 @@ impl Limits {
     /// The limit of a control.
     #[must_use]
     pub fn get(&self, control: Control) -> Option<i128> {
-        self.values[usize::from(control.index())]
+        self.limit(control).value
     }
 
-    pub(crate) fn set(&mut self, control: Control, value: Option<i128>) {
-        self.values[usize::from(control.index())] = value;
+    pub(crate) fn limit(&self, control: Control) -> Limit {
+        let at = usize::from(control.index());
+        let values = self.values.as_ref();
+        values.map_or_else(Limit::default, |values| values[at])
+    }
+
+    pub(crate) fn set(&mut self, control: Control, limit: Limit) {
+        if self.limit(control) != limit {
+            let values = self.values.get_or_insert_default();
+            values[usize::from(control.index())] = limit;
+        }
     }
 }
 

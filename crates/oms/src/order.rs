@@ -295,6 +295,11 @@ impl Orders {
         self.ended.push_back(number);
     }
 
+    /// It had not ended after all.
+    pub(crate) fn is_open_again(&mut self, number: Number) {
+        self.ended.retain(|ended| *ended != number);
+    }
+
     /// An order that has ended leaves memory.
     pub(crate) fn forget(&mut self, number: Number) -> bool {
         let Some(place) = self.place(number) else {

@@ -275,6 +275,23 @@ impl State {
         self.standing(scope)?.limits.get(control)
     }
 
+    /// The limit that a file said last.
+    pub(crate) fn filed(&self, scope: Scope, control: Control) -> Option<i128> {
+        self.standing(scope)?.limits.limit(control).filed
+    }
+
+    /// The scopes that may have limits.
+    #[must_use]
+    pub fn limited_scopes(&self) -> Vec<Scope> {
+        let mut scopes = alloc::vec![Scope::Firm];
+        scopes.extend((0..self.session_names.len()).map(Scope::Session));
+        scopes.extend((0..self.account_names.len()).map(Scope::Account));
+        scopes.extend((0..self.instrument_names.len()).map(Scope::Instrument));
+        let holdings = self.holdings.iter();
+        scopes.extend(holdings.map(|it| Scope::Holding(it.account, it.instrument)));
+        scopes
+    }
+
     /// Whether a scope may trade.
     #[must_use]
     pub fn trading(&self, scope: Scope) -> Trading {

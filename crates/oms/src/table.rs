@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use csv_core::{ReadRecordResult, Reader};
+use csv_core::{ReadRecordResult, ReaderBuilder};
 
 use crate::load::OmsError;
 
@@ -24,60 +24,42 @@ pub(crate) struct Cells {
 
 /// Reads records; lines that are empty or begin with `#` are passed over.
 pub(crate) fn read(file: &str, text: &str) -> Result<Cells, OmsError> {
-    let mut reader = Reader::new();
+    const VALUES: usize = 64;
+    let mut reader = ReaderBuilder::new().comment(Some(b'#')).build();
     let mut input = text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes();
     let mut cells = Cells::default();
-    let mut out = alloc::vec![0; input.len() + 16];
-    let mut ends = alloc::vec![0; 64];
+    let mut out = alloc::vec![0; input.len() + 1];
+    let mut ends = [0; VALUES];
+    let (mut written, mut values) = (0, 0);
     loop {
-        // Comments are no part of CSV: they are lines of their own.
-        while let Some(rest) = skipped(input) {
-            let lines = input[..input.len() - rest.len()].iter();
-            let lines = lines.filter(|byte| **byte == b'\n').count();
-            reader.set_line(reader.line() + lines as u64);
-            input = rest;
-        }
-        let line = reader.line() as usize;
-        let (result, read, written, count) = reader.read_record(input, &mut out, &mut ends);
+        let (result, read, bytes, count) =
+            reader.read_record(input, &mut out[written..], &mut ends[values..]);
+        let is_ended = input[..read].ends_with(b"\n");
         input = &input[read..];
+        (written, values) = (written + bytes, values + count);
+        let failed = |what: String| Err(OmsError::of(file, reader.line() as usize, what, ""));
         match result {
+            // Once more without input ends the last line.
+            ReadRecordResult::InputEmpty => {}
             ReadRecordResult::End => return Ok(cells),
-            ReadRecordResult::OutputEndsFull => {
-                let what = "more than 64 values in a line".to_string();
-                return Err(OmsError::of(file, line, what, ""));
-            }
-            ReadRecordResult::Record | ReadRecordResult::InputEmpty => {
-                let base = cells.text.len();
+            ReadRecordResult::Record => {
                 let Ok(text) = core::str::from_utf8(&out[..written]) else {
-                    let what = "the text is not UTF-8".to_string();
-                    return Err(OmsError::of(file, line, what, ""));
+                    return failed("the text is not UTF-8".into());
                 };
+                let base = cells.text.len();
                 cells.text.push_str(text);
-                let ends = ends[..count].iter().map(|end| base + end);
-                if result == ReadRecordResult::InputEmpty {
-                    // The last line may have no end; this makes one.
-                    let (_, _, more, count_more) =
-                        reader.read_record(b"", &mut out[written..], &mut []);
-                    debug_assert_eq!((more, count_more), (0, 0));
-                }
+                let ends = ends[..values].iter().map(|end| base + end);
+                // The line that it ends in: values of ours have one line.
+                let line = reader.line() as usize - usize::from(is_ended);
                 cells.records.push((line, ends.collect()));
+                (written, values) = (0, 0);
             }
-            ReadRecordResult::OutputFull => {
-                let what = "a value is too long".to_string();
-                return Err(OmsError::of(file, line, what, ""));
+            ReadRecordResult::OutputFull => return failed("a value is too long".into()),
+            ReadRecordResult::OutputEndsFull => {
+                return failed(format!("more than {VALUES} values in a line"));
             }
         }
     }
-}
-
-/// What is behind an empty line or a comment; `None` when there is neither.
-fn skipped(input: &[u8]) -> Option<&[u8]> {
-    let line = input.split(|byte| *byte == b'\n').next()?;
-    let is_comment = line.starts_with(b"#");
-    (is_comment && !input.is_empty()).then(|| {
-        let end = (line.len() + 1).min(input.len());
-        &input[end..]
-    })
 }
 
 /// Rows by the columns that are known: the required ones, then those that may be missing.
@@ -154,6 +136,7 @@ pub(crate) fn rows<'t>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::borrow::ToOwned;
 
     fn all(text: &str) -> (Vec<(usize, Vec<Option<String>>)>, Vec<String>) {
         let cells = read("f.csv", text).unwrap_or_default();

@@ -74,6 +74,8 @@ impl OrderState {
             (Queued | Sent | Unknown | Working, Reject) => Some(Ended(End::Rejected)),
             (Queued | Sent | Unknown | Working, Happening::End(how)) => Some(Ended(how)),
 
+            // The venue had made it larger before the fill that seemed to be the last.
+            (Ended(End::Filled), Replace { all }) => Some(filled(all)),
             // What the venue traded is traded, whatever was known of the order.
             (Ended(how), Fill { .. }) => Some(Ended(how)),
             (Ended(_), _) => None,
@@ -137,10 +139,11 @@ mod tests {
             End::Expired,
             End::DoneForDay,
         ] {
-            let others = [Send, Lose, Accept, Reject, Replace { all: false }];
-            for other in others.into_iter().chain([Happening::End(how)]) {
+            for other in [Send, Lose, Accept, Reject, Happening::End(how)] {
                 assert_eq!(Ended(how).after(other), None);
             }
+            let larger = Ended(how).after(Replace { all: false });
+            assert_eq!(larger, (how == End::Filled).then_some(Working));
             assert_eq!(Ended(how).after(fill), Some(Ended(how)));
         }
     }

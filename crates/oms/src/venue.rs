@@ -190,15 +190,21 @@ impl Core {
         if request.kind != RequestKind::Replace || order.number != report.id.order {
             return Heard::Unreadable;
         }
+        let (number, state, filled) = (request.number, order.state, order.filled);
         let scale = self.state().scale(instrument);
         let quantity = report.quantity.and_then(|it| whole(it).ok());
         let price = report.price.and_then(|it| scaled(it, scale).ok());
+        let quantity = quantity.unwrap_or(request.quantity);
         let event = Event::Replaced {
-            request: request.number,
-            quantity: quantity.unwrap_or(request.quantity),
+            request: number,
+            quantity,
             price: price.unwrap_or(request.price),
             at: report.at,
         };
+        let all = filled >= quantity;
+        if state.after(Happening::Replace { all }).is_none() {
+            return self.decline(at, number, Why::TooLate, report.text, sink);
+        }
         // A venue that replaces has accepted.
         self.accepted(at, report, sink);
         self.emit(at, &event, sink);
@@ -286,7 +292,8 @@ impl Core {
             return Heard::Known;
         };
         let request = orders.request(report.id.request);
-        let request = request.filter(|(request, _)| request.kind == RequestKind::Cancel);
+        let request = request
+            .filter(|(request, of)| request.kind == RequestKind::Cancel && of.number == number);
         let request = request.map(|(request, _)| request.number);
         let filled = report.filled.and_then(|filled| whole(filled).ok());
         let filled = filled.unwrap_or(order.filled);
@@ -342,7 +349,10 @@ impl Core {
         if order.filled < pended.filled || !order.state.is_open() {
             return;
         }
-        let (how, request, venue_at) = (pended.how, pended.request, pended.at);
+        // It may have been answered meanwhile.
+        let request = pended.request;
+        let request = request.filter(|it| self.state().orders().request(*it).is_some());
+        let (how, venue_at) = (pended.how, pended.at);
         self.end(at, number, how, request, (venue_at, b""), sink);
     }
 

@@ -1,0 +1,319 @@
+//! A core with one venue, and what everybody may look at.
+
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use fixwire_protocol::{Decimal, Ledger, Timestamp};
+
+use crate::core::{Change, Core, NewOrder};
+use crate::event::Event;
+use crate::load::load;
+use crate::reason::Why;
+use crate::rules::Rules;
+use crate::state::State;
+use crate::tally::Tally;
+use crate::value::{Number, OrderType, RequestKind, Side, TimeInForce};
+use crate::venue::{Report, ReportKind, VenueId};
+
+mod controls;
+mod files;
+mod life;
+mod random;
+
+const SETTINGS: &str = r#"
+[oms]
+instruments = "instruments.csv"
+limits = "limits.csv"
+remembered = 4
+[[account]]
+name = "DESK"
+[[account]]
+name = "A1"
+parent = "DESK"
+[[account]]
+name = "A2"
+parent = "DESK"
+[[user]]
+session = "CLIENT"
+accounts = ["A*"]
+may = ["new", "replace", "cancel", "status"]
+account = "A1"
+[[line_group]]
+name = "SIM"
+lines = ["SIM-1", "SIM-2"]
+[[route]]
+symbols = ["*"]
+to = "SIM"
+"#;
+
+const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,reference\nXYZ,0.05,10,2,100\nABC,1,1,1,50\n";
+
+const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\nfirm,RC13,100\n\
+                      firm,RC14,100000000\nfirm,RC15,5000\n";
+
+const SESSIONS: [&str; 3] = ["CLIENT", "SIM-1", "SIM-2"];
+const CLIENT: u32 = 0;
+const LINES: [u32; 2] = [1, 2];
+
+fn rules(limits: &str) -> Rules {
+    let mut open = |file: &str| match file {
+        "instruments.csv" => Ok(INSTRUMENTS.to_string()),
+        "limits.csv" => Ok(limits.to_string()),
+        other => Err(format!("no {other}")),
+    };
+    load(SETTINGS, &SESSIONS, &mut open).unwrap()
+}
+
+/// A core and its notes.
+struct World {
+    core: Core,
+    at: i64,
+    notes: Vec<(i64, Vec<u8>)>,
+    /// The events of the last input, by name.
+    said: Vec<String>,
+    /// Why the last input was refused.
+    refused: Option<Why>,
+    /// Orders and requests that went out, and on which line.
+    sent: Vec<(VenueId, u32)>,
+    execs: u64,
+    ids: u64,
+}
+
+impl World {
+    fn new() -> Self {
+        Self::with(LIMITS)
+    }
+
+    fn with(limits: &str) -> Self {
+        let mut world = Self {
+            core: Core::new(rules(limits)),
+            at: 1_000,
+            notes: Vec::new(),
+            said: Vec::new(),
+            refused: None,
+            sent: Vec::new(),
+            execs: 0,
+            ids: 0,
+        };
+        world.begin(20_261_122);
+        for line in LINES {
+            world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+        }
+        world
+    }
+
+    fn begin(&mut self, day: u32) {
+        let names = SESSIONS.map(String::from);
+        self.tell(|core, at, mut sink| while !core.begin(at, (day, 7), &names, 3, &mut sink) {});
+    }
+
+    /// Gives the core an input; what it made of it.
+    fn tell<T>(
+        &mut self,
+        input: impl FnOnce(&mut Core, i64, &mut dyn FnMut(&State, &Event<'_>)) -> T,
+    ) -> T {
+        self.at += 1_000_000;
+        let Self {
+            core,
+            at,
+            notes,
+            said,
+            refused,
+            sent,
+            ..
+        } = self;
+        said.clear();
+        *refused = None;
+        let mut sink = |state: &State, event: &Event<'_>| {
+            let mut note = Vec::new();
+            event.put(&mut note);
+            assert_eq!(Event::of(&note).as_ref(), Some(event), "it comes back");
+            notes.push((*at, note));
+            said.push(event.name().to_string());
+            match *event {
+                Event::Refused { reason, .. } | Event::Rejected { reason, .. } => {
+                    *refused = Some(reason.why);
+                }
+                Event::Sent { number, line } => {
+                    let order = match state.orders().request(number) {
+                        Some((_, order)) => order.number,
+                        None => number,
+                    };
+                    let request = number;
+                    sent.push((VenueId { order, request }, line));
+                }
+                _ => {}
+            }
+        };
+        input(core, *at, &mut sink)
+    }
+
+    fn order(&mut self, side: Side, quantity: i64, price: &str) -> Option<Number> {
+        self.ids += 1;
+        let id = format!("C{}", self.ids);
+        self.order_of(&id, b"A1", side, quantity, price)
+    }
+
+    fn order_of(
+        &mut self,
+        id: &str,
+        account: &[u8],
+        side: Side,
+        quantity: i64,
+        price: &str,
+    ) -> Option<Number> {
+        let (kind, price) = match price {
+            "market" => (OrderType::Market, None),
+            price => (OrderType::Limit, Decimal::parse(price.as_bytes()).ok()),
+        };
+        let new = NewOrder {
+            session: CLIENT,
+            id: id.as_bytes(),
+            account,
+            symbol: b"XYZ",
+            side: Some(side),
+            kind: Some(kind),
+            tif: Some(TimeInForce::Day),
+            price,
+            stop: None,
+            quantity: Decimal::from_int(quantity),
+        };
+        self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
+        self.refused.is_none().then(|| self.core.state().last)
+    }
+
+    fn request(
+        &mut self,
+        order: Number,
+        kind: RequestKind,
+        quantity: Option<i64>,
+        price: Option<&str>,
+    ) -> Option<Number> {
+        self.ids += 1;
+        let id = format!("C{}", self.ids);
+        let known = self.core.state().orders().get(order);
+        let original = known.map_or("gone".to_string(), |order| order.id.to_string());
+        let change = Change {
+            session: CLIENT,
+            kind,
+            id: id.as_bytes(),
+            original: original.as_bytes(),
+            symbol: b"XYZ",
+            side: None,
+            quantity: quantity.map(Decimal::from_int),
+            price: price.and_then(|price| Decimal::parse(price.as_bytes()).ok()),
+        };
+        self.tell(|core, at, mut sink| core.change(at, &change, &mut sink));
+        self.refused.is_none().then(|| self.core.state().last)
+    }
+
+    fn cancel(&mut self, order: Number) -> Option<Number> {
+        self.request(order, RequestKind::Cancel, None, None)
+    }
+
+    fn replace(&mut self, order: Number, quantity: i64, price: &str) -> Option<Number> {
+        self.request(order, RequestKind::Replace, Some(quantity), Some(price))
+    }
+
+    fn report(&mut self, report: &Report<'_>) {
+        self.tell(|core, at, mut sink| core.report(at, report, &mut sink));
+    }
+
+    fn accept(&mut self, order: Number) {
+        self.report(&about(order, order, ReportKind::New));
+    }
+
+    /// A new fill; its number, to repeat it by.
+    fn fill(&mut self, order: Number, quantity: i64, price: &str) -> u64 {
+        self.execs += 1;
+        self.fill_again(order, quantity, price, self.execs);
+        self.execs
+    }
+
+    fn fill_again(&mut self, order: Number, quantity: i64, price: &str, exec: u64) {
+        let report = Report {
+            exec,
+            last_quantity: Some(Decimal::from_int(quantity)),
+            last_price: Decimal::parse(price.as_bytes()).ok(),
+            ..about(order, order, ReportKind::Fill)
+        };
+        self.report(&report);
+    }
+
+    fn decline(&mut self, request: Number) {
+        self.tell(|core, at, mut sink| core.decline(at, request, Why::Venue, b"no", &mut sink));
+    }
+
+    /// The state after a crash: from all notes.
+    fn replayed(&self) -> State {
+        let mut state = State::with_capacity(0);
+        for (at, note) in &self.notes {
+            state.apply_note(Timestamp(*at), note);
+        }
+        state
+    }
+
+    /// The process is killed and starts again.
+    fn restart(&mut self, day: u32) {
+        let mut core = Core::new(self.core.rules().clone());
+        for (at, note) in &self.notes {
+            core.replay_note(Timestamp(*at), note);
+        }
+        assert_eq!(core.state().hash(), self.core.state().hash());
+        self.core = core;
+        self.begin(day);
+    }
+
+    fn work(&mut self) {
+        let mut said = Vec::new();
+        while self.core.has_work() {
+            self.tell(|core, at, mut sink| core.work(at, &mut sink));
+            said.append(&mut self.said);
+        }
+        self.said = said;
+    }
+
+    /// What a state must be, whatever has happened.
+    fn check(&self) {
+        let state = self.core.state();
+        assert_eq!(state.violations(), 0);
+        assert_eq!(self.replayed().hash(), state.hash(), "the notes make it");
+        let mut written = Vec::new();
+        state.write(&mut |bytes| written.extend_from_slice(bytes));
+        let mut read = State::default();
+        read.read(1, &written).unwrap();
+        assert_eq!(read.hash(), state.hash(), "a checkpoint holds it");
+        let mut firm = Tally::default();
+        for order in state.orders().iter() {
+            let request = state.orders().request_of(order);
+            firm.change(&Tally::default(), &state.counted(order, request));
+            assert!(order.filled + order.leaves() <= order.quantity.max(order.filled));
+        }
+        firm.traded = state.firm.tally.traded;
+        assert_eq!(firm, state.firm.tally, "what is reserved is what is open");
+    }
+}
+
+/// A report about an order or a request of it.
+fn about<'a>(order: Number, request: Number, kind: ReportKind) -> Report<'a> {
+    Report {
+        line: LINES[0],
+        id: VenueId { order, request },
+        original: None,
+        text_id: b"",
+        kind,
+        venue_id: b"V",
+        exec: 0,
+        last_quantity: None,
+        last_price: None,
+        filled: None,
+        quantity: None,
+        price: None,
+        account: b"A1",
+        symbol: b"XYZ",
+        side: Some(Side::Buy),
+        at: 0,
+        text: b"",
+    }
+}

@@ -1,0 +1,275 @@
+//! Lives of orders, report by report.
+
+use super::*;
+use crate::transition::OrderState::{Ended, Sent, Unknown, Working};
+use crate::value::{End, Trading};
+use crate::{OrderState, Scope};
+
+impl World {
+    fn state_of(&self, order: Number) -> Option<OrderState> {
+        let order = self.core.state().orders().get(order);
+        order.map(|order| order.state)
+    }
+
+    fn ends(&mut self, order: Number, request: Number, how: End, filled: i64) {
+        let report = Report {
+            filled: Some(Decimal::from_int(filled)),
+            ..about(order, request, ReportKind::End(how))
+        };
+        self.report(&report);
+    }
+}
+
+#[test]
+fn an_order_is_sent_accepted_and_filled() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    assert_eq!(world.said, ["Taken", "Sent"]);
+    world.accept(order);
+    assert_eq!(world.state_of(order), Some(Working));
+    let exec = world.fill(order, 40, "99.95");
+    assert_eq!(world.said, ["Filled"]);
+    world.fill_again(order, 40, "99.95", exec);
+    assert_eq!(world.said, [""; 0], "it came before");
+    world.fill(order, 60, "100");
+    assert_eq!(world.state_of(order), Some(Ended(End::Filled)));
+    let position = world.core.state().position(1, 0);
+    assert_eq!((position.long, position.short), (100, 0));
+    // 40 × 9995 + 60 × 10000, in hundredths.
+    assert_eq!(position.paid, 999_800);
+    world.check();
+}
+
+#[test]
+fn orders_take_turns_on_the_lines_that_are_ready() {
+    let mut world = World::new();
+    for _ in 0..3 {
+        world.order(Side::Buy, 10, "100").unwrap();
+    }
+    let lines: Vec<u32> = world.sent.iter().map(|(_, line)| *line).collect();
+    assert_eq!(lines, [1, 2, 1]);
+    world.tell(|core, at, mut sink| core.line_down(at, LINES[0], &mut sink));
+    world.order(Side::Buy, 10, "100").unwrap();
+    assert_eq!(world.sent.last().map(|(_, line)| *line), Some(2));
+    world.tell(|core, at, mut sink| core.line_down(at, LINES[1], &mut sink));
+    assert_eq!(world.order(Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::NoLine));
+    world.check();
+}
+
+#[test]
+fn a_fill_before_the_acceptance_means_acceptance() {
+    let mut world = World::new();
+    let order = world.order(Side::Sell, 100, "100").unwrap();
+    world.fill(order, 100, "100");
+    assert_eq!(world.said, ["Accepted", "Filled"]);
+    world.accept(order);
+    assert_eq!(world.said, [""; 0]);
+    assert_eq!(world.core.state().position(1, 0).short, 100);
+    world.check();
+}
+
+#[test]
+fn an_end_waits_for_the_fills_that_it_counts() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    let cancel = world.cancel(order).unwrap();
+    world.ends(order, cancel, End::Cancelled, 40);
+    assert_eq!(world.said, ["Pended"]);
+    assert_eq!(world.state_of(order), Some(Sent));
+    world.check();
+    world.fill(order, 40, "100");
+    assert_eq!(world.said, ["Accepted", "Filled", "Ended"]);
+    assert_eq!(world.state_of(order), Some(Ended(End::Cancelled)));
+    world.check();
+}
+
+#[test]
+fn an_end_that_waits_too_long_is_asked_about() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.ends(order, order, End::Cancelled, 40);
+    let mut overdue = Vec::new();
+    let at = world.at;
+    assert!(world.core.due(at, &mut |it| overdue.push(it)).is_some());
+    world.at += 6_000_000_000;
+    let at = world.at;
+    world.core.due(at, &mut |it| overdue.push(it));
+    assert_eq!(overdue, [order]);
+    world.work();
+    assert_eq!(world.said, ["Asked"]);
+    // A restart does not forget it.
+    world.restart(20_261_122);
+    let at = world.at;
+    assert!(world.core.due(at, &mut |_| {}).is_some());
+    world.check();
+}
+
+#[test]
+fn a_late_fill_is_in_the_position_and_counted() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.ends(order, order, End::Cancelled, 0);
+    world.fill(order, 30, "100");
+    assert_eq!(world.state_of(order), Some(Ended(End::Cancelled)));
+    assert_eq!(world.core.state().position(1, 0).long, 30);
+    assert_eq!(world.core.state().late_fills(), 1);
+    // Of an order that is in no memory, too.
+    world.fill(99, 20, "100");
+    assert_eq!(world.said, ["Stray"]);
+    assert_eq!(world.core.state().position(1, 0).long, 50);
+    world.check();
+}
+
+#[test]
+fn a_replaced_order_has_the_new_id_and_reserves_the_larger_of_both() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.accept(order);
+    let reserved = |world: &World| world.core.state().firm.tally.buying;
+    assert_eq!(reserved(&world), 100);
+    let request = world.replace(order, 300, "100.05").unwrap();
+    assert_eq!(reserved(&world), 300, "while it is pending");
+    assert_eq!(world.replace(order, 200, "100"), None);
+    assert_eq!(world.refused, Some(Why::Pending));
+    world.decline(request);
+    assert_eq!(reserved(&world), 100);
+    let request = world.replace(order, 300, "100.05").unwrap();
+    world.report(&about(order, request, ReportKind::Replaced));
+    assert_eq!(world.said, ["Replaced"]);
+    let known = world.core.state().orders().get(order).unwrap();
+    assert_eq!((known.quantity, known.price), (300, 10_005));
+    assert_eq!(known.current, request);
+    assert_eq!(known.id.to_string(), format!("C{}", world.ids));
+    // Below what is filled it is amended to that, and filled then.
+    world.fill(order, 50, "100");
+    let request = world.replace(order, 10, "100.05").unwrap();
+    world.report(&about(order, request, ReportKind::Replaced));
+    assert_eq!(world.state_of(order), Some(Ended(End::Filled)));
+    assert!(world.core.state().firm.tally.is_flat());
+    world.check();
+}
+
+#[test]
+fn a_cancel_that_crosses_the_last_fill_is_too_late() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100").unwrap();
+    world.accept(order);
+    let cancel = world.cancel(order).unwrap();
+    world.fill(order, 100, "100");
+    let known = world.core.state().orders().get(order).unwrap();
+    assert_eq!(
+        world.core.state().orders().status(known),
+        b'6',
+        "until it is answered"
+    );
+    world.decline(cancel);
+    assert_eq!(world.said, ["Declined"]);
+    let known = world.core.state().orders().get(order).unwrap();
+    assert_eq!(world.core.state().orders().status(known), b'2');
+    assert_eq!(world.cancel(order), None);
+    assert_eq!(world.refused, Some(Why::TooLate));
+    world.check();
+}
+
+#[test]
+fn what_was_in_flight_on_a_broken_line_is_unknown_until_the_venue_answers() {
+    let mut world = World::new();
+    let [lost, known, rejected] = [(), (), ()].map(|()| world.order(Side::Buy, 10, "100").unwrap());
+    world.accept(known);
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
+    }
+    assert_eq!(world.state_of(lost), Some(Unknown));
+    assert_eq!(world.state_of(known), Some(Working));
+    world.restart(20_261_122);
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+    }
+    let sent = world.sent.len();
+    world.work();
+    assert_eq!(world.said, ["Asked", "Asked"]);
+    assert_eq!(world.sent.len(), sent, "nothing is sent again");
+    world.report(&about(lost, lost, ReportKind::Status(b'0')));
+    assert_eq!(world.state_of(lost), Some(Working));
+    world.report(&about(rejected, rejected, ReportKind::Status(b'8')));
+    assert_eq!(world.state_of(rejected), Some(Ended(End::Rejected)));
+    world.report(&about(known, known, ReportKind::Status(b'8')));
+    assert_eq!(
+        world.state_of(known),
+        Some(Working),
+        "it was accepted before"
+    );
+    world.check();
+}
+
+#[test]
+fn a_kill_switch_cancels_what_is_open_and_stays_on_after_a_restart() {
+    let mut world = World::new();
+    let orders: Vec<Number> = (0..5)
+        .map(|_| world.order(Side::Buy, 10, "100").unwrap())
+        .collect();
+    let pending = world.replace(orders[0], 20, "100").unwrap();
+    let kill = (Scope::Account(0), Trading::Killed);
+    world.tell(|core, at, mut sink| core.set_trading(at, kill, (b"ann", b"test"), &mut sink));
+    // Its process dies in the middle.
+    world.tell(|core, at, mut sink| core.work(at, &mut sink));
+    world.tell(|core, at, mut sink| core.work(at, &mut sink));
+    world.restart(20_261_122);
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+    }
+    world.work();
+    let orders_of = |world: &World| {
+        let mut cancelled: Vec<Number> = world.sent.iter().map(|(id, _)| id.order).collect();
+        cancelled.drain(..6);
+        cancelled.sort_unstable();
+        cancelled
+    };
+    assert_eq!(orders_of(&world), orders[1..], "each once");
+    // That with a pending replace follows when it is answered.
+    world.report(&about(orders[0], pending, ReportKind::Replaced));
+    world.work();
+    assert_eq!(orders_of(&world), orders);
+    assert_eq!(world.order(Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::Killed));
+    assert!(!world.core.may_resend(orders[1]));
+    world.check();
+}
+
+#[test]
+fn a_new_day_ends_day_orders_and_frees_ids() {
+    let mut world = World::new();
+    let order = world.order_of("X", b"A1", Side::Buy, 10, "100").unwrap();
+    world.fill(order, 10, "100");
+    world.order_of("Y", b"A1", Side::Buy, 10, "100").unwrap();
+    assert_eq!(world.order_of("X", b"A1", Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::Duplicate));
+    world.restart(20_261_123);
+    world.work();
+    assert_eq!(world.said, ["Ended", "Day"]);
+    let state = world.core.state();
+    assert!(state.firm.tally.is_flat());
+    assert_eq!(state.firm.tally.traded, 0);
+    assert_eq!(state.position(1, 0).long, 10, "it stays");
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+    }
+    assert!(world.order_of("X", b"A1", Side::Buy, 10, "100").is_some());
+    world.check();
+}
+
+#[test]
+fn orders_that_have_ended_leave_memory_their_ids_stay_known() {
+    let mut world = World::new();
+    let first = world.order_of("F", b"A1", Side::Buy, 10, "100").unwrap();
+    world.fill(first, 10, "100");
+    for _ in 0..10 {
+        let order = world.order(Side::Buy, 10, "100").unwrap();
+        world.fill(order, 10, "100");
+    }
+    assert_eq!(world.core.state().orders().len(), 4);
+    assert_eq!(world.order_of("F", b"A1", Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::Duplicate));
+    world.check();
+}

@@ -1,0 +1,209 @@
+//! Random inputs: whatever comes in whatever order, the notes make the same state, and nothing is counted twice.
+
+use super::*;
+use crate::value::{End, Trading};
+use crate::{Scope, State};
+use std::string::ToString;
+
+/// xorshift64*.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % most
+    }
+}
+
+/// Orders by number, the open ones more often than not.
+fn any_order(world: &World, dice: &mut Dice) -> Number {
+    let last = world.core.state().last;
+    let back = dice.below(12);
+    last.saturating_sub(back).max(1)
+}
+
+fn step(world: &mut World, dice: &mut Dice) {
+    let number = any_order(world, dice);
+    let order = world.core.state().orders().request(number);
+    let (order, request) = match order {
+        Some((request, order)) => (order.number, request.number),
+        None => (number, number),
+    };
+    let side = if dice.below(2) == 0 {
+        Side::Buy
+    } else {
+        Side::Sell
+    };
+    let quantity = (1 + dice.below(30)).cast_signed() * 10;
+    let price = ["99.95", "100", "100.05", "101"][dice.below(4) as usize];
+    match dice.below(20) {
+        0..4 => {
+            world.order(side, quantity, price);
+        }
+        4 => {
+            world.order_of("same", b"A2", side, quantity, price);
+        }
+        5 | 6 => {
+            world.cancel(order);
+        }
+        7 | 8 => {
+            world.replace(order, quantity, price);
+        }
+        9 => world.accept(order),
+        10..13 => {
+            let exec = 1 + dice.below(400);
+            let quantity = (1 + dice.below(5)).cast_signed() * 10;
+            world.fill_again(order, quantity, price, exec);
+        }
+        13 => world.report(&about(order, request, ReportKind::Replaced)),
+        14 => {
+            let how = [End::Cancelled, End::Expired, End::DoneForDay][dice.below(3) as usize];
+            let filled = Decimal::from_int(dice.below(10).cast_signed() * 10);
+            world.report(&Report {
+                filled: Some(filled),
+                ..about(order, request, ReportKind::End(how))
+            });
+        }
+        15 => world.report(&about(order, request, ReportKind::Rejected)),
+        16 => world.decline(request),
+        17 => {
+            let status = b"01234C8"[dice.below(7) as usize];
+            world.report(&about(order, order, ReportKind::Status(status)));
+        }
+        18 => {
+            let line = LINES[dice.below(2) as usize];
+            let is_up = world.core.state().is_ready(line);
+            world.tell(|core, at, mut sink| {
+                if is_up {
+                    core.line_down(at, line, &mut sink);
+                } else {
+                    core.line_up(at, line, &mut sink);
+                }
+            });
+        }
+        _ => rare(world, dice),
+    }
+    if dice.below(3) == 0 && world.core.has_work() {
+        world.tell(|core, at, mut sink| core.work(at, &mut sink));
+    }
+}
+
+fn rare(world: &mut World, dice: &mut Dice) {
+    let scope = [
+        Scope::Firm,
+        Scope::Account(dice.below(3) as u32),
+        Scope::Instrument(0),
+    ][dice.below(3) as usize];
+    let state = [Trading::Killed, Trading::Reducing][dice.below(2) as usize];
+    match dice.below(8) {
+        0 => world.tell(|core, at, mut sink| {
+            core.set_trading(at, (scope, state), (b"ann", b"why"), &mut sink);
+        }),
+        1..4 => {
+            for scope in [Scope::Firm, Scope::Instrument(0)]
+                .into_iter()
+                .chain((0..3).map(Scope::Account))
+            {
+                let active = (scope, Trading::Active);
+                world.tell(|core, at, mut sink| {
+                    core.set_trading(at, active, (b"ann", b"why"), &mut sink);
+                });
+            }
+        }
+        4 => {
+            let day = world.core.state().day();
+            world.restart(day + u32::from(dice.below(4) == 0));
+        }
+        _ => {
+            let limit = (
+                scope,
+                crate::limits::Control::Long,
+                Some(dice.below(5000).into()),
+            );
+            world.tell(|core, at, mut sink| {
+                core.set_limit(at, limit, (b"ann", b"why"), &mut sink);
+            });
+        }
+    }
+}
+
+#[test]
+fn the_notes_make_the_state_and_each_order_counts_once() {
+    // FIXWIRE_OMS_STEPS=10000000 is the long run.
+    let steps = std::env::var("FIXWIRE_OMS_STEPS").ok();
+    let steps: u64 = steps.map_or(40_000, |steps| steps.parse().unwrap());
+    let per_world = 1_000;
+    let mut seen: Vec<String> = Vec::new();
+    for seed in 1..=steps.div_ceil(per_world) {
+        let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut world = World::new();
+        for at in 0..per_world {
+            step(&mut world, &mut dice);
+            for name in world.said.drain(..) {
+                if !seen.contains(&name) {
+                    seen.push(name);
+                }
+            }
+            if at % 100 == 99 {
+                world.check();
+            }
+        }
+        // What the venue knows no more ends with the day: nothing is reserved then.
+        for line in LINES {
+            world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+        }
+        let next = world.core.state().day() + 1;
+        world.restart(next);
+        world.work();
+        assert!(world.core.state().firm.tally.is_flat(), "seed {seed}");
+        world.check();
+    }
+    // Random inputs that never reach something prove nothing of it.
+    for event in [
+        "Taken",
+        "Refused",
+        "ReplaceTaken",
+        "CancelTaken",
+        "Sent",
+        "Accepted",
+        "Rejected",
+        "Filled",
+        "Replaced",
+        "Ended",
+        "Declined",
+        "Pended",
+        "Stray",
+        "Asked",
+        "Forgotten",
+        "LineUp",
+        "LineDown",
+        "Limit",
+        "Trading",
+        "Day",
+    ] {
+        assert!(seen.contains(&event.to_string()), "no {event}");
+    }
+}
+
+#[test]
+fn bytes_that_are_no_state_are_refused() {
+    let mut world = World::new();
+    let mut dice = Dice(99);
+    for _ in 0..200 {
+        step(&mut world, &mut dice);
+    }
+    let mut written = Vec::new();
+    world
+        .core
+        .state()
+        .write(&mut |bytes| written.extend_from_slice(bytes));
+    for at in 0..written.len() {
+        let mut damaged = written.clone();
+        damaged[at] ^= 1 << (at % 8);
+        assert!(State::default().read(1, &damaged).is_err(), "byte {at}");
+        assert!(State::default().read(1, &written[..at]).is_err());
+    }
+    assert!(State::default().read(2, &written).is_err());
+}
