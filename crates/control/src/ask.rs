@@ -72,6 +72,8 @@ pub enum What {
     Send,
     /// A command of the application's own.
     Command,
+    /// A question of the application's own, which changes nothing.
+    Query,
     /// A gateway reads its rules again.
     Reload,
 }
@@ -82,6 +84,7 @@ pub(crate) enum Wish {
     Status(Option<String>),
     Operate(String, Operation),
     Command(String),
+    Query(String),
     Reload(String),
 }
 
@@ -126,6 +129,7 @@ impl Asked {
             What::SetNumbers => &["session", "why", "next_in", "next_out", "force"],
             What::Send => &["session", "why", "msg_type", "fields"],
             What::Command => &["why", "text"],
+            What::Query => &["text"],
             What::Reload => &["why", "file"],
         };
         let given = [
@@ -149,6 +153,7 @@ impl Asked {
         let operation = match what {
             What::Status => return Ok(Wish::Status(self.session.clone())),
             What::Command => return Ok(Wish::Command(needed(&self.text, "text")?)),
+            What::Query => return Ok(Wish::Query(needed(&self.text, "text")?)),
             What::Reload => return Ok(Wish::Reload(needed(&self.file, "file")?)),
             What::Logon => Operation::LogOn,
             What::Logout => Operation::LogOut {

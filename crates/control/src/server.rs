@@ -154,6 +154,7 @@ impl Served {
             Wish::Status(session) => self.status(session.as_deref()),
             Wish::Operate(session, operation) => self.operate(&session, operation, by),
             Wish::Command(command) => self.command(&command, by),
+            Wish::Query(query) => self.query(&query),
             Wish::Reload(file) => match &self.reload {
                 Some(reload) => reload(Path::new(&file), by).map(|text| Answer::text(0, text)),
                 None => Err("what runs here has no rules to read again".into()),
@@ -213,6 +214,12 @@ impl Served {
 
     fn command(&self, command: &str, by: Operator) -> Result<Answer, String> {
         let answer = self.ask(|engine| engine.command(command.as_bytes(), by))?;
+        let answer = answer.map_err(|why: OperationError| why.to_string())?;
+        Ok(Answer::text(0, String::from_utf8_lossy(&answer)))
+    }
+
+    fn query(&self, query: &str) -> Result<Answer, String> {
+        let answer = self.ask(|engine| engine.query(query.as_bytes()))?;
         let answer = answer.map_err(|why: OperationError| why.to_string())?;
         Ok(Answer::text(0, String::from_utf8_lossy(&answer)))
     }

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use fixwire_engine::journal::sim::SimDisk;
 use fixwire_engine::protocol::session::Config;
 use fixwire_engine::protocol::{
-    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, Outbox, Parting, PeerLogout,
-    Refusal, SessionId, Timestamp,
+    AdminOut, Application, Hangup, Ledger, Link, Message, Mono, Now, OperatorCommand, Outbox,
+    Parting, PeerLogout, Refusal, SessionId, Timestamp,
 };
 
 /// Shows the state of an application that has to survive.
@@ -217,7 +217,7 @@ impl<A: Application> Application for Watched<A> {
     fn on_command(
         &mut self,
         now: Now,
-        command: &[u8],
+        command: OperatorCommand<'_>,
         answer: &mut Vec<u8>,
         outbox: &mut Outbox,
     ) -> Result<(), String> {

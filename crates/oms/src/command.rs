@@ -2,7 +2,7 @@
 //!
 //! | command | |
 //! | --- | --- |
-//! | `limit SCOPE... CODE=VALUE why=WORDS by=WHO` | sets a limit; `CODE=none` takes it away |
+//! | `limit SCOPE... CODE=VALUE...` | sets a limit; `CODE=none` takes it away |
 //! | `kill SCOPE...`, `reducing SCOPE...`, `arm SCOPE...` | no new risk, only what reduces it, as usual |
 //!
 //! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. Queries are
@@ -13,7 +13,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
-use fixwire_protocol::Decimal;
+use fixwire_protocol::{Decimal, OperatorCommand};
 
 use crate::core::{Core, Sink};
 use crate::fix::{average, figure, price, scope_name};
@@ -33,16 +33,15 @@ use crate::value::{End, Trading};
 pub fn carry_out(
     core: &mut Core,
     at: i64,
-    command: &[u8],
+    command: OperatorCommand<'_>,
     sink: &mut impl Sink,
 ) -> Result<String, String> {
-    let text = core::str::from_utf8(command).map_err(|_| "the command is no text")?;
+    let text = core::str::from_utf8(command.bytes).map_err(|_| "the command is no text")?;
     let words = Words::parse(text)?;
-    let (who, why) = (words.get("by"), words.get("why"));
-    if why.is_empty() {
-        return Err("say why: why=WORDS".into());
+    if command.why.is_empty() {
+        return Err("say why: --why \"...\"".into());
     }
-    let by = (who.as_bytes(), why.as_bytes());
+    let by = (cut(command.who), cut(command.why));
     let scope = words.scope()?;
     let scope = core
         .scope(&scope)
@@ -132,7 +131,12 @@ pub fn limit_value(control: Control, text: &str) -> Result<i128, String> {
     Ok(i128::from(value.mantissa) * 10_i128.pow(more.into()))
 }
 
-/// A verb and `key=value` pairs; a value goes on up to the next key, and `why` to the end.
+/// What a note has room for.
+fn cut(text: &str) -> &[u8] {
+    &text.as_bytes()[..text.len().min(256)]
+}
+
+/// A verb and `key=value` pairs.
 struct Words<'a> {
     verb: &'a str,
     rest: &'a str,
@@ -148,15 +152,9 @@ impl<'a> Words<'a> {
         Ok(Self { verb, rest })
     }
 
-    /// Pairs up to `why`, whose value is all that follows.
     fn pairs(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let (front, why) = match self.rest.find("why=") {
-            Some(at) => (&self.rest[..at], Some(&self.rest[at + 4..])),
-            None => (self.rest, None),
-        };
-        let words = front.split_whitespace();
-        let pairs = words.map(|word| word.split_once('=').unwrap_or((word, "")));
-        pairs.chain(why.map(|why| ("why", why.trim())))
+        let words = self.rest.split_whitespace();
+        words.map(|word| word.split_once('=').unwrap_or((word, "")))
     }
 
     fn get(&self, key: &str) -> &'a str {
@@ -210,6 +208,8 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
     let words = Words::parse(text)?;
     let state = core.state();
     match words.verb {
+        // As `fixwire status` asks.
+        "counts" => Ok(counts(state)),
         "status" => Ok(status(state)),
         "orders" => orders(state, &words),
         "order" => {
@@ -229,6 +229,17 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
             "unknown query {other}: there are status, orders, order, positions, limits"
         )),
     }
+}
+
+fn counts(state: &State) -> String {
+    let open = state.orders().iter().filter(|it| it.state.is_open());
+    format!(
+        "oms: day {}, {} events, {} open orders, trading {}",
+        state.day(),
+        state.events(),
+        open.count(),
+        state.trading(Scope::Firm),
+    )
 }
 
 fn status(state: &State) -> String {

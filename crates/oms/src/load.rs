@@ -24,10 +24,10 @@ pub const TABLES: [&str; 5] = ["account", "line_group", "oms", "route", "user"];
 /// A mistake in a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OmsError {
-    /// The CSV file; empty for the settings themselves.
-    pub file: String,
-    /// From 1.
-    pub line: usize,
+    /// Where in the settings, in bytes: where a file that has the mistake is named.
+    pub at: usize,
+    /// The file, when it is another one, and the line in it, from 1.
+    pub file: Option<(String, usize)>,
     /// What is wrong.
     pub what: String,
     /// What to do; empty when that is plain.
@@ -37,8 +37,8 @@ pub struct OmsError {
 impl OmsError {
     pub(crate) fn of(file: &str, line: usize, what: String, hint: &str) -> Self {
         Self {
-            file: file.into(),
-            line,
+            at: 0,
+            file: Some((file.into(), line)),
             what,
             hint: hint.into(),
         }
@@ -47,11 +47,10 @@ impl OmsError {
 
 impl fmt::Display for OmsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.file.is_empty() {
-            write!(f, "line {}: {}", self.line, self.what)?;
-        } else {
-            write!(f, "{}:{}: {}", self.file, self.line, self.what)?;
+        if let Some((file, line)) = &self.file {
+            write!(f, "{file}:{line}: ")?;
         }
+        f.write_str(&self.what)?;
         if !self.hint.is_empty() {
             write!(f, "; {}", self.hint)?;
         }
@@ -75,11 +74,16 @@ pub fn load(
         Err(error) => {
             let at = error.span().map_or(0, |span| span.start);
             let what = error.message().replace('\n', ", ");
-            return Err(alloc::vec![OmsError::of("", line_of(text, at), what, "")]);
+            let (file, hint) = (None, String::new());
+            return Err(alloc::vec![OmsError {
+                at,
+                file,
+                what,
+                hint
+            }]);
         }
     };
     let mut reader = Reader {
-        text,
         sessions,
         errors: Vec::new(),
         rules: Rules {
@@ -93,9 +97,8 @@ pub fn load(
     reader.users(table.get("user"));
     reader.groups(table.get("line_group"));
     reader.routes(table.get("route"));
-    reader
-        .errors
-        .sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+    let place = |error: &OmsError| (error.at, error.file.as_ref().map(|(_, line)| *line));
+    reader.errors.sort_by_key(place);
     if reader.errors.is_empty() {
         Ok(reader.rules)
     } else {
@@ -103,15 +106,9 @@ pub fn load(
     }
 }
 
-fn line_of(text: &str, at: usize) -> usize {
-    let before = text.as_bytes().get(..at).unwrap_or_default();
-    before.iter().filter(|byte| **byte == b'\n').count() + 1
-}
-
 type Item<'d> = Spanned<DeValue<'d>>;
 
 struct Reader<'t> {
-    text: &'t str,
     sessions: &'t [&'t str],
     errors: Vec<OmsError>,
     rules: Rules,
@@ -119,8 +116,13 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn wrong(&mut self, at: usize, what: String, hint: &str) {
-        let line = line_of(self.text, at);
-        self.errors.push(OmsError::of("", line, what, hint));
+        let (file, hint) = (None, hint.into());
+        self.errors.push(OmsError {
+            at,
+            file,
+            what,
+            hint,
+        });
     }
 
     /// The table behind a name; one that is missing is empty.
@@ -234,7 +236,13 @@ impl Reader<'_> {
             };
             let place = table.get(key).map_or(at, |value| value.span().start);
             match open(&file) {
-                Ok(text) => self.file(key, &file, &text),
+                Ok(text) => {
+                    let before = self.errors.len();
+                    self.file(key, &file, &text);
+                    self.errors[before..]
+                        .iter_mut()
+                        .for_each(|it| it.at = place);
+                }
                 Err(error) => {
                     let hint = "it is looked for beside the settings";
                     self.wrong(place, format!("{file} cannot be read: {error}"), hint);

@@ -7,8 +7,8 @@ use core::fmt;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Application, Decoder, Ledger, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal,
-    SessionId, Timestamp, tag,
+    Application, Decoder, Ledger, Message, Mono, Now, OperatorCommand, Outbox, Parting, PeerLogout,
+    Refusal, SessionId, Timestamp, tag,
 };
 
 use crate::core::{Core, Sink};
@@ -539,7 +539,7 @@ impl Application for Oms {
     fn on_command(
         &mut self,
         now: Now,
-        command: &[u8],
+        command: OperatorCommand<'_>,
         answer: &mut Vec<u8>,
         outbox: &mut Outbox,
     ) -> Result<(), String> {

@@ -202,7 +202,7 @@ pub trait Application {
     fn on_session_added(&mut self, _now: Now, _session: SessionId, _name: &str, _config: &Config) {}
 
     /// A command of the application's own, from an operator or another thread
-    /// (`Handle::command` of the engine): bytes in, `answer` out. The journal has a note of it already; what this
+    /// (`Handle::command` of the engine): bytes of it in, `answer` out. The journal has a note of it already; what this
     /// writes is committed before the answer is given. Whoever gets no answer asks again, so that a command
     /// that was carried out may come once more.
     ///
@@ -212,7 +212,7 @@ pub trait Application {
     fn on_command(
         &mut self,
         _now: Now,
-        _command: &[u8],
+        _command: OperatorCommand<'_>,
         _answer: &mut Vec<u8>,
         _outbox: &mut Outbox,
     ) -> Result<(), String> {
@@ -241,6 +241,17 @@ pub trait Application {
     fn on_time(&mut self, _now: Now, _outbox: &mut Outbox) -> Option<crate::Mono> {
         None
     }
+}
+
+/// A command of an application's own.
+#[derive(Clone, Copy, Debug)]
+pub struct OperatorCommand<'a> {
+    /// The command itself.
+    pub bytes: &'a [u8],
+    /// Who gives it: a user of the system, a program.
+    pub who: &'a str,
+    /// The reason that was given; may be empty.
+    pub why: &'a str,
 }
 
 /// What has happened to the connection of a link.

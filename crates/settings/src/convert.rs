@@ -45,7 +45,7 @@ pub enum ConvertError {
     },
     /// The text is longer than a settings file may be.
     TooLarge,
-    /// The file has rules of a gateway, which the text would not have.
+    /// The file has tables of a gateway or an OMS, which the text would not have.
     Gateway,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for ConvertError {
             }
             Self::TooLarge => write!(f, "the result is larger than {MAX_FILE} bytes"),
             Self::Gateway => f.write_str(
-                "this is a TOML file with rules of a gateway, which would be lost: copy the file",
+                "this is a TOML file of a gateway or an OMS, whose tables would be lost: copy the file",
             ),
         }
     }
@@ -147,7 +147,7 @@ enum Secrets {
 }
 
 fn render(settings: &Settings, secrets: Secrets) -> Result<String, ConvertError> {
-    if !settings.gateway.is_empty() {
+    if !settings.gateway.is_empty() || !settings.oms.is_empty() {
         return Err(ConvertError::Gateway);
     }
     let path = settings.report.source.path.display().to_string();

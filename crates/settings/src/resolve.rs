@@ -159,6 +159,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         told,
         sessions,
         gateway: document.gateway,
+        oms: document.oms,
         form: reading.form,
     })
 }

@@ -24,6 +24,8 @@ pub struct Settings {
     /// The tables of a `.toml` file that a gateway reads: such as `gateway`, `rule` and
     /// `table`. Nothing is known here of what they say.
     pub gateway: Vec<&'static str>,
+    /// The tables that an OMS reads: `oms`, `account` and others.
+    pub oms: Vec<&'static str>,
     /// The variables that were replaced.
     pub(super) form: Form,
 }

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! It has fixwire's own names of keys only; what a value may be, the registry says in both forms. Tables of
-//! a gateway are passed over: their reader is the gateway's.
+//! a gateway or an OMS are passed over: they have readers of their own.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -37,9 +37,13 @@ pub const GATEWAY: [&str; 9] = [
     "target",
 ];
 
+/// Tables that belong to an OMS.
+pub const OMS: [&str; 5] = ["account", "line_group", "oms", "route", "user"];
+
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
-                      `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`";
+                      `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; and of an OMS `[oms]`, `[[account]]`, `[[user]]`, \
+                      `[[line_group]]` and `[[route]]`";
 
 /// A text that was read.
 #[derive(Debug, Default)]
@@ -50,6 +54,8 @@ pub struct Document {
     pub secrets: Vec<Span>,
     /// Which of [`GATEWAY`] it has.
     pub gateway: Vec<&'static str>,
+    /// Which of [`OMS`] it has.
+    pub oms: Vec<&'static str>,
 }
 
 /// Splits a text into sections. What cannot be read becomes an error, and reading goes on unless the
@@ -148,12 +154,15 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn top(&mut self, name: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) {
-        let of_gateway = GATEWAY
-            .iter()
-            .find(|known| **known == name.get_ref().as_ref());
-        if let Some(known) = of_gateway {
-            self.document.gateway.push(known);
-            return;
+        let document = &mut self.document;
+        for (known, found) in [
+            (&GATEWAY[..], &mut document.gateway),
+            (&OMS[..], &mut document.oms),
+        ] {
+            let mut known = known.iter();
+            if let Some(known) = known.find(|known| **known == name.get_ref().as_ref()) {
+                return found.push(known);
+            }
         }
         match (name.get_ref().as_ref(), value.get_ref()) {
             ("default", DeValue::Table(table)) => {

@@ -12,8 +12,8 @@ use fixwire_gateway::gateway::{Event, Listener, Reload};
 use fixwire_protocol::session::Config;
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{
-    Application, Ledger, Message, Mono, Now, Outbox, Parting, PeerLogout, Refusal, SessionId,
-    Timestamp,
+    Application, Ledger, Message, Mono, Now, OperatorCommand, Outbox, Parting, PeerLogout, Refusal,
+    SessionId, Timestamp,
 };
 
 use crate::failure::Failure;
@@ -388,11 +388,11 @@ impl Application for Serving {
     fn on_command(
         &mut self,
         _: Now,
-        command: &[u8],
+        command: OperatorCommand<'_>,
         answer: &mut Vec<u8>,
         _: &mut Outbox,
     ) -> Result<(), String> {
-        if command != RELOAD {
+        if command.bytes != RELOAD {
             return Err("a gateway takes no commands but that of `fixwire gateway reload`".into());
         }
         answer.extend_from_slice(self.reload()?.as_bytes());

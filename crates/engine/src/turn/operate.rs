@@ -5,7 +5,7 @@
 
 use std::sync::mpsc::Sender;
 
-use fixwire_protocol::{Application, Now, SessionId};
+use fixwire_protocol::{Application, Now, OperatorCommand, SessionId};
 
 use crate::command::Request;
 use crate::counters::SessionReport;
@@ -281,6 +281,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.note_operation(now, None, journal, what)?;
         let mut answer = Vec::new();
         let core = &mut self.core;
+        let command = OperatorCommand {
+            bytes: command,
+            who: &by.who,
+            why: &by.why,
+        };
         let done = self
             .app
             .on_command(now, command, &mut answer, &mut core.outbox);

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use fixwire::protocol::{
-    AdminOut, Application, BodyError, Decoder, Message, Mono, Now, Outbox, Parting, PeerLogout,
-    Refusal, SessionId, Tag, Timestamp, tag,
+    AdminOut, Application, BodyError, Decoder, Message, Mono, Now, OperatorCommand, Outbox,
+    Parting, PeerLogout, Refusal, SessionId, Tag, Timestamp, tag,
 };
 
 /// What an application has heard, a line each: `message A` (its ClOrdID), `asked BOB` (Username of a
@@ -183,10 +183,11 @@ impl Application for App {
     fn on_command(
         &mut self,
         _: Now,
-        command: &[u8],
+        command: OperatorCommand<'_>,
         answer: &mut Vec<u8>,
         outbox: &mut Outbox,
     ) -> Result<(), String> {
+        let command = command.bytes;
         if command == b"no" {
             return Err("not today".into());
         }

@@ -10,7 +10,9 @@ use std::time::Duration;
 use fixwire::config::{Connection, Durability, EngineConfig, SessionConfig};
 use fixwire::harness::{CrashPoint, Fault, Trial, TrialError};
 use fixwire::protocol::session::{BeginString, Config, Role};
-use fixwire::protocol::{Application, Message, Now, Outbox, Refusal, SessionId, Timestamp, tag};
+use fixwire::protocol::{
+    Application, Message, Now, OperatorCommand, Outbox, Refusal, SessionId, Timestamp, tag,
+};
 
 use dealer::Dealer;
 
@@ -241,10 +243,11 @@ impl Application for Relay {
     fn on_command(
         &mut self,
         _: Now,
-        command: &[u8],
+        command: OperatorCommand<'_>,
         _: &mut Vec<u8>,
         outbox: &mut Outbox,
     ) -> Result<(), String> {
+        let command = command.bytes;
         let id = String::from_utf8_lossy(command).into_owned();
         if !self.told.contains(&id) {
             outbox.note(command).map_err(|error| error.to_string())?;

@@ -1,6 +1,7 @@
 //! Settings with mistakes: each is named with its line.
 
 use super::*;
+use crate::load::OmsError;
 
 fn mistakes(settings: &str, instruments: &str, limits: &str) -> Vec<String> {
     let mut open = |file: &str| match file {
@@ -11,7 +12,12 @@ fn mistakes(settings: &str, instruments: &str, limits: &str) -> Vec<String> {
     };
     let loaded = load(settings, &SESSIONS, &mut open);
     let errors = loaded.err().unwrap_or_default();
-    errors.iter().map(|error| error.to_string()).collect()
+    let line = |error: &OmsError| match error.file {
+        Some(_) => String::new(),
+        None => format!("line {}: ", settings[..error.at].matches('\n').count() + 1),
+    };
+    let errors = errors.iter();
+    errors.map(|it| format!("{}{it}", line(it))).collect()
 }
 
 #[track_caller]
