@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
-pub use load::{Loaded, load, longest_script, remark};
+pub use load::{Loaded, load, longest_script, plain, read_table, remark, versions};
 
 use crate::failure::Failure;
 

@@ -11,6 +11,7 @@ mod failure;
 mod gateway;
 mod generate;
 mod journal;
+mod oms;
 mod password;
 mod place;
 mod print;
@@ -88,6 +89,9 @@ enum Command {
     /// Shows what the rules of a gateway do; gives a running one other rules
     #[command(subcommand, after_help = gateway::EXAMPLES)]
     Gateway(gateway::GatewayCommand),
+    /// Asks a running OMS for orders, positions and limits; sets limits, kills and arms
+    #[command(subcommand, after_help = oms::EXAMPLES)]
+    Oms(oms::OmsCommand),
     /// Reads a journal; moves sessions in and out
     #[command(subcommand, after_help = journal::EXAMPLES)]
     Journal(journal::JournalCommand),
@@ -112,6 +116,7 @@ fn main() -> ExitCode {
         Command::Status(args) => session::status(&args),
         Command::Session(command) => session::run(&command),
         Command::Gateway(command) => gateway::run(&command),
+        Command::Oms(command) => oms::run(&command),
         Command::Journal(command) => journal::run(&command),
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(args) => generate::run(&args),

@@ -27,6 +27,7 @@ use crate::failure::{Failure, show, tell};
 use crate::gateway;
 use crate::gateway::reload::Reloader;
 use crate::gateway::serve::{self, Remote, Serving};
+use crate::oms;
 use crate::place::{named, place_of, store_of};
 use crate::print::Printer;
 use crate::reading::Reading;
@@ -41,6 +42,7 @@ use crate::teller::{start_line, tell_end, tell_events};
   fixwire run --app bench broker.cfg            answer each order with the bytes of the published benchmark
   fixwire run --app echo broker.cfg 2>events    keep logons, logouts and disconnects in a file
   fixwire run gateway.toml                      carry out the rules of a file (docs/gateway-cli.md)
+  fixwire run oms.toml                          be the OMS that a file describes (docs/oms.md)
 
 When nobody has said which engine a file was written for (Dialect=, --dialect), a note at the start says whose
 defaults hold.
@@ -100,8 +102,20 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     if geteuid().is_root() {
         eprintln!("warning: this runs as root; give it a user of its own (docs/security.md)");
     }
+    if !settings.gateway.is_empty() && !settings.oms.is_empty() {
+        let file = args.file.display();
+        let why = format!(
+            "the file has tables of a gateway ({}) and of an OMS ({}): one file is one of both",
+            settings.gateway.join(", "),
+            settings.oms.join(", ")
+        );
+        return Err(Failure::Text(format!("{file}: {why}")));
+    }
     if !settings.gateway.is_empty() {
         return run_gateway(args, &source, &settings, signals);
+    }
+    if !settings.oms.is_empty() {
+        return run_oms(args, &source, &settings, signals);
     }
     let mut config = settings.to_config()?;
     config.new_journal = args.new_journal;
@@ -156,6 +170,32 @@ fn run_gateway(
     let ended = engine.run().map_err(|error| cannot(args, &error));
     engine.application_mut().tell();
     ended?;
+    tell_end(engine);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn run_oms(
+    args: &RunArgs,
+    source: &Source,
+    settings: &Settings,
+    signals: Caught,
+) -> Result<ExitCode, Failure> {
+    if args.app.is_some() {
+        let file = args.file.display();
+        let why = "the file has the tables of an OMS, and runs as one: leave --app out";
+        return Err(Failure::Text(format!("{file}: {why}")));
+    }
+    let mut config = settings.to_config()?;
+    config.new_journal = args.new_journal;
+    guard_journal(&config)?;
+    let start = start_line(&args.file, "oms", settings, &config);
+    let app = oms::load(source, settings, oms::listener()?)?;
+    let names = settings.sessions.iter().map(SessionSettings::called);
+    let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
+    let _control = control(engine.handle(), settings, None)?;
+    signals.serve(engine.handle(), Plain)?;
+    tell_events(&mut engine, names.collect(), &start)?;
+    engine.run().map_err(|error| cannot(args, &error))?;
     tell_end(engine);
     Ok(ExitCode::SUCCESS)
 }

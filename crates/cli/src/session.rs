@@ -216,6 +216,22 @@ enum Found {
     Stopped(PathBuf),
 }
 
+/// An engine that runs.
+///
+/// # Errors
+///
+/// None does.
+pub fn running(at: &Engine) -> Result<Client, Failure> {
+    let target = Target::find(&at.engine, &at.reading)?;
+    match find(at, target)? {
+        Found::Running(client) => Ok(client),
+        Found::Stopped(store) => Err(Failure::Text(format!(
+            "no engine runs on {}",
+            store.display()
+        ))),
+    }
+}
+
 /// The engine, and the name by which it knows a session.
 fn find_session(at: &Engine, session: &str) -> Result<(Found, String), Failure> {
     let target = Target::find(&at.engine, &at.reading)?;

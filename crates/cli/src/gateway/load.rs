@@ -59,7 +59,7 @@ fn read<G>(
     settings: &Settings,
     read: impl FnOnce(&str, &GatewayContext<'_>) -> Result<G, Vec<RuleError>>,
 ) -> Result<Loaded<G>, LoadError> {
-    let versions = versions(settings)?;
+    let versions = versions(settings, "a gateway")?;
     let failed = |errors: Vec<RuleError>| {
         let problems = errors.into_iter().map(|error| {
             let title = error.problem.to_string();
@@ -150,8 +150,12 @@ fn named<'t>(files: &'t [TableFile], texts: &'t [String]) -> Vec<(&'t str, &'t s
         .collect()
 }
 
-/// The versions of all sessions, which have to be such that a gateway can have them.
-fn versions(settings: &Settings) -> Result<Vec<Version>, LoadError> {
+/// The versions of all sessions, which have to be such that `who`, a gateway or an OMS, can have them.
+///
+/// # Errors
+///
+/// The first setting that it cannot have.
+pub fn versions(settings: &Settings, who: &str) -> Result<Vec<Version>, LoadError> {
     let refused = |session: &SessionSettings, id, note: &str| {
         let error = settings.error(session, id, note.to_owned());
         Err(error)
@@ -160,13 +164,14 @@ fn versions(settings: &Settings) -> Result<Vec<Version>, LoadError> {
         for id in [Id::AcceptorTemplate, Id::DynamicSessions] {
             if session.bool(id) {
                 let note =
-                    "a gateway has no sessions that are made at run time: its rules name each";
-                return refused(session, id, note);
+                    format!("{who} has no sessions that are made at run time: its rules name each");
+                return refused(session, id, &note);
             }
         }
         if session.bool(Id::RejectMessageOnUnhandledException) {
-            let note = "what a gateway knows of orders cannot be taken back: leave this key out";
-            return refused(session, Id::RejectMessageOnUnhandledException, note);
+            let note =
+                format!("what {who} knows of orders cannot be taken back: leave this key out");
+            return refused(session, Id::RejectMessageOnUnhandledException, &note);
         }
         let (id, name) = match session.text(Id::DefaultApplVerID) {
             Some(name) if session.text(Id::BeginString) == Some("FIXT.1.1") => {
@@ -179,7 +184,11 @@ fn versions(settings: &Settings) -> Result<Vec<Version>, LoadError> {
         };
         match Version::from_name(name) {
             Some(version) => Ok(version),
-            None => refused(session, id, "a gateway knows versions up to FIX.5.0SP2"),
+            None => refused(
+                session,
+                id,
+                &format!("{who} knows versions up to FIX.5.0SP2"),
+            ),
         }
     };
     settings.sessions.iter().map(version).collect()
@@ -198,7 +207,11 @@ fn hash_key() -> [u8; 16] {
 const MAX_TABLE: u64 = 64 << 20;
 
 /// The text of a table, whose path is relative to the file that names it.
-fn read_table(source: &Source, file: &str) -> io::Result<String> {
+///
+/// # Errors
+///
+/// It is not there, or larger than 64 MiB.
+pub fn read_table(source: &Source, file: &str) -> io::Result<String> {
     let folder = source.path.parent().unwrap_or(Path::new(""));
     let mut text = String::new();
     let file = regular::open(folder.join(file))?;
@@ -227,7 +240,7 @@ fn problem(
 }
 
 /// The text with escapes for control characters.
-fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let escaped = |c: char| match c.is_control() {
         true => c.escape_default().collect::<String>(),
         false => c.to_string(),

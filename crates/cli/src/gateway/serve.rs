@@ -156,7 +156,8 @@ fn ask(
     failed.unwrap_or_default()
 }
 
-fn now() -> Timestamp {
+/// The wall clock.
+pub fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let nanos = since.map_or(0, |since| since.as_nanos());
     Timestamp(i64::try_from(nanos).unwrap_or(i64::MAX))

@@ -1,0 +1,213 @@
+//! `fixwire oms`: a running OMS is asked, and told what to do.
+
+mod load;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use fixwire::control::{Asked, What};
+use serde_json::{Map, Value};
+
+pub use load::{listener, load};
+
+use crate::failure::Failure;
+use crate::readable::Escaped;
+use crate::session::{Engine, running};
+
+/// Of the command as a whole.
+pub const EXAMPLES: &str = "Examples:
+  fixwire oms status oms.toml
+  fixwire oms orders oms.toml --account A1 --open
+  fixwire oms limit oms.toml account=A1 RC6=500 --why \"new desk\"
+  fixwire oms kill oms.toml account=A1 --why \"runaway algo\"
+  fixwire oms arm oms.toml account=A1 --why \"checked with the desk\"
+
+A scope is firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME. `fixwire run oms.toml` runs
+an OMS (docs/oms.md).";
+
+/// What to ask an OMS, or to tell it.
+#[derive(Debug, Subcommand)]
+pub enum OmsCommand {
+    /// How it stands: day, open and unknown orders, whether it trades
+    Status(Ask),
+    /// Orders in memory, at most the newest 1000 that fit
+    Orders {
+        #[command(flatten)]
+        ask: Ask,
+        /// Only those of this account
+        #[arg(long, value_name = "NAME")]
+        account: Option<String>,
+        /// Only those that have not ended
+        #[arg(long)]
+        open: bool,
+    },
+    /// One order, by its OrderID(37)
+    Order {
+        #[command(flatten)]
+        ask: Ask,
+        /// Its number
+        number: u64,
+    },
+    /// Positions, and what open orders may still buy and sell
+    Positions(Ask),
+    /// Limits and kill switches
+    Limits(Ask),
+    /// Sets limits of a scope: RC6=500; RC6=none takes one away
+    Limit(Tell),
+    /// Cancels every open order of a scope and rejects new ones
+    Kill(Tell),
+    /// Lets only orders pass that make positions of a scope smaller
+    Reducing(Tell),
+    /// Lets a scope trade again
+    Arm(Tell),
+}
+
+/// Whom to ask.
+#[derive(Args, Debug)]
+pub struct Ask {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    at: Engine,
+}
+
+/// What to tell whom.
+#[derive(Args, Debug)]
+pub struct Tell {
+    #[command(flatten)]
+    at: Engine,
+    /// The scope, and of a limit CONTROL=VALUE
+    #[arg(required = true, value_name = "SCOPE")]
+    words: Vec<String>,
+    /// The reason, which the journal keeps
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+}
+
+/// Runs the command.
+pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
+    match command {
+        OmsCommand::Status(ask) => query(ask, "status"),
+        OmsCommand::Orders { ask, account, open } => {
+            let account = account.as_ref().map(|name| format!(" account={name}"));
+            let open = if *open { " open" } else { "" };
+            query(ask, &format!("orders{}{open}", account.unwrap_or_default()))
+        }
+        OmsCommand::Order { ask, number } => query(ask, &format!("order {number}")),
+        OmsCommand::Positions(ask) => query(ask, "positions"),
+        OmsCommand::Limits(ask) => query(ask, "limits"),
+        OmsCommand::Limit(told) => tell(told, "limit"),
+        OmsCommand::Kill(told) => tell(told, "kill"),
+        OmsCommand::Reducing(told) => tell(told, "reducing"),
+        OmsCommand::Arm(told) => tell(told, "arm"),
+    }
+}
+
+fn answer(at: &Engine, asked: Asked) -> Result<String, Failure> {
+    let answer = running(at)?.ask(&asked);
+    let answer = answer.map_err(|error| Failure::Text(error.to_string()))?;
+    Ok(answer.text.unwrap_or_default())
+}
+
+fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {
+    let asked = Asked {
+        what: What::Command,
+        why: Some(told.why.clone()),
+        text: Some(format!("{verb} {}", told.words.join(" "))),
+        ..Asked::default()
+    };
+    for line in answer(&told.at, asked)?.lines() {
+        writeln!(io::stdout(), "{}", Escaped(line.as_bytes()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn query(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
+    let asked = Asked {
+        what: What::Query,
+        text: Some(text.to_owned()),
+        ..Asked::default()
+    };
+    let text = answer(&ask.at, asked)?;
+    let shown = if ask.json {
+        format!("{:#}\n", json(&text))
+    } else {
+        table(&text)
+    };
+    write!(io::stdout(), "{shown}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An object for each row, with numbers where there are numbers.
+fn json(text: &str) -> Value {
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap_or_default().split('\t').collect();
+    let value = |cell: &str| match cell.parse::<u64>() {
+        Ok(number) if number.to_string() == cell => Value::from(number),
+        _ => Value::from(cell),
+    };
+    let object = |line: &str| {
+        let cells = line.split('\t');
+        let pairs = names.iter().zip(cells);
+        let pairs = pairs.map(|(name, cell)| (name.replace(' ', "_"), value(cell)));
+        Value::Object(pairs.collect::<Map<_, _>>())
+    };
+    Value::Array(lines.map(object).collect())
+}
+
+/// The rows with their columns aligned, numbers to the right.
+fn table(text: &str) -> String {
+    let cells = |line: &str| -> Vec<String> {
+        let cells = line.split('\t');
+        cells.map(|it| Escaped(it.as_bytes()).to_string()).collect()
+    };
+    let mut rows: Vec<Vec<String>> = text.lines().map(cells).collect();
+    if let Some(head) = rows.first_mut() {
+        head.iter_mut().for_each(|name| name.make_ascii_uppercase());
+    }
+    let columns = rows.first().map_or(0, Vec::len);
+    let column = |at: usize| rows.iter().filter_map(move |row| row.get(at));
+    let widths: Vec<usize> = (0..columns)
+        .map(|at| column(at).map(|it| it.chars().count()).max().unwrap_or(0))
+        .collect();
+    let is_number: Vec<bool> = (0..columns)
+        .map(|at| column(at).skip(1).all(|it| it.parse::<f64>().is_ok()))
+        .collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells = row.iter().zip(&widths).zip(&is_number);
+        let cells = cells.map(|((cell, width), is_number)| {
+            if *is_number {
+                format!("{cell:>width$}")
+            } else {
+                format!("{cell:<width$}")
+            }
+        });
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: &str = "order\topen to buy\tstate\n7\t100\tworking\n12\t5\tfilled";
+
+    #[test]
+    fn columns_are_aligned_and_numbers_stand_right() {
+        let wanted =
+            "ORDER  OPEN TO BUY  STATE\n    7         100  working\n   12           5  filled\n";
+        assert_eq!(table(ROWS), wanted);
+    }
+
+    #[test]
+    fn json_has_numbers_and_names_without_blanks() {
+        let rows = json(ROWS);
+        assert_eq!(rows[1]["open_to_buy"], 5);
+        assert_eq!(rows[0]["state"], "working");
+    }
+}

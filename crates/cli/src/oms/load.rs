@@ -1,0 +1,78 @@
+//! An OMS as its file and the files that it names say.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+
+use fixwire::settings::{
+    Fault, LoadError, Problem, Report, SessionSettings, Settings, Source, Span,
+};
+use fixwire_oms::load::OmsError;
+use fixwire_oms::{Oms, OmsListener, OmsSession};
+use fixwire_protocol::time::{Precision, Stamp};
+
+use crate::failure::Failure;
+use crate::gateway::serve::now;
+use crate::gateway::{plain, read_table, versions};
+use crate::print::Printer;
+use crate::readable::Escaped;
+
+/// The OMS of a settings file, before its first message.
+///
+/// # Errors
+///
+/// Settings that no OMS can have, then every mistake of its tables and files.
+pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Result<Oms, LoadError> {
+    let versions = versions(settings, "an OMS")?;
+    let names: Vec<String> = settings
+        .sessions
+        .iter()
+        .map(SessionSettings::called)
+        .collect();
+    let called: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut open = |file: &str| read_table(source, file).map_err(|error| error.to_string());
+    let rules = fixwire_oms::load::load(&source.text, &called, &mut open);
+    let rules = rules.map_err(|errors| {
+        let problems = errors.iter().map(|error| problem(source, error));
+        LoadError::Content(Box::new(Report {
+            source: settings.report.source.clone(),
+            problems: problems.collect(),
+        }))
+    })?;
+    let sessions = names.into_iter().zip(versions);
+    let sessions = sessions.map(|(name, version)| OmsSession { name, version });
+    let random = || u128::from(RandomState::new().hash_one(()));
+    let key = random() << 64 | random();
+    Ok(Oms::new(rules, sessions.collect(), key, listener))
+}
+
+fn problem(source: &Source, error: &OmsError) -> Problem {
+    let before = source.text.get(..error.at).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default();
+    let span: Span = source.word(line, column.chars().count() + 1);
+    let file = error.file.as_ref();
+    let file = file.map(|(file, line)| format!("{file}:{line}: "));
+    let help = Some(&error.hint).filter(|hint| !hint.is_empty());
+    Problem {
+        span,
+        fault: Fault::Found {
+            title: plain(&format!("{}{}", file.unwrap_or_default(), error.what)),
+            help: help.map(|help| plain(help)),
+        },
+    }
+}
+
+/// A listener that prints a line for each event.
+///
+/// # Errors
+///
+/// The system gives no thread.
+pub fn listener() -> Result<OmsListener, Failure> {
+    let mut printer = Printer::new(io::stderr())?;
+    let mut stamp = Stamp::new();
+    Ok(Box::new(move |event| {
+        let time = Escaped(stamp.format(now(), Precision::Millis)).to_string();
+        let said = event.to_string();
+        printer.line(format!("{time} oms {}", Escaped(said.as_bytes())));
+    }))
+}
