@@ -1,0 +1,302 @@
+//! A client, an OMS and a venue.
+
+use std::collections::BTreeMap;
+
+use fixwire_engine::protocol::dictionary::Version;
+use fixwire_engine::protocol::session::{BeginString, Config, Role};
+use fixwire_engine::protocol::{SessionId, Tag};
+use fixwire_engine::{Connection, Durability, EngineConfig, SessionConfig};
+use fixwire_harness::World;
+use fixwire_oms::load::load;
+use fixwire_oms::{Oms, OmsSession, OrderState, State};
+
+pub const CLIENT: SessionId = SessionId(0);
+pub const VENUE: SessionId = SessionId(1);
+
+const SETTINGS: &str = r#"
+[oms]
+instruments = "instruments.csv"
+limits = "limits.csv"
+[[account]]
+name = "A1"
+[[user]]
+session = "CLIENT"
+accounts = ["A1"]
+may = ["new", "replace", "cancel", "status"]
+account = "A1"
+[[line_group]]
+name = "SIM"
+lines = ["SIM-1"]
+[[route]]
+symbols = ["*"]
+to = "SIM"
+"#;
+
+const INSTRUMENTS: &str = "symbol,tick,lot,reference\nXYZ,0.05,10,100\n";
+const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\nfirm,RC13,100\n\
+                      firm,RC14,100000000\nfirm,RC15,5000\n";
+
+/// A venue that accepts each order, fills 30 of it, and carries out what it is asked.
+#[derive(Default)]
+pub struct Venue {
+    /// Messages that it has read.
+    read: usize,
+    execs: u64,
+    /// Its orders by the number of ours.
+    pub orders: BTreeMap<u64, VenueOrder>,
+    /// What it refuses, by MsgType(35).
+    pub refuses: Vec<&'static str>,
+    /// New orders that it drops without a word.
+    pub drops: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct VenueOrder {
+    pub quantity: u64,
+    pub filled: u64,
+    pub is_open: bool,
+    id: String,
+}
+
+pub struct Floor {
+    pub world: World<Oms>,
+    pub venue: Venue,
+    power: bool,
+    pub crashes: u32,
+}
+
+fn session(sender: &str, target: &str, begin: BeginString, port: u16) -> SessionConfig {
+    let mut session = Config::new(begin, Role::Acceptor, sender.as_bytes(), target.as_bytes());
+    session.max_latency = None;
+    let listen = format!("127.0.0.1:{port}").parse().unwrap();
+    let name = format!("{sender}->{target}");
+    SessionConfig::new(name, session, Connection::Acceptor { listen })
+}
+
+impl Floor {
+    pub fn new(durability: Durability, client: BeginString, venue: BeginString) -> Self {
+        let version = |begin| match begin {
+            BeginString::Fix42 => Version::Fix42,
+            _ => Version::Fix44,
+        };
+        let config = EngineConfig {
+            durability,
+            sessions: vec![
+                session("OMS", "CLIENT", client, 5001),
+                session("OMS", "SIM", venue, 5002),
+            ],
+            ..EngineConfig::default()
+        };
+        let make = move || {
+            let mut open = |file: &str| match file {
+                "instruments.csv" => Ok(INSTRUMENTS.to_owned()),
+                _ => Ok(LIMITS.to_owned()),
+            };
+            let rules = load(SETTINGS, &["CLIENT", "SIM-1"], &mut open).unwrap();
+            let session = |name: &str, begin| OmsSession {
+                name: name.to_owned(),
+                version: version(begin),
+            };
+            let sessions = vec![session("CLIENT", client), session("SIM-1", venue)];
+            Oms::new(rules, sessions, 7, Box::new(|_| {}))
+        };
+        let mut floor = Self {
+            world: World::new(&config, 1, make),
+            venue: Venue::default(),
+            power: durability == Durability::Disk,
+            crashes: 0,
+        };
+        floor.calm();
+        floor
+    }
+
+    /// Until everybody has said and heard all, over the end of the process.
+    fn calm(&mut self) {
+        for _ in 0..10 {
+            match self.world.settle() {
+                Ok(()) => return,
+                Err(why) if why.contains("the engine ended") => {
+                    self.crashes += 1;
+                    if self.power {
+                        self.world.cut_power();
+                    } else {
+                        self.world.kill();
+                    }
+                }
+                Err(why) => panic!("{why}\n{}", self.world.trace().join("\n")),
+            }
+        }
+        panic!("it ends again and again\n{}", self.world.trace().join("\n"));
+    }
+
+    /// Lets client and venue talk until nothing is left to say.
+    pub fn settle(&mut self) {
+        loop {
+            self.calm();
+            let said = self.venue.answers(&mut self.world);
+            if said.is_empty() {
+                return;
+            }
+            for (msg_type, body) in said {
+                self.world.send(VENUE, msg_type, &body);
+            }
+        }
+    }
+
+    pub fn send(&mut self, msg_type: &str, body: &str) {
+        self.world.send(CLIENT, msg_type, body);
+        self.settle();
+    }
+
+    pub fn order(&mut self, id: &str, side: u8, quantity: u64) {
+        let body =
+            format!("11={id}|55=XYZ|54={side}|38={quantity}|40=2|44=100|60=20261122-08:00:00|");
+        self.send("D", &body);
+    }
+
+    pub fn state(&mut self) -> &State {
+        self.world.application().expect("it runs").state()
+    }
+
+    /// These fields of what the client has received.
+    pub fn told(&mut self, tags: &[Tag]) -> Vec<String> {
+        let received = self.world.peer(CLIENT).received();
+        let lines = received.map(|message| {
+            let fields = tags.iter().map(|tag| message.get(*tag).unwrap_or("-"));
+            fields.collect::<Vec<_>>().join(" ")
+        });
+        lines.collect()
+    }
+
+    /// Books of OMS and venue agree, order by order, and so do the reports that the client has.
+    pub fn agrees(&mut self) {
+        let venue = self.venue.orders.clone();
+        let state = self.state();
+        assert_eq!(state.violations(), 0);
+        let mut net = 0;
+        for (number, at_venue) in &venue {
+            let order = state.orders().get(*number).expect("the OMS knows it");
+            assert_eq!(order.filled, at_venue.filled, "order {number}");
+            assert_eq!(order.quantity, at_venue.quantity, "order {number}");
+            assert_eq!(order.state.is_open(), at_venue.is_open, "order {number}");
+            assert_ne!(order.state, OrderState::Unknown, "order {number}");
+            let filled = i128::from(at_venue.filled);
+            net += if order.side.is_buy() { filled } else { -filled };
+        }
+        assert_eq!(state.position(0, 0).net(), net);
+        let open = venue.values().filter(|order| order.is_open).count();
+        assert_eq!(
+            state
+                .orders()
+                .iter()
+                .filter(|it| it.state.is_open())
+                .count(),
+            open
+        );
+        // Each execution was reported once, and together they are what was filled.
+        let mut execs: Vec<String> = self.told(&[17]);
+        execs.retain(|exec| exec != "-" && exec != "0");
+        let count = execs.len();
+        execs.sort();
+        execs.dedup();
+        assert_eq!(execs.len(), count, "an ExecID twice");
+        let fills = self.told(&[32]);
+        let told: u64 = fills.iter().filter_map(|it| it.parse::<u64>().ok()).sum();
+        assert_eq!(told, venue.values().map(|order| order.filled).sum::<u64>());
+    }
+}
+
+impl Venue {
+    /// What it answers to what has come since.
+    fn answers(&mut self, world: &mut World<Oms>) -> Vec<(&'static str, String)> {
+        let received: Vec<_> = world.peer(VENUE).received().cloned().collect();
+        let new = received[self.read..].iter();
+        let mut said = Vec::new();
+        for message in new {
+            let id = message.get(11).unwrap_or_default().to_owned();
+            let number = id.split('-').next().unwrap().parse().unwrap();
+            self.answer(&message.msg_type, number, &id, message.get(38), &mut said);
+        }
+        self.read = received.len();
+        said
+    }
+
+    fn answer(
+        &mut self,
+        msg_type: &str,
+        number: u64,
+        id: &str,
+        quantity: Option<&str>,
+        said: &mut Vec<(&'static str, String)>,
+    ) {
+        let quantity = quantity.and_then(|text| text.parse().ok()).unwrap_or(0);
+        match msg_type {
+            "D" if self.drops.contains(&number) => {}
+            "D" if self.refuses.contains(&"D") => {
+                let body = self.report(number, id, "150=8|39=8|58=not today|", "");
+                said.push(("8", body));
+            }
+            "D" => {
+                let order = VenueOrder {
+                    quantity,
+                    filled: 0,
+                    is_open: true,
+                    id: id.to_owned(),
+                };
+                let known = self.orders.insert(number, order);
+                assert_eq!(known, None, "order {number} was sent twice");
+                said.push(("8", self.report(number, id, "150=0|39=0|", "")));
+                let filled = quantity.min(30);
+                let order = self.orders.get_mut(&number).unwrap();
+                (order.filled, order.is_open) = (filled, filled < quantity);
+                let status = if filled < quantity { 1 } else { 2 };
+                let what = format!("150=F|39={status}|32={filled}|31=100|");
+                said.push(("8", self.report(number, id, &what, "")));
+            }
+            "G" | "F" if self.refuses.contains(&msg_type) => {
+                let original = self.orders[&number].id.clone();
+                let to = if msg_type == "F" { 1 } else { 2 };
+                let body = format!("37=V{number}|11={id}|41={original}|39=1|434={to}|102=0|58=no|");
+                said.push(("9", body));
+            }
+            "G" => {
+                let order = self.orders.get_mut(&number).unwrap();
+                order.quantity = quantity;
+                let original = format!("41={}|", std::mem::replace(&mut order.id, id.to_owned()));
+                said.push((
+                    "8",
+                    self.report(number, id, "150=5|39=1|44=100|", &original),
+                ));
+            }
+            "F" => {
+                let order = self.orders.get_mut(&number).unwrap();
+                order.is_open = false;
+                let original = format!("41={}|", order.id);
+                said.push(("8", self.report(number, id, "150=4|39=4|", &original)));
+            }
+            "H" => {
+                let status = match self.orders.get(&number) {
+                    None => "150=I|39=8|58=unknown order|",
+                    Some(order) if order.is_open => "150=I|39=1|",
+                    Some(_) => "150=I|39=4|",
+                };
+                said.push(("8", self.report(number, id, status, "")));
+            }
+            other => panic!("the venue was sent {other}"),
+        }
+    }
+
+    fn report(&mut self, number: u64, id: &str, what: &str, original: &str) -> String {
+        self.execs += 1;
+        let order = self.orders.get(&number).cloned().unwrap_or_default();
+        let leaves = if order.is_open {
+            order.quantity - order.filled
+        } else {
+            0
+        };
+        format!(
+            "37=V{number}|11={id}|{original}17=E{}|{what}55=XYZ|54=1|38={}|151={leaves}|14={}|6=100|1=A1|",
+            self.execs, order.quantity, order.filled
+        )
+    }
+}

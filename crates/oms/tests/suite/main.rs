@@ -1,0 +1,6 @@
+//! The OMS in a world of its own: its process dies at every operation of its disk and network, while a client trades
+//! through it with a venue that does not die.
+
+mod crashes;
+mod floor;
+mod reports;

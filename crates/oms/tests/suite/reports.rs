@@ -1,0 +1,127 @@
+//! What clients are told, by version.
+
+use fixwire_engine::Durability;
+use fixwire_engine::protocol::session::BeginString;
+
+use crate::floor::Floor;
+
+const MOST: [u32; 12] = [35, 11, 41, 150, 39, 32, 31, 151, 14, 6, 103, 102];
+
+fn floor(client: BeginString) -> Floor {
+    Floor::new(Durability::Process, client, BeginString::Fix44)
+}
+
+#[test]
+fn an_order_of_fix_4_4_from_new_to_cancelled() {
+    let mut floor = floor(BeginString::Fix44);
+    floor.order("A1", 1, 100);
+    floor.send(
+        "G",
+        "11=A2|41=A1|55=XYZ|54=1|38=120|40=2|44=100|60=20261122-08:00:00|",
+    );
+    floor.send("H", "11=A2|55=XYZ|54=1|");
+    floor.send("F", "11=A3|41=A2|55=XYZ|54=1|38=120|60=20261122-08:00:00|");
+    assert_eq!(
+        floor.told(&MOST),
+        [
+            "8 A1 - 0 0 - - 100 0 0 - -",
+            "8 A1 - F 1 30 100 70 30 100 - -",
+            "8 A2 A1 5 1 - - 90 30 100 - -",
+            "8 A2 - I 1 - - 90 30 100 - -",
+            "8 A3 A2 4 4 - - 0 30 100 - -",
+        ]
+    );
+    floor.agrees();
+}
+
+#[test]
+fn fix_4_2_has_its_own_exec_types() {
+    let mut floor = floor(BeginString::Fix42);
+    floor.order("A1", 1, 100);
+    floor.order("A2", 1, 30);
+    floor.send("H", "11=A1|55=XYZ|54=1|");
+    assert_eq!(
+        floor.told(&[11, 20, 150, 39, 32, 14]),
+        [
+            "A1 0 0 0 0 0",
+            "A1 0 1 1 30 30",
+            "A2 0 0 0 0 0",
+            "A2 0 2 2 30 30",
+            "A1 3 1 1 0 30",
+        ]
+    );
+}
+
+#[test]
+fn refusals_say_which_control_and_the_figures() {
+    let mut floor = floor(BeginString::Fix44);
+    floor.order("A1", 1, 2000);
+    floor.order("A1", 1, 10);
+    floor.send(
+        "D",
+        "11=A2|55=ABC|54=1|38=10|40=2|44=100|60=20261122-08:00:00|",
+    );
+    floor.send(
+        "D",
+        "11=A3|1=B9|55=XYZ|54=1|38=10|40=2|44=100|60=20261122-08:00:00|",
+    );
+    floor.send(
+        "D",
+        "11=A4|55=XYZ|54=1|38=10|40=2|44=200|60=20261122-08:00:00|",
+    );
+    floor.send("F", "11=A5|41=A9|55=XYZ|54=1|60=20261122-08:00:00|");
+    assert_eq!(
+        floor.told(&[35, 37, 39, 103, 102, 58]),
+        [
+            "8 NONE 8 3 - RC6: order quantity exceeds the limit (2000, at most 1000 for firm)",
+            "8 NONE 8 6 - RC4: duplicate ClOrdID",
+            "8 NONE 8 1 - RC2: unknown symbol",
+            "8 NONE 8 15 - RC2: unknown account, or not allowed for this session",
+            "8 NONE 8 99 - RC8: price is too far from the reference price (100 %, at most 10 % for firm)",
+            "9 NONE 8 - 1 unknown order",
+        ]
+    );
+}
+
+#[test]
+fn the_venue_refuses_an_order_a_replace_and_a_cancel() {
+    let mut floor = floor(BeginString::Fix44);
+    floor.venue.refuses = vec!["D"];
+    floor.order("A1", 1, 100);
+    floor.venue.refuses = vec!["G", "F"];
+    floor.order("A2", 1, 100);
+    floor.send(
+        "G",
+        "11=A3|41=A2|55=XYZ|54=1|38=120|40=2|44=100|60=20261122-08:00:00|",
+    );
+    floor.send("F", "11=A4|41=A2|55=XYZ|54=1|38=100|60=20261122-08:00:00|");
+    assert_eq!(
+        floor.told(&[35, 11, 41, 39, 434, 58]),
+        [
+            "8 A1 - 8 - not today",
+            "8 A2 - 0 - -",
+            "8 A2 - 1 - -",
+            "9 A3 A2 1 2 no",
+            "9 A4 A2 1 1 no",
+        ]
+    );
+    floor.agrees();
+}
+
+#[test]
+fn a_message_without_a_field_is_answered_as_the_protocol_has_it() {
+    let mut floor = floor(BeginString::Fix44);
+    floor.send("D", "11=A1|54=1|38=10|40=2|44=100|60=20261122-08:00:00|");
+    floor.send(
+        "D",
+        "11=A1|55=XYZ|54=1|38=x|40=2|44=100|60=20261122-08:00:00|",
+    );
+    floor.send("B", "148=news|33=0|");
+    assert_eq!(
+        floor.told(&[35, 372, 371, 380]),
+        ["j D - 5", "3 D 38 -", "j B - 3"]
+    );
+    // The id was not used.
+    floor.order("A1", 1, 10);
+    assert_eq!(floor.told(&[39]).last().unwrap(), "2");
+}
