@@ -3,6 +3,9 @@
 use fixwire_engine::Durability;
 use fixwire_engine::protocol::session::BeginString;
 
+use fixwire_engine::protocol::Ledger;
+use fixwire_harness::Turn;
+
 use crate::floor::Floor;
 
 /// Orders, a replace, a cancel, a refused order; the process dies after so many operations of disk and network.
@@ -37,8 +40,11 @@ fn every_point(durability: Durability) {
         // A new order that was in doubt is reported as the venue answers, nothing is reported twice.
         told.dedup();
         assert_eq!(told, whole, "operation {operations}");
-        // Once more, in the end.
+        // Once more, in the end: the notes make the very same state.
+        let before = floor.state().hash();
         floor.world.kill();
+        assert_eq!(floor.world.start(), Turn::Alive);
+        assert_eq!(floor.state().hash(), before, "operation {operations}");
         floor.settle();
         floor.agrees();
         if floor.crashes == 0 {
