@@ -1,9 +1,9 @@
 //! The controls before an order: one table, in its order; the first that refuses decides.
 //!
 //! ```text
-//!   RC1  killed or reducing     RC6  order quantity    RC13 open orders
-//!   RC8  lot, tick, collar      RC7  order value       RC14 credit
-//!                                                      RC15 position
+//!   RC1  killed or reducing     RC8  lot, tick, collar   RC14 credit
+//!   RC6  order quantity         RC13 open orders         RC15 position
+//!   RC7  order value
 //! ```
 //!
 //! Each limit is looked up at every scope of the order, and each must hold. A control that has no limit at any
@@ -43,10 +43,10 @@ type Check = fn(&Checking<'_>) -> Result<(), Reason>;
 
 const TABLE: [Check; 8] = [
     trading,
-    increments,
-    collar,
     quantity,
     value,
+    increments,
+    collar,
     open_orders,
     credit,
     position,
