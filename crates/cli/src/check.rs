@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, show, tell};
 use crate::gateway::{self, Loaded};
+use crate::oms;
 use crate::readable::Escaped;
 use crate::reading::Reading;
 use crate::writable;
@@ -64,6 +65,9 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             true => None,
             false => Some(gateway::load(&source, &settings, Box::new(|_| {}))?),
         };
+        if !settings.oms.is_empty() {
+            oms::load(&source, &settings, Box::new(|_| {}))?;
+        }
         writable::check(&settings, &config)?;
         let engine = config.check();
         Ok((settings, config, gateway, engine))

@@ -37,7 +37,7 @@ use failure::Failure;
 #[command(
     name = "fixwire",
     version,
-    about = "FIX engine, gateway and latency laboratory",
+    about = "FIX engine, gateway, OMS and latency laboratory",
     arg_required_else_help = true,
     after_help = "Examples:
   fixwire bench echo                    how fast is it on this machine?

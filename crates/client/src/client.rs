@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    AdminOut, Application, Decoder, Ledger, Message, Mono, Nanos, Now, Outbox, Parting, PeerLogout,
-    Refusal, SessionId, Timestamp, tag,
+    AdminOut, Application, Decoder, Ledger, Message, Mono, Nanos, Now, OperatorCommand, Outbox,
+    Parting, PeerLogout, Refusal, SessionId, Timestamp, tag,
 };
 
 use crate::book::{ClientBook, ClientLedger};
@@ -308,11 +308,12 @@ impl Application for OrderClient {
     fn on_command(
         &mut self,
         now: Now,
-        command: &[u8],
+        command: OperatorCommand<'_>,
         _: &mut Vec<u8>,
         _: &mut Outbox,
     ) -> Result<(), String> {
-        self.command(now, command).map_err(|why| why.to_string())
+        self.command(now, command.bytes)
+            .map_err(|why| why.to_string())
     }
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {

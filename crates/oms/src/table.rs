@@ -138,7 +138,9 @@ mod tests {
     use super::*;
     use std::borrow::ToOwned;
 
-    fn all(text: &str) -> (Vec<(usize, Vec<Option<String>>)>, Vec<String>) {
+    type Owned = (usize, Vec<Option<String>>);
+
+    fn all(text: &str) -> (Vec<Owned>, Vec<String>) {
         let cells = read("f.csv", text).unwrap_or_default();
         let mut errors = Vec::new();
         let rows = rows("f.csv", &cells, &["a", "b"], &["c"], &mut errors);

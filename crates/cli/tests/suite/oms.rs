@@ -1,0 +1,293 @@
+//! `fixwire run oms.toml` and `fixwire oms`: the example, with a client and a venue of ours.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::peer::{Peer, utc_now};
+use crate::running::{Running, fixwire, free_port};
+
+fn example(file: &str) -> String {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    fs::read_to_string(examples.join(file)).unwrap()
+}
+
+/// The files of the example in this folder, with ports of ours; a venue of FIX 4.2.
+fn write(folder: &Path, port: u16, venue: u16) {
+    for file in ["instruments.csv", "limits.csv"] {
+        fs::write(folder.join(file), example(file)).unwrap();
+    }
+    let store = folder.join("oms-store");
+    let text = example("oms.toml")
+        .replace(
+            "SocketAcceptPort = 5001",
+            &format!("SocketAcceptPort = {port}"),
+        )
+        .replace(
+            "SocketConnectPort = 5002",
+            &format!("SocketConnectPort = {venue}"),
+        )
+        .replace("FIX.4.4\"\nSenderCompID", "FIX.4.2\"\nSenderCompID")
+        .replace(
+            "\"oms-store\"",
+            &format!("{:?}", store.display().to_string()),
+        );
+    fs::write(folder.join("oms.toml"), text).unwrap();
+}
+
+fn start(folder: &Path, port: u16) -> Running {
+    let mut command = fixwire();
+    command.arg("run").arg(folder.join("oms.toml"));
+    let running = Running::spawn(command, port);
+    running.listens();
+    running
+}
+
+fn accept(listener: &TcpListener) -> TcpStream {
+    listener.accept().unwrap().0
+}
+
+/// Runs `fixwire oms`; its exit code and all that it says.
+fn oms(folder: &Path, verb: &str, rest: &[&str]) -> (i32, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fixwire"));
+    command.args(["oms", verb]).arg(folder.join("oms.toml"));
+    let run = command.args(rest).output().unwrap();
+    let said = [run.stdout, run.stderr].concat();
+    (run.status.code().unwrap(), String::from_utf8(said).unwrap())
+}
+
+fn json(folder: &Path, verb: &str, rest: &[&str]) -> Value {
+    let (code, said) = oms(folder, verb, &[rest, &["--json"]].concat());
+    assert_eq!(code, 0, "{said}");
+    serde_json::from_str(&said).unwrap()
+}
+
+fn order(id: &str, quantity: u32) -> String {
+    let now = utc_now();
+    format!("11={id}|21=1|55=VOD|54=1|60={now}|38={quantity}|40=2|44=12.50")
+}
+
+/// The fields of a report of the venue's.
+fn report(id: &str, exec: u32, status: char, (quantity, filled): (u32, u32)) -> String {
+    let last = if status == '0' { 0 } else { filled };
+    let leaves = quantity - filled;
+    format!(
+        "37=V{id}|11={id}|17=E{exec}|20=0|150={status}|39={status}|55=VOD|54=1|38={quantity}|32={last}|31=12.5|\
+         151={leaves}|14={filled}|6=12.5"
+    )
+}
+
+/// A ClOrdID(11) of a message.
+fn id(message: &str) -> String {
+    let start = message.find("|11=").unwrap() + 4;
+    message[start..].split('|').next().unwrap().to_owned()
+}
+
+#[test]
+fn an_order_is_checked_sent_filled_and_known_after_kill_9() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free_port();
+    write(folder, port, listener.local_addr().unwrap().port());
+    let running = start(folder, port);
+    let mut venue = Peer::on(accept(&listener), "EXCHANGE", "OMS");
+    venue.expect("A");
+    venue.send("A", "98=0|108=30");
+    running.hears("SIM-1 logged on");
+    let mut client = Peer::connect(port, "CLIENT", "OMS");
+    client.log_on(30);
+
+    client.send("D", &order("A1", 20_000));
+    let refused = client.expect("8");
+    assert!(refused.contains("|39=8|"), "{refused}");
+    assert!(
+        refused.contains("RC6: order quantity exceeds the limit (20000, at most 10000 for firm)")
+    );
+    client.send("D", &order("A2", 100));
+    let first = id(&venue.expect("D"));
+    venue.send("8", &report(&first, 1, '0', (100, 0)));
+    assert!(client.expect("8").contains("|150=0|39=0|"));
+    venue.send("8", &report(&first, 2, '1', (100, 40)));
+    let fill = client.expect("8");
+    assert!(
+        fill.contains("|11=A2|") && fill.contains("|32=40|31=12.5|151=60|14=40|6=12.5|"),
+        "{fill}"
+    );
+    // One that the venue does not answer before the process dies.
+    client.send("D", &order("A3", 10));
+    let second = id(&venue.expect("D"));
+    assert_eq!((first.as_str(), second.as_str()), ("1", "2"));
+    drop(running);
+
+    let running = start(folder, port);
+    let mut again = Peer::on(accept(&listener), "EXCHANGE", "OMS");
+    again.next_out = venue.next_out;
+    again.expect("A");
+    again.send("A", "98=0|108=30");
+    let asked = again.expect("H");
+    assert_eq!(id(&asked), second, "{asked}");
+    let orders = json(folder, "orders", &["--open"]);
+    assert_eq!(orders[0]["state"], "partially filled");
+    assert_eq!(orders[1]["state"], "unknown");
+    let mut same = Peer::connect(port, "CLIENT", "OMS");
+    same.next_out = client.next_out;
+    same.send("A", "98=0|108=30");
+    same.expect("A");
+    let answer = report(&second, 0, '0', (10, 0)).replace("|20=0|", "|20=3|");
+    again.send("8", &answer);
+    let new = same.expect("8");
+    assert!(new.contains("|11=A3|") && new.contains("|39=0|"), "{new}");
+    let positions = json(folder, "positions", &[]);
+    assert_eq!(positions[0]["account"], "A1");
+    assert_eq!(positions[0]["long"], 40);
+    assert_eq!(positions[0]["open_to_buy"], 70);
+    drop(running);
+}
+
+#[test]
+fn operators_limit_kill_and_arm() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free_port();
+    write(folder, port, listener.local_addr().unwrap().port());
+    let running = start(folder, port);
+    let mut venue = Peer::on(accept(&listener), "EXCHANGE", "OMS");
+    venue.expect("A");
+    venue.send("A", "98=0|108=30");
+    running.hears("SIM-1 logged on");
+    let mut client = Peer::connect(port, "CLIENT", "OMS");
+    client.log_on(30);
+    client.send("D", &order("A1", 100));
+    let first = id(&venue.expect("D"));
+    venue.send("8", &report(&first, 1, '0', (100, 0)));
+    client.expect("8");
+
+    let why = ["--why", "a test"];
+    let (code, said) = oms(
+        folder,
+        "limit",
+        &[&["account=A1", "RC6=50"][..], &why].concat(),
+    );
+    assert_eq!(
+        (code, said.as_str()),
+        (0, "account=A1: RC6 is 50 (was none)\n")
+    );
+    client.send("D", &order("A2", 51));
+    let refused = client.expect("8");
+    assert!(
+        refused.contains("(51, at most 50 for account=A1)"),
+        "{refused}"
+    );
+
+    let (code, said) = oms(folder, "kill", &[&["account=DESK"][..], &why].concat());
+    let wanted = "account=DESK: killed; 1 open orders are being cancelled\n";
+    assert_eq!((code, said.as_str()), (0, wanted));
+    let cancel = venue.expect("F");
+    assert!(cancel.contains(&format!("|41={first}|")), "{cancel}");
+    let cancelled = report(&id(&cancel), 3, '4', (100, 0)).replace("|32=0|", "|32=0|41=1|");
+    venue.send("8", &cancelled.replace("151=100", "151=0"));
+    assert!(client.expect("8").contains("|39=4|"));
+    client.send("D", &order("A3", 10));
+    assert!(
+        client
+            .expect("8")
+            .contains("RC1: trading is killed (account=DESK)")
+    );
+    let limits = oms(folder, "limits", &[]).1;
+    assert!(
+        limits.contains("account=DESK") && limits.contains("killed"),
+        "{limits}"
+    );
+    let (code, said) = oms(folder, "arm", &[&["account=DESK"][..], &why].concat());
+    assert_eq!((code, said.as_str()), (0, "account=DESK: active\n"));
+    client.send("D", &order("A4", 10));
+    venue.expect("D");
+
+    for (verb, words, wanted) in [
+        ("limit", &["account=A9", "RC6=1"][..], "unknown account A9"),
+        (
+            "limit",
+            &["firm", "RC99=1"],
+            "no control RC99; there are RC6, RC7",
+        ),
+        ("limit", &["firm", "RC6=x"], "the limit is a whole number"),
+        ("kill", &["desk"], "say for what: firm, session=NAME"),
+    ] {
+        let (code, said) = oms(folder, verb, &[words, &why].concat());
+        assert!(
+            code == 1 && said.contains(wanted),
+            "{verb} {words:?}: {said}"
+        );
+    }
+    let (code, said) = oms(folder, "order", &["99"]);
+    assert!(
+        code == 1 && said.contains("no order 99 in memory"),
+        "{said}"
+    );
+    let status = json(folder, "status", &[]);
+    assert_eq!(status[0]["open"], 1);
+    // Who did what and why is in the journal.
+    let dump = fixwire()
+        .args(["journal", "dump"])
+        .arg(folder.join("oms-store"))
+        .output();
+    let dump = String::from_utf8_lossy(&dump.unwrap().stdout).into_owned();
+    assert!(dump.contains("command kill account=DESK by "), "{dump}");
+    drop(running);
+    let (code, said) = oms(folder, "status", &[]);
+    assert!(code == 1 && said.contains("no engine runs"), "{said}");
+}
+
+#[test]
+fn mistakes_are_named_with_their_files_and_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    write(folder, free_port(), free_port());
+    let check = || {
+        let run = fixwire()
+            .arg("check")
+            .arg(folder.join("oms.toml"))
+            .output()
+            .unwrap();
+        let said = [run.stdout, run.stderr].concat();
+        (run.status.code(), String::from_utf8(said).unwrap())
+    };
+    assert_eq!(check().0, Some(0), "{}", check().1);
+    let limits = folder.join("limits.csv");
+    fs::write(&limits, example("limits.csv") + "firm,RC6,7\nfirm,RC77,1\n").unwrap();
+    let text = fs::read_to_string(folder.join("oms.toml")).unwrap();
+    fs::write(
+        folder.join("oms.toml"),
+        text.replace("to = \"SIM\"", "to = \"SMI\""),
+    )
+    .unwrap();
+    let (code, said) = check();
+    assert_eq!(code, Some(1), "{said}");
+    for wanted in [
+        "the limit of RC6 for this scope stands there twice",
+        "no control RC77",
+        "no line_group SMI",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+    let run = fixwire()
+        .arg("run")
+        .arg(folder.join("oms.toml"))
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(1));
+    let text = fs::read_to_string(folder.join("oms.toml")).unwrap();
+    fs::write(folder.join("oms.toml"), text + "[[rule]]\ndo = []\n").unwrap();
+    let run = fixwire()
+        .arg("run")
+        .arg(folder.join("oms.toml"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert!(said.contains("one file is one of both"), "{said}");
+}
