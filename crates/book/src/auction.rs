@@ -1,0 +1,170 @@
+//! Auctions: one price at which as much as possible trades.
+
+use crate::book::{Book, BookState};
+use crate::event::{BookEvent, CancelReason};
+use crate::order::Side;
+
+/// The price of an auction and what trades at it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Crossing {
+    /// The price.
+    pub price: i64,
+    /// How much trades, hidden quantity included.
+    pub quantity: u128,
+    /// How much more is bought (positive) or sold (negative) at this price than finds a partner.
+    pub surplus: i128,
+}
+
+/// The prices that are best so far, while candidates are looked at from the lowest to the highest.
+struct Choice {
+    best: Crossing,
+    /// Candidates as good as the best one: the lowest and the highest, and the one nearest to the reference.
+    low: Crossing,
+    high: Crossing,
+    near: Crossing,
+}
+
+impl Book {
+    /// The price that an auction would find now, and how much would trade; `None` when nothing would.
+    ///
+    /// Candidates are all limit prices in the book and the reference: the last trade, or the price that the
+    /// book was made with before there is one. Hidden quantity counts, and market orders accept every price.
+    /// The rules, each deciding only where those before it leave more than one price:
+    ///
+    /// 1. the greatest quantity trades;
+    /// 2. the smallest surplus is left;
+    /// 3. the highest of the prices if each leaves a surplus of buy orders, the lowest if each leaves one of
+    ///    sell orders;
+    /// 4. the price nearest to the reference, the lower one of two; without a reference the lowest.
+    #[must_use]
+    pub fn indicative(&self) -> Option<Crossing> {
+        let reference = self.last.or(self.reference);
+        let mut reference_left = reference;
+        let mut buys = self.buys.ascending().peekable();
+        let mut sells = self.sells.ascending().peekable();
+        let mut bought: u128 = self.buys.ascending().map(|(_, queue)| queue.total).sum();
+        let mut sold: u128 = 0;
+        if let Some((_, queue)) = sells.next_if(|(key, _)| **key == Side::Sell.market_key()) {
+            sold += queue.total;
+        }
+        let mut choice: Option<Choice> = None;
+        loop {
+            let market = Side::Buy.market_key();
+            let buy = buys.peek().map(|(key, _)| **key);
+            let buy = buy.filter(|key| *key != market);
+            let sell = sells.peek().map(|(key, _)| **key);
+            let Some(price) = [buy, sell, reference_left].into_iter().flatten().min() else {
+                break;
+            };
+            if reference_left == Some(price) {
+                reference_left = None;
+            }
+            if let Some((_, queue)) = sells.next_if(|(key, _)| **key == price) {
+                sold += queue.total;
+            }
+            let candidate = Crossing {
+                price,
+                quantity: bought.min(sold),
+                surplus: difference(bought, sold),
+            };
+            choice = Choice::better(choice, candidate, reference);
+            // From the next price on, buy orders at this one no longer take part.
+            if let Some((_, queue)) = buys.next_if(|(key, _)| **key == price) {
+                bought -= queue.total;
+            }
+        }
+        choice.map(Choice::made)
+    }
+
+    /// Ends an auction call with its trades: orders trade in price-time order, all at the price that
+    /// [`indicative`](Self::indicative) gives, and what is left of market orders is cancelled. The call goes
+    /// on. Does nothing in another state; going to [`BookState::Continuous`] does the same by itself.
+    pub fn uncross(&mut self, sink: &mut impl FnMut(BookEvent)) {
+        if self.state == BookState::AuctionCall {
+            self.uncross_all(sink);
+        }
+    }
+
+    pub(crate) fn uncross_all(&mut self, sink: &mut impl FnMut(BookEvent)) {
+        if let Some(crossing) = self.indicative() {
+            sink(BookEvent::Uncrossed(crossing));
+            self.trade_all(crossing.price, sink);
+        }
+        for side in [Side::Buy, Side::Sell] {
+            let market = |order: &crate::BookOrder| order.price.is_none();
+            self.cancel_where(side, false, CancelReason::NoLiquidity, market, sink);
+        }
+    }
+
+    /// Trades all that accepts `price`.
+    fn trade_all(&mut self, price: i64, sink: &mut impl FnMut(BookEvent)) {
+        while let (Some((_, buys)), Some((_, sells))) = (self.buys.best(), self.sells.best()) {
+            let buy = self.slab.get(buys.head).order;
+            let sell = self.slab.get(sells.head).order;
+            if !buy.accepts(price) || !sell.accepts(price) {
+                break;
+            }
+            let quantity = buy.visible.min(sell.visible);
+            self.fill_head(Side::Buy, quantity);
+            self.fill_head(Side::Sell, quantity);
+            self.traded(price);
+            sink(BookEvent::Trade {
+                price,
+                quantity,
+                buy: buy.id,
+                buy_leaves: buy.leaves() - quantity,
+                sell: sell.id,
+                sell_leaves: sell.leaves() - quantity,
+                aggressor: None,
+            });
+        }
+    }
+}
+
+impl Choice {
+    /// The choice after one more candidate, which is higher than those before it.
+    fn better(choice: Option<Self>, new: Crossing, reference: Option<i64>) -> Option<Self> {
+        let Some(mut choice) = choice else {
+            return (new.quantity > 0).then_some(Self::of(new));
+        };
+        let size = |crossing: &Crossing| crossing.surplus.unsigned_abs();
+        let by_quantity = new.quantity.cmp(&choice.best.quantity);
+        match by_quantity.then(size(&choice.best).cmp(&size(&new))) {
+            core::cmp::Ordering::Less => {}
+            core::cmp::Ordering::Greater => choice = Self::of(new),
+            core::cmp::Ordering::Equal => {
+                choice.high = new;
+                let distance = |it: &Crossing| reference.map(|price| price.abs_diff(it.price));
+                if distance(&new) < distance(&choice.near) {
+                    choice.near = new;
+                }
+            }
+        }
+        Some(choice)
+    }
+
+    fn of(only: Crossing) -> Self {
+        Self {
+            best: only,
+            low: only,
+            high: only,
+            near: only,
+        }
+    }
+
+    /// Rules 3 and 4. The surplus falls as the price rises, so that both ends say what lies between.
+    fn made(self) -> Crossing {
+        if self.high.surplus > 0 {
+            self.high
+        } else if self.low.surplus < 0 {
+            self.low
+        } else {
+            self.near
+        }
+    }
+}
+
+/// Sums of quantities are far below the range of `i128`.
+fn difference(bought: u128, sold: u128) -> i128 {
+    bought as i128 - sold as i128
+}

@@ -1,0 +1,437 @@
+//! The book: its orders, its state and what can be seen of it.
+
+use crate::event::{BookEvent, BookRequest, CancelReason, RefusedOrder};
+use crate::index::Index;
+use crate::ladder::Ladder;
+use crate::order::{BookOrder, EntryOrder, Side, TimeInForce};
+use crate::slab::{NONE, Slab};
+
+/// The limit order book of one instrument.
+#[derive(Clone, Debug)]
+pub struct Book {
+    pub(crate) slab: Slab,
+    pub(crate) index: Index,
+    pub(crate) buys: Ladder,
+    pub(crate) sells: Ladder,
+    /// Stop orders that wait, by stop price; the one that is triggered first is the best one.
+    pub(crate) buy_stops: Ladder,
+    pub(crate) sell_stops: Ladder,
+    pub(crate) state: BookState,
+    pub(crate) band: PriceBand,
+    pub(crate) reference: Option<i64>,
+    pub(crate) last: Option<i64>,
+    /// The lowest and the highest trade since stop orders were looked at.
+    pub(crate) swing: Option<(i64, i64)>,
+    pub(crate) orders_max: u32,
+}
+
+/// What a book is made with.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct BookSettings {
+    /// The state it begins in.
+    pub state: BookState,
+    /// Which limit and stop prices it takes.
+    pub band: PriceBand,
+    /// The price that stands in for the last trade before there is one, in auctions only.
+    pub reference: Option<i64>,
+    /// How many orders may rest or wait in it.
+    pub orders_max: u32,
+    /// For how many orders there is room before memory is taken for more.
+    pub capacity: u32,
+}
+
+impl Default for BookSettings {
+    fn default() -> Self {
+        Self {
+            state: BookState::Continuous,
+            band: PriceBand::ANY,
+            reference: None,
+            orders_max: 1 << 20,
+            capacity: 1024,
+        }
+    }
+}
+
+/// Limit and stop prices that are taken, both ends included. Orders that are in the book stay when the band
+/// moves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PriceBand {
+    /// The lowest price.
+    pub low: i64,
+    /// The highest price.
+    pub high: i64,
+}
+
+impl PriceBand {
+    /// Every price but the two that stand for "market".
+    pub const ANY: Self = Self {
+        low: i64::MIN + 1,
+        high: i64::MAX - 1,
+    };
+
+    /// Whether `price` is inside.
+    #[must_use]
+    pub fn contains(&self, price: i64) -> bool {
+        let all = Self::ANY;
+        price >= self.low.max(all.low) && price <= self.high.min(all.high)
+    }
+}
+
+/// What a book does with orders.
+///
+/// ```text
+///                       trades what crosses, cancels the rest of market orders
+///   AuctionCall ---------------------------------------------------------------> Continuous
+///   Halted, Closed -------------------------------------------------------------> Continuous
+///   any ---- orders of the day expire ----> Closed
+///   any ----------------------------------> AuctionCall, Halted
+/// ```
+///
+/// | state | enter, replace | cancel | trades |
+/// | --- | --- | --- | --- |
+/// | `Continuous` | yes | yes | at once |
+/// | `AuctionCall` | yes, but nothing immediate | yes | in [`Book::uncross`] |
+/// | `Halted`, `Closed` | no | yes | no |
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum BookState {
+    /// Orders trade as they come.
+    Continuous,
+    /// Orders gather for an auction.
+    AuctionCall,
+    /// Trading is interrupted.
+    Halted,
+    /// The day is over.
+    Closed,
+}
+
+/// One price level, as others see it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Depth {
+    /// The price; `None` for the market orders of an auction call.
+    pub price: Option<i64>,
+    /// How much is shown.
+    pub visible: u128,
+    /// How much there is, with what icebergs hide.
+    pub total: u128,
+    /// How many orders.
+    pub orders: u32,
+}
+
+impl Book {
+    /// An empty book.
+    #[must_use]
+    pub fn new(settings: BookSettings) -> Self {
+        Self {
+            slab: Slab::with_capacity(settings.capacity as usize),
+            index: Index::default(),
+            buys: Ladder::new(true),
+            sells: Ladder::new(false),
+            buy_stops: Ladder::new(false),
+            sell_stops: Ladder::new(true),
+            state: settings.state,
+            band: settings.band,
+            reference: settings.reference,
+            last: None,
+            swing: None,
+            orders_max: settings.orders_max,
+        }
+    }
+
+    /// The state of trading.
+    #[must_use]
+    pub fn state(&self) -> BookState {
+        self.state
+    }
+
+    /// Which limit and stop prices are taken.
+    #[must_use]
+    pub fn band(&self) -> PriceBand {
+        self.band
+    }
+
+    /// Takes other limit and stop prices from now on.
+    pub fn set_band(&mut self, band: PriceBand) {
+        self.band = band;
+    }
+
+    /// The price of the last trade.
+    #[must_use]
+    pub fn last(&self) -> Option<i64> {
+        self.last
+    }
+
+    /// How many orders rest or wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.slab.len()
+    }
+
+    /// Whether no order rests or waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.slab.len() == 0
+    }
+
+    /// The order with this id.
+    #[must_use]
+    pub fn order(&self, id: u64) -> Option<&BookOrder> {
+        Some(&self.slab.get(self.index.get(id)?).order)
+    }
+
+    /// The price levels of a side, the best one first.
+    pub fn depth(&self, side: Side) -> impl Iterator<Item = Depth> + '_ {
+        let levels = self.ladder(side).best_first();
+        levels.map(move |(key, queue)| Depth {
+            price: (key != side.market_key()).then_some(key),
+            visible: queue.visible,
+            total: queue.total,
+            orders: queue.orders,
+        })
+    }
+
+    /// The orders that rest on a side, in the order in which they would trade.
+    pub fn resting(&self, side: Side) -> impl Iterator<Item = &BookOrder> + '_ {
+        self.queued(self.ladder(side))
+    }
+
+    /// The stop orders of a side that wait, in the order in which they would be triggered.
+    pub fn waiting(&self, side: Side) -> impl Iterator<Item = &BookOrder> + '_ {
+        self.queued(self.stops(side))
+    }
+
+    /// Enters an order. Reports [`BookEvent::Accepted`] and what it has caused, or
+    /// [`BookEvent::Rejected`].
+    pub fn enter(&mut self, order: EntryOrder, sink: &mut impl FnMut(BookEvent)) {
+        let id = order.id;
+        if let Err(reason) = self.admit(&order) {
+            let request = BookRequest::Enter;
+            sink(BookEvent::Rejected {
+                id,
+                request,
+                reason,
+            });
+            return;
+        }
+        sink(BookEvent::Accepted { id });
+        self.place(BookOrder::entered(&order), sink);
+        self.run_stops(sink);
+    }
+
+    /// Changes the state of trading. Nothing happens when it is this already.
+    pub fn set_state(&mut self, state: BookState, sink: &mut impl FnMut(BookEvent)) {
+        if state == self.state {
+            return;
+        }
+        self.state = state;
+        match state {
+            BookState::Continuous => {
+                self.uncross_all(sink);
+                self.run_stops(sink);
+            }
+            BookState::Closed => self.expire(sink),
+            BookState::AuctionCall | BookState::Halted => {}
+        }
+    }
+
+    /// Puts an order back into a copy of the book, behind those of its level, without trading. For whoever
+    /// has kept [`resting`](Self::resting) and [`waiting`](Self::waiting) of both sides.
+    ///
+    /// # Errors
+    ///
+    /// Why no book could have had this order.
+    pub fn put_back(&mut self, order: BookOrder) -> Result<(), RefusedOrder> {
+        if self.index.get(order.id).is_some() {
+            return Err(RefusedOrder::DuplicateId);
+        }
+        if self.slab.len() >= self.orders_max as usize {
+            return Err(RefusedOrder::BookFull);
+        }
+        if order.filled >= order.quantity {
+            return Err(RefusedOrder::AlreadyFilled);
+        }
+        let any = PriceBand::ANY;
+        let prices = [order.price, order.stop];
+        if prices.iter().flatten().any(|price| !any.contains(*price)) {
+            return Err(RefusedOrder::OutsideBand);
+        }
+        let leaves = order.leaves();
+        let most = order.display.map_or(leaves, |display| display.min(leaves));
+        let shown = order.visible > 0 && order.visible <= most;
+        let whole = order.display.is_some() || order.visible == leaves;
+        let fits = if order.stop.is_some() {
+            order.visible == 0
+        } else {
+            shown && whole
+        };
+        if !fits {
+            return Err(RefusedOrder::Display);
+        }
+        self.keep(order);
+        Ok(())
+    }
+
+    /// Sets the last trade of a copy of the book, with the lowest and highest trade that stop orders have not
+    /// been looked at for.
+    pub fn put_back_last(&mut self, last: Option<i64>, swing: Option<(i64, i64)>) {
+        self.last = last;
+        self.swing = swing;
+    }
+
+    /// The lowest and highest trade that stop orders have not been looked at for, for a copy of the book.
+    #[must_use]
+    pub fn swing(&self) -> Option<(i64, i64)> {
+        self.swing
+    }
+
+    /// Whether an order may be entered.
+    fn admit(&self, order: &EntryOrder) -> Result<(), RefusedOrder> {
+        use TimeInForce::{FillOrKill, ImmediateOrCancel};
+        let immediate = matches!(order.time_in_force, ImmediateOrCancel | FillOrKill);
+        match self.state {
+            BookState::Halted | BookState::Closed => return Err(RefusedOrder::NotTrading),
+            BookState::AuctionCall if immediate => return Err(RefusedOrder::NotInAuction),
+            BookState::AuctionCall | BookState::Continuous => {}
+        }
+        if order.quantity == 0 {
+            return Err(RefusedOrder::Quantity);
+        }
+        let prices = [order.price, order.stop];
+        let outside = |price: &i64| !self.band.contains(*price);
+        if prices.iter().flatten().any(outside) {
+            return Err(RefusedOrder::OutsideBand);
+        }
+        if let Some(display) = order.display {
+            let rests = order.price.is_some() && !immediate;
+            if !rests || display == 0 || display > order.quantity {
+                return Err(RefusedOrder::Display);
+            }
+        }
+        if self.index.get(order.id).is_some() {
+            return Err(RefusedOrder::DuplicateId);
+        }
+        if self.slab.len() >= self.orders_max as usize {
+            return Err(RefusedOrder::BookFull);
+        }
+        Ok(())
+    }
+
+    /// An order, new or changed, comes to the back: it waits for its stop price, gathers for the auction, or
+    /// trades.
+    pub(crate) fn place(&mut self, mut order: BookOrder, sink: &mut impl FnMut(BookEvent)) {
+        if order.stop.is_some() {
+            order.visible = 0;
+            self.keep(order);
+        } else if self.state == BookState::Continuous {
+            self.take(order, sink);
+        } else {
+            order.show();
+            self.keep(order);
+        }
+    }
+
+    /// Keeps an order at the back of its level.
+    pub(crate) fn keep(&mut self, order: BookOrder) {
+        let slot = self.slab.insert(order);
+        self.index.insert(order.id, slot);
+        let (ladder, key, slab) = self.level_of(&order);
+        ladder.push_back(slab, key, slot);
+    }
+
+    /// Takes an order out of the book.
+    pub(crate) fn drop_order(&mut self, slot: u32) -> BookOrder {
+        let order = self.slab.get(slot).order;
+        let (ladder, key, slab) = self.level_of(&order);
+        ladder.unlink(slab, key, slot);
+        self.index.remove(order.id);
+        self.slab.remove(slot)
+    }
+
+    /// The ladder that an order belongs to, its key there, and where the order is kept.
+    pub(crate) fn level_of(&mut self, order: &BookOrder) -> (&mut Ladder, i64, &mut Slab) {
+        let (ladder, key) = match (order.side, order.stop) {
+            (Side::Buy, None) => (&mut self.buys, order.price_key()),
+            (Side::Sell, None) => (&mut self.sells, order.price_key()),
+            (Side::Buy, Some(stop)) => (&mut self.buy_stops, stop),
+            (Side::Sell, Some(stop)) => (&mut self.sell_stops, stop),
+        };
+        (ladder, key, &mut self.slab)
+    }
+
+    pub(crate) fn ladder(&self, side: Side) -> &Ladder {
+        match side {
+            Side::Buy => &self.buys,
+            Side::Sell => &self.sells,
+        }
+    }
+
+    pub(crate) fn stops(&self, side: Side) -> &Ladder {
+        match side {
+            Side::Buy => &self.buy_stops,
+            Side::Sell => &self.sell_stops,
+        }
+    }
+
+    /// The orders of a ladder, the best one first.
+    fn queued<'a>(&'a self, ladder: &'a Ladder) -> impl Iterator<Item = &'a BookOrder> + 'a {
+        ladder.best_first().flat_map(move |(_, queue)| {
+            let first = (queue.head != NONE).then_some(queue.head);
+            let next = |slot: &u32| {
+                let next = self.slab.get(*slot).next;
+                (next != NONE).then_some(next)
+            };
+            core::iter::successors(first, next).map(move |slot| &self.slab.get(slot).order)
+        })
+    }
+
+    /// The day is over: orders for the day leave, and market orders with them.
+    fn expire(&mut self, sink: &mut impl FnMut(BookEvent)) {
+        for (side, waiting) in [
+            (Side::Buy, false),
+            (Side::Sell, false),
+            (Side::Buy, true),
+            (Side::Sell, true),
+        ] {
+            let expires = |order: &BookOrder| {
+                let stays = order.time_in_force == TimeInForce::GoodTillCancel;
+                !stays || (order.price.is_none() && !waiting)
+            };
+            self.cancel_where(side, waiting, CancelReason::Expired, expires, sink);
+        }
+    }
+
+    /// Cancels the orders of one ladder that `chosen` names, the best one first.
+    pub(crate) fn cancel_where(
+        &mut self,
+        side: Side,
+        waiting: bool,
+        reason: CancelReason,
+        chosen: impl Fn(&BookOrder) -> bool,
+        sink: &mut impl FnMut(BookEvent),
+    ) {
+        let mut level = self.ladder_of(side, waiting).best();
+        while let Some((key, queue)) = level {
+            let mut slot = queue.head;
+            while slot != NONE {
+                let (next, order) = (self.slab.get(slot).next, self.slab.get(slot).order);
+                if chosen(&order) {
+                    self.drop_order(slot);
+                    sink(BookEvent::Cancelled {
+                        id: order.id,
+                        leaves: order.leaves(),
+                        reason,
+                    });
+                }
+                slot = next;
+            }
+            level = self.ladder_of(side, waiting).after(key);
+        }
+    }
+
+    fn ladder_of(&self, side: Side, waiting: bool) -> &Ladder {
+        if waiting {
+            self.stops(side)
+        } else {
+            self.ladder(side)
+        }
+    }
+}

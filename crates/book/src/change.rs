@@ -1,0 +1,94 @@
+//! Cancelling and replacing orders.
+
+use crate::book::{Book, BookState};
+use crate::event::{BookEvent, BookRequest, CancelReason, RefusedOrder};
+use crate::order::{BookOrder, OrderChange};
+
+impl Book {
+    /// Cancels an order, in any state of trading.
+    pub fn cancel(&mut self, id: u64, sink: &mut impl FnMut(BookEvent)) {
+        let Some(slot) = self.index.get(id) else {
+            sink(BookEvent::Rejected {
+                id,
+                request: BookRequest::Cancel,
+                reason: RefusedOrder::UnknownOrder,
+            });
+            return;
+        };
+        let order = self.drop_order(slot);
+        sink(BookEvent::Cancelled {
+            id,
+            leaves: order.leaves(),
+            reason: CancelReason::Requested,
+        });
+    }
+
+    /// Changes an order. It keeps its place when its prices stay and its quantity does not rise; otherwise
+    /// it goes to the back of its level, and trades if it can.
+    ///
+    /// An iceberg that becomes smaller gives up hidden quantity first.
+    pub fn replace(&mut self, id: u64, change: OrderChange, sink: &mut impl FnMut(BookEvent)) {
+        let (slot, changed) = match self.changed(id, &change) {
+            Ok(found) => found,
+            Err(reason) => {
+                let request = BookRequest::Replace;
+                sink(BookEvent::Rejected {
+                    id,
+                    request,
+                    reason,
+                });
+                return;
+            }
+        };
+        let before = self.slab.get(slot).order;
+        let same_prices = changed.price == before.price && changed.stop == before.stop;
+        let kept_priority = same_prices && changed.quantity <= before.quantity;
+        sink(BookEvent::Replaced {
+            id,
+            leaves: changed.leaves(),
+            kept_priority,
+        });
+        if kept_priority {
+            let (ladder, key, slab) = self.level_of(&before);
+            ladder.adjust(slab, key, slot, |order| {
+                order.quantity = changed.quantity;
+                order.visible = order.visible.min(changed.leaves());
+            });
+            return;
+        }
+        self.drop_order(slot);
+        self.place(changed, sink);
+        self.run_stops(sink);
+    }
+
+    /// Where the order is, and what it would be after the change.
+    fn changed(&self, id: u64, change: &OrderChange) -> Result<(u32, BookOrder), RefusedOrder> {
+        if matches!(self.state, BookState::Halted | BookState::Closed) {
+            return Err(RefusedOrder::NotTrading);
+        }
+        let slot = self.index.get(id).ok_or(RefusedOrder::UnknownOrder)?;
+        let mut order = self.slab.get(slot).order;
+        if change.quantity == 0 {
+            return Err(RefusedOrder::Quantity);
+        }
+        if change.quantity <= order.filled {
+            return Err(RefusedOrder::AlreadyFilled);
+        }
+        if change.price.is_some() && order.price.is_none() {
+            return Err(RefusedOrder::Price);
+        }
+        if change.stop.is_some() && order.stop.is_none() {
+            return Err(RefusedOrder::Stop);
+        }
+        let (price, stop) = (change.price.or(order.price), change.stop.or(order.stop));
+        // A price that stays was inside the band when it came.
+        for (new, old) in [(price, order.price), (stop, order.stop)] {
+            if new != old && new.is_some_and(|new| !self.band.contains(new)) {
+                return Err(RefusedOrder::OutsideBand);
+            }
+        }
+        (order.price, order.stop) = (price, stop);
+        order.quantity = change.quantity;
+        Ok((slot, order))
+    }
+}

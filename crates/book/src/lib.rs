@@ -1,0 +1,54 @@
+//! The limit order book of one instrument, with price-time priority.
+//!
+//! ```text
+//!   enter, replace, cancel                       Accepted, Rejected
+//!   set_state, uncross, set_band  ->  Book  ->   Trade, Triggered, Replaced
+//!                                                Cancelled, Uncrossed
+//! ```
+//!
+//! A [`Book`] is a value: it has no clock, no socket and no currency. Prices are whole ticks, quantities
+//! whole lots, and order ids are the caller's. Each call reports what it has done through a closure, one
+//! [`BookEvent`] at a time and in the order in which it happened. The same calls give the same events, in
+//! every process: whoever keeps the calls can build the book again.
+//!
+//! Orders live in a slab with a free list, in queues that are linked through it. After warm-up an order
+//! allocates nothing, but for a price level that the tree of levels has no node for.
+//!
+//! ```
+//! use fixwire_book::{Book, BookEvent, BookSettings, EntryOrder, Side};
+//!
+//! let mut book = Book::new(BookSettings::default());
+//! book.enter(EntryOrder::limit(1, Side::Sell, 100, 5), &mut |_| {});
+//! let mut traded = 0;
+//! book.enter(EntryOrder::limit(2, Side::Buy, 101, 3), &mut |event| {
+//!     if let BookEvent::Trade { price: 100, quantity, .. } = event {
+//!         traded += quantity;
+//!     }
+//! });
+//! assert_eq!(traded, 3);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod auction;
+mod book;
+mod change;
+mod check;
+mod event;
+mod index;
+mod ladder;
+mod matching;
+mod order;
+mod slab;
+mod stops;
+#[cfg(test)]
+mod tests;
+
+pub use auction::Crossing;
+pub use book::{Book, BookSettings, BookState, Depth, PriceBand};
+pub use event::{BookEvent, BookRequest, CancelReason, RefusedOrder};
+pub use order::{BookOrder, EntryOrder, OrderChange, Side, TimeInForce};
