@@ -154,6 +154,28 @@ impl Book {
         self.band = band;
     }
 
+    /// The price that stands in for the last trade before there is one.
+    #[must_use]
+    pub fn reference(&self) -> Option<i64> {
+        self.reference
+    }
+
+    /// Takes another reference price from now on.
+    pub fn set_reference(&mut self, reference: Option<i64>) {
+        self.reference = reference;
+    }
+
+    /// How many orders may rest or wait.
+    #[must_use]
+    pub fn orders_max(&self) -> u32 {
+        self.orders_max
+    }
+
+    /// Takes this many orders from now on. Those that are in the book stay.
+    pub fn set_orders_max(&mut self, orders_max: u32) {
+        self.orders_max = orders_max;
+    }
+
     /// The price of the last trade.
     #[must_use]
     pub fn last(&self) -> Option<i64> {

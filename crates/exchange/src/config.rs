@@ -1,0 +1,174 @@
+//! What an exchange is made with.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_book::BookState;
+use fixwire_protocol::Decimal;
+
+use crate::instrument::{self, Unfit};
+
+/// The instruments of an exchange and its limits.
+#[derive(Clone, Debug)]
+pub struct ExchangeConfig {
+    /// What is traded.
+    pub instruments: Vec<InstrumentConfig>,
+    /// How many orders may rest or wait in one book.
+    pub orders_max: u32,
+    /// How many orders that have left the book are remembered: their ClOrdIDs are not taken again, and
+    /// their status can be asked for. The oldest are forgotten first.
+    pub remembered_max: u32,
+}
+
+impl Default for ExchangeConfig {
+    fn default() -> Self {
+        Self {
+            instruments: Vec::new(),
+            orders_max: 100_000,
+            remembered_max: 100_000,
+        }
+    }
+}
+
+/// One instrument.
+#[derive(Clone, Debug)]
+pub struct InstrumentConfig {
+    /// Symbol(55).
+    pub symbol: String,
+    /// The smallest price step; prices are multiples of it.
+    pub tick: Decimal,
+    /// The smallest quantity; quantities are multiples of it.
+    pub lot: Decimal,
+    /// The lowest limit or stop price that is taken.
+    pub low: Option<Decimal>,
+    /// The highest one.
+    pub high: Option<Decimal>,
+    /// The price that auctions compare with before anything has traded.
+    pub reference: Option<Decimal>,
+    /// The state in which trading begins.
+    pub state: BookState,
+}
+
+/// A mistake in a configuration.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ConfigProblem {
+    /// Which instrument, counted from 0; `None`: the exchange as a whole.
+    pub instrument: Option<usize>,
+    /// The key of the settings file.
+    pub key: &'static str,
+    /// What is wrong and what to do, as a sentence.
+    pub what: String,
+}
+
+/// The longest Symbol(55), in bytes.
+pub(crate) const SYMBOL_MAX: usize = 32;
+
+impl ExchangeConfig {
+    /// All mistakes.
+    #[must_use]
+    pub fn problems(&self) -> Vec<ConfigProblem> {
+        let mut problems = Vec::new();
+        if self.instruments.is_empty() {
+            problems.push(ConfigProblem {
+                instrument: None,
+                key: "instrument",
+                what: "an exchange needs at least one [[instrument]]".into(),
+            });
+        }
+        if self.orders_max == 0 {
+            problems.push(ConfigProblem {
+                instrument: None,
+                key: "orders_max",
+                what: "orders_max is 0: no order could rest; give at least 1".into(),
+            });
+        }
+        for (index, instrument) in self.instruments.iter().enumerate() {
+            let before = &self.instruments[..index];
+            let mut add = |key, what| {
+                problems.push(ConfigProblem {
+                    instrument: Some(index),
+                    key,
+                    what,
+                });
+            };
+            if before.iter().any(|it| it.symbol == instrument.symbol) {
+                let symbol = &instrument.symbol;
+                add(
+                    "symbol",
+                    format!("{symbol} is there twice: remove one of them"),
+                );
+            }
+            instrument.look(&mut add);
+        }
+        problems
+    }
+}
+
+impl InstrumentConfig {
+    fn look(&self, add: &mut impl FnMut(&'static str, String)) {
+        let printable = self
+            .symbol
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() || byte == b' ');
+        if self.symbol.is_empty() || self.symbol.len() > SYMBOL_MAX || !printable {
+            let what = format!("a symbol has 1 to {SYMBOL_MAX} printable ASCII characters");
+            add("symbol", what);
+        }
+        for (key, unit) in [("tick", self.tick), ("lot", self.lot)] {
+            if unit.mantissa <= 0 {
+                add(key, format!("the {key} must be above zero"));
+            }
+        }
+        if self.tick.mantissa <= 0 {
+            return;
+        }
+        let prices = [
+            ("low", self.low),
+            ("high", self.high),
+            ("reference", self.reference),
+        ];
+        for (key, price) in prices {
+            let Some(price) = price else { continue };
+            match instrument::units(price, self.tick) {
+                Ok(_) => {}
+                Err(Unfit::NotMultiple) => {
+                    add(
+                        key,
+                        format!("{key} is no multiple of the tick: change one of them"),
+                    );
+                }
+                Err(Unfit::Range) => add(key, format!("{key} has too many digits for the tick")),
+            }
+        }
+        let units = |price: Option<Decimal>| instrument::units(price?, self.tick).ok();
+        if let (Some(low), Some(high)) = (units(self.low), units(self.high))
+            && low > high
+        {
+            add("low", "low is above high: exchange them".into());
+        }
+    }
+}
+
+/// The name of a state in settings files and commands.
+#[must_use]
+pub fn state_name(state: BookState) -> &'static str {
+    match state {
+        BookState::Continuous => "continuous",
+        BookState::AuctionCall => "auction",
+        BookState::Halted => "halted",
+        BookState::Closed => "closed",
+    }
+}
+
+/// The state of a name; `None` when there is none.
+#[must_use]
+pub fn state_of(name: &str) -> Option<BookState> {
+    let all = [
+        BookState::Continuous,
+        BookState::AuctionCall,
+        BookState::Halted,
+        BookState::Closed,
+    ];
+    all.into_iter().find(|state| state_name(*state) == name)
+}

@@ -1,0 +1,125 @@
+//! In what the versions of FIX differ, as far as reports do.
+
+use fixwire_protocol::session::{BeginString, Config};
+
+/// What an ExecutionReport is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Kind {
+    New,
+    Trade,
+    Canceled,
+    Replaced,
+    Rejected,
+    Expired,
+    Triggered,
+    Status,
+}
+
+/// Why a request is rejected, before a version has a code for it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Why {
+    UnknownSymbol,
+    NotTrading,
+    Limit,
+    UnknownOrder,
+    Duplicate,
+    Unsupported,
+    Quantity,
+    Band,
+    TooLate,
+    Other,
+}
+
+/// The way in which a member's version speaks.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(crate) enum Dialect {
+    Fix42,
+    Fix43,
+    Fix44,
+    Fix50,
+}
+
+impl Dialect {
+    /// The dialect of a session; `None` before FIX 4.2, whose reports cannot say what a market has to.
+    pub(crate) fn of(session: &Config) -> Option<Self> {
+        match session.begin_string {
+            BeginString::Fix42 => Some(Self::Fix42),
+            BeginString::Fix43 => Some(Self::Fix43),
+            BeginString::Fix44 => Some(Self::Fix44),
+            BeginString::Fixt11 => Some(Self::Fix50),
+            BeginString::Fix40 | BeginString::Fix41 => None,
+        }
+    }
+
+    /// The name in notes.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Fix42 => "42",
+            Self::Fix43 => "43",
+            Self::Fix44 => "44",
+            Self::Fix50 => "50",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        let all = [Self::Fix42, Self::Fix43, Self::Fix44, Self::Fix50];
+        all.into_iter().find(|it| it.name() == name)
+    }
+
+    /// Whether the version has OrderMassCancelRequest and OrderMassStatusRequest.
+    pub(crate) fn has_mass_requests(self) -> bool {
+        self >= Self::Fix43
+    }
+
+    /// ExecType(150); `None` when the version has no word for it and the report is not sent.
+    pub(crate) fn exec_type(self, kind: Kind, ord_status: u8) -> Option<u8> {
+        let old = self == Self::Fix42;
+        Some(match kind {
+            Kind::New => b'0',
+            Kind::Trade | Kind::Status if old => ord_status,
+            Kind::Trade => b'F',
+            Kind::Status => b'I',
+            Kind::Canceled => b'4',
+            Kind::Replaced => b'5',
+            Kind::Rejected => b'8',
+            Kind::Expired => b'C',
+            Kind::Triggered if self == Self::Fix50 => b'L',
+            Kind::Triggered => return None,
+        })
+    }
+
+    /// ExecTransType(20), which only FIX 4.2 has.
+    pub(crate) fn exec_trans_type(self, kind: Kind) -> Option<u8> {
+        let code = if kind == Kind::Status { b'3' } else { b'0' };
+        (self == Self::Fix42).then_some(code)
+    }
+
+    /// OrdRejReason(103).
+    pub(crate) fn ord_rej_reason(self, why: Why) -> u64 {
+        let other = if self >= Self::Fix44 { 99 } else { 0 };
+        match why {
+            Why::UnknownSymbol => 1,
+            Why::NotTrading => 2,
+            Why::Limit => 3,
+            Why::UnknownOrder => 5,
+            Why::Duplicate => 6,
+            Why::Unsupported if self >= Self::Fix43 => 11,
+            Why::Quantity if self >= Self::Fix44 => 13,
+            Why::Band if self >= Self::Fix50 => 16,
+            Why::TooLate => 4,
+            Why::Unsupported | Why::Quantity | Why::Band | Why::Other => other,
+        }
+    }
+
+    /// CxlRejReason(102).
+    pub(crate) fn cxl_rej_reason(self, why: Why) -> u64 {
+        match why {
+            Why::TooLate => 0,
+            Why::UnknownOrder => 1,
+            Why::Duplicate if self >= Self::Fix43 => 6,
+            Why::Band if self >= Self::Fix50 => 8,
+            _ if self >= Self::Fix44 => 99,
+            _ => 2,
+        }
+    }
+}

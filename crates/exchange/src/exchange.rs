@@ -1,0 +1,386 @@
+//! The exchange as an application of the engine.
+
+mod operate;
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use fixwire_protocol::session::Config;
+use fixwire_protocol::{
+    Application, BodyError, Decimal, DecimalError, Ledger, Message, Mono, Nanos, Now, Outbox,
+    Refusal, SessionId, Tag, Timestamp, tag,
+};
+
+use crate::config::{ConfigProblem, ExchangeConfig};
+use crate::dialect::Dialect;
+use crate::fields::Fields;
+use crate::instrument::Instrument;
+use crate::ledger::{self, MarketLedger};
+use crate::market::{Market, digits};
+use crate::note::{Note, Request, read_fields};
+
+/// Reports that may wait for room in the outbox before further requests are refused.
+const WAITING_MAX: usize = 100_000;
+/// What a note has beside the fields of a request, at most, in bytes.
+const NOTE_ROOM: usize = 256;
+/// How long reports wait before they are tried again.
+const RETRY: Nanos = Nanos::from_millis(1);
+
+/// A simulated exchange: the application above the sessions of its members.
+#[derive(Debug)]
+pub struct Exchange {
+    config: ExchangeConfig,
+    market: Market,
+    /// By session id.
+    seats: Vec<Seat>,
+    /// The sessions of members, by their numbers in the market.
+    routes: BTreeMap<u32, SessionId>,
+    /// The journal says of the instruments what the configuration does.
+    is_listed: bool,
+    /// A note could not be read: nothing is answered any more.
+    is_broken: bool,
+    note: Vec<u8>,
+}
+
+/// A session of the engine, as the exchange sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct ExchangeSession<'a> {
+    /// The name of the session, by which its orders are found after a restart.
+    pub name: &'a str,
+    /// How it speaks.
+    pub session: &'a Config,
+}
+
+#[derive(Debug)]
+struct Seat {
+    name: String,
+    /// `None` for a version that the exchange does not speak.
+    dialect: Option<Dialect>,
+    digits: u8,
+}
+
+impl Seat {
+    fn of(name: &str, session: &Config) -> Self {
+        Self {
+            name: name.to_string(),
+            dialect: Dialect::of(session),
+            digits: digits(session.precision),
+        }
+    }
+}
+
+/// Why there is no exchange.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum ExchangeError {
+    /// Mistakes in its configuration.
+    Config(Vec<ConfigProblem>),
+    /// A session speaks a version before FIX 4.2.
+    Version {
+        /// Its name.
+        session: String,
+    },
+}
+
+impl fmt::Display for ExchangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Config(problems) => {
+                for (index, problem) in problems.iter().enumerate() {
+                    let end = if index + 1 < problems.len() { "; " } else { "" };
+                    write!(f, "{}{end}", problem.what)?;
+                }
+                Ok(())
+            }
+            Self::Version { session } => write!(
+                f,
+                "session {session}: the exchange speaks FIX 4.2 and later: change its BeginString"
+            ),
+        }
+    }
+}
+
+impl core::error::Error for ExchangeError {}
+
+impl Exchange {
+    /// An exchange for the sessions of an engine, in the order of their ids.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the configuration, or the first session of a version before FIX 4.2.
+    pub fn new<'a>(
+        config: ExchangeConfig,
+        sessions: impl IntoIterator<Item = ExchangeSession<'a>>,
+    ) -> Result<Self, ExchangeError> {
+        let problems = config.problems();
+        if !problems.is_empty() {
+            return Err(ExchangeError::Config(problems));
+        }
+        let sessions = sessions.into_iter();
+        let seats: Vec<Seat> = sessions.map(|it| Seat::of(it.name, it.session)).collect();
+        if let Some(old) = seats.iter().find(|seat| seat.dialect.is_none()) {
+            let session = old.name.clone();
+            return Err(ExchangeError::Version { session });
+        }
+        Ok(Self {
+            config,
+            market: Market::default(),
+            seats,
+            routes: BTreeMap::new(),
+            is_listed: false,
+            is_broken: false,
+            note: Vec::new(),
+        })
+    }
+
+    /// How many orders are open, and how many reports wait for room in the outbox.
+    #[must_use]
+    pub fn open(&self) -> (usize, usize) {
+        (self.market.orders.open(), self.market.waiting.len())
+    }
+
+    /// Keeps a note, and only then changes the market by it.
+    fn keep(&mut self, note: Note<'_>, outbox: &mut Outbox) -> Result<(), BodyError> {
+        let mut bytes = core::mem::take(&mut self.note);
+        note.write(&mut bytes);
+        let kept = outbox.note(&bytes);
+        if kept.is_ok() {
+            self.is_broken |= self.market.apply(&bytes).is_err();
+        }
+        self.note = bytes;
+        kept
+    }
+
+    /// Notes what the configuration says otherwise than the journal, once after a start.
+    fn list(&mut self, now: Now, outbox: &mut Outbox) -> Result<(), BodyError> {
+        if self.is_listed {
+            return Ok(());
+        }
+        let remembered_max = self.config.remembered_max;
+        if self.market.orders.remembered_max() != remembered_max {
+            self.keep(Note::Limits { remembered_max }, outbox)?;
+        }
+        let orders_max = self.config.orders_max;
+        let wanted = self.config.instruments.iter();
+        let wanted: Vec<String> = wanted.map(|it| Instrument::noted(it, orders_max)).collect();
+        let at = now.wall;
+        let known = |market: &Market, noted: &String| {
+            let mut known = market.instruments.iter();
+            known.any(|it| it.noted == *noted && !it.is_gone)
+        };
+        for noted in &wanted {
+            if !known(&self.market, noted) {
+                self.keep(Note::Instrument { at, noted }, outbox)?;
+            }
+        }
+        let is_wanted = |symbol: &str| wanted.iter().any(|it| Instrument::symbol_of(it) == symbol);
+        let known = self.market.instruments.iter();
+        let gone = known.filter(|it| !it.is_gone && !is_wanted(&it.symbol));
+        let gone: Vec<String> = gone.map(|it| it.symbol.clone()).collect();
+        for symbol in &gone {
+            self.keep(Note::Gone { at, symbol }, outbox)?;
+        }
+        self.is_listed = true;
+        Ok(())
+    }
+
+    /// The number of a session in the market, which gets one with its first request.
+    fn member(&mut self, from: SessionId, outbox: &mut Outbox) -> Result<u32, Refusal> {
+        let seat = self
+            .seats
+            .get(from.0 as usize)
+            .ok_or(Refusal::NotAvailable)?;
+        let dialect = seat.dialect.ok_or(Refusal::UnsupportedMessageType)?;
+        let (name, digits) = (seat.name.clone(), seat.digits);
+        let number = self.market.member(&name);
+        let known = number.and_then(|number| self.market.members.get(number as usize));
+        let same = known.is_some_and(|it| it.dialect == dialect && it.digits == digits);
+        let number = number.unwrap_or(self.market.members.len() as u32);
+        if !same {
+            let note = Note::Member {
+                number,
+                dialect,
+                digits,
+                name: &name,
+            };
+            self.keep(note, outbox).map_err(|_| Refusal::NotAvailable)?;
+        }
+        self.routes.insert(number, from);
+        Ok(number)
+    }
+
+    /// Writes the reports that wait, as far as there is room, and notes how many.
+    fn write(&mut self, outbox: &mut Outbox) {
+        let mut written = 0;
+        while let Some(report) = self.market.waiting.get(written) {
+            // The note of it needs room too.
+            if !outbox.has_room(2, report.body.len() + NOTE_ROOM) {
+                break;
+            }
+            let route = self.routes.get(&report.member).copied();
+            let route = route.or_else(|| self.route(report.member));
+            // A member whose session the file no longer has is told nothing.
+            if let Some(session) = route {
+                let mut body = outbox.begin(session, &[report.msg_type]);
+                body.encoded(&report.body);
+                if body.finish() == Err(BodyError::Full) {
+                    break;
+                }
+            }
+            written += 1;
+        }
+        if written > 0 {
+            let kept = self.keep(Note::Written(written as u64), outbox);
+            // Whoever has a report must not be sent it again: rather nothing more is said.
+            self.is_broken |= kept.is_err();
+        }
+    }
+
+    fn route(&self, member: u32) -> Option<SessionId> {
+        let member = self.market.members.get(member as usize)?;
+        let index = self
+            .seats
+            .iter()
+            .position(|seat| seat.name == member.name)?;
+        u32::try_from(index).ok().map(SessionId)
+    }
+
+    /// Whether a request of this type has what it needs, and its numbers are numbers.
+    fn look(message: &Message<'_>) -> Result<(), Refusal> {
+        let needed: &[Tag] = match message.msg_type() {
+            b"D" => &[tag::CL_ORD_ID, tag::SYMBOL, tag::SIDE, tag::ORD_TYPE],
+            b"G" => &[tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID, tag::ORD_TYPE],
+            b"F" => &[tag::CL_ORD_ID, tag::ORIG_CL_ORD_ID],
+            b"q" => &[tag::CL_ORD_ID, tag::MASS_CANCEL_REQUEST_TYPE],
+            b"AF" => &[tag::MASS_STATUS_REQ_ID, tag::MASS_STATUS_REQ_TYPE],
+            _ => &[tag::CL_ORD_ID],
+        };
+        let is_missing = |tag: &&Tag| message.get(**tag).is_none_or(<[u8]>::is_empty);
+        if let Some(missing) = needed.iter().find(is_missing) {
+            return Err(Refusal::ConditionallyRequiredFieldMissing(*missing));
+        }
+        let numbers = [
+            tag::ORDER_QTY,
+            tag::PRICE,
+            tag::STOP_PX,
+            tag::MAX_FLOOR,
+            tag::DISPLAY_QTY,
+        ];
+        for number in numbers {
+            match message.get(number).map(Decimal::parse) {
+                None | Some(Ok(_)) => {}
+                Some(Err(DecimalError::Range)) => return Err(Refusal::ValueOutOfRange(number)),
+                Some(Err(_)) => return Err(Refusal::IncorrectDataFormat(number)),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Application for Exchange {
+    fn on_message(
+        &mut self,
+        now: Now,
+        from: SessionId,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let seat = self.seats.get(from.0 as usize);
+        let dialect = seat.and_then(|seat| seat.dialect);
+        let known = match message.msg_type() {
+            b"D" | b"F" | b"G" | b"H" => dialect.is_some(),
+            b"q" | b"AF" => dialect.is_some_and(Dialect::has_mass_requests),
+            _ => false,
+        };
+        if !known {
+            return Err(Refusal::UnsupportedMessageType);
+        }
+        if self.is_broken || self.market.waiting.len() > WAITING_MAX {
+            return Err(Refusal::NotAvailable);
+        }
+        Self::look(message)?;
+        let fields = read_fields(message).map_err(Refusal::ValueOutOfRange)?;
+        let full = |_| Refusal::NotAvailable;
+        self.list(now, outbox).map_err(full)?;
+        let member = self.member(from, outbox)?;
+        let request = Request {
+            member,
+            at: now.wall,
+            msg_type: message.msg_type(),
+            fields: Fields(&fields),
+        };
+        self.keep(Note::Request(request), outbox).map_err(full)?;
+        self.write(outbox);
+        Ok(())
+    }
+
+    fn on_note(&mut self, _at: Timestamp, note: &[u8]) {
+        self.is_broken |= self.market.apply(note).is_err();
+    }
+
+    fn ledger(&self) -> Option<Box<dyn Ledger>> {
+        Some(Box::new(MarketLedger::default()))
+    }
+
+    fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
+        self.market = ledger::read(version, state)?;
+        Ok(())
+    }
+
+    fn state_hash(&self) -> Option<u64> {
+        Some(self.market.hash())
+    }
+
+    fn on_session_added(&mut self, _now: Now, session: SessionId, name: &str, config: &Config) {
+        let seat = Seat::of(name, config);
+        match self.seats.get_mut(session.0 as usize) {
+            Some(known) => *known = seat,
+            None => self.seats.push(seat),
+        }
+        self.routes.clear();
+    }
+
+    fn on_command(
+        &mut self,
+        now: Now,
+        command: &[u8],
+        answer: &mut Vec<u8>,
+        outbox: &mut Outbox,
+    ) -> Result<(), String> {
+        if self.is_broken {
+            return Err("the journal could not be read: the exchange does nothing".into());
+        }
+        let full = |error: BodyError| format!("not carried out: {error:?}; try again");
+        self.list(now, outbox).map_err(full)?;
+        let done = self.operate(now, command, outbox)?;
+        answer.extend_from_slice(done.as_bytes());
+        self.write(outbox);
+        Ok(())
+    }
+
+    fn on_query(&self, _now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
+        let text = self.answer(query)?;
+        answer.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+
+    fn survives_panics(&self) -> bool {
+        // The market is changed behind its note, which would be taken back.
+        false
+    }
+
+    fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        if self.is_broken {
+            return None;
+        }
+        // What does not fit now is tried again.
+        let is_listed = self.list(now, outbox).is_ok();
+        self.write(outbox);
+        let is_done = is_listed && self.market.waiting.is_empty();
+        (!is_done).then(|| now.mono + RETRY)
+    }
+}

@@ -1,0 +1,160 @@
+//! What an operator can tell an exchange, and ask it.
+//!
+//! ```text
+//! state STATE SYMBOL        continuous, auction, halted, closed; the symbol * is every instrument
+//! uncross SYMBOL            ends an auction call with its trades; the call goes on
+//! band LOW HIGH SYMBOL      moves the price band
+//!
+//! instruments               what is traded, in which state, and the last price
+//! book SYMBOL               the price levels
+//! ```
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_book::{Depth, Side};
+use fixwire_protocol::{BodyError, Decimal, Now, Outbox};
+
+use super::Exchange;
+use crate::config::{state_name, state_of};
+use crate::fields;
+use crate::instrument::{Instrument, units};
+use crate::note::Note;
+
+/// The symbol that stands for all of them.
+const ALL: &str = "*";
+const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL";
+const QUERIES: &str = "instruments, book SYMBOL";
+
+impl Exchange {
+    /// Carries a command out and says what was done.
+    pub(super) fn operate(
+        &mut self,
+        now: Now,
+        command: &[u8],
+        outbox: &mut Outbox,
+    ) -> Result<String, String> {
+        let command = core::str::from_utf8(command).map_err(|_| "the command is no text")?;
+        let (verb, rest) = command
+            .trim()
+            .split_once(' ')
+            .unwrap_or((command.trim(), ""));
+        let at = now.wall;
+        match verb {
+            "state" => {
+                let (name, symbol) = rest.split_once(' ').unwrap_or((rest, ""));
+                let unknown =
+                    || format!("no state {name:?}: it is continuous, auction, halted or closed");
+                let state = state_of(name).ok_or_else(unknown)?;
+                let symbols = self.symbols(symbol)?;
+                for symbol in &symbols {
+                    let note = Note::State { at, state, symbol };
+                    self.keep(note, outbox).map_err(full)?;
+                }
+                Ok(format!("{}: {name}", symbols.join(", ")))
+            }
+            "uncross" => {
+                let symbols = self.symbols(rest)?;
+                for symbol in &symbols {
+                    self.keep(Note::Uncross { at, symbol }, outbox)
+                        .map_err(full)?;
+                }
+                Ok(format!("{}: uncrossed", symbols.join(", ")))
+            }
+            "band" => {
+                let (low, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+                let (high, symbol) = rest.split_once(' ').unwrap_or((rest, ""));
+                let instrument = self.named(symbol)?;
+                let (low, high) = (price(instrument, low)?, price(instrument, high)?);
+                let tick = instrument.tick;
+                if units(low, tick).ok() > units(high, tick).ok() {
+                    return Err("the low price is above the high one: exchange them".into());
+                }
+                let note = Note::Band { low, high, symbol };
+                self.keep(note, outbox).map_err(full)?;
+                Ok(format!("{symbol}: band {} to {}", shown(low), shown(high)))
+            }
+            _ => Err(format!("no command {verb:?}: there are {COMMANDS}")),
+        }
+    }
+
+    /// Answers a question.
+    pub(super) fn answer(&self, query: &[u8]) -> Result<String, String> {
+        let query = core::str::from_utf8(query).map_err(|_| "the question is no text")?;
+        let (verb, rest) = query.trim().split_once(' ').unwrap_or((query.trim(), ""));
+        match verb {
+            "instruments" => {
+                let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
+                Ok(traded.map(line).collect())
+            }
+            "book" => {
+                let instrument = self.named(rest)?;
+                let mut text = line(instrument);
+                let mut sells: Vec<Depth> = instrument.book.depth(Side::Sell).collect();
+                sells.reverse();
+                for level in &sells {
+                    text.push_str(&depth(instrument, "sell", level));
+                }
+                for level in instrument.book.depth(Side::Buy) {
+                    text.push_str(&depth(instrument, "buy", &level));
+                }
+                Ok(text)
+            }
+            _ => Err(format!("no question {verb:?}: there are {QUERIES}")),
+        }
+    }
+
+    fn symbols(&self, symbol: &str) -> Result<Vec<String>, String> {
+        if symbol == ALL {
+            let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
+            return Ok(traded.map(|it| it.symbol.clone()).collect());
+        }
+        Ok([self.named(symbol)?.symbol.clone()].into())
+    }
+
+    fn named(&self, symbol: &str) -> Result<&Instrument, String> {
+        let index = self.market.instrument(symbol.as_bytes());
+        let index =
+            index.ok_or_else(|| format!("no instrument {symbol:?}: ask for instruments"))?;
+        Ok(&self.market.instruments[index])
+    }
+}
+
+fn line(instrument: &Instrument) -> String {
+    let last = instrument.book.last();
+    let last = last.map_or("none".to_string(), |last| shown(instrument.price(last)));
+    let state = state_name(instrument.book.state());
+    let orders = instrument.book.len();
+    format!(
+        "{} {state} last {last} orders {orders}\n",
+        instrument.symbol
+    )
+}
+
+fn depth(instrument: &Instrument, side: &str, level: &Depth) -> String {
+    let price = level
+        .price
+        .map_or("market".to_string(), |ticks| shown(instrument.price(ticks)));
+    let lots = |lots: u128| shown(instrument.quantity(u64::try_from(lots).unwrap_or(u64::MAX)));
+    let (visible, total) = (lots(level.visible), lots(level.total));
+    format!(
+        "{side} {price} visible {visible} total {total} orders {}\n",
+        level.orders
+    )
+}
+
+fn price(instrument: &Instrument, word: &str) -> Result<Decimal, String> {
+    let wrong = || format!("{word:?} is no price that is a multiple of the tick");
+    let price = Decimal::parse(word.as_bytes()).map_err(|_| wrong())?;
+    units(price, instrument.tick).map_err(|_| wrong())?;
+    Ok(price)
+}
+
+fn shown(value: Decimal) -> String {
+    String::from_utf8_lossy(&fields::text(value)).into_owned()
+}
+
+fn full(error: BodyError) -> String {
+    format!("not carried out: {error:?}; try again")
+}

@@ -1,0 +1,37 @@
+//! A simulated exchange: members enter orders over FIX, and orders that meet trade.
+//!
+//! ```text
+//!   member A --NewOrderSingle-->  [Exchange]  --ExecutionReport--> member A
+//!   member B --NewOrderSingle-->   books      --ExecutionReport--> members A and B
+//! ```
+//!
+//! [`Exchange`] is an [`Application`](fixwire_protocol::Application): each session of the engine is a member,
+//! and an order belongs to the session that entered it. Every request becomes a note in the journal first and
+//! only then changes the books, by the one function that a restart calls too: so the books, the ids and the
+//! reports that were not written yet are the same after `kill -9`.
+//!
+//! Prices and quantities are exact: whole multiples of the instrument's tick and lot.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod config;
+mod dialect;
+mod exchange;
+mod fields;
+mod instrument;
+mod ledger;
+mod market;
+mod note;
+mod orders;
+mod report;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use config::{ConfigProblem, ExchangeConfig, InstrumentConfig, state_name, state_of};
+pub use exchange::{Exchange, ExchangeError, ExchangeSession};
+pub use fixwire_book::BookState;

@@ -1,0 +1,238 @@
+//! The market: members, instruments with their books, orders, and reports that wait to be written.
+//!
+//! Nothing changes it but [`Market::apply`], which takes a note: when a request is handled, when a restart
+//! reads the journal, and when a checkpoint is made.
+
+mod request;
+mod settle;
+
+use alloc::collections::VecDeque;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_book::{BookEvent, BookState, CancelReason, Side};
+use fixwire_protocol::{Precision, Stamp, Timestamp};
+
+use crate::dialect::Dialect;
+use crate::instrument::{Instrument, units};
+use crate::note::Note;
+use crate::orders::Orders;
+
+/// All that the exchange knows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Market {
+    pub(crate) members: Vec<Member>,
+    pub(crate) instruments: Vec<Instrument>,
+    pub(crate) orders: Orders,
+    /// The last OrderID and ExecID that were given out.
+    pub(crate) last_order: u64,
+    pub(crate) last_exec: u64,
+    /// Reports that are not written yet: the outbox was full.
+    pub(crate) waiting: VecDeque<Report>,
+}
+
+/// A session as notes know it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) dialect: Dialect,
+    /// Digits of TransactTime(60) behind the second.
+    pub(crate) digits: u8,
+}
+
+/// A message to a member, but for its header.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Report {
+    pub(crate) member: u32,
+    pub(crate) msg_type: u8,
+    pub(crate) body: Vec<u8>,
+}
+
+/// The note cannot be applied to the market: the journal is not of this exchange, or a later version's.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct UnreadableNote;
+
+impl Market {
+    /// Changes the market by a note.
+    pub(crate) fn apply(&mut self, note: &[u8]) -> Result<(), UnreadableNote> {
+        let note = Note::read(note).ok_or(UnreadableNote)?;
+        match note {
+            Note::Limits { remembered_max } => self.orders.set_remembered_max(remembered_max),
+            Note::Member {
+                number,
+                dialect,
+                digits,
+                name,
+            } => {
+                let member = Member {
+                    name: name.to_string(),
+                    dialect,
+                    digits,
+                };
+                let number = number as usize;
+                if number == self.members.len() {
+                    self.members.push(member);
+                } else {
+                    *self.members.get_mut(number).ok_or(UnreadableNote)? = member;
+                }
+            }
+            Note::Instrument { at, noted } => self.list(at, noted).ok_or(UnreadableNote)?,
+            Note::Gone { at, symbol } => {
+                let index = self.instrument(symbol.as_bytes()).ok_or(UnreadableNote)?;
+                self.clear(index, at, "The instrument is no longer traded");
+                self.instruments[index].is_gone = true;
+            }
+            Note::Request(request) => {
+                if self.members.len() <= request.member as usize {
+                    return Err(UnreadableNote);
+                }
+                self.request(&request);
+            }
+            Note::State { at, state, symbol } => {
+                self.run(symbol, at, |instrument, sink| {
+                    instrument
+                        .book
+                        .set_state(state, &mut |event| sink.push(event));
+                })?;
+            }
+            Note::Uncross { at, symbol } => {
+                self.run(symbol, at, |instrument, sink| {
+                    instrument.book.uncross(&mut |event| sink.push(event));
+                })?;
+            }
+            Note::Band { low, high, symbol } => {
+                let index = self.instrument(symbol.as_bytes()).ok_or(UnreadableNote)?;
+                let instrument = &mut self.instruments[index];
+                let low = units(low, instrument.tick).map_err(|_| UnreadableNote)?;
+                let high = units(high, instrument.tick).map_err(|_| UnreadableNote)?;
+                instrument
+                    .book
+                    .set_band(fixwire_book::PriceBand { low, high });
+            }
+            Note::Written(count) => {
+                let count = usize::try_from(count).map_err(|_| UnreadableNote)?;
+                if count > self.waiting.len() {
+                    return Err(UnreadableNote);
+                }
+                self.waiting.drain(..count);
+            }
+        }
+        self.orders.forget();
+        Ok(())
+    }
+
+    /// The number of a member; `None` for one that is new.
+    pub(crate) fn member(&self, name: &str) -> Option<u32> {
+        let index = self.members.iter().position(|it| it.name == name);
+        index.and_then(|index| u32::try_from(index).ok())
+    }
+
+    /// The instrument of a symbol.
+    pub(crate) fn instrument(&self, symbol: &[u8]) -> Option<usize> {
+        let is = |it: &Instrument| it.symbol.as_bytes() == symbol && !it.is_gone;
+        self.instruments.iter().position(is)
+    }
+
+    /// An instrument is as the words of a note say. When its units change, its orders are cancelled: they
+    /// would mean other prices. Otherwise only what the file says anew takes effect, so that what an operator
+    /// has set stays.
+    fn list(&mut self, at: Timestamp, noted: &str) -> Option<()> {
+        let mut new = Instrument::read(noted)?;
+        let is = |it: &Instrument| it.symbol == new.symbol;
+        let Some(index) = self.instruments.iter().position(is) else {
+            self.instruments.push(new);
+            return Some(());
+        };
+        let old = &self.instruments[index];
+        if old.is_gone || old.tick != new.tick || old.lot != new.lot {
+            self.clear(index, at, "The tick or lot of the instrument has changed");
+            self.instruments[index] = new;
+            return Some(());
+        }
+        let before = Instrument::read(&old.noted)?;
+        let instrument = &mut self.instruments[index];
+        core::mem::swap(&mut instrument.noted, &mut new.noted);
+        let book = &mut instrument.book;
+        book.set_reference(new.book.reference());
+        book.set_orders_max(new.book.orders_max());
+        if new.book.band() != before.book.band() {
+            book.set_band(new.book.band());
+        }
+        let mut events = Vec::new();
+        if new.book.state() != before.book.state() {
+            book.set_state(new.book.state(), &mut |event| events.push(event));
+        }
+        self.settle(at, &events, None);
+        Some(())
+    }
+
+    /// Cancels all orders of an instrument.
+    fn clear(&mut self, index: usize, at: Timestamp, text: &str) {
+        let book = &self.instruments[index].book;
+        let sides = [Side::Buy, Side::Sell];
+        let resting = sides.into_iter().flat_map(|side| book.resting(side));
+        let waiting = sides.into_iter().flat_map(|side| book.waiting(side));
+        let ids: Vec<u64> = resting.chain(waiting).map(|order| order.id).collect();
+        for id in ids {
+            let book = &mut self.instruments[index].book;
+            let mut leaves = 0;
+            book.cancel(id, &mut |event| {
+                if let BookEvent::Cancelled { leaves: left, .. } = event {
+                    leaves = left;
+                }
+            });
+            debug_assert!(leaves > 0, "an order in the book has something left");
+            self.cancelled(at, id, CancelReason::Requested, text, None);
+        }
+    }
+
+    /// Lets an operator act on an instrument and reports what it has caused.
+    fn run(
+        &mut self,
+        symbol: &str,
+        at: Timestamp,
+        act: impl FnOnce(&mut Instrument, &mut Vec<BookEvent>),
+    ) -> Result<(), UnreadableNote> {
+        let index = self.instrument(symbol.as_bytes()).ok_or(UnreadableNote)?;
+        let mut events = Vec::new();
+        act(&mut self.instruments[index], &mut events);
+        self.settle(at, &events, None);
+        Ok(())
+    }
+
+    /// TransactTime(60) as a member writes times.
+    fn time(&self, member: u32, at: Timestamp) -> Vec<u8> {
+        let digits = self.members.get(member as usize).map_or(0, |it| it.digits);
+        Stamp::new().format(at, precision(digits)).to_vec()
+    }
+
+    /// How a member speaks. Members of notes are checked when the note is read.
+    fn dialect(&self, member: u32) -> Dialect {
+        let member = self.members.get(member as usize);
+        member.map_or(Dialect::Fix44, |it| it.dialect)
+    }
+}
+
+/// Digits behind the second, and back.
+pub(crate) fn digits(precision: Precision) -> u8 {
+    match precision {
+        Precision::Seconds => 0,
+        Precision::Millis => 3,
+        Precision::Micros => 6,
+        Precision::Nanos => 9,
+    }
+}
+
+pub(crate) fn precision(digits: u8) -> Precision {
+    match digits {
+        0 => Precision::Seconds,
+        6 => Precision::Micros,
+        9 => Precision::Nanos,
+        _ => Precision::Millis,
+    }
+}
+
+/// Whether orders may be entered.
+pub(crate) fn takes_orders(state: BookState) -> bool {
+    matches!(state, BookState::Continuous | BookState::AuctionCall)
+}

@@ -1,0 +1,571 @@
+//! Requests of members.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_book::{BookEvent, EntryOrder, OrderChange, RefusedOrder, Side, TimeInForce};
+use fixwire_protocol::{Decimal, Tag, tag};
+
+use super::settle::Cause;
+use super::{Market, takes_orders};
+use crate::config::state_name;
+use crate::dialect::{Dialect, Kind, Why};
+use crate::fields::{FieldWriter, Fields};
+use crate::instrument::{Instrument, Unfit, units};
+use crate::note::Request;
+use crate::orders::Order;
+use crate::report::{self, NONE, NoOrder, Said, display_tag};
+
+/// How many ClOrdIDs one order may have had: each replace adds one, and all are remembered.
+const IDS_MAX: usize = 1000;
+
+/// Why a request is rejected, with its Text(58).
+type Objection = (Why, String);
+
+/// What an order asks for, in ticks and lots.
+struct Terms {
+    ord_type: u8,
+    quantity: u64,
+    price: Option<i64>,
+    stop: Option<i64>,
+    display: Option<u64>,
+}
+
+impl Market {
+    /// Answers a request. Those of other types never become a note.
+    pub(super) fn request(&mut self, request: &Request<'_>) {
+        match request.msg_type {
+            b"D" => self.enter(request),
+            b"F" => self.cancel(request),
+            b"G" => self.replace(request),
+            b"H" => self.status(request),
+            b"q" => self.mass_cancel(request),
+            b"AF" => self.mass_status(request),
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, request: &Request<'_>) {
+        let fields = request.fields;
+        let cl_ord_id = fields.text(tag::CL_ORD_ID);
+        if let Some(known) = self.orders.find(request.member, cl_ord_id) {
+            // A member that does not know whether its order has arrived hears how it stands.
+            if fields.get(tag::POSS_RESEND) == Some(b"Y") {
+                return self.report(request.at, known, &Said::of(Kind::Status));
+            }
+            let text = "ClOrdID(11) was used before: give each order its own".to_string();
+            return self.reject(request, (Why::Duplicate, text));
+        }
+        let (index, order, entry) = match self.accept(request) {
+            Ok(accepted) => accepted,
+            Err(objection) => return self.reject(request, objection),
+        };
+        let mut events = Vec::new();
+        let book = &mut self.instruments[index].book;
+        book.enter(entry, &mut |event| events.push(event));
+        if let Some(BookEvent::Rejected { reason, .. }) = events.first() {
+            let objection = self.refused(index, *reason);
+            return self.reject(request, objection);
+        }
+        self.last_order = order.id;
+        self.orders.insert(order);
+        self.settle(request.at, &events, None);
+    }
+
+    /// The order that a request asks for: its instrument, what is known of it, and what its book is given.
+    fn accept(&self, request: &Request<'_>) -> Result<(usize, Order, EntryOrder), Objection> {
+        let fields = request.fields;
+        let symbol = fields.text(tag::SYMBOL);
+        let index = self.instrument(symbol).ok_or_else(|| {
+            let symbol = String::from_utf8_lossy(symbol);
+            (
+                Why::UnknownSymbol,
+                format!("Symbol(55)={symbol} is not traded here"),
+            )
+        })?;
+        let instrument = &self.instruments[index];
+        let dialect = self.dialect(request.member);
+        let terms = terms(instrument, fields, dialect)?;
+        let side = match fields.char(tag::SIDE) {
+            Some(b'1') => Side::Buy,
+            Some(b'2' | b'5' | b'6') => Side::Sell,
+            _ => return Err(unsupported(tag::SIDE, "Side", "1, 2, 5 or 6")),
+        };
+        let (code, time_in_force) = match fields.get(tag::TIME_IN_FORCE) {
+            None | Some(b"0") => (b'0', TimeInForce::Day),
+            Some(b"1") => (b'1', TimeInForce::GoodTillCancel),
+            Some(b"3") => (b'3', TimeInForce::ImmediateOrCancel),
+            Some(b"4") => (b'4', TimeInForce::FillOrKill),
+            Some(_) => {
+                return Err(unsupported(
+                    tag::TIME_IN_FORCE,
+                    "TimeInForce",
+                    "0, 1, 3 or 4",
+                ));
+            }
+        };
+        let id = self.last_order + 1;
+        let cl_ord_id: Box<[u8]> = fields.text(tag::CL_ORD_ID).into();
+        let order = Order {
+            id,
+            member: request.member,
+            instrument: index as u32,
+            ids: alloc::vec![cl_ord_id],
+            account: fields.text(tag::ACCOUNT).into(),
+            side: fields.char(tag::SIDE).unwrap_or(b'1'),
+            ord_type: terms.ord_type,
+            time_in_force: code,
+            quantity: terms.quantity,
+            display: terms.display,
+            price: terms.price,
+            stop: terms.stop,
+            filled: 0,
+            notional: 0,
+            closed: None,
+        };
+        let entry = EntryOrder {
+            id,
+            side,
+            price: terms.price,
+            stop: terms.stop,
+            quantity: terms.quantity,
+            display: terms.display,
+            time_in_force,
+        };
+        Ok((index, order, entry))
+    }
+
+    fn cancel(&mut self, request: &Request<'_>) {
+        let (id, index) = match self.named(request) {
+            Ok(found) => found,
+            Err(objection) => return self.cancel_reject(request, objection),
+        };
+        let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
+        let orig_cl_ord_id = request.fields.text(tag::ORIG_CL_ORD_ID);
+        let mut events = Vec::new();
+        let book = &mut self.instruments[index].book;
+        book.cancel(id, &mut |event| events.push(event));
+        self.orders.rename(id, cl_ord_id);
+        let cause = Cause {
+            cl_ord_id,
+            orig_cl_ord_id,
+        };
+        self.settle(request.at, &events, Some(cause));
+    }
+
+    fn replace(&mut self, request: &Request<'_>) {
+        let found = self.named(request);
+        let changed =
+            found.and_then(|(id, index)| Ok((id, index, self.change(request, id, index)?)));
+        let (id, index, (terms, change)) = match changed {
+            Ok(changed) => changed,
+            Err(objection) => return self.cancel_reject(request, objection),
+        };
+        let mut events = Vec::new();
+        let book = &mut self.instruments[index].book;
+        book.replace(id, change, &mut |event| events.push(event));
+        if let Some(BookEvent::Rejected { reason, .. }) = events.first() {
+            let objection = self.refused(index, *reason);
+            return self.cancel_reject(request, objection);
+        }
+        let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
+        self.orders.rename(id, cl_ord_id);
+        if let Some(order) = self.orders.get_mut(id) {
+            order.quantity = terms.quantity;
+            order.price = terms.price;
+            order.stop = terms.stop;
+        }
+        let cause = Cause {
+            cl_ord_id,
+            orig_cl_ord_id: request.fields.text(tag::ORIG_CL_ORD_ID),
+        };
+        self.settle(request.at, &events, Some(cause));
+    }
+
+    /// What a replace asks for. What it cannot change it must not change.
+    fn change(
+        &self,
+        request: &Request<'_>,
+        id: u64,
+        index: usize,
+    ) -> Result<(Terms, OrderChange), Objection> {
+        let instrument = &self.instruments[index];
+        let fields = request.fields;
+        let order = self.orders.get(id).ok_or_else(unknown)?;
+        let mut terms = terms(instrument, fields, self.dialect(request.member))?;
+        let fixed = |what: &str| {
+            Err((
+                Why::Other,
+                format!("{what} cannot be replaced: cancel the order"),
+            ))
+        };
+        if terms.ord_type != order.ord_type {
+            return fixed("OrdType(40)");
+        }
+        let time_in_force = fields
+            .char(tag::TIME_IN_FORCE)
+            .unwrap_or(order.time_in_force);
+        if time_in_force != order.time_in_force {
+            return fixed("TimeInForce(59)");
+        }
+        if terms.display.is_some() && terms.display != order.display {
+            return fixed("The displayed quantity");
+        }
+        if order.ids.len() >= IDS_MAX {
+            let text = format!("The order was replaced {IDS_MAX} times: cancel it");
+            return Err((Why::Other, text));
+        }
+        // Once it is triggered its stop price says nothing any more.
+        let waits = instrument
+            .book
+            .order(id)
+            .is_some_and(|it| it.stop.is_some());
+        if !waits {
+            terms.stop = order.stop;
+        }
+        let change = OrderChange {
+            price: terms.price,
+            stop: terms.stop.filter(|_| waits),
+            quantity: terms.quantity,
+        };
+        Ok((terms, change))
+    }
+
+    /// The open order that a cancel or replace names, and where its instrument is.
+    fn named(&self, request: &Request<'_>) -> Result<(u64, usize), Objection> {
+        let fields = request.fields;
+        let orig_cl_ord_id = fields.text(tag::ORIG_CL_ORD_ID);
+        let id = self.orders.find(request.member, orig_cl_ord_id);
+        let order = id.and_then(|id| self.orders.get(id)).ok_or_else(unknown)?;
+        if let Some(status) = order.closed {
+            let what = match status {
+                b'2' => "filled",
+                b'C' => "expired",
+                _ => "canceled",
+            };
+            return Err((Why::TooLate, format!("Too late: the order is {what}")));
+        }
+        if order.cl_ord_id() != orig_cl_ord_id {
+            let text = "Too late: the order was replaced and has another ClOrdID".to_string();
+            return Err((Why::TooLate, text));
+        }
+        let instrument = &self.instruments[order.instrument as usize];
+        let symbol = fields.get(tag::SYMBOL);
+        if symbol.is_some_and(|symbol| symbol != instrument.symbol.as_bytes()) {
+            let text = "Symbol(55) is not that of the order".to_string();
+            return Err((Why::Other, text));
+        }
+        let side = fields.get(tag::SIDE);
+        if side.is_some_and(|side| side != [order.side]) {
+            return Err((Why::Other, "Side(54) is not that of the order".to_string()));
+        }
+        let cl_ord_id = fields.text(tag::CL_ORD_ID);
+        if self.orders.find(request.member, cl_ord_id).is_some() {
+            let text = "ClOrdID(11) was used before: give each request its own".to_string();
+            return Err((Why::Duplicate, text));
+        }
+        Ok((order.id, order.instrument as usize))
+    }
+
+    fn status(&mut self, request: &Request<'_>) {
+        let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
+        if let Some(id) = self.orders.find(request.member, cl_ord_id) {
+            return self.report(request.at, id, &Said::of(Kind::Status));
+        }
+        let said = NoOrder {
+            kind: Kind::Status,
+            order_id: NONE,
+            exec_id: 0,
+            why: Why::UnknownOrder,
+            text: "Unknown order",
+            more: b"",
+        };
+        self.no_order(request, &said);
+    }
+
+    fn mass_cancel(&mut self, request: &Request<'_>) {
+        let time = self.time(request.member, request.at);
+        let dialect = self.dialect(request.member);
+        // The report has an OrderID of its own.
+        self.last_order += 1;
+        let number = self.last_order;
+        let chosen = self.chosen(request, tag::MASS_CANCEL_REQUEST_TYPE, b"1");
+        let ids = match chosen {
+            Ok(ids) => ids,
+            Err(refused) => {
+                let refused = (refused.0, refused.1.as_str());
+                let fields = request.fields;
+                let body = report::mass_cancel(dialect, fields, number, &time, Err(refused));
+                return self.tell(request.member, b'r', body);
+            }
+        };
+        let count = ids.len() as u64;
+        let body = report::mass_cancel(dialect, request.fields, number, &time, Ok(count));
+        self.tell(request.member, b'r', body);
+        let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
+        for id in ids {
+            let Some(order) = self.orders.get(id) else {
+                continue;
+            };
+            let orig_cl_ord_id: Box<[u8]> = order.cl_ord_id().into();
+            let cause = Cause {
+                cl_ord_id,
+                orig_cl_ord_id: &orig_cl_ord_id,
+            };
+            let mut events = Vec::new();
+            let book = &mut self.instruments[order.instrument as usize].book;
+            book.cancel(id, &mut |event| events.push(event));
+            self.settle(request.at, &events, Some(cause));
+        }
+    }
+
+    fn mass_status(&mut self, request: &Request<'_>) {
+        let mut more = FieldWriter::default();
+        let id = request.fields.text(tag::MASS_STATUS_REQ_ID);
+        more.put(tag::MASS_STATUS_REQ_ID, id);
+        let chosen = self.chosen(request, tag::MASS_STATUS_REQ_TYPE, b"1");
+        let none = match &chosen {
+            Ok(ids) if ids.is_empty() => Some("No open orders"),
+            Ok(_) => None,
+            Err((_, text)) => Some(text.as_str()),
+        };
+        // FIX 4.3 does not count them.
+        let counts = self.dialect(request.member) >= Dialect::Fix44;
+        if let Some(text) = none {
+            if counts {
+                more.uint(tag::TOT_NUM_REPORTS, 0);
+                more.char(tag::LAST_RPT_REQUESTED, b'Y');
+            }
+            let said = NoOrder {
+                kind: Kind::Status,
+                order_id: NONE,
+                exec_id: 0,
+                why: Why::UnknownOrder,
+                text,
+                more: &more.0,
+            };
+            return self.no_order(request, &said);
+        }
+        let ids = chosen.unwrap_or_default();
+        for (index, id) in ids.iter().enumerate() {
+            let mut more = FieldWriter(more.0.clone());
+            if counts {
+                more.uint(tag::TOT_NUM_REPORTS, ids.len() as u64);
+                let is_last = index + 1 == ids.len();
+                more.char(tag::LAST_RPT_REQUESTED, if is_last { b'Y' } else { b'N' });
+            }
+            let said = Said {
+                more: &more.0,
+                ..Said::of(Kind::Status)
+            };
+            self.report(request.at, *id, &said);
+        }
+    }
+
+    /// The open orders of a member that a mass request is about, in the order of their ids: all of them, or
+    /// those of a symbol. Otherwise the reason (MassCancelRejectReason(532)) and the text.
+    fn chosen(
+        &self,
+        request: &Request<'_>,
+        by: Tag,
+        by_symbol: &[u8],
+    ) -> Result<Vec<u64>, (u64, String)> {
+        let instrument = match request.fields.text(by) {
+            b"7" => None,
+            kind if kind == by_symbol => {
+                let symbol = request.fields.text(tag::SYMBOL);
+                let found = self.instrument(symbol);
+                let unknown = || (1, "Symbol(55) is missing or not traded here".to_string());
+                Some(found.ok_or_else(unknown)?)
+            }
+            _ => {
+                return Err((
+                    0,
+                    format!("Tag {by} must be 1 (one symbol) or 7 (all orders)"),
+                ));
+            }
+        };
+        let is_chosen = |order: &&Order| {
+            let fits = instrument.is_none_or(|index| order.instrument as usize == index);
+            order.member == request.member && order.closed.is_none() && fits
+        };
+        Ok(self
+            .orders
+            .iter()
+            .filter(is_chosen)
+            .map(|order| order.id)
+            .collect())
+    }
+
+    /// A new order is rejected: it has an OrderID and an ExecID, and is not remembered.
+    fn reject(&mut self, request: &Request<'_>, (why, text): Objection) {
+        self.last_order += 1;
+        self.last_exec += 1;
+        let order_id = self.last_order.to_string();
+        let said = NoOrder {
+            kind: Kind::Rejected,
+            order_id: order_id.as_bytes(),
+            exec_id: self.last_exec,
+            why,
+            text: &text,
+            more: b"",
+        };
+        self.no_order(request, &said);
+    }
+
+    fn no_order(&mut self, request: &Request<'_>, said: &NoOrder<'_>) {
+        let time = self.time(request.member, request.at);
+        let dialect = self.dialect(request.member);
+        let body = report::no_order(dialect, request.fields, &time, said);
+        self.tell(request.member, b'8', body);
+    }
+
+    fn cancel_reject(&mut self, request: &Request<'_>, (why, text): Objection) {
+        let orig_cl_ord_id = request.fields.text(tag::ORIG_CL_ORD_ID);
+        let id = self.orders.find(request.member, orig_cl_ord_id);
+        let order = id.and_then(|id| self.orders.get(id));
+        let body = report::cancel_reject(
+            self.dialect(request.member),
+            request.fields,
+            request.msg_type == b"G",
+            order,
+            &self.time(request.member, request.at),
+            (why, &text),
+        );
+        self.tell(request.member, b'9', body);
+    }
+
+    /// What a member is told of a refusal of the book.
+    fn refused(&self, index: usize, reason: RefusedOrder) -> Objection {
+        let instrument = &self.instruments[index];
+        let state = instrument.book.state();
+        let (why, text) = match reason {
+            RefusedOrder::NotTrading | RefusedOrder::NotInAuction => {
+                debug_assert!(reason != RefusedOrder::NotTrading || !takes_orders(state));
+                let name = state_name(state);
+                (
+                    Why::NotTrading,
+                    format!("The state of trading is {name}: {reason}"),
+                )
+            }
+            RefusedOrder::Quantity => (Why::Quantity, "OrderQty(38) is zero".to_string()),
+            RefusedOrder::AlreadyFilled => {
+                let text = "OrderQty(38) is not above what has traded".to_string();
+                (Why::TooLate, text)
+            }
+            RefusedOrder::OutsideBand => {
+                let band = instrument.book.band();
+                let shown = |ticks| {
+                    let text = crate::fields::text(instrument.price(ticks));
+                    String::from_utf8_lossy(&text).into_owned()
+                };
+                let (low, high) = (shown(band.low), shown(band.high));
+                (
+                    Why::Band,
+                    format!("The price is outside the price band from {low} to {high}"),
+                )
+            }
+            RefusedOrder::BookFull => {
+                (Why::Limit, "The book of the instrument is full".to_string())
+            }
+            RefusedOrder::Display => {
+                let text = "The displayed quantity must be above zero, not above OrderQty(38), and of a \
+                            limit order that can rest";
+                (Why::Quantity, text.to_string())
+            }
+            other => (Why::Other, other.to_string()),
+        };
+        (why, text)
+    }
+}
+
+/// The quantity and the prices of a request.
+fn terms(
+    instrument: &Instrument,
+    fields: Fields<'_>,
+    dialect: Dialect,
+) -> Result<Terms, Objection> {
+    let ord_type = fields.char(tag::ORD_TYPE).unwrap_or_default();
+    let (has_price, has_stop) = match ord_type {
+        b'1' => (false, false),
+        b'2' => (true, false),
+        b'3' => (false, true),
+        b'4' => (true, true),
+        _ => return Err(unsupported(tag::ORD_TYPE, "OrdType", "1, 2, 3 or 4")),
+    };
+    let price = |is_needed: bool, tag: Tag, name: &str| -> Result<Option<i64>, Objection> {
+        let value = fields.decimal(tag).flatten();
+        if !is_needed {
+            return Ok(None);
+        }
+        let Some(value) = value else {
+            let text = format!("{name}({tag}) is missing: this OrdType(40) needs it");
+            return Err((Why::Other, text));
+        };
+        let ticks = units(value, instrument.tick);
+        ticks
+            .map(Some)
+            .map_err(|unfit| misfit(unfit, name, tag, "tick", instrument.tick))
+    };
+    let (price, stop) = (
+        price(has_price, tag::PRICE, "Price")?,
+        price(has_stop, tag::STOP_PX, "StopPx")?,
+    );
+    let quantity = |tag: Tag, name: &str| -> Result<Option<u64>, Objection> {
+        let Some(value) = fields.decimal(tag).flatten() else {
+            return Ok(None);
+        };
+        let lots = units(value, instrument.lot);
+        let mut lots = lots.map_err(|unfit| misfit(unfit, name, tag, "lot", instrument.lot))?;
+        if value.mantissa < 0 {
+            lots = -1;
+        }
+        let negative = || (Why::Quantity, format!("{name}({tag}) is below zero"));
+        u64::try_from(lots).map(Some).map_err(|_| negative())
+    };
+    let total = quantity(tag::ORDER_QTY, "OrderQty")?.ok_or_else(|| {
+        let text = "OrderQty(38) is missing: other ways to give a quantity are not supported";
+        (Why::Quantity, text.to_string())
+    })?;
+    let shown = display_tag(dialect);
+    let display = match quantity(shown, "The displayed quantity")? {
+        None if shown != tag::MAX_FLOOR => quantity(tag::MAX_FLOOR, "MaxFloor")?,
+        display => display,
+    };
+    Ok(Terms {
+        ord_type,
+        quantity: total,
+        price,
+        stop,
+        display,
+    })
+}
+
+fn misfit(unfit: Unfit, name: &str, tag: Tag, unit: &str, size: Decimal) -> Objection {
+    let size = crate::fields::text(size);
+    let size = String::from_utf8_lossy(&size);
+    let why = if unit == "lot" {
+        Why::Quantity
+    } else {
+        Why::Other
+    };
+    let text = match unfit {
+        Unfit::NotMultiple => format!("{name}({tag}) must be a multiple of the {unit}, {size}"),
+        Unfit::Range => format!("{name}({tag}) has too many digits"),
+    };
+    (why, text)
+}
+
+fn unsupported(tag: Tag, name: &str, known: &str) -> Objection {
+    (
+        Why::Unsupported,
+        format!("{name}({tag}) must be {known} here"),
+    )
+}
+
+fn unknown() -> Objection {
+    let text = "Unknown order: no order of this session has OrigClOrdID(41)".to_string();
+    (Why::UnknownOrder, text)
+}

@@ -1,0 +1,140 @@
+//! What books report becomes what members are told.
+
+use alloc::vec::Vec;
+
+use fixwire_book::{BookEvent, CancelReason, Side};
+use fixwire_protocol::Timestamp;
+
+use super::{Market, Report};
+use crate::dialect::Kind;
+use crate::report::{self, Said};
+
+/// The request that has caused what happens: its ClOrdID(11), and that of the order before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cause<'a> {
+    pub(super) cl_ord_id: &'a [u8],
+    pub(super) orig_cl_ord_id: &'a [u8],
+}
+
+impl Market {
+    /// Reports what a book has reported, in its order. A request that the book has refused is not among it.
+    pub(super) fn settle(&mut self, at: Timestamp, events: &[BookEvent], cause: Option<Cause<'_>>) {
+        for event in events {
+            match *event {
+                BookEvent::Accepted { id } => self.report(at, id, &Said::of(Kind::New)),
+                BookEvent::Replaced { id, .. } => {
+                    let said = Said {
+                        orig_cl_ord_id: cause.map(|cause| cause.orig_cl_ord_id),
+                        ..Said::of(Kind::Replaced)
+                    };
+                    self.report(at, id, &said);
+                }
+                BookEvent::Triggered { id } => self.report(at, id, &Said::of(Kind::Triggered)),
+                BookEvent::Cancelled { id, reason, .. } => {
+                    let asked = cause.filter(|_| reason == CancelReason::Requested);
+                    self.cancelled(at, id, reason, words(reason), asked);
+                }
+                BookEvent::Trade {
+                    price,
+                    quantity,
+                    buy,
+                    buy_leaves,
+                    sell,
+                    sell_leaves,
+                    aggressor,
+                } => {
+                    let [mut first, mut second] = [(buy, buy_leaves), (sell, sell_leaves)];
+                    // Who was there first is told first.
+                    if aggressor == Some(Side::Buy) {
+                        core::mem::swap(&mut first, &mut second);
+                    }
+                    for (id, leaves) in [first, second] {
+                        self.traded(at, id, leaves, quantity, price);
+                    }
+                }
+                BookEvent::Rejected { .. } | BookEvent::Uncrossed(_) => {}
+            }
+        }
+    }
+
+    fn traded(&mut self, at: Timestamp, id: u64, leaves: u64, quantity: u64, price: i64) {
+        let Some(order) = self.orders.get_mut(id) else {
+            return;
+        };
+        order.filled += quantity;
+        order.notional += i128::from(price) * i128::from(quantity);
+        if leaves == 0 {
+            self.orders.close(id, b'2');
+        }
+        let said = Said {
+            last: Some((quantity, price)),
+            ..Said::of(Kind::Trade)
+        };
+        self.report(at, id, &said);
+    }
+
+    /// An order has left its book unfilled.
+    pub(super) fn cancelled(
+        &mut self,
+        at: Timestamp,
+        id: u64,
+        reason: CancelReason,
+        text: &str,
+        cause: Option<Cause<'_>>,
+    ) {
+        let (kind, status) = match reason {
+            CancelReason::Expired => (Kind::Expired, b'C'),
+            _ => (Kind::Canceled, b'4'),
+        };
+        self.orders.close(id, status);
+        let said = Said {
+            cl_ord_id: cause.map(|cause| cause.cl_ord_id),
+            orig_cl_ord_id: cause.map(|cause| cause.orig_cl_ord_id),
+            text,
+            ..Said::of(kind)
+        };
+        self.report(at, id, &said);
+    }
+
+    /// Reports on an order to its member. How an order stands is no execution and takes no ExecID.
+    pub(super) fn report(&mut self, at: Timestamp, id: u64, said: &Said<'_>) {
+        let Some(order) = self.orders.get(id) else {
+            return;
+        };
+        let member = order.member;
+        let exec_id = match said.kind {
+            Kind::Status => 0,
+            _ => {
+                self.last_exec += 1;
+                self.last_exec
+            }
+        };
+        let instrument = &self.instruments[order.instrument as usize];
+        let time = self.time(member, at);
+        let dialect = self.dialect(member);
+        let body = report::execution(dialect, order, instrument, exec_id, &time, said);
+        if let Some(body) = body {
+            self.tell(member, b'8', body);
+        }
+    }
+
+    /// A message waits to be written.
+    pub(super) fn tell(&mut self, member: u32, msg_type: u8, body: Vec<u8>) {
+        self.waiting.push_back(Report {
+            member,
+            msg_type,
+            body,
+        });
+    }
+}
+
+/// Text(58) for an order that its owner has not cancelled.
+fn words(reason: CancelReason) -> &'static str {
+    match reason {
+        CancelReason::Requested => "",
+        CancelReason::ImmediateOrCancel => "Immediate or cancel: the rest found no match",
+        CancelReason::FillOrKill => "Fill or kill: not enough quantity to fill it",
+        CancelReason::NoLiquidity => "Market order: no orders left to trade with",
+        CancelReason::Expired => "End of the trading day",
+    }
+}

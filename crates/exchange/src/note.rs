@@ -1,0 +1,270 @@
+//! Notes in the journal, of which the market is made.
+//!
+//! ```text
+//! L remembered                        how many closed orders are remembered from here on
+//! M number version digits name        a member: a session by its name, how it speaks and writes times
+//! I time tick|lot|low|high|reference|state|orders|symbol    an instrument is new, or the file says otherwise of it
+//! X time symbol                       the file has it no longer
+//! R member time MsgType fields        a request of a member, with the fields that are read
+//! S time state symbol                 an operator has changed the state of trading
+//! U time symbol                       an operator has ended an auction call with its trades
+//! B low high symbol                   an operator has moved the price band
+//! W count                             so many of the reports that waited are written
+//! ```
+//!
+//! `|` and the end of a field are SOH, times nanoseconds since 1970. A note is written before the market
+//! changes by it, so that no change is without its note.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_book::BookState;
+use fixwire_protocol::{Decimal, Message, SOH, Tag, Timestamp, tag};
+
+use crate::config::{state_name, state_of};
+use crate::dialect::Dialect;
+use crate::fields::{Fields, number, put_number, text};
+
+/// The fields of requests that are read. No value of them is longer than [`VALUE_MAX`].
+pub(crate) const READ: [Tag; 17] = [
+    tag::ACCOUNT,
+    tag::CL_ORD_ID,
+    tag::ORDER_ID,
+    tag::ORDER_QTY,
+    tag::ORD_TYPE,
+    tag::ORIG_CL_ORD_ID,
+    tag::PRICE,
+    tag::SIDE,
+    tag::SYMBOL,
+    tag::TIME_IN_FORCE,
+    tag::POSS_RESEND,
+    tag::STOP_PX,
+    tag::MAX_FLOOR,
+    tag::MASS_CANCEL_REQUEST_TYPE,
+    tag::MASS_STATUS_REQ_ID,
+    tag::MASS_STATUS_REQ_TYPE,
+    tag::DISPLAY_QTY,
+];
+
+/// The longest value of a field that is read, in bytes: what a request can make us remember.
+pub(crate) const VALUE_MAX: usize = 64;
+
+/// A note that was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Note<'a> {
+    Limits {
+        remembered_max: u32,
+    },
+    Member {
+        number: u32,
+        dialect: Dialect,
+        digits: u8,
+        name: &'a str,
+    },
+    Instrument {
+        at: Timestamp,
+        noted: &'a str,
+    },
+    Gone {
+        at: Timestamp,
+        symbol: &'a str,
+    },
+    Request(Request<'a>),
+    State {
+        at: Timestamp,
+        state: BookState,
+        symbol: &'a str,
+    },
+    Uncross {
+        at: Timestamp,
+        symbol: &'a str,
+    },
+    Band {
+        low: Decimal,
+        high: Decimal,
+        symbol: &'a str,
+    },
+    Written(u64),
+}
+
+/// What a member has asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) member: u32,
+    pub(crate) at: Timestamp,
+    pub(crate) msg_type: &'a [u8],
+    pub(crate) fields: Fields<'a>,
+}
+
+impl<'a> Note<'a> {
+    /// Reads a note; `None` when it is none.
+    pub(crate) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (letter, rest) = word(bytes)?;
+        Some(match letter {
+            b"L" => Self::Limits {
+                remembered_max: short(rest)?,
+            },
+            b"M" => {
+                let (member, rest) = word(rest)?;
+                let (dialect, rest) = word(rest)?;
+                let (digits, name) = word(rest)?;
+                Self::Member {
+                    number: short(member)?,
+                    dialect: Dialect::from_name(core::str::from_utf8(dialect).ok()?)?,
+                    digits: u8::try_from(number(digits)?).ok()?,
+                    name: core::str::from_utf8(name).ok()?,
+                }
+            }
+            b"I" => {
+                let (at, noted) = timed(rest)?;
+                Self::Instrument { at, noted }
+            }
+            b"X" => {
+                let (at, symbol) = timed(rest)?;
+                Self::Gone { at, symbol }
+            }
+            b"R" => {
+                let (member, rest) = word(rest)?;
+                let (at, rest) = word(rest)?;
+                let (msg_type, fields) = word(rest)?;
+                Self::Request(Request {
+                    member: short(member)?,
+                    at: time(at)?,
+                    msg_type,
+                    fields: Fields(fields),
+                })
+            }
+            b"S" => {
+                let (at, rest) = word(rest)?;
+                let (state, symbol) = word(rest)?;
+                Self::State {
+                    at: time(at)?,
+                    state: state_of(core::str::from_utf8(state).ok()?)?,
+                    symbol: core::str::from_utf8(symbol).ok()?,
+                }
+            }
+            b"U" => {
+                let (at, symbol) = timed(rest)?;
+                Self::Uncross { at, symbol }
+            }
+            b"B" => {
+                let (low, rest) = word(rest)?;
+                let (high, symbol) = word(rest)?;
+                Self::Band {
+                    low: Decimal::parse(low).ok()?,
+                    high: Decimal::parse(high).ok()?,
+                    symbol: core::str::from_utf8(symbol).ok()?,
+                }
+            }
+            b"W" => Self::Written(number(rest)?),
+            _ => return None,
+        })
+    }
+
+    /// Writes the note in place of what `out` has.
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
+        out.clear();
+        let mut line = Line(out);
+        match self {
+            Self::Limits { remembered_max } => {
+                line.word("L").number(u64::from(remembered_max));
+            }
+            Self::Member {
+                number,
+                dialect,
+                digits,
+                name,
+            } => {
+                line.word("M").number(u64::from(number));
+                line.word(dialect.name())
+                    .number(u64::from(digits))
+                    .word(name);
+            }
+            Self::Instrument { at, noted } => {
+                line.word("I").time(at).word(noted);
+            }
+            Self::Gone { at, symbol } => {
+                line.word("X").time(at).word(symbol);
+            }
+            Self::Request(request) => {
+                line.word("R").number(u64::from(request.member));
+                line.time(request.at);
+                line.bytes(request.msg_type).bytes(request.fields.0);
+            }
+            Self::State { at, state, symbol } => {
+                line.word("S").time(at).word(state_name(state)).word(symbol);
+            }
+            Self::Uncross { at, symbol } => {
+                line.word("U").time(at).word(symbol);
+            }
+            Self::Band { low, high, symbol } => {
+                line.word("B").bytes(&text(low)).bytes(&text(high));
+                line.word(symbol);
+            }
+            Self::Written(count) => {
+                line.word("W").number(count);
+            }
+        }
+    }
+}
+
+/// The fields of a message that are read, as a note has them. The tag of one that is too long otherwise.
+pub(crate) fn read_fields(message: &Message<'_>) -> Result<Vec<u8>, Tag> {
+    let mut fields = crate::fields::FieldWriter::default();
+    for tag in READ {
+        let value = message.get(tag).unwrap_or_default();
+        if value.len() > VALUE_MAX || value.contains(&SOH) {
+            return Err(tag);
+        }
+        fields.put(tag, value);
+    }
+    Ok(fields.0)
+}
+
+/// Words with a space between them.
+struct Line<'a>(&'a mut Vec<u8>);
+
+impl Line<'_> {
+    fn bytes(&mut self, word: &[u8]) -> &mut Self {
+        if !self.0.is_empty() {
+            self.0.push(b' ');
+        }
+        self.0.extend_from_slice(word);
+        self
+    }
+
+    fn word(&mut self, word: &str) -> &mut Self {
+        self.bytes(word.as_bytes())
+    }
+
+    fn number(&mut self, value: u64) -> &mut Self {
+        let mut digits = Vec::new();
+        put_number(&mut digits, value);
+        self.bytes(&digits)
+    }
+
+    fn time(&mut self, at: Timestamp) -> &mut Self {
+        let digits: String = alloc::string::ToString::to_string(&at.0);
+        self.word(&digits)
+    }
+}
+
+fn word(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = bytes.iter().position(|byte| *byte == b' ')?;
+    Some((&bytes[..end], &bytes[end + 1..]))
+}
+
+/// A time, and text behind it.
+fn timed(bytes: &[u8]) -> Option<(Timestamp, &str)> {
+    let (at, text) = word(bytes)?;
+    Some((time(at)?, core::str::from_utf8(text).ok()?))
+}
+
+fn short(digits: &[u8]) -> Option<u32> {
+    u32::try_from(number(digits)?).ok()
+}
+
+fn time(digits: &[u8]) -> Option<Timestamp> {
+    let nanos = core::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some(Timestamp(nanos))
+}

@@ -1,0 +1,174 @@
+//! The orders of all members: open ones, and closed ones for as long as they are remembered.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use crate::dialect::Dialect;
+
+/// An order as its reports speak of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Order {
+    /// OrderID(37), and its id in the book.
+    pub(crate) id: u64,
+    pub(crate) member: u32,
+    pub(crate) instrument: u32,
+    /// ClOrdIDs(11), the latest last.
+    pub(crate) ids: Vec<Box<[u8]>>,
+    pub(crate) account: Box<[u8]>,
+    /// Side(54), OrdType(40) and TimeInForce(59) as the member has said them.
+    pub(crate) side: u8,
+    pub(crate) ord_type: u8,
+    pub(crate) time_in_force: u8,
+    /// In lots.
+    pub(crate) quantity: u64,
+    pub(crate) display: Option<u64>,
+    /// In ticks.
+    pub(crate) price: Option<i64>,
+    pub(crate) stop: Option<i64>,
+    /// CumQty(14), in lots.
+    pub(crate) filled: u64,
+    /// Ticks times lots of all its trades.
+    pub(crate) notional: i128,
+    /// OrdStatus(39) of an order that has left the book.
+    pub(crate) closed: Option<u8>,
+}
+
+impl Order {
+    /// The ClOrdID that the member knows it by now.
+    pub(crate) fn cl_ord_id(&self) -> &[u8] {
+        self.ids.last().map_or(b"", |id| id)
+    }
+
+    /// OrdStatus(39). FIX 4.2 and 4.3 have one for an order that was replaced and has not traded.
+    pub(crate) fn status(&self, dialect: Dialect) -> u8 {
+        match self.closed {
+            Some(status) => status,
+            None if self.filled > 0 => b'1',
+            None if self.ids.len() > 1 && dialect == Dialect::Fix42 => b'5',
+            None => b'0',
+        }
+    }
+
+    /// LeavesQty(151), in lots: nothing once it is closed.
+    pub(crate) fn leaves(&self) -> u64 {
+        match self.closed {
+            Some(_) => 0,
+            None => self.quantity.saturating_sub(self.filled),
+        }
+    }
+}
+
+/// Orders by OrderID, and by member and ClOrdID.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Orders {
+    all: BTreeMap<u64, Order>,
+    by_cl_ord_id: Vec<BTreeMap<Box<[u8]>, u64>>,
+    /// Closed ones, the oldest first.
+    closed: VecDeque<u64>,
+    remembered_max: u32,
+}
+
+impl Orders {
+    pub(crate) fn set_remembered_max(&mut self, most: u32) {
+        self.remembered_max = most;
+        self.forget();
+    }
+
+    pub(crate) fn remembered_max(&self) -> u32 {
+        self.remembered_max
+    }
+
+    pub(crate) fn get(&self, id: u64) -> Option<&Order> {
+        self.all.get(&id)
+    }
+
+    pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut Order> {
+        self.all.get_mut(&id)
+    }
+
+    /// The OrderID of a member's ClOrdID.
+    pub(crate) fn find(&self, member: u32, cl_ord_id: &[u8]) -> Option<u64> {
+        self.by_cl_ord_id
+            .get(member as usize)?
+            .get(cl_ord_id)
+            .copied()
+    }
+
+    pub(crate) fn insert(&mut self, order: Order) {
+        for id in &order.ids {
+            self.name(order.member, id.clone(), order.id);
+        }
+        if order.closed.is_some() {
+            self.closed.push_back(order.id);
+        }
+        self.all.insert(order.id, order);
+        self.forget();
+    }
+
+    /// The order has a further ClOrdID.
+    pub(crate) fn rename(&mut self, id: u64, cl_ord_id: &[u8]) {
+        if let Some(order) = self.all.get_mut(&id) {
+            let member = order.member;
+            order.ids.push(cl_ord_id.into());
+            self.name(member, cl_ord_id.into(), id);
+        }
+    }
+
+    /// The order has left the book.
+    pub(crate) fn close(&mut self, id: u64, status: u8) {
+        if let Some(order) = self.all.get_mut(&id)
+            && order.closed.is_none()
+        {
+            order.closed = Some(status);
+            self.closed.push_back(id);
+        }
+    }
+
+    /// Forgets closed orders beyond the limit, the oldest first. Their ClOrdIDs may be used again.
+    pub(crate) fn forget(&mut self) {
+        while self.closed.len() > self.remembered_max as usize {
+            let oldest = self.closed.pop_front();
+            let order = oldest.and_then(|id| self.all.remove(&id));
+            let names = order.as_ref().and_then(|order| {
+                let names = self.by_cl_ord_id.get_mut(order.member as usize)?;
+                Some((order, names))
+            });
+            if let Some((order, names)) = names {
+                for id in &order.ids {
+                    names.remove(id);
+                }
+            }
+        }
+    }
+
+    /// All orders by OrderID.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Order> {
+        self.all.values()
+    }
+
+    /// Closed orders, the oldest first.
+    pub(crate) fn closed(&self) -> impl ExactSizeIterator<Item = u64> + '_ {
+        self.closed.iter().copied()
+    }
+
+    /// The order in which closed orders are forgotten, for a copy; `None` when it names others.
+    pub(crate) fn set_closed(&mut self, closed: VecDeque<u64>) -> Option<()> {
+        let is_closed = |id: &u64| self.all.get(id).is_some_and(|order| order.closed.is_some());
+        let all = closed.len() == self.closed.len() && closed.iter().all(is_closed);
+        all.then(|| self.closed = closed)
+    }
+
+    /// How many are open.
+    pub(crate) fn open(&self) -> usize {
+        self.all.len() - self.closed.len()
+    }
+
+    fn name(&mut self, member: u32, cl_ord_id: Box<[u8]>, id: u64) {
+        let member = member as usize;
+        if self.by_cl_ord_id.len() <= member {
+            self.by_cl_ord_id.resize(member + 1, BTreeMap::new());
+        }
+        self.by_cl_ord_id[member].insert(cl_ord_id, id);
+    }
+}

@@ -1,0 +1,216 @@
+//! Reports as members read them: ExecutionReport(8), OrderCancelReject(9), OrderMassCancelReport(r).
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Decimal, tag};
+
+use crate::dialect::{Dialect, Kind, Why};
+use crate::fields::{FieldWriter, Fields};
+use crate::instrument::{Instrument, average};
+use crate::orders::Order;
+
+/// Where ids stand for an order that there is none of.
+pub(crate) const NONE: &[u8] = b"NONE";
+
+/// What an ExecutionReport says beside the order itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) kind: Kind,
+    /// ClOrdID(11), when it is not the order's latest.
+    pub(crate) cl_ord_id: Option<&'a [u8]>,
+    /// OrigClOrdID(41).
+    pub(crate) orig_cl_ord_id: Option<&'a [u8]>,
+    /// Lots and ticks of a trade.
+    pub(crate) last: Option<(u64, i64)>,
+    pub(crate) text: &'a str,
+    /// Fields that answer a mass request.
+    pub(crate) more: &'a [u8],
+}
+
+impl Said<'_> {
+    pub(crate) fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            cl_ord_id: None,
+            orig_cl_ord_id: None,
+            last: None,
+            text: "",
+            more: b"",
+        }
+    }
+}
+
+/// The body of a report on an order; `None` when the version has no word for it. A report on how an order
+/// stands is no execution and has ExecID(17) = 0.
+pub(crate) fn execution(
+    dialect: Dialect,
+    order: &Order,
+    instrument: &Instrument,
+    exec_id: u64,
+    time: &[u8],
+    said: &Said<'_>,
+) -> Option<Vec<u8>> {
+    let status = match said.kind {
+        Kind::Trade if order.closed.is_none() => b'1',
+        _ => order.status(dialect),
+    };
+    let mut out = FieldWriter::default();
+    out.uint(tag::ORDER_ID, order.id);
+    out.put(tag::CL_ORD_ID, said.cl_ord_id.unwrap_or(order.cl_ord_id()));
+    out.put(tag::ORIG_CL_ORD_ID, said.orig_cl_ord_id.unwrap_or_default());
+    out.uint(tag::EXEC_ID, exec_id);
+    if let Some(code) = dialect.exec_trans_type(said.kind) {
+        out.char(tag::EXEC_TRANS_TYPE, code);
+    }
+    out.char(tag::EXEC_TYPE, dialect.exec_type(said.kind, status)?);
+    out.char(tag::ORD_STATUS, status);
+    out.put(tag::ACCOUNT, &order.account);
+    out.put(tag::SYMBOL, instrument.symbol.as_bytes());
+    out.char(tag::SIDE, order.side);
+    out.decimal(tag::ORDER_QTY, instrument.quantity(order.quantity));
+    out.char(tag::ORD_TYPE, order.ord_type);
+    out.optional(tag::PRICE, order.price.map(|price| instrument.price(price)));
+    out.optional(tag::STOP_PX, order.stop.map(|stop| instrument.price(stop)));
+    out.char(tag::TIME_IN_FORCE, order.time_in_force);
+    let display = order.display.map(|display| instrument.quantity(display));
+    out.optional(display_tag(dialect), display);
+    if let Some((lots, ticks)) = said.last {
+        out.decimal(tag::LAST_QTY, instrument.quantity(lots));
+        out.decimal(tag::LAST_PX, instrument.price(ticks));
+    }
+    out.decimal(tag::LEAVES_QTY, instrument.quantity(order.leaves()));
+    out.decimal(tag::CUM_QTY, instrument.quantity(order.filled));
+    out.decimal(
+        tag::AVG_PX,
+        average(order.notional, order.filled, instrument.tick),
+    );
+    out.put(tag::TRANSACT_TIME, time);
+    out.put(tag::TEXT, said.text.as_bytes());
+    out.0.extend_from_slice(said.more);
+    Some(out.0)
+}
+
+/// Where an iceberg says how much of it is shown: DisplayQty(1138) since FIX 5.0, before it MaxFloor(111).
+pub(crate) fn display_tag(dialect: Dialect) -> u32 {
+    if dialect >= Dialect::Fix50 {
+        tag::DISPLAY_QTY
+    } else {
+        tag::MAX_FLOOR
+    }
+}
+
+/// An answer about an order that there is not: it was rejected, or nobody knows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NoOrder<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) order_id: &'a [u8],
+    pub(crate) exec_id: u64,
+    pub(crate) why: Why,
+    pub(crate) text: &'a str,
+    pub(crate) more: &'a [u8],
+}
+
+/// The body of such an ExecutionReport: it repeats the request.
+pub(crate) fn no_order(
+    dialect: Dialect,
+    request: Fields<'_>,
+    time: &[u8],
+    said: &NoOrder<'_>,
+) -> Vec<u8> {
+    let mut out = FieldWriter::default();
+    out.put(tag::ORDER_ID, said.order_id);
+    out.put(tag::CL_ORD_ID, request.text(tag::CL_ORD_ID));
+    out.uint(tag::EXEC_ID, said.exec_id);
+    if let Some(code) = dialect.exec_trans_type(said.kind) {
+        out.char(tag::EXEC_TRANS_TYPE, code);
+    }
+    if let Some(code) = dialect.exec_type(said.kind, b'8') {
+        out.char(tag::EXEC_TYPE, code);
+    }
+    out.char(tag::ORD_STATUS, b'8');
+    out.uint(tag::ORD_REJ_REASON, dialect.ord_rej_reason(said.why));
+    // Reports need a symbol and a side; a mass request need not have them.
+    for (needed, stand_in) in [(tag::SYMBOL, b"[N/A]".as_slice()), (tag::SIDE, b"7")] {
+        out.put(needed, request.get(needed).unwrap_or(stand_in));
+    }
+    for repeated in [
+        tag::ACCOUNT,
+        tag::ORDER_QTY,
+        tag::ORD_TYPE,
+        tag::PRICE,
+        tag::STOP_PX,
+        tag::TIME_IN_FORCE,
+    ] {
+        out.put(repeated, request.text(repeated));
+    }
+    let zero = Decimal::from_int(0);
+    out.decimal(tag::LEAVES_QTY, zero);
+    out.decimal(tag::CUM_QTY, zero);
+    out.decimal(tag::AVG_PX, zero);
+    out.put(tag::TRANSACT_TIME, time);
+    out.put(tag::TEXT, said.text.as_bytes());
+    out.0.extend_from_slice(said.more);
+    out.0
+}
+
+/// The body of an OrderCancelReject; `order` is the one that the request names, if there is one.
+pub(crate) fn cancel_reject(
+    dialect: Dialect,
+    request: Fields<'_>,
+    is_replace: bool,
+    order: Option<&Order>,
+    time: &[u8],
+    (why, text): (Why, &str),
+) -> Vec<u8> {
+    let mut out = FieldWriter::default();
+    match order {
+        Some(order) => out.uint(tag::ORDER_ID, order.id),
+        None => out.put(tag::ORDER_ID, NONE),
+    };
+    out.put(tag::CL_ORD_ID, request.text(tag::CL_ORD_ID));
+    out.put(tag::ORIG_CL_ORD_ID, request.text(tag::ORIG_CL_ORD_ID));
+    let status = order.map_or(b'8', |order| order.status(dialect));
+    out.char(tag::ORD_STATUS, status);
+    out.put(tag::TRANSACT_TIME, time);
+    out.char(
+        tag::CXL_REJ_RESPONSE_TO,
+        if is_replace { b'2' } else { b'1' },
+    );
+    out.uint(tag::CXL_REJ_REASON, dialect.cxl_rej_reason(why));
+    out.put(tag::TEXT, text.as_bytes());
+    out.0
+}
+
+/// The body of an OrderMassCancelReport. `done` is how many orders were cancelled, or why none was.
+pub(crate) fn mass_cancel(
+    dialect: Dialect,
+    request: Fields<'_>,
+    id: u64,
+    time: &[u8],
+    done: Result<u64, (u64, &str)>,
+) -> Vec<u8> {
+    let mut out = FieldWriter::default();
+    out.put(tag::CL_ORD_ID, request.text(tag::CL_ORD_ID));
+    out.uint(tag::ORDER_ID, id);
+    if dialect >= Dialect::Fix50 {
+        out.uint(tag::MASS_ACTION_REPORT_ID, id);
+    }
+    let asked = request.text(tag::MASS_CANCEL_REQUEST_TYPE);
+    out.put(tag::MASS_CANCEL_REQUEST_TYPE, asked);
+    match done {
+        Ok(count) => {
+            out.put(tag::MASS_CANCEL_RESPONSE, asked);
+            out.uint(tag::TOTAL_AFFECTED_ORDERS, count);
+        }
+        Err((reason, _)) => {
+            out.char(tag::MASS_CANCEL_RESPONSE, b'0');
+            out.uint(tag::MASS_CANCEL_REJECT_REASON, reason);
+        }
+    }
+    out.put(tag::SYMBOL, request.text(tag::SYMBOL));
+    out.put(tag::TRANSACT_TIME, time);
+    if let Err((_, text)) = done {
+        out.put(tag::TEXT, text.as_bytes());
+    }
+    out.0
+}

@@ -1,0 +1,6 @@
+//! Tests of the exchange as an application, without an engine: what it answers, and that its notes make it again.
+
+mod desk;
+mod orders;
+mod requests;
+mod restarts;
