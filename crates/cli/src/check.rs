@@ -15,6 +15,7 @@ use fixwire::settings::{
     Dialect, LoadError, Origin, Problem, Report, SessionSettings, Setting, Settings, Source, Told,
 };
 use fixwire::{EngineConfig, SessionConfig};
+use fixwire_exchange::ExchangeConfig;
 use fixwire_gateway::rules::TableFile;
 use serde_json::{Value, json};
 
@@ -23,6 +24,7 @@ use crate::gateway::{self, Loaded};
 use crate::oms;
 use crate::readable::Escaped;
 use crate::reading::Reading;
+use crate::sim;
 use crate::writable;
 
 /// What to check.
@@ -68,11 +70,15 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
         if !settings.oms.is_empty() {
             oms::load(&source, &settings, Box::new(|_| {}))?;
         }
+        let exchange = match settings.exchange.is_empty() {
+            true => None,
+            false => Some(sim::load(&source, &settings)?),
+        };
         writable::check(&settings, &config)?;
         let engine = config.check();
-        Ok((settings, config, gateway, engine))
+        Ok((settings, config, (gateway, exchange), engine))
     });
-    let (settings, config, gateway, engine) = match checked {
+    let (settings, config, (gateway, exchange), engine) = match checked {
         Ok(checked) => checked,
         Err(error) if args.json => {
             print_json(&failure(&error))?;
@@ -98,6 +104,7 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
             &settings,
             &config,
             gateway.as_ref(),
+            exchange.as_ref(),
             args.changed,
         ))?;
     } else {
@@ -120,6 +127,12 @@ pub fn run(args: &CheckArgs) -> Result<ExitCode, Failure> {
                 settings.dialect,
                 &mut out,
             )?;
+        }
+        if let Some(exchange) = &exchange {
+            let rows = sim::shown(exchange).into_iter();
+            let rows: Vec<Row> = rows.map(|(key, value)| plain_row(key, value)).collect();
+            writeln!(out)?;
+            section("Exchange", &rows, settings.dialect, &mut out)?;
         }
         let count = |number: usize, noun| (number > 0).then(|| counted(number, noun));
         let sessions = count(config.sessions.len(), "session");
@@ -265,6 +278,15 @@ struct Row {
     value: String,
     origin: String,
     differs: Option<String>,
+}
+
+fn plain_row(key: String, value: String) -> Row {
+    Row {
+        key,
+        value,
+        origin: String::new(),
+        differs: None,
+    }
 }
 
 fn gateway_rows(gateway: &Loaded, settings: &Settings) -> Vec<Row> {
@@ -444,6 +466,7 @@ fn description(
     settings: &Settings,
     config: &EngineConfig,
     gateway: Option<&Loaded>,
+    exchange: Option<&ExchangeConfig>,
     changed: bool,
 ) -> Value {
     let from = |origin: Origin| {
@@ -496,6 +519,7 @@ fn description(
         "engine": settings.sessions.first().map(|first| of(first, Scope::Engine)),
         "sessions": sessions.collect::<Vec<_>>(),
         "gateway": gateway.map(gateway_json),
+        "exchange": exchange.map(sim::json),
         "descriptors": {
             "needed": Need::of(config).total(),
             "shortage": shortage(config).map(|shortage| shortage.to_string()),

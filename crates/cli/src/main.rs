@@ -22,6 +22,7 @@ mod run;
 mod salvage;
 mod session;
 mod signals;
+mod sim;
 mod store;
 mod teller;
 mod terminal;
@@ -47,6 +48,7 @@ use failure::Failure;
   fixwire run broker.cfg                run the sessions of a file, print what arrives
   fixwire run --app echo broker.cfg     accept each order with an execution report
   fixwire client client.cfg             send orders by hand, see their reports
+  fixwire sim sim.toml                  be an exchange that fills orders (examples/sim.toml)
   fixwire status broker.cfg             how do its sessions stand?
   fixwire gateway try gateway.toml messages.log
                                         what would its rules do with these messages?
@@ -76,6 +78,8 @@ enum Command {
     Run(run::RunArgs),
     /// Sends orders to an OMS, a venue or a gateway and shows their reports: by hand or from a script
     Client(client::ClientArgs),
+    /// Runs a simulated exchange: members send orders over FIX, and orders that meet trade
+    Sim(sim::SimArgs),
     /// Checks a settings file; prints each session's values and where they come from
     Check(check::CheckArgs),
     /// Writes settings files in another form
@@ -111,6 +115,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Client(args) => client::run(&args),
+        Command::Sim(args) => sim::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Config(command) => config::run(&command),
         Command::Status(args) => session::status(&args),

@@ -13,6 +13,7 @@ use fixwire::journal::end_on_truncation;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
 use fixwire::{Durability, Engine, EngineConfig, Handle, Operator, descriptors};
 use fixwire_lab::scenario::Echo;
+use fixwire_protocol::Application;
 use rustix::fs::Mode;
 use rustix::process::{
     DumpableBehavior, Resource, geteuid, getrlimit, set_dumpable_behavior, umask,
@@ -65,6 +66,13 @@ pub struct RunArgs {
     /// What answers the sessions [default: log]; a file with rules of a gateway has the gateway
     #[arg(long, value_enum, value_name = "NAME")]
     app: Option<Name>,
+    #[command(flatten)]
+    how: How,
+}
+
+/// How an engine runs, whatever its application.
+#[derive(Args, Debug)]
+pub struct How {
     /// Let the system write a core file when the program crashes; passwords may stand in it
     #[arg(long)]
     core_dumps: bool,
@@ -74,12 +82,107 @@ pub struct RunArgs {
     #[command(flatten)]
     reading: Reading,
     /// The settings file
-    file: PathBuf,
+    pub file: PathBuf,
+}
+
+/// What an engine starts with: its file, what that says, and the signals that wait for it.
+pub struct Begun {
+    /// The file.
+    pub source: Source,
+    /// What it says of sessions.
+    pub settings: Settings,
+    signals: Caught,
 }
 
 /// Runs the command.
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    guard(args.core_dumps)?;
+    let how = &args.how;
+    let begun = how.begin()?;
+    let settings = &begun.settings;
+    if !settings.exchange.is_empty() {
+        let file = how.file.display();
+        let why = "the file has a simulated exchange: run it with fixwire sim";
+        return Err(Failure::Text(format!("{file}: {why}")));
+    }
+    if !settings.gateway.is_empty() {
+        return run_gateway(args, begun);
+    }
+    let mut config = how.config(settings)?;
+    let app = args.app.unwrap_or_default();
+    if app == Name::Conformance {
+        expect_as_the_scripts(settings, &mut config);
+    }
+    let named = app.to_possible_value();
+    let named = named.as_ref().map_or("", |app| app.get_name());
+    let app = application(app, &config)?;
+    how.serve(begun, named, config, app)
+}
+
+impl How {
+    /// Guards the process, reads its file and shows what is to be said of it.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be used, or the system says no.
+    pub fn begin(&self) -> Result<Begun, Failure> {
+        guard(self.core_dumps)?;
+        warn_of_limits();
+        let signals = Caught::catch()?;
+        let source = Source::read(&self.file)?;
+        let settings = self.reading.of_file(&source)?;
+        show(&settings.report);
+        if let Some(note) = guess(&settings) {
+            tell("note", &note);
+        }
+        if geteuid().is_root() {
+            eprintln!("warning: this runs as root; give it a user of its own (docs/security.md)");
+        }
+        Ok(Begun {
+            source,
+            settings,
+            signals,
+        })
+    }
+
+    /// The engine's configuration, with its journal guarded.
+    ///
+    /// # Errors
+    ///
+    /// The settings do not go together, or the system says no.
+    pub fn config(&self, settings: &Settings) -> Result<EngineConfig, Failure> {
+        let mut config = settings.to_config()?;
+        config.new_journal = self.new_journal;
+        guard_journal(&config)?;
+        Ok(config)
+    }
+
+    /// Runs an engine with this application until it ends.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not start, or has ended.
+    pub fn serve<A: Application>(
+        &self,
+        begun: Begun,
+        named: &str,
+        config: EngineConfig,
+        app: A,
+    ) -> Result<ExitCode, Failure> {
+        let names = config.sessions.iter().map(|session| session.name.clone());
+        let names = names.collect();
+        let start = start_line(&self.file, named, &begun.settings, &config);
+        let mut engine = Engine::new(config, app).map_err(|error| cannot(self, &error))?;
+        let _control = control(engine.handle(), &begun.settings, None)?;
+        begun.signals.serve(engine.handle(), Plain)?;
+        tell_events(&mut engine, names, &start)?;
+        engine.run().map_err(|error| cannot(self, &error))?;
+        tell_end(engine);
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Raises the limit of open files, and says when memory is limited.
+fn warn_of_limits() {
     if let Err(error) = descriptors::raise_limit() {
         let text = format!("cannot raise the limit of open files: {error}");
         tell("warning", &text);
@@ -139,35 +242,34 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_gateway(
-    args: &RunArgs,
-    source: &Source,
-    settings: &Settings,
-    signals: Caught,
-) -> Result<ExitCode, Failure> {
+fn run_gateway(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
+    let how = &args.how;
+    let Begun {
+        source,
+        settings,
+        signals,
+    } = begun;
     if args.app.is_some() {
-        let file = args.file.display();
+        let file = how.file.display();
         let why = "the file has rules, and runs as a gateway: leave --app out";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
-    let mut config = settings.to_config()?;
-    config.new_journal = args.new_journal;
-    guard_journal(&config)?;
-    let start = start_line(&args.file, "gateway", settings, &config);
+    let config = how.config(&settings)?;
+    let start = start_line(&how.file, "gateway", &settings, &config);
     let remote = Remote::default();
     let names = settings.sessions.iter().map(SessionSettings::called);
     let listener = serve::listener(names.collect(), &remote)?;
-    let loaded = gateway::load(source, settings, listener)?;
+    let loaded = gateway::load(&source, &settings, listener)?;
     let app = Serving::new(loaded.gateway, &remote)?;
-    let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
+    let mut engine = Engine::new(config, app).map_err(|error| cannot(how, &error))?;
     remote.give(engine.handle());
-    let reloader = Arc::new(Reloader::new(&args.file, &args.reading, &remote));
+    let reloader = Arc::new(Reloader::new(&how.file, &how.reading, &remote));
     let asked = Arc::clone(&reloader);
     let reload: Reload = Box::new(move |file, by| asked.reload_file(file, by));
-    let _control = control(engine.handle(), settings, Some(reload))?;
+    let _control = control(engine.handle(), &settings, Some(reload))?;
     signals.serve(engine.handle(), Ruled { remote, reloader })?;
     tell_events(&mut engine, loaded.names, &start)?;
-    let ended = engine.run().map_err(|error| cannot(args, &error));
+    let ended = engine.run().map_err(|error| cannot(how, &error));
     engine.application_mut().tell();
     ended?;
     tell_end(engine);
@@ -265,8 +367,8 @@ fn point_to(socket: &Path, settings: &Settings) {
     }
 }
 
-fn cannot(args: &RunArgs, error: &dyn std::error::Error) -> Failure {
-    Failure::Text(format!("{}: {error}", args.file.display()))
+fn cannot(how: &How, error: &dyn std::error::Error) -> Failure {
+    Failure::Text(format!("{}: {error}", how.file.display()))
 }
 
 /// A journal that somebody truncates ends this process with a word about it.

@@ -28,6 +28,7 @@ pub const EXAMPLES: &str = "Examples:
   fixwire session logout broker.cfg 'FIX.4.4:BROKER->CLIENT' --text 'See you tomorrow'
   fixwire session set-numbers store 'FIX.4.4:BROKER->CLIENT' --out 1 --why 'venue restored a backup'
   fixwire session send broker.cfg 'FIX.4.4:BROKER->CLIENT' B '148=Closing|33=1|58=At 17:00'
+  fixwire session command sim.toml 'state halted VOD'
 
 An engine is named by its settings file, the folder of its journal (FileStorePath), or its socket
 (ControlPath). What is done, by whom and why is in the journal and among the events of the engine. The exit
@@ -145,6 +146,21 @@ pub enum SessionCommand {
         /// The fields of its body: 11=A1|55=MSFT|54=1
         fields: String,
     },
+    /// Gives the application a command of its own; what there is says its documentation (docs/exchange.md)
+    Command {
+        #[command(flatten)]
+        at: Engine,
+        /// The command, in quotes
+        text: String,
+        /// The reason, which the journal keeps
+        #[arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true
+        )]
+        why: String,
+    },
 }
 
 /// Runs `fixwire status`.
@@ -182,6 +198,7 @@ pub fn run(command: &SessionCommand) -> Result<ExitCode, Failure> {
             force,
         } => set_numbers(one, (*next_in, *next_out), *force),
         SessionCommand::TestRequest(one) => act(one, of(What::TestRequest)),
+        SessionCommand::Command { at, text, why } => order(at, text, why),
         SessionCommand::Send {
             one,
             msg_type,
@@ -468,6 +485,25 @@ fn ask(client: &mut Client, one: &One, name: &str, asked: Asked) -> Result<Answe
         ..asked
     };
     client.ask(&asked).map_err(|error| refused(&error))
+}
+
+/// Gives the application of a running engine a command. Its answer may have several lines.
+fn order(at: &Engine, text: &str, why: &str) -> Result<ExitCode, Failure> {
+    let mut client = match find(at, Target::find(&at.engine, &at.reading)?)? {
+        Found::Running(client) => client,
+        Found::Stopped(store) => return Err(stopped(&store)),
+    };
+    let asked = Asked {
+        text: Some(text.to_owned()),
+        why: Some(why.to_owned()).filter(|why| !why.is_empty()),
+        ..of(What::Command)
+    };
+    let answer = client.ask(&asked).map_err(|error| refused(&error))?;
+    let mut out = io::stdout().lock();
+    for line in answer.text.as_deref().unwrap_or_default().lines() {
+        writeln!(out, "{}", Escaped(line.as_bytes()))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn say(answer: &Answer) -> Result<ExitCode, Failure> {

@@ -79,8 +79,8 @@ impl ExchangeConfig {
         if self.orders_max == 0 {
             problems.push(ConfigProblem {
                 instrument: None,
-                key: "orders_max",
-                what: "orders_max is 0: no order could rest; give at least 1".into(),
+                key: "max_orders",
+                what: "max_orders is 0: no order could rest; give at least 1".into(),
             });
         }
         for (index, instrument) in self.instruments.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Tests of the exchange as an application, without an engine: what it answers, and that its notes make it again.
 
 mod desk;
+mod dictionaries;
 mod orders;
 mod requests;
 mod restarts;

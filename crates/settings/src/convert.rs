@@ -47,6 +47,8 @@ pub enum ConvertError {
     TooLarge,
     /// The file has tables of a gateway or an OMS, which the text would not have.
     Gateway,
+    /// The file has a simulated exchange, which the text would not have.
+    Exchange,
 }
 
 impl fmt::Display for ConvertError {
@@ -64,6 +66,9 @@ impl fmt::Display for ConvertError {
             Self::TooLarge => write!(f, "the result is larger than {MAX_FILE} bytes"),
             Self::Gateway => f.write_str(
                 "this is a TOML file of a gateway or an OMS, whose tables would be lost: copy the file",
+            ),
+            Self::Exchange => f.write_str(
+                "this is a TOML file with a simulated exchange, which would be lost: copy the file",
             ),
         }
     }
@@ -149,6 +154,9 @@ enum Secrets {
 fn render(settings: &Settings, secrets: Secrets) -> Result<String, ConvertError> {
     if !settings.gateway.is_empty() || !settings.oms.is_empty() {
         return Err(ConvertError::Gateway);
+    }
+    if !settings.exchange.is_empty() {
+        return Err(ConvertError::Exchange);
     }
     let path = settings.report.source.path.display().to_string();
     let mut writer = Writer {

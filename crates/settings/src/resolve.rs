@@ -160,6 +160,7 @@ fn read(source: &Source, options: &Options<'_>, exposed: bool) -> Result<Setting
         sessions,
         gateway: document.gateway,
         oms: document.oms,
+        exchange: document.exchange,
         form: reading.form,
     })
 }

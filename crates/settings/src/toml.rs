@@ -12,6 +12,7 @@
 //!
 //! It has fixwire's own names of keys only; what a value may be, the registry says in both forms. Tables of
 //! a gateway or an OMS are passed over: they have readers of their own.
+//! a gateway and of a simulated exchange are passed over: they have readers of their own.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -44,6 +45,13 @@ const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one f
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; and of an OMS `[oms]`, `[[account]]`, `[[user]]`, \
                       `[[line_group]]` and `[[route]]`";
+/// Tables that belong to a simulated exchange.
+pub const EXCHANGE: [&str; 2] = ["exchange", "instrument"];
+
+const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
+                      both of them `application`; and of a gateway `[gateway]`, `[group]`, \
+                      `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
+                      and of a simulated exchange `[exchange]` and `[[instrument]]`";
 
 /// A text that was read.
 #[derive(Debug, Default)]
@@ -56,6 +64,8 @@ pub struct Document {
     pub gateway: Vec<&'static str>,
     /// Which of [`OMS`] it has.
     pub oms: Vec<&'static str>,
+    /// Which of [`EXCHANGE`] it has.
+    pub exchange: Vec<&'static str>,
 }
 
 /// Splits a text into sections. What cannot be read becomes an error, and reading goes on unless the
@@ -163,6 +173,12 @@ impl Reader<'_> {
             if let Some(known) = known.find(|known| **known == name.get_ref().as_ref()) {
                 return found.push(known);
             }
+        let is_it = |known: &&&str| **known == name.get_ref().as_ref();
+        if let Some(known) = GATEWAY.iter().find(is_it) {
+            return self.document.gateway.push(known);
+        }
+        if let Some(known) = EXCHANGE.iter().find(is_it) {
+            return self.document.exchange.push(known);
         }
         match (name.get_ref().as_ref(), value.get_ref()) {
             ("default", DeValue::Table(table)) => {

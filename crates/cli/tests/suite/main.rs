@@ -17,4 +17,5 @@ mod running;
 mod samples;
 mod session;
 mod signals;
+mod sim;
 mod stock;

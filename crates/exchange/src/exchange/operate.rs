@@ -5,8 +5,8 @@
 //! uncross SYMBOL            ends an auction call with its trades; the call goes on
 //! band LOW HIGH SYMBOL      moves the price band
 //!
-//! instruments               what is traded, in which state, and the last price
-//! book SYMBOL               the price levels
+//! instruments               (also as a command) what is traded, in which state, and the last price
+//! book SYMBOL               (also as a command) the price levels
 //! ```
 
 use alloc::format;
@@ -75,7 +75,10 @@ impl Exchange {
                 self.keep(note, outbox).map_err(full)?;
                 Ok(format!("{symbol}: band {} to {}", shown(low), shown(high)))
             }
-            _ => Err(format!("no command {verb:?}: there are {COMMANDS}")),
+            "instruments" | "book" => self.answer(command.as_bytes()),
+            _ => Err(format!(
+                "no command {verb:?}: there are {COMMANDS}, {QUERIES}"
+            )),
         }
     }
 
@@ -84,7 +87,8 @@ impl Exchange {
         let query = core::str::from_utf8(query).map_err(|_| "the question is no text")?;
         let (verb, rest) = query.trim().split_once(' ').unwrap_or((query.trim(), ""));
         match verb {
-            "instruments" => {
+            // `fixwire status` shows what an application counts.
+            "instruments" | "counts" => {
                 let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
                 Ok(traded.map(line).collect())
             }

@@ -323,16 +323,18 @@ impl Market {
 
     fn mass_status(&mut self, request: &Request<'_>) {
         let mut more = FieldWriter::default();
-        let id = request.fields.text(tag::MASS_STATUS_REQ_ID);
-        more.put(tag::MASS_STATUS_REQ_ID, id);
+        // Reports of FIX 4.3 neither name the request nor count themselves.
+        let counts = self.dialect(request.member) >= Dialect::Fix44;
+        if counts {
+            let id = request.fields.text(tag::MASS_STATUS_REQ_ID);
+            more.put(tag::MASS_STATUS_REQ_ID, id);
+        }
         let chosen = self.chosen(request, tag::MASS_STATUS_REQ_TYPE, b"1");
         let none = match &chosen {
             Ok(ids) if ids.is_empty() => Some("No open orders"),
             Ok(_) => None,
             Err((_, text)) => Some(text.as_str()),
         };
-        // FIX 4.3 does not count them.
-        let counts = self.dialect(request.member) >= Dialect::Fix44;
         if let Some(text) = none {
             if counts {
                 more.uint(tag::TOT_NUM_REPORTS, 0);

@@ -255,7 +255,7 @@ fn a_configuration_is_refused_with_all_its_mistakes() {
     };
     let keys: Vec<_> = problems.iter().map(|it| (it.instrument, it.key)).collect();
     let wanted = [
-        (None, "orders_max"),
+        (None, "max_orders"),
         (Some(0), "tick"),
         (Some(1), "symbol"),
         (Some(1), "lot"),

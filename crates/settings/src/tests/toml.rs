@@ -187,6 +187,16 @@ fn tables_of_a_gateway_are_passed_over_and_told() {
 }
 
 #[test]
+fn tables_of_an_exchange_are_passed_over_and_named() {
+    let tables = "[exchange]\nx = 1\n[[instrument]]\nsymbol = 'VOD'\n";
+    let settings = read(&format!("{SESSION}{tables}")).unwrap();
+    assert_eq!(settings.exchange, ["exchange", "instrument"]);
+    assert!(settings.gateway.is_empty());
+    let lost = crate::convert::to_toml_without_secrets(&settings).unwrap_err();
+    assert!(lost.to_string().contains("a simulated exchange"), "{lost}");
+}
+
+#[test]
 fn each_session_has_a_name_of_its_own_for_rules() {
     let second = SESSION.replace("\"B\"", "\"C\"");
     let both = |one: &str, two: &str| read(&format!("{SESSION}{one}\n{second}{two}\n"));

@@ -6,12 +6,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use fixwire_protocol::time::{Precision, Stamp, Timestamp};
 
-/// One end of a FIX 4.2 session on a plain socket.
+/// One end of a session on a plain socket; of FIX 4.2 unless it says otherwise.
 pub struct Peer {
     socket: TcpStream,
     received: Vec<u8>,
     own: &'static str,
     other: &'static str,
+    /// BeginString(8) of what it sends.
+    pub begin_string: &'static str,
     /// MsgSeqNum of the next message sent.
     pub next_out: u64,
 }
@@ -31,6 +33,7 @@ impl Peer {
             received: Vec::new(),
             own,
             other,
+            begin_string: "FIX.4.2",
             next_out: 1,
         }
     }
@@ -45,7 +48,8 @@ impl Peer {
             utc_now(),
             self.other
         );
-        let message = format!("8=FIX.4.2|9={}|{rest}", rest.len()).replace('|', "\x01");
+        let message =
+            format!("8={}|9={}|{rest}", self.begin_string, rest.len()).replace('|', "\x01");
         let sum = message.bytes().fold(0_u8, u8::wrapping_add);
         self.socket
             .write_all(format!("{message}10={sum:03}\x01").as_bytes())

@@ -1,0 +1,132 @@
+//! Are the reports such as the dictionary of each version has them?
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use fixwire_protocol::dictionary::{Dictionary, Version};
+use fixwire_protocol::session::{ApplVerId, BeginString, Config, Role};
+use fixwire_protocol::{SessionId, tag};
+
+use super::desk::{B, Desk, Said, config};
+use crate::{Exchange, ExchangeSession};
+
+/// What one member of a version hears, of everything that a member can be told.
+fn heard(version: Version) -> Vec<Said> {
+    let begin_string = BeginString::parse(version.name().as_bytes());
+    let begin_string = begin_string.unwrap_or(BeginString::Fixt11);
+    let mut session = Config::new(begin_string, Role::Acceptor, b"EXCHANGE", b"MEMBER");
+    session.default_appl_ver_id = Some(ApplVerId::FIX50_SP2);
+    let member = |name| ExchangeSession {
+        name,
+        session: &session,
+    };
+    let mut desk = Desk::new();
+    desk.exchange = Exchange::new(config(), [member("ONE"), member("TWO")]).unwrap();
+    let one = SessionId(0);
+    let mut said = Vec::new();
+    for (from, message) in [
+        (one, "D 11=1|1=ACC|55=VOD|54=1|38=10|40=2|44=10|59=1|111=4"),
+        (one, "D 11=2|55=VOD|54=5|38=1|40=4|44=9|99=10"),
+        (one, "D 11=3|55=VOD|54=1|38=0|40=2|44=10"),
+        (one, "D 11=3|55=XYZ|54=1|38=1|40=2|44=10"),
+        (one, "D 11=3|55=VOD|54=1|38=1|40=2|44=21"),
+        (one, "D 11=3|55=VOD|54=1|38=1|40=P"),
+        (one, "D 11=1|55=VOD|54=1|38=1|40=1"),
+        (B, "D 11=1|55=VOD|54=2|38=3|40=2|44=10|59=3"),
+        (one, "G 11=4|41=1|55=VOD|54=1|38=8|40=2|44=10.5"),
+        (one, "G 11=5|41=4|55=VOD|54=1|38=8|40=2|44=21"),
+        (one, "F 11=5|41=9|55=VOD|54=1"),
+        (one, "H 11=4|55=VOD|54=1"),
+        (one, "H 11=9|55=VOD|54=1"),
+        (one, "D 11=6|55=VOD|54=1|38=5|40=1|59=4"),
+        (one, "F 11=7|41=4|55=VOD|54=1"),
+        (one, "F 11=8|41=4|55=VOD|54=1"),
+        (one, "D 11=9|55=BTC|54=1|38=1.5|40=2|44=100.5"),
+        (one, "D 11=10|55=BTC|54=2|38=1|40=2|44=200"),
+    ] {
+        said.extend(desk.say(from, message));
+    }
+    if version > Version::Fix42 {
+        for message in [
+            "AF 584=S|585=7",
+            "q 11=11|530=1|55=VOD",
+            "q 11=12|530=4",
+            "AF 584=S|585=1",
+        ] {
+            said.extend(desk.say(one, message));
+        }
+    }
+    let (closed, more) = desk.command("state closed *");
+    assert!(closed.is_ok());
+    said.extend(more);
+    said
+}
+
+/// What is wrong with a message.
+fn faults(dictionary: &Dictionary, said: &Said) -> Vec<String> {
+    let fields = said
+        .text
+        .split('|')
+        .filter_map(|field| field.split_once('='));
+    let fields: Vec<(u32, &str)> = fields.map(|(tag, it)| (tag.parse().unwrap(), it)).collect();
+    let (_, msg_type) = fields[0];
+    let message = dictionary.message(msg_type.as_bytes()).unwrap();
+    let mut found = Vec::new();
+    for (index, (tag, value)) in fields.iter().enumerate().skip(1) {
+        if message.member(*tag).is_none() {
+            found.push(format!("{tag} is no field of {msg_type}"));
+        }
+        if fields[..index].iter().any(|(before, _)| before == tag) {
+            found.push(format!("{tag} is there twice"));
+        }
+        let values = dictionary.field(*tag).map(|field| &field.values[..]);
+        let values = values.filter(|values| !values.is_empty());
+        if values.is_some_and(|values| values.iter().all(|known| known.value != *value)) {
+            found.push(format!("{tag}={value} is no value"));
+        }
+    }
+    let required = message.members().iter().filter(|member| member.required);
+    for member in required {
+        let group = member.group.is_some();
+        if !group && fields.iter().all(|(tag, _)| *tag != member.tag) {
+            found.push(format!("{} is missing in {msg_type}", member.tag));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_report_is_as_the_dictionary_of_its_version_has_it() {
+    for version in [
+        Version::Fix42,
+        Version::Fix43,
+        Version::Fix44,
+        Version::Fix50Sp2,
+    ] {
+        let dictionary = Dictionary::built_in(version);
+        let said = heard(version);
+        let mut kinds: Vec<&str> = said
+            .iter()
+            .filter_map(|it| it.fields().get(&tag::EXEC_TYPE).copied())
+            .collect();
+        for message in &said {
+            let faults = faults(&dictionary, message);
+            assert!(
+                faults.is_empty(),
+                "{version:?}: {faults:?} in {}",
+                message.text
+            );
+        }
+        kinds.sort_unstable();
+        kinds.dedup();
+        let wanted: &[&str] = match version {
+            Version::Fix42 => &["0", "1", "4", "5", "8", "C"],
+            Version::Fix50Sp2 => &["0", "4", "5", "8", "C", "F", "I", "L"],
+            _ => &["0", "4", "5", "8", "C", "F", "I"],
+        };
+        for kind in wanted {
+            assert!(kinds.contains(kind), "{version:?}: {kinds:?}");
+        }
+    }
+}
