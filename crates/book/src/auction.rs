@@ -1,19 +1,8 @@
 //! Auctions: one price at which as much as possible trades.
 
 use crate::book::{Book, BookState};
-use crate::event::{BookEvent, CancelReason};
-use crate::order::Side;
-
-/// The price of an auction and what trades at it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Crossing {
-    /// The price.
-    pub price: i64,
-    /// How much trades, hidden quantity included.
-    pub quantity: u128,
-    /// How much more is bought (positive) or sold (negative) at this price than finds a partner.
-    pub surplus: i128,
-}
+use crate::event::{BookEvent, CancelReason, Crossing};
+use crate::order::{BookOrder, Side};
 
 /// The prices that are best so far, while candidates are looked at from the lowest to the highest.
 struct Choice {
@@ -91,7 +80,7 @@ impl Book {
             self.trade_all(crossing.price, sink);
         }
         for side in [Side::Buy, Side::Sell] {
-            let market = |order: &crate::BookOrder| order.price.is_none();
+            let market = |order: &BookOrder| order.price.is_none();
             self.cancel_where(side, false, CancelReason::NoLiquidity, market, sink);
         }
     }

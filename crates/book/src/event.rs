@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{Crossing, Side};
+use crate::order::Side;
 
 /// Something that has happened in the book. Quantities in lots, prices in ticks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -63,6 +63,17 @@ pub enum BookEvent {
     },
     /// An auction has found its price. Its trades follow.
     Uncrossed(Crossing),
+}
+
+/// The price of an auction and what trades at it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Crossing {
+    /// The price.
+    pub price: i64,
+    /// How much trades, hidden quantity included.
+    pub quantity: u128,
+    /// How much more is bought (positive) or sold (negative) at this price than finds a partner.
+    pub surplus: i128,
 }
 
 /// A request to the book.

@@ -48,7 +48,6 @@ mod stops;
 #[cfg(test)]
 mod tests;
 
-pub use auction::Crossing;
 pub use book::{Book, BookSettings, BookState, Depth, PriceBand};
-pub use event::{BookEvent, BookRequest, CancelReason, RefusedOrder};
+pub use event::{BookEvent, BookRequest, CancelReason, Crossing, RefusedOrder};
 pub use order::{BookOrder, EntryOrder, OrderChange, Side, TimeInForce};
