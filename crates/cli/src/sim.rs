@@ -25,6 +25,8 @@ pub use load::load;
   fixwire session command sim.toml 'state auction *'     open an auction call for every instrument
   fixwire session command sim.toml 'uncross VOD'         end the call with its trades
   fixwire session command sim.toml 'band 9 11 VOD'       move the price band
+  fixwire session command sim.toml 'fault drop session=OMS count=1'
+                                                         lose one report on purpose
 
 Each [[session]] of the file is a member, of FIX 4.2, 4.3, 4.4 or 5.0; each [[instrument]] has an order book
 with price-time priority. Members send NewOrderSingle (D), OrderCancelRequest (F), OrderCancelReplaceRequest (G),

@@ -1,5 +1,6 @@
 //! The exchange as an application of the engine.
 
+mod deliver;
 mod operate;
 
 use alloc::boxed::Box;
@@ -17,6 +18,7 @@ use fixwire_protocol::{
 
 use crate::config::{ConfigProblem, ExchangeConfig};
 use crate::dialect::Dialect;
+use crate::faults::Faults;
 use crate::fields::Fields;
 use crate::instrument::Instrument;
 use crate::ledger::{self, MarketLedger};
@@ -44,6 +46,7 @@ pub struct Exchange {
     /// A note could not be read: nothing is answered any more.
     is_broken: bool,
     note: Vec<u8>,
+    faults: Faults,
 }
 
 /// A session of the engine, as the exchange sees it.
@@ -134,6 +137,7 @@ impl Exchange {
             is_listed: false,
             is_broken: false,
             note: Vec::new(),
+            faults: Faults::default(),
         })
     }
 
@@ -213,42 +217,6 @@ impl Exchange {
         Ok(number)
     }
 
-    /// Writes the reports that wait, as far as there is room, and notes how many.
-    fn write(&mut self, outbox: &mut Outbox) {
-        let mut written = 0;
-        while let Some(report) = self.market.waiting.get(written) {
-            // The note of it needs room too.
-            if !outbox.has_room(2, report.body.len() + NOTE_ROOM) {
-                break;
-            }
-            let route = self.routes.get(&report.member).copied();
-            let route = route.or_else(|| self.route(report.member));
-            // A member whose session the file no longer has is told nothing.
-            if let Some(session) = route {
-                let mut body = outbox.begin(session, &[report.msg_type]);
-                body.encoded(&report.body);
-                if body.finish() == Err(BodyError::Full) {
-                    break;
-                }
-            }
-            written += 1;
-        }
-        if written > 0 {
-            let kept = self.keep(Note::Written(written as u64), outbox);
-            // Whoever has a report must not be sent it again: rather nothing more is said.
-            self.is_broken |= kept.is_err();
-        }
-    }
-
-    fn route(&self, member: u32) -> Option<SessionId> {
-        let member = self.market.members.get(member as usize)?;
-        let index = self
-            .seats
-            .iter()
-            .position(|seat| seat.name == member.name)?;
-        u32::try_from(index).ok().map(SessionId)
-    }
-
     /// Whether a request of this type has what it needs, and its numbers are numbers.
     fn look(message: &Message<'_>) -> Result<(), Refusal> {
         let needed: &[Tag] = match message.msg_type() {
@@ -303,6 +271,11 @@ impl Application for Exchange {
             return Err(Refusal::NotAvailable);
         }
         Self::look(message)?;
+        if let Some(seat) = self.seats.get(from.0 as usize)
+            && self.faults.rejects(&seat.name, message.msg_type())
+        {
+            return Err(Refusal::NotAvailable);
+        }
         let fields = read_fields(message).map_err(Refusal::ValueOutOfRange)?;
         let full = |_| Refusal::NotAvailable;
         self.list(now, outbox).map_err(full)?;
@@ -314,7 +287,7 @@ impl Application for Exchange {
             fields: Fields(&fields),
         };
         self.keep(Note::Request(request), outbox).map_err(full)?;
-        self.write(outbox);
+        self.deliver(now.mono, outbox);
         Ok(())
     }
 
@@ -358,7 +331,7 @@ impl Application for Exchange {
         self.list(now, outbox).map_err(full)?;
         let done = self.operate(now, command, outbox)?;
         answer.extend_from_slice(done.as_bytes());
-        self.write(outbox);
+        self.deliver(now.mono, outbox);
         Ok(())
     }
 
@@ -379,8 +352,10 @@ impl Application for Exchange {
         }
         // What does not fit now is tried again.
         let is_listed = self.list(now, outbox).is_ok();
-        self.write(outbox);
-        let is_done = is_listed && self.market.waiting.is_empty();
-        (!is_done).then(|| now.mono + RETRY)
+        let due = self.deliver(now.mono, outbox);
+        if is_listed {
+            return due;
+        }
+        Some(now.mono + RETRY)
     }
 }

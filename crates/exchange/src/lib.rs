@@ -21,6 +21,7 @@ extern crate std;
 mod config;
 mod dialect;
 mod exchange;
+mod faults;
 mod fields;
 mod instrument;
 mod ledger;

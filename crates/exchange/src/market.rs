@@ -109,12 +109,13 @@ impl Market {
                     .book
                     .set_band(fixwire_book::PriceBand { low, high });
             }
-            Note::Written(count) => {
-                let count = usize::try_from(count).map_err(|_| UnreadableNote)?;
-                if count > self.waiting.len() {
-                    return Err(UnreadableNote);
-                }
-                self.waiting.drain(..count);
+            Note::Written { at, count } => {
+                let end = at
+                    .checked_add(count)
+                    .and_then(|end| usize::try_from(end).ok());
+                let end = end.filter(|end| *end <= self.waiting.len());
+                let end = end.ok_or(UnreadableNote)?;
+                self.waiting.drain(at as usize..end);
             }
         }
         self.orders.forget();

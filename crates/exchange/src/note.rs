@@ -9,7 +9,7 @@
 //! S time state symbol                 an operator has changed the state of trading
 //! U time symbol                       an operator has ended an auction call with its trades
 //! B low high symbol                   an operator has moved the price band
-//! W count                             so many of the reports that waited are written
+//! W place count                       so many of the reports that wait are written, from this place on
 //! ```
 //!
 //! `|` and the end of a field are SOH, times nanoseconds since 1970. A note is written before the market
@@ -84,7 +84,10 @@ pub(crate) enum Note<'a> {
         high: Decimal,
         symbol: &'a str,
     },
-    Written(u64),
+    Written {
+        at: u64,
+        count: u64,
+    },
 }
 
 /// What a member has asked for.
@@ -156,7 +159,13 @@ impl<'a> Note<'a> {
                     symbol: core::str::from_utf8(symbol).ok()?,
                 }
             }
-            b"W" => Self::Written(number(rest)?),
+            b"W" => {
+                let (at, count) = word(rest)?;
+                Self::Written {
+                    at: number(at)?,
+                    count: number(count)?,
+                }
+            }
             _ => return None,
         })
     }
@@ -201,8 +210,8 @@ impl<'a> Note<'a> {
                 line.word("B").bytes(&text(low)).bytes(&text(high));
                 line.word(symbol);
             }
-            Self::Written(count) => {
-                line.word("W").number(count);
+            Self::Written { at, count } => {
+                line.word("W").number(at).number(count);
             }
         }
     }

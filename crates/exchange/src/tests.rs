@@ -2,6 +2,7 @@
 
 mod desk;
 mod dictionaries;
+mod faults;
 mod orders;
 mod requests;
 mod restarts;

@@ -4,6 +4,7 @@
 //! state STATE SYMBOL        continuous, auction, halted, closed; the symbol * is every instrument
 //! uncross SYMBOL            ends an auction call with its trades; the call goes on
 //! band LOW HIGH SYMBOL      moves the price band
+//! fault ...                 see `faults`
 //!
 //! instruments               (also as a command) what is traded, in which state, and the last price
 //! book SYMBOL               (also as a command) the price levels
@@ -18,6 +19,7 @@ use fixwire_protocol::{BodyError, Decimal, Now, Outbox};
 
 use super::Exchange;
 use crate::config::{state_name, state_of};
+use crate::faults::USAGE;
 use crate::fields;
 use crate::instrument::{Instrument, units};
 use crate::note::Note;
@@ -25,7 +27,7 @@ use crate::note::Note;
 /// The symbol that stands for all of them.
 const ALL: &str = "*";
 const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL";
-const QUERIES: &str = "instruments, book SYMBOL";
+const QUERIES: &str = "instruments, book SYMBOL, faults";
 
 impl Exchange {
     /// Carries a command out and says what was done.
@@ -75,9 +77,10 @@ impl Exchange {
                 self.keep(note, outbox).map_err(full)?;
                 Ok(format!("{symbol}: band {} to {}", shown(low), shown(high)))
             }
-            "instruments" | "book" => self.answer(command.as_bytes()),
+            "fault" => self.faults.operate(rest),
+            "instruments" | "book" | "faults" => self.answer(command.as_bytes()),
             _ => Err(format!(
-                "no command {verb:?}: there are {COMMANDS}, {QUERIES}"
+                "no command {verb:?}: there are {COMMANDS}, {USAGE}, {QUERIES}"
             )),
         }
     }
@@ -92,6 +95,7 @@ impl Exchange {
                 let traded = self.market.instruments.iter().filter(|it| !it.is_gone);
                 Ok(traded.map(line).collect())
             }
+            "faults" => Ok(self.faults.shown()),
             "book" => {
                 let instrument = self.named(rest)?;
                 let mut text = line(instrument);

@@ -8,7 +8,8 @@ use alloc::vec::Vec;
 use fixwire_book::BookState;
 use fixwire_protocol::session::{ApplVerId, BeginString, Config, Role};
 use fixwire_protocol::{
-    Application, Decimal, Decoder, Ledger, Mono, Now, Outbox, Refusal, SessionId, Tag, Timestamp,
+    Application, Decimal, Decoder, Ledger, Mono, Nanos, Now, Outbox, Refusal, SessionId, Tag,
+    Timestamp,
 };
 
 use crate::{Exchange, ExchangeConfig, ExchangeSession, InstrumentConfig};
@@ -152,6 +153,11 @@ impl Desk {
     pub(super) fn pass(&mut self) -> (bool, Vec<Said>) {
         let again = self.exchange.on_time(self.now, &mut self.outbox);
         (again.is_some(), self.collect())
+    }
+
+    /// The clock goes on by so many milliseconds.
+    pub(super) fn sleep(&mut self, millis: u64) {
+        self.now.mono = self.now.mono + Nanos::from_millis(millis);
     }
 
     /// What the engine does when a call returns: keeps notes, sends messages.

@@ -1,0 +1,153 @@
+//! Reports leave for the outbox, as far as there is room and as faults on demand let them.
+
+use alloc::vec::Vec;
+
+use fixwire_protocol::{BodyError, Mono, Outbox, SessionId};
+
+use super::{Exchange, NOTE_ROOM, RETRY};
+use crate::faults::Fate;
+use crate::note::Note;
+
+/// What has become of a report.
+enum Left {
+    /// It is written, or is not to be.
+    Done,
+    /// The one behind it is written, and it may go now.
+    Overtaken,
+    /// It waits, and those behind it to the same member; until this moment, if one is known.
+    Waits(Option<Mono>),
+    /// The outbox is full.
+    Full,
+}
+
+impl Exchange {
+    /// Writes the reports that wait and notes which. When to try again, if something is left.
+    pub(super) fn deliver(&mut self, now: Mono, outbox: &mut Outbox) -> Option<Mono> {
+        self.draw(now);
+        // Reports from `at` on, `run` of them, are written and not noted yet; those before `at` wait.
+        let (mut at, mut run) = (0, 0);
+        let mut waiting: Vec<u32> = Vec::new();
+        let mut due: Option<Mono> = None;
+        while let Some(member) = self.market.waiting.get(at + run).map(|it| it.member) {
+            let left = if waiting.contains(&member) {
+                Left::Waits(None)
+            } else if self.faults.fates[at + run] == Fate::Behind {
+                if !self.note_written(at, run, outbox) {
+                    return None;
+                }
+                run = 0;
+                self.overtake(at, member, now, outbox)
+            } else {
+                self.pass(at + run, now, outbox)
+            };
+            match left {
+                Left::Done => run += 1,
+                Left::Overtaken => {}
+                Left::Full => {
+                    due = Some(now + RETRY);
+                    break;
+                }
+                Left::Waits(until) => {
+                    if !self.note_written(at, run, outbox) {
+                        return None;
+                    }
+                    run = 0;
+                    at += 1;
+                    waiting.push(member);
+                    due = [due, until].into_iter().flatten().min();
+                }
+            }
+        }
+        self.note_written(at, run, outbox);
+        due
+    }
+
+    /// Decides what becomes of new reports, in their order.
+    fn draw(&mut self, now: Mono) {
+        let members = &self.market.members;
+        for index in self.faults.fates.len()..self.market.waiting.len() {
+            let report = &self.market.waiting[index];
+            let member = members.get(report.member as usize);
+            let name = member.map_or("", |member| member.name.as_str());
+            let fate = self.faults.fate(now, name, report.msg_type);
+            self.faults.fates.push_back(fate);
+        }
+    }
+
+    /// Sends the next report to the member of the one at a place, which waits until there is one.
+    fn overtake(&mut self, at: usize, member: u32, now: Mono, outbox: &mut Outbox) -> Left {
+        let mut behind = self.market.waiting.iter().skip(at + 1);
+        let Some(next) = behind.position(|report| report.member == member) else {
+            return Left::Waits(None);
+        };
+        let next = at + 1 + next;
+        match self.pass(next, now, outbox) {
+            Left::Done => {
+                self.faults.fates[at] = Fate::Send;
+                if self.note_written(next, 1, outbox) {
+                    Left::Overtaken
+                } else {
+                    Left::Full
+                }
+            }
+            left => left,
+        }
+    }
+
+    /// Sends the report at a place, if it may go.
+    fn pass(&mut self, index: usize, now: Mono, outbox: &mut Outbox) -> Left {
+        let report = &self.market.waiting[index];
+        let member = self.market.members.get(report.member as usize);
+        if member.is_some_and(|member| self.faults.stalls(&member.name)) {
+            return Left::Waits(None);
+        }
+        let times = match self.faults.fates[index] {
+            Fate::Drop => return Left::Done,
+            Fate::After(until) if now < until => return Left::Waits(Some(until)),
+            Fate::Twice => 2,
+            _ => 1,
+        };
+        // A member whose session the file no longer has is sent nothing.
+        let route = self.routes.get(&report.member).copied();
+        let Some(session) = route.or_else(|| self.route(report.member)) else {
+            return Left::Done;
+        };
+        // The notes of it, and of those before it, need room too.
+        let bytes = times * report.body.len() + 3 * NOTE_ROOM;
+        if !outbox.has_room(times + 2, bytes) {
+            return Left::Full;
+        }
+        for _ in 0..times {
+            let mut body = outbox.begin(session, &[report.msg_type]);
+            body.encoded(&report.body);
+            if body.finish() == Err(BodyError::Full) {
+                return Left::Full;
+            }
+        }
+        Left::Done
+    }
+
+    /// Notes that reports from a place on are written. Whoever has a report must not be sent it again: when
+    /// there is no note, nothing more is said.
+    fn note_written(&mut self, at: usize, count: usize, outbox: &mut Outbox) -> bool {
+        if count == 0 {
+            return true;
+        }
+        self.faults.fates.drain(at..at + count);
+        let note = Note::Written {
+            at: at as u64,
+            count: count as u64,
+        };
+        let is_kept = self.keep(note, outbox).is_ok();
+        self.is_broken |= !is_kept;
+        is_kept
+    }
+
+    /// The session of a member.
+    fn route(&self, member: u32) -> Option<SessionId> {
+        let member = self.market.members.get(member as usize)?;
+        let mut seats = self.seats.iter();
+        let index = seats.position(|seat| seat.name == member.name)?;
+        u32::try_from(index).ok().map(SessionId)
+    }
+}

@@ -1,0 +1,132 @@
+//! Faults on demand: what members are sent, and that the books do not care.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Application, Refusal};
+
+use super::desk::{A, B, Desk, Said, config};
+
+fn order(id: u32) -> String {
+    format!("D 11={id}|55=VOD|54=1|38=1|40=2|44=10")
+}
+
+fn fault(desk: &mut Desk, words: &str) -> Vec<Said> {
+    let (answer, said) = desk.command(&format!("fault {words}"));
+    answer.unwrap();
+    said
+}
+
+fn ids(said: &[Said]) -> Vec<&str> {
+    said.iter().map(|it| it.fields()[&11]).collect()
+}
+
+#[test]
+fn a_report_is_dropped_and_only_one_when_that_is_said() {
+    let mut desk = Desk::new();
+    fault(&mut desk, "drop session=M0 type=8 count=1");
+    assert_eq!(desk.say(B, &order(1)).len(), 1, "of another member");
+    desk.say(A, "F 11=9|41=8")[0].has("35=9");
+    assert!(desk.say(A, &order(1)).is_empty());
+    assert_eq!(desk.say(A, &order(2)).len(), 1);
+    assert_eq!(desk.exchange.open(), (3, 0));
+    assert_eq!(desk.query("faults"), Ok(String::new()));
+}
+
+#[test]
+fn a_report_is_sent_twice() {
+    let mut desk = Desk::new();
+    fault(&mut desk, "duplicate count=1");
+    let said = desk.say(A, &order(1));
+    assert_eq!(said.len(), 2);
+    assert_eq!(said[0], said[1]);
+    assert_eq!(desk.say(A, &order(2)).len(), 1);
+}
+
+#[test]
+fn reports_behind_a_delayed_one_wait_and_those_of_others_do_not() {
+    let mut desk = Desk::new();
+    fault(&mut desk, "delay ms=50 session=M0 count=1");
+    assert!(desk.say(A, &order(1)).is_empty());
+    assert!(desk.say(A, &order(2)).is_empty());
+    assert_eq!(ids(&desk.say(B, &order(3))), ["3"]);
+    desk.sleep(49);
+    assert_eq!(desk.pass(), (true, Vec::new()));
+    desk.sleep(1);
+    let (again, said) = desk.pass();
+    assert_eq!((again, ids(&said)), (false, ["1", "2"].to_vec()));
+}
+
+#[test]
+fn a_report_goes_behind_the_next_one() {
+    let mut desk = Desk::new();
+    fault(&mut desk, "reorder session=M0 count=1");
+    assert!(desk.say(A, &order(1)).is_empty());
+    assert_eq!(ids(&desk.say(B, &order(7))), ["7"]);
+    assert_eq!(ids(&desk.say(A, &order(2))), ["2", "1"]);
+    assert_eq!(
+        desk.again(config()).state_hash(),
+        desk.exchange.state_hash()
+    );
+}
+
+#[test]
+fn a_stalled_member_hears_all_when_the_fault_is_lifted_or_the_exchange_starts_again() {
+    let mut desk = Desk::new();
+    fault(&mut desk, "stall session=M0");
+    assert!(desk.say(A, &order(1)).is_empty());
+    assert_eq!(ids(&desk.say(B, &order(5))), ["5"]);
+    assert!(desk.say(A, &order(2)).is_empty());
+    assert_eq!(desk.pass(), (false, Vec::new()));
+    let mut next = Desk::new();
+    next.exchange = desk.again(config());
+    assert_eq!(next.exchange.state_hash(), desk.exchange.state_hash());
+    assert_eq!(ids(&next.pass().1), ["1", "2"]);
+    assert_eq!(ids(&fault(&mut desk, "clear")), ["1", "2"]);
+    assert_eq!(desk.exchange.open(), (3, 0));
+}
+
+#[test]
+fn a_request_is_rejected_and_does_not_reach_the_books() {
+    let mut desk = Desk::new();
+    fault(&mut desk, "reject type=D count=2");
+    assert_eq!(desk.ask(A, &order(1)), Err(Refusal::NotAvailable));
+    desk.say(A, "F 11=9|41=8")[0].has("35=9");
+    assert_eq!(desk.ask(B, &order(1)), Err(Refusal::NotAvailable));
+    assert_eq!(desk.say(A, &order(1)).len(), 1);
+    assert_eq!(desk.exchange.open(), (1, 0));
+}
+
+#[test]
+fn chance_is_the_same_for_the_same_seed() {
+    let play = |seed: u32| -> Vec<String> {
+        let mut desk = Desk::new();
+        fault(&mut desk, &format!("drop percent=30 seed={seed}"));
+        let said = (0..200).flat_map(|id| desk.say(A, &order(id)));
+        said.map(|it| it.fields()[&11].to_string()).collect()
+    };
+    let heard = play(7);
+    assert_eq!(heard, play(7));
+    assert_ne!(heard, play(8));
+    assert!((120..160).contains(&heard.len()), "{}", heard.len());
+}
+
+#[test]
+fn faults_are_listed_and_what_is_none_is_refused() {
+    let mut desk = Desk::new();
+    fault(&mut desk, "delay ms=5 count=3 type=8");
+    fault(&mut desk, "stall");
+    let listed = "delay ms=5 type=8 count=3\nstall\n";
+    assert_eq!(desk.query("faults"), Ok(listed.into()));
+    for (words, why) in [
+        ("break", "no fault \"break\""),
+        ("drop count=0", "count=0 is no number from 1"),
+        ("drop percent=101", "percent=101 is no number from 1 to 100"),
+        ("drop often", "\"often\" is no part of a fault"),
+        ("drop session=", "\"session=\" is no part of a fault"),
+    ] {
+        let error = desk.command(&format!("fault {words}")).0.unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+}
