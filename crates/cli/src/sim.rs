@@ -66,6 +66,8 @@ pub fn shown(exchange: &ExchangeConfig) -> Vec<(String, String)> {
             exchange.remembered_max.to_string(),
         ),
     ];
+    let faults = exchange.faults.iter();
+    rows.extend(faults.map(|words| ("fault".to_owned(), words.clone())));
     for instrument in &exchange.instruments {
         let mut value = format!(
             "{}, tick {}, lot {}",
@@ -100,6 +102,7 @@ pub fn json(exchange: &ExchangeConfig) -> Value {
     json!({
         "maxOrders": exchange.orders_max,
         "maxRemembered": exchange.remembered_max,
+        "faults": exchange.faults,
         "instruments": instruments.collect::<Vec<_>>(),
     })
 }

@@ -19,6 +19,8 @@ pub struct ExchangeConfig {
     /// How many orders that have left the book are remembered: their ClOrdIDs are not taken again, and
     /// their status can be asked for. The oldest are forgotten first.
     pub remembered_max: u32,
+    /// Faults from the start on, in the words of the command `fault`: `drop session=OMS count=1`.
+    pub faults: Vec<String>,
 }
 
 impl Default for ExchangeConfig {
@@ -27,6 +29,7 @@ impl Default for ExchangeConfig {
             instruments: Vec::new(),
             orders_max: 100_000,
             remembered_max: 100_000,
+            faults: Vec::new(),
         }
     }
 }

@@ -82,6 +82,11 @@ impl Seat {
 pub enum ExchangeError {
     /// Mistakes in its configuration.
     Config(Vec<ConfigProblem>),
+    /// A fault from the start on is none.
+    Fault {
+        /// What is wrong, as a sentence.
+        what: String,
+    },
     /// A session speaks a version before FIX 4.2.
     Version {
         /// Its name.
@@ -99,6 +104,7 @@ impl fmt::Display for ExchangeError {
                 }
                 Ok(())
             }
+            Self::Fault { what } => f.write_str(what),
             Self::Version { session } => write!(
                 f,
                 "session {session}: the exchange speaks FIX 4.2 and later: change its BeginString"
@@ -129,6 +135,11 @@ impl Exchange {
             let session = old.name.clone();
             return Err(ExchangeError::Version { session });
         }
+        let mut faults = Faults::default();
+        for words in &config.faults {
+            let added = faults.operate(words);
+            added.map_err(|what| ExchangeError::Fault { what })?;
+        }
         Ok(Self {
             config,
             market: Market::default(),
@@ -137,7 +148,7 @@ impl Exchange {
             is_listed: false,
             is_broken: false,
             note: Vec::new(),
-            faults: Faults::default(),
+            faults,
         })
     }
 

@@ -24,6 +24,15 @@ const FAULTS_MAX: usize = 100;
 pub(crate) const USAGE: &str = "fault KIND [session=NAME] [type=MSGTYPE] [count=N] [percent=P] [seed=N] [ms=N], where \
      KIND is drop, duplicate, delay, reorder, stall or reject; faults; fault clear";
 
+/// Whether these words, which stand behind `fault` in the command, are a fault.
+///
+/// # Errors
+///
+/// What is wrong with them, as a sentence.
+pub fn check_fault(words: &str) -> Result<(), String> {
+    FaultRule::read(words).map(drop)
+}
+
 /// What a fault does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum FaultKind {

@@ -35,4 +35,5 @@ mod tests;
 
 pub use config::{ConfigProblem, ExchangeConfig, InstrumentConfig, state_name, state_of};
 pub use exchange::{Exchange, ExchangeError, ExchangeSession};
+pub use faults::check_fault;
 pub use fixwire_book::BookState;

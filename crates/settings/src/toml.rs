@@ -46,12 +46,12 @@ const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one f
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; and of an OMS `[oms]`, `[[account]]`, `[[user]]`, \
                       `[[line_group]]` and `[[route]]`";
 /// Tables that belong to a simulated exchange.
-pub const EXCHANGE: [&str; 2] = ["exchange", "instrument"];
+pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
 
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
-                      and of a simulated exchange `[exchange]` and `[[instrument]]`";
+                      and of a simulated exchange `[exchange]`, `[[instrument]]` and `[[fault]]`";
 
 /// A text that was read.
 #[derive(Debug, Default)]

@@ -1,7 +1,7 @@
 //! The tables of an exchange in a settings file, and every mistake in them.
 
 use fixwire::settings::{Fault, Id, LoadError, Problem, Report, Settings, Source, Span};
-use fixwire_exchange::{BookState, ExchangeConfig, InstrumentConfig, state_of};
+use fixwire_exchange::{BookState, ExchangeConfig, InstrumentConfig, check_fault, state_of};
 use fixwire_protocol::Decimal;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 const OF_EXCHANGE: &str = "the keys of [exchange] are max_orders and max_remembered";
 const OF_INSTRUMENT: &str =
     "the keys of [[instrument]] are symbol, tick, lot, low, high, reference and state";
+const OF_FAULT: &str = "the keys of [[fault]] are kind, session, type, count, percent, seed and ms";
 const STATES: &str = "give \"continuous\", \"auction\", \"halted\" or \"closed\"";
 
 /// Reads the exchange of a settings file.
@@ -97,6 +98,16 @@ impl Reader {
                         }
                     }
                 }
+                ("fault", DeValue::Array(tables)) => {
+                    for one in tables.iter() {
+                        let words = self.fault(one);
+                        config.faults.extend(words);
+                    }
+                }
+                ("fault", _) => {
+                    let help = Some("write [[fault]], with two brackets, for each fault");
+                    self.report(Span::from(value.span()), "fault is a list of tables", help);
+                }
                 ("exchange", _) => {
                     let help = Some("write [exchange] on a line of its own");
                     self.report(Span::from(value.span()), "exchange is a table", help);
@@ -143,6 +154,49 @@ impl Reader {
             }
             self.places.push((None, name.get_ref().to_string(), span));
         }
+    }
+
+    /// A fault in the words of the command.
+    fn fault(&mut self, one: &Spanned<DeValue<'_>>) -> Option<String> {
+        let header = Span::from(one.span());
+        let DeValue::Table(table) = one.get_ref() else {
+            self.report(header, "a fault is a table", Some("write [[fault]]"));
+            return None;
+        };
+        let (mut kind, mut rest): (Option<String>, String) = (None, String::new());
+        for (name, value) in table {
+            let span = Span::from(value.span());
+            let key: &str = name.get_ref();
+            let word = match value.get_ref() {
+                DeValue::String(text) => Some(text.to_string()),
+                DeValue::Integer(number) if number.radix() == 10 => {
+                    Some(number.as_str().to_owned())
+                }
+                _ => None,
+            };
+            let word = word.filter(|word| !word.is_empty() && !word.contains(char::is_whitespace));
+            match (key, word) {
+                ("kind", Some(word)) => kind = Some(word),
+                ("session" | "type" | "count" | "percent" | "seed" | "ms", Some(word)) => {
+                    rest += &format!(" {key}={word}");
+                }
+                ("kind" | "session" | "type" | "count" | "percent" | "seed" | "ms", None) => {
+                    let title = format!("{key} is neither a word nor a number");
+                    self.report(span, &title, Some("give a number, or a word in quotes"));
+                }
+                _ => self.unknown(name, OF_FAULT),
+            }
+        }
+        let Some(kind) = kind else {
+            let help = "add kind = \"drop\", duplicate, delay, reorder, stall or reject";
+            self.report(header, "the fault has no kind", Some(help));
+            return None;
+        };
+        let words = format!("{kind}{rest}");
+        if let Err(what) = check_fault(&words) {
+            self.report(header, &what, None);
+        }
+        Some(words)
     }
 
     fn instrument(

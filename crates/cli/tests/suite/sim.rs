@@ -185,6 +185,26 @@ fn an_operator_halts_trading_and_is_shown_the_instruments() {
 }
 
 #[test]
+fn a_fault_of_the_file_loses_one_report_and_no_trade() {
+    let folder = tempfile::tempdir().unwrap();
+    let fault = "[[fault]]\nkind = 'drop'\nsession = 'OMS'\ntype = 8\ncount = 1\n";
+    let port = write(folder.path(), &format!("{INSTRUMENTS}{fault}"));
+    let _running = start(folder.path(), port);
+    let mut oms = member(port, "OMS", 1);
+    let order = "55=VOD|54=1|38=100|40=2|44=10.50";
+    oms.send("D", &format!("11=A1|{order}|60={}", utc_now()));
+    has(
+        &ask(&mut oms, "D", &format!("11=A2|{order}"), "8"),
+        "11=A2|37=2|34=2",
+    );
+    let wrong = fault.replace("drop", "lose").replace("count", "times");
+    write(folder.path(), &format!("{INSTRUMENTS}{wrong}"));
+    let said = text(&about(folder.path(), &["check"], &[]).stderr);
+    assert!(said.contains("no fault \"lose\""), "{said}");
+    assert!(said.contains("unknown key `times`"), "{said}");
+}
+
+#[test]
 fn the_example_is_right_and_check_shows_its_instruments() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sim.toml");
     let lines = fs::read_to_string(example).unwrap().lines().count();

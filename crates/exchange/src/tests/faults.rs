@@ -113,6 +113,22 @@ fn chance_is_the_same_for_the_same_seed() {
 }
 
 #[test]
+fn faults_hold_from_the_start_when_the_configuration_has_them() {
+    let mut desk = Desk::of(crate::ExchangeConfig {
+        faults: ["drop count=1".to_string()].into(),
+        ..config()
+    });
+    assert!(desk.say(A, &order(1)).is_empty());
+    assert_eq!(desk.say(A, &order(2)).len(), 1);
+    let wrong = crate::ExchangeConfig {
+        faults: ["break".to_string()].into(),
+        ..config()
+    };
+    let error = crate::Exchange::new(wrong, []).unwrap_err();
+    assert!(error.to_string().contains("no fault \"break\""), "{error}");
+}
+
+#[test]
 fn faults_are_listed_and_what_is_none_is_refused() {
     let mut desk = Desk::new();
     fault(&mut desk, "delay ms=5 count=3 type=8");
