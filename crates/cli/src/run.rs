@@ -104,8 +104,20 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         let why = "the file has a simulated exchange: run it with fixwire sim";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
+    if !settings.gateway.is_empty() && !settings.oms.is_empty() {
+        let file = how.file.display();
+        let why = format!(
+            "the file has tables of a gateway ({}) and of an OMS ({}): one file is one of both",
+            settings.gateway.join(", "),
+            settings.oms.join(", ")
+        );
+        return Err(Failure::Text(format!("{file}: {why}")));
+    }
     if !settings.gateway.is_empty() {
         return run_gateway(args, begun);
+    }
+    if !settings.oms.is_empty() {
+        return run_oms(args, begun);
     }
     let mut config = how.config(settings)?;
     let app = args.app.unwrap_or_default();
@@ -168,8 +180,13 @@ impl How {
         config: EngineConfig,
         app: A,
     ) -> Result<ExitCode, Failure> {
-        let names = config.sessions.iter().map(|session| session.name.clone());
-        let names = names.collect();
+        // As the settings call them where an application does.
+        let names = if begun.settings.oms.is_empty() {
+            config.sessions.iter().map(|it| it.name.clone()).collect()
+        } else {
+            let sessions = begun.settings.sessions.iter();
+            sessions.map(SessionSettings::called).collect()
+        };
         let start = start_line(&self.file, named, &begun.settings, &config);
         let mut engine = Engine::new(config, app).map_err(|error| cannot(self, &error))?;
         let _control = control(engine.handle(), &begun.settings, None)?;
@@ -195,51 +212,6 @@ fn warn_of_limits() {
         );
         tell("warning", &text);
     }
-    let signals = Caught::catch()?;
-    let source = Source::read(&args.file)?;
-    let settings = args.reading.of_file(&source)?;
-    show(&settings.report);
-    if let Some(note) = guess(&settings) {
-        tell("note", &note);
-    }
-    if geteuid().is_root() {
-        eprintln!("warning: this runs as root; give it a user of its own (docs/security.md)");
-    }
-    if !settings.gateway.is_empty() && !settings.oms.is_empty() {
-        let file = args.file.display();
-        let why = format!(
-            "the file has tables of a gateway ({}) and of an OMS ({}): one file is one of both",
-            settings.gateway.join(", "),
-            settings.oms.join(", ")
-        );
-        return Err(Failure::Text(format!("{file}: {why}")));
-    }
-    if !settings.gateway.is_empty() {
-        return run_gateway(args, &source, &settings, signals);
-    }
-    if !settings.oms.is_empty() {
-        return run_oms(args, &source, &settings, signals);
-    }
-    let mut config = settings.to_config()?;
-    config.new_journal = args.new_journal;
-    guard_journal(&config)?;
-    let app = args.app.unwrap_or_default();
-    if app == Name::Conformance {
-        expect_as_the_scripts(&settings, &mut config);
-    }
-    let names = config.sessions.iter().map(|session| session.name.clone());
-    let names = names.collect();
-    let named = app.to_possible_value();
-    let named = named.as_ref().map_or("", |app| app.get_name());
-    let start = start_line(&args.file, named, &settings, &config);
-    let app = application(app, &config)?;
-    let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
-    let _control = control(engine.handle(), &settings, None)?;
-    signals.serve(engine.handle(), Plain)?;
-    tell_events(&mut engine, names, &start)?;
-    engine.run().map_err(|error| cannot(args, &error))?;
-    tell_end(engine);
-    Ok(ExitCode::SUCCESS)
 }
 
 fn run_gateway(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
@@ -276,30 +248,16 @@ fn run_gateway(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn run_oms(
-    args: &RunArgs,
-    source: &Source,
-    settings: &Settings,
-    signals: Caught,
-) -> Result<ExitCode, Failure> {
+fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
+    let how = &args.how;
     if args.app.is_some() {
-        let file = args.file.display();
+        let file = how.file.display();
         let why = "the file has the tables of an OMS, and runs as one: leave --app out";
         return Err(Failure::Text(format!("{file}: {why}")));
     }
-    let mut config = settings.to_config()?;
-    config.new_journal = args.new_journal;
-    guard_journal(&config)?;
-    let start = start_line(&args.file, "oms", settings, &config);
-    let app = oms::load(source, settings, oms::listener()?)?;
-    let names = settings.sessions.iter().map(SessionSettings::called);
-    let mut engine = Engine::new(config, app).map_err(|error| cannot(args, &error))?;
-    let _control = control(engine.handle(), settings, None)?;
-    signals.serve(engine.handle(), Plain)?;
-    tell_events(&mut engine, names.collect(), &start)?;
-    engine.run().map_err(|error| cannot(args, &error))?;
-    tell_end(engine);
-    Ok(ExitCode::SUCCESS)
+    let config = how.config(&begun.settings)?;
+    let app = oms::load(&begun.source, &begun.settings, oms::listener()?)?;
+    how.serve(begun, "oms", config, app)
 }
 
 /// A gateway on signals.

@@ -12,8 +12,8 @@ use core::fmt;
 
 use fixwire_protocol::session::Config;
 use fixwire_protocol::{
-    Application, BodyError, Decimal, DecimalError, Ledger, Message, Mono, Nanos, Now, Outbox,
-    Refusal, SessionId, Tag, Timestamp, tag,
+    Application, BodyError, Decimal, DecimalError, Ledger, Message, Mono, Nanos, Now,
+    OperatorCommand, Outbox, Refusal, SessionId, Tag, Timestamp, tag,
 };
 
 use crate::config::{ConfigProblem, ExchangeConfig};
@@ -331,7 +331,7 @@ impl Application for Exchange {
     fn on_command(
         &mut self,
         now: Now,
-        command: &[u8],
+        command: OperatorCommand<'_>,
         answer: &mut Vec<u8>,
         outbox: &mut Outbox,
     ) -> Result<(), String> {
@@ -340,7 +340,7 @@ impl Application for Exchange {
         }
         let full = |error: BodyError| format!("not carried out: {error:?}; try again");
         self.list(now, outbox).map_err(full)?;
-        let done = self.operate(now, command, outbox)?;
+        let done = self.operate(now, command.bytes, outbox)?;
         answer.extend_from_slice(done.as_bytes());
         self.deliver(now.mono, outbox);
         Ok(())

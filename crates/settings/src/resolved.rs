@@ -26,7 +26,6 @@ pub struct Settings {
     pub gateway: Vec<&'static str>,
     /// The tables that an OMS reads: `oms`, `account` and others.
     pub oms: Vec<&'static str>,
-    /// The tables of a simulated exchange: `exchange`, `instrument`. Nothing is known here of what they say.
     /// The tables of a simulated exchange: such as `exchange` and `instrument`. Nothing is known here of what they say.
     pub exchange: Vec<&'static str>,
     /// The variables that were replaced.

@@ -11,8 +11,7 @@
 //! ```
 //!
 //! It has fixwire's own names of keys only; what a value may be, the registry says in both forms. Tables of
-//! a gateway or an OMS are passed over: they have readers of their own.
-//! a gateway and of a simulated exchange are passed over: they have readers of their own.
+//! a gateway, an OMS or a simulated exchange are passed over: they have readers of their own.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -41,16 +40,13 @@ pub const GATEWAY: [&str; 9] = [
 /// Tables that belong to an OMS.
 pub const OMS: [&str; 5] = ["account", "line_group", "oms", "route", "user"];
 
-const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
-                      both of them `application`; and of a gateway `[gateway]`, `[group]`, \
-                      `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; and of an OMS `[oms]`, `[[account]]`, `[[user]]`, \
-                      `[[line_group]]` and `[[route]]`";
 /// Tables that belong to a simulated exchange.
 pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
 
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
+                      and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]` and `[[route]]`; \
                       and of a simulated exchange `[exchange]`, `[[instrument]]` and `[[fault]]`";
 
 /// A text that was read.
@@ -168,17 +164,12 @@ impl Reader<'_> {
         for (known, found) in [
             (&GATEWAY[..], &mut document.gateway),
             (&OMS[..], &mut document.oms),
+            (&EXCHANGE[..], &mut document.exchange),
         ] {
             let mut known = known.iter();
             if let Some(known) = known.find(|known| **known == name.get_ref().as_ref()) {
                 return found.push(known);
             }
-        let is_it = |known: &&&str| **known == name.get_ref().as_ref();
-        if let Some(known) = GATEWAY.iter().find(is_it) {
-            return self.document.gateway.push(known);
-        }
-        if let Some(known) = EXCHANGE.iter().find(is_it) {
-            return self.document.exchange.push(known);
         }
         match (name.get_ref().as_ref(), value.get_ref()) {
             ("default", DeValue::Table(table)) => {

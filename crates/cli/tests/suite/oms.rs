@@ -291,3 +291,84 @@ fn mistakes_are_named_with_their_files_and_lines() {
     let said = String::from_utf8(run.stderr).unwrap();
     assert!(said.contains("one file is one of both"), "{said}");
 }
+
+/// The three commands that the README has: a simulated exchange, an OMS, a client.
+#[test]
+fn three_commands_lead_to_a_fill() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (port, venue) = (free_port(), free_port());
+    let put = |file: &str, changes: &[(&str, String)]| {
+        let mut text = example(file);
+        for (old, new) in changes {
+            assert!(text.contains(old), "{file} has no {old}");
+            text = text.replace(old, new);
+        }
+        fs::write(folder.join(file), text).unwrap();
+    };
+    let store = |name: &str| folder.join(name).display().to_string();
+    put(
+        "sim.toml",
+        &[
+            (
+                "SocketAcceptPort = 5002",
+                format!("SocketAcceptPort = {venue}"),
+            ),
+            ("sim-store", store("sim-store")),
+        ],
+    );
+    put(
+        "oms.toml",
+        &[
+            (
+                "SocketAcceptPort = 5001",
+                format!("SocketAcceptPort = {port}"),
+            ),
+            (
+                "SocketConnectPort = 5002",
+                format!("SocketConnectPort = {venue}"),
+            ),
+            ("oms-store", store("oms-store")),
+        ],
+    );
+    put(
+        "client.cfg",
+        &[
+            (
+                "SocketConnectPort=5001",
+                format!("SocketConnectPort={port}"),
+            ),
+            ("client-store", store("client-store")),
+        ],
+    );
+    put("instruments.csv", &[]);
+    put("limits.csv", &[]);
+    let run = |verb: &str, file: &str, port| {
+        let mut command = fixwire();
+        command.arg(verb).arg(folder.join(file));
+        let running = Running::spawn(command, port);
+        running.listens();
+        running
+    };
+    let _sim = run("sim", "sim.toml", venue);
+    let oms = run("run", "oms.toml", port);
+    oms.hears("SIM-1 logged on");
+    let client = fixwire()
+        .arg("client")
+        .arg(folder.join("client.cfg"))
+        .args([
+            "-c",
+            "new sell 100 VOD @ 12.50; new buy 100 VOD @ 12.50; wait 4",
+        ])
+        .output()
+        .unwrap();
+    let said = String::from_utf8(client.stdout).unwrap();
+    let told = String::from_utf8(client.stderr).unwrap();
+    assert_eq!(client.status.code(), Some(0), "{said}{told}");
+    let fills = said.lines().filter(|line| line.contains("illed"));
+    assert_eq!(fills.count(), 2, "{said}{told}");
+    let positions = json(folder, "positions", &[]);
+    assert_eq!(positions[0]["bought"], 100);
+    assert_eq!(positions[0]["sold"], 100);
+    assert_eq!(positions[0]["long"], 0);
+}

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use fixwire_book::BookState;
 use fixwire_protocol::session::{ApplVerId, BeginString, Config, Role};
 use fixwire_protocol::{
-    Application, Decimal, Decoder, Ledger, Mono, Nanos, Now, Outbox, Refusal, SessionId, Tag,
-    Timestamp,
+    Application, Decimal, Decoder, Ledger, Mono, Nanos, Now, OperatorCommand, Outbox, Refusal,
+    SessionId, Tag, Timestamp,
 };
 
 use crate::{Exchange, ExchangeConfig, ExchangeSession, InstrumentConfig};
@@ -134,9 +134,14 @@ impl Desk {
     pub(super) fn command(&mut self, command: &str) -> (Result<String, String>, Vec<Said>) {
         let mut answer = Vec::new();
         self.now.wall.0 += 1_000_000;
-        let done =
-            self.exchange
-                .on_command(self.now, command.as_bytes(), &mut answer, &mut self.outbox);
+        let command = OperatorCommand {
+            bytes: command.as_bytes(),
+            who: "test",
+            why: "",
+        };
+        let done = self
+            .exchange
+            .on_command(self.now, command, &mut answer, &mut self.outbox);
         let answer = done.map(|()| String::from_utf8(answer).unwrap());
         (answer, self.collect())
     }
