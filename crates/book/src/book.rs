@@ -3,7 +3,7 @@
 use crate::event::{BookEvent, BookRequest, CancelReason, RefusedOrder};
 use crate::index::Index;
 use crate::ladder::Ladder;
-use crate::order::{BookOrder, EntryOrder, Side, TimeInForce};
+use crate::order::{BookOrder, EntryOrder, SLICES_MAX, Side, TimeInForce};
 use crate::slab::{NONE, Slab};
 
 /// The limit order book of one instrument.
@@ -280,6 +280,9 @@ impl Book {
         let most = order.display.map_or(leaves, |display| display.min(leaves));
         let shown = order.visible > 0 && order.visible <= most;
         let whole = order.display.is_some() || order.visible == leaves;
+        if order.display.is_some_and(|display| display == 0) {
+            return Err(RefusedOrder::Display);
+        }
         let fits = if order.stop.is_some() {
             order.visible == 0
         } else {
@@ -324,7 +327,8 @@ impl Book {
         }
         if let Some(display) = order.display {
             let rests = order.price.is_some() && !immediate;
-            if !rests || display == 0 || display > order.quantity {
+            let fits = (1..=order.quantity).contains(&display);
+            if !rests || !fits || order.quantity / display > SLICES_MAX {
                 return Err(RefusedOrder::Display);
             }
         }

@@ -2,7 +2,7 @@
 
 use crate::book::{Book, BookState};
 use crate::event::{BookEvent, BookRequest, CancelReason, RefusedOrder};
-use crate::order::{BookOrder, OrderChange};
+use crate::order::{BookOrder, OrderChange, SLICES_MAX};
 
 impl Book {
     /// Cancels an order, in any state of trading.
@@ -73,6 +73,10 @@ impl Book {
         }
         if change.quantity <= order.filled {
             return Err(RefusedOrder::AlreadyFilled);
+        }
+        let slices = |display| change.quantity / display;
+        if order.display.map_or(0, slices) > SLICES_MAX {
+            return Err(RefusedOrder::Display);
         }
         if change.price.is_some() && order.price.is_none() {
             return Err(RefusedOrder::Price);

@@ -123,7 +123,8 @@ pub enum RefusedOrder {
     Price,
     /// An order that waits for no stop price was given one.
     Stop,
-    /// The display quantity is zero or above the total, or the order would not rest.
+    /// The display quantity is zero, above the total or a very small part of it
+    /// ([`SLICES_MAX`](crate::SLICES_MAX)), or the order would not rest.
     Display,
     /// The book has as many orders as it may.
     BookFull,

@@ -50,4 +50,4 @@ mod tests;
 
 pub use book::{Book, BookSettings, BookState, Depth, PriceBand};
 pub use event::{BookEvent, BookRequest, CancelReason, Crossing, RefusedOrder};
-pub use order::{BookOrder, EntryOrder, OrderChange, Side, TimeInForce};
+pub use order::{BookOrder, EntryOrder, OrderChange, SLICES_MAX, Side, TimeInForce};

@@ -41,6 +41,10 @@ pub enum TimeInForce {
     FillOrKill,
 }
 
+/// How many slices an iceberg may have: each is a trade of its own, so that this bounds the work that one
+/// order can cause.
+pub const SLICES_MAX: u64 = 1000;
+
 /// An order to enter. Prices in ticks, quantities in lots.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct EntryOrder {
@@ -55,7 +59,8 @@ pub struct EntryOrder {
     pub stop: Option<i64>,
     /// The total quantity.
     pub quantity: u64,
-    /// The largest quantity shown at a time, for an iceberg order.
+    /// The largest quantity shown at a time, for an iceberg order: the total divided by it is at most
+    /// [`SLICES_MAX`].
     pub display: Option<u64>,
     /// How long it stays.
     pub time_in_force: TimeInForce,

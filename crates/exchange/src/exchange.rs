@@ -158,6 +158,16 @@ impl Exchange {
         (self.market.orders.open(), self.market.waiting.len())
     }
 
+    /// Checks that the books are whole and that their orders are those that are open. For tests: it looks at
+    /// every order.
+    ///
+    /// # Errors
+    ///
+    /// What does not hold, as a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        self.market.check()
+    }
+
     /// Keeps a note, and only then changes the market by it.
     fn keep(&mut self, note: Note<'_>, outbox: &mut Outbox) -> Result<(), BodyError> {
         let mut bytes = core::mem::take(&mut self.note);

@@ -98,18 +98,37 @@ impl Market {
         if !parts.0.is_empty() {
             return Err("the state of the exchange has bytes behind its end".into());
         }
-        for instrument in &market.instruments {
-            let whole = instrument.book.check();
+        market.check()?;
+        Ok(market)
+    }
+
+    /// Whether the books are whole, and their orders are those that are open.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        for instrument in &self.instruments {
+            let book = &instrument.book;
+            let whole = book.check();
             whole.map_err(|what| format!("the book of {}: {what}", instrument.symbol))?;
+            let sides = [Side::Buy, Side::Sell];
+            let resting = sides.into_iter().flat_map(|side| book.resting(side));
+            let waiting = sides.into_iter().flat_map(|side| book.waiting(side));
+            for order in resting.chain(waiting) {
+                let is_same = |it: &Order| {
+                    let quantities = (it.quantity, it.filled) == (order.quantity, order.filled);
+                    quantities && it.price == order.price && it.closed.is_none()
+                };
+                if !self.orders.get(order.id).is_some_and(is_same) {
+                    return Err(format!("order {} differs from that in its book", order.id));
+                }
+            }
         }
-        let in_books: usize = market.instruments.iter().map(|it| it.book.len()).sum();
-        if in_books != market.orders.open() {
-            let open = market.orders.open();
+        let in_books: usize = self.instruments.iter().map(|it| it.book.len()).sum();
+        let open = self.orders.open();
+        if in_books != open {
             return Err(format!(
                 "{in_books} orders are in the books and {open} are open"
             ));
         }
-        Ok(market)
+        Ok(())
     }
 }
 

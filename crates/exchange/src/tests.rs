@@ -4,5 +4,6 @@ mod desk;
 mod dictionaries;
 mod faults;
 mod orders;
+mod random;
 mod requests;
 mod restarts;

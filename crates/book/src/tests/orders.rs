@@ -111,6 +111,16 @@ fn a_replaced_order_trades_at_its_new_price_and_counts_what_it_has_traded() {
 }
 
 #[test]
+fn an_iceberg_has_a_bounded_number_of_slices() {
+    play(
+        "sell 1 2002@100 show=2 => rejected 1: display quantity does not fit the order
+         sell 1 2000@100 show=2 => accepted 1
+         replace 1 2002@= => rejected 1: display quantity does not fit the order
+         replace 1 2001@= => replaced 1:2001 to the back",
+    );
+}
+
+#[test]
 fn an_iceberg_gives_up_hidden_quantity_first() {
     let book = play(
         "sell 1 10@100 show=4 => accepted 1

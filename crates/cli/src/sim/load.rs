@@ -49,14 +49,13 @@ struct Reader {
 impl Reader {
     /// An exchange and a gateway, or a version before FIX 4.2, do not go together.
     fn sessions(&mut self, settings: &Settings) {
-        if let Some(table) = settings.gateway.first() {
-            let title =
-                format!("a file has an exchange or a gateway, not both: `{table}` is of a gateway");
-            self.report(
-                Span::default(),
-                &title,
-                Some("put the gateway into a file of its own"),
-            );
+        for (other, tables) in [("a gateway", &settings.gateway), ("an OMS", &settings.oms)] {
+            if let Some(table) = tables.first() {
+                let title =
+                    format!("a file has an exchange or {other}, not both: `{table}` is of {other}");
+                let help = format!("put {other} into a file of its own");
+                self.report(Span::default(), &title, Some(&help));
+            }
         }
         if settings.exchange.is_empty() {
             let help = "add [[instrument]] tables as in examples/sim.toml, or use fixwire run";

@@ -473,8 +473,8 @@ impl Market {
                 (Why::Limit, "The book of the instrument is full".to_string())
             }
             RefusedOrder::Display => {
-                let text = "The displayed quantity must be above zero, not above OrderQty(38), and of a \
-                            limit order that can rest";
+                let text = "The displayed quantity must be above zero, from a thousandth of OrderQty(38) to \
+                            all of it, and of a limit order that can rest";
                 (Why::Quantity, text.to_string())
             }
             other => (Why::Other, other.to_string()),

@@ -134,14 +134,16 @@ impl Desk {
     pub(super) fn command(&mut self, command: &str) -> (Result<String, String>, Vec<Said>) {
         let mut answer = Vec::new();
         self.now.wall.0 += 1_000_000;
-        let command = OperatorCommand {
-            bytes: command.as_bytes(),
-            who: "test",
-            why: "",
-        };
-        let done = self
-            .exchange
-            .on_command(self.now, command, &mut answer, &mut self.outbox);
+        let done = self.exchange.on_command(
+            self.now,
+            OperatorCommand {
+                bytes: command.as_bytes(),
+                who: "operator",
+                why: "",
+            },
+            &mut answer,
+            &mut self.outbox,
+        );
         let answer = done.map(|()| String::from_utf8(answer).unwrap());
         (answer, self.collect())
     }

@@ -77,8 +77,8 @@ fn an_order_that_cannot_be_is_rejected_with_its_reason() {
             "59=0",
             "111=101",
             "13",
-            "The displayed quantity must be above zero, not above OrderQty(38), and of a limit order \
-             that can rest",
+            "The displayed quantity must be above zero, from a thousandth of OrderQty(38) to all of it, and \
+             of a limit order that can rest",
         ),
     ] {
         let said = desk.say(A, &BUY.replace(from, to));
