@@ -202,7 +202,15 @@ impl State {
             return None;
         }
         self.day = date;
-        self.ids = Ids::new(key, self.ids.len());
+        let mut ids = Ids::new(key, self.ids.len());
+        // What is open can still be named.
+        for order in self.orders.iter().filter(|order| order.state.is_open()) {
+            ids.add(order.session, order.id.bytes(), order.number);
+            if let Some(request) = self.orders.request_of(order) {
+                ids.add(order.session, request.id.bytes(), order.number);
+            }
+        }
+        self.ids = ids;
         let standings = core::iter::once(&mut self.firm)
             .chain(self.sessions.iter_mut().map(|it| &mut it.standing))
             .chain(self.accounts.iter_mut().map(|it| &mut it.standing))

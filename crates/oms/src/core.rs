@@ -13,9 +13,7 @@ use crate::rules::{InstrumentRule, Rules, UserRule};
 use crate::scope::Scope;
 use crate::state::State;
 use crate::tally::Tally;
-use crate::value::{
-    Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce, Trading,
-};
+use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce, Trading};
 use crate::work::Work;
 
 /// Who hears of each event, when the state has it: keeps the note, and writes what follows for clients and
@@ -39,7 +37,7 @@ impl<F: FnMut(&State, &Event<'_>)> Sink for F {
 pub struct NewOrder<'a> {
     /// The session, by its number in events.
     pub session: u32,
-    /// ClOrdID(11).
+    /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
     pub id: &'a [u8],
     /// Account(1); empty for none.
     pub account: &'a [u8],
@@ -66,7 +64,7 @@ pub struct Change<'a> {
     pub session: u32,
     /// Which.
     pub kind: RequestKind,
-    /// ClOrdID(11).
+    /// ClOrdID(11), of at most [`Text::MAX`](crate::Text::MAX) bytes.
     pub id: &'a [u8],
     /// OrigClOrdID(41).
     pub original: &'a [u8],
@@ -160,7 +158,7 @@ impl Core {
                     order: None,
                     id: new.id,
                     original: b"",
-                    used: !matches!(reason.why, Why::Duplicate | Why::LongId),
+                    used: reason.why != Why::Duplicate,
                     reason,
                 };
                 return self.emit(at, &event, sink);
@@ -202,9 +200,6 @@ impl Core {
 
     fn accept(&self, new: &NewOrder<'_>) -> Result<(Proposal, Price, TimeInForce), Reason> {
         let state = &self.state;
-        if new.id.len() > Text::MAX {
-            return Err(Reason::of(Why::LongId));
-        }
         if state.used(new.session, new.id).is_some() {
             return Err(Reason::of(Why::Duplicate));
         }
@@ -295,7 +290,7 @@ impl Core {
                     order,
                     id: change.id,
                     original: change.original,
-                    used: !matches!(reason.why, Why::Duplicate | Why::LongId),
+                    used: reason.why != Why::Duplicate,
                     reason,
                 };
                 return self.emit(at, &event, sink);
@@ -342,9 +337,6 @@ impl Core {
         order: &Order,
     ) -> Result<Option<(Quantity, Price, Price)>, Reason> {
         let state = &self.state;
-        if change.id.len() > Text::MAX {
-            return Err(Reason::of(Why::LongId));
-        }
         if state.used(change.session, change.id).is_some() {
             return Err(Reason::of(Why::Duplicate));
         }

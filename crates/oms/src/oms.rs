@@ -18,7 +18,7 @@ use crate::fix::lines;
 use crate::rules::Rules;
 use crate::state::State;
 use crate::value::RequestKind;
-use crate::venue::{Heard, VenueId};
+use crate::venue::{Heard, VenueId, cut};
 
 /// The most that handling one message writes: notes and messages, and bytes of both.
 const ROOM: (usize, usize) = (16, 16 << 10);
@@ -115,6 +115,8 @@ pub struct Oms {
     /// Of the ids of clients' messages.
     key: u128,
     begun: bool,
+    /// For each session of the engine whether it is logged on.
+    active: Vec<bool>,
     /// For each session of the engine its number in the state.
     indices: Vec<Option<u32>>,
     /// For each session of the state that of the engine.
@@ -202,6 +204,7 @@ impl Oms {
         Self {
             core: Core::new(rules),
             indices: alloc::vec![None; sessions.len()],
+            active: alloc::vec![false; sessions.len()],
             sessions,
             key,
             begun: false,
@@ -260,6 +263,7 @@ impl Oms {
             if core.begin(at, (day, key), &names, STEP, &mut out) {
                 self.find_sessions();
                 self.begun = true;
+                self.lines_up(at, outbox);
                 let notes = self.core.state().violations();
                 if notes > 0 {
                     (self.listener)(OmsEvent::Incomplete { notes });
@@ -268,6 +272,22 @@ impl Oms {
             }
         }
         false
+    }
+
+    /// Lines that logged on before the state was ready for it.
+    fn lines_up(&mut self, at: i64, outbox: &mut Outbox) {
+        for session in (0..).zip(self.active.clone()).filter(|it| it.1) {
+            if let Some(line) = self.line(SessionId(session.0)) {
+                let (core, mut out) = self.parts(outbox, None);
+                core.line_up(at, line, &mut out);
+            }
+        }
+    }
+
+    fn set_active(&mut self, session: SessionId, is: bool) {
+        if let Some(active) = self.active.get_mut(session.0 as usize) {
+            *active = is;
+        }
     }
 
     fn find_sessions(&mut self) {
@@ -348,7 +368,7 @@ impl Oms {
     ) -> Result<(), Refusal> {
         let version = self.links.get(line as usize).copied().flatten();
         let version = version.map_or(Version::Fix44, |client| client.version);
-        let text = message.get(tag::TEXT).unwrap_or_default();
+        let text = cut(message.get(tag::TEXT).unwrap_or_default());
         let id = |tag| message.get(tag).and_then(VenueId::parse);
         let heard = match message.msg_type() {
             b"8" => match lines::report(line, message, version) {
@@ -432,6 +452,7 @@ impl Application for Oms {
         _logon: &Message<'_>,
         outbox: &mut Outbox,
     ) {
+        self.set_active(session, true);
         if !self.begin(now, outbox) {
             return;
         }
@@ -450,6 +471,7 @@ impl Application for Oms {
         _logout: PeerLogout<'_>,
         outbox: &mut Outbox,
     ) {
+        self.set_active(session, false);
         if !self.begin(now, outbox) {
             return;
         }
@@ -481,7 +503,7 @@ impl Application for Oms {
             && outbox.has_room(ROOM.0, ROOM.1)
         {
             let at = self.at(now);
-            let text = reject.get(tag::TEXT).unwrap_or_default();
+            let text = cut(reject.get(tag::TEXT).unwrap_or_default());
             let (core, mut out) = self.parts(outbox, None);
             core.refused(at, id, text, &mut out);
         }

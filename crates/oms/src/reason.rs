@@ -103,8 +103,6 @@ reasons! {
     3 NoRoute, "", 1, 2, "no route for this symbol";
     /// It is too large a number, or has too many digits.
     4 Number, "", 99, 99, "a number is out of range";
-    /// ClOrdID(11) is longer than 64 bytes.
-    5 LongId, "", 99, 99, "ClOrdID is longer than 64 bytes";
     /// OrdType(40), TimeInForce(59) or Side(54) that is not supported.
     6 Unsupported, "", 11, 2, "the OMS does not support this kind of order";
     /// The journal cannot be read whole.

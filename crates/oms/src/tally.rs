@@ -27,11 +27,13 @@ impl Tally {
 
     /// Puts `new` in the place of `old`, which was added before.
     pub(crate) fn change(&mut self, old: &Self, new: &Self) {
-        self.orders = self.orders - old.orders + new.orders;
-        self.buying = (self.buying - old.buying).saturating_add(new.buying);
-        self.selling = (self.selling - old.selling).saturating_add(new.selling);
-        self.reserved = (self.reserved - old.reserved).saturating_add(new.reserved);
-        self.traded = (self.traded - old.traded).saturating_add(new.traded);
+        let count = |now: u64, old: u64, new: u64| now.saturating_sub(old).saturating_add(new);
+        self.orders = count(self.orders, old.orders, new.orders);
+        self.buying = count(self.buying, old.buying, new.buying);
+        self.selling = count(self.selling, old.selling, new.selling);
+        let amount = |now: i128, old: i128, new: i128| now.saturating_sub(old).saturating_add(new);
+        self.reserved = amount(self.reserved, old.reserved, new.reserved);
+        self.traded = amount(self.traded, old.traded, new.traded);
     }
 }
 

@@ -84,6 +84,8 @@ pub enum ReportKind {
     Rejected,
     /// Cancelled, expired, done for the day.
     End(End),
+    /// A trade is cancelled or corrected, which has to be done by hand.
+    Bust,
     /// ExecType(150) = I: an answer to our question, with OrdStatus(39).
     Status(u8),
     /// Pending, or something that changes no order.
@@ -118,6 +120,7 @@ impl Core {
             ReportKind::Rejected => self.rejected(at, report, sink),
             ReportKind::End(how) => self.ended(at, report, how, sink),
             ReportKind::Status(status) => self.status(at, report, status, sink),
+            ReportKind::Bust => Heard::Unreadable,
             ReportKind::Other => Heard::Known,
         };
         self.settle(at, number, sink);
@@ -173,7 +176,7 @@ impl Core {
 
     fn execution(&self, report: &Report<'_>, instrument: u32) -> Option<(Quantity, Price)> {
         let quantity = whole(report.last_quantity?).ok()?;
-        let price = scaled(report.last_price?, self.state().scale(instrument)).ok()?;
+        let price = rounded(report.last_price?, self.state().scale(instrument))?;
         (quantity > 0).then_some((quantity, price))
     }
 
@@ -408,7 +411,29 @@ impl Core {
     }
 }
 
+/// A price of a fill in an instrument's units. One with more digits is rounded: the fill counts all the same.
+fn rounded(price: Decimal, scale: u8) -> Option<Price> {
+    let price = price.normalized();
+    let Some(more) = price.scale.checked_sub(scale) else {
+        return scaled(price, scale).ok();
+    };
+    let one = 10_i64.checked_pow(more.into())?;
+    let half = if price.mantissa < 0 {
+        -(one / 2)
+    } else {
+        one / 2
+    };
+    let mantissa = price.mantissa.checked_add(half)? / one;
+    scaled(Decimal::new(mantissa, scale)?, scale).ok()
+}
+
 /// An id that a note has room for.
 fn short(id: &[u8]) -> &[u8] {
     &id[..id.len().min(crate::Text::MAX)]
+}
+
+/// What a note keeps of a venue's Text(58).
+pub(crate) fn cut(text: &[u8]) -> &[u8] {
+    const MOST: usize = 200;
+    &text[..text.len().min(MOST)]
 }

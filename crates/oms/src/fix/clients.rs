@@ -19,6 +19,15 @@ fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     value.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
 }
 
+/// ClOrdID(11) or OrigClOrdID(41), of a length that orders keep.
+fn id<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
+    let id = required(message, tag)?;
+    if id.len() > Text::MAX {
+        return Err(Refusal::ValueOutOfRange(tag));
+    }
+    Ok(id)
+}
+
 fn optional(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Refusal> {
     match message.decimal(tag) {
         None => Ok(None),
@@ -40,7 +49,7 @@ fn byte(message: &Message<'_>, tag: Tag) -> Option<u8> {
 ///
 /// A field that is missing or no number.
 pub(crate) fn new_order<'a>(session: u32, message: &Message<'a>) -> Result<NewOrder<'a>, Refusal> {
-    let id = required(message, tag::CL_ORD_ID)?;
+    let id = id(message, tag::CL_ORD_ID)?;
     let symbol = required(message, tag::SYMBOL)?;
     required(message, tag::SIDE)?;
     required(message, tag::ORD_TYPE)?;
@@ -97,8 +106,8 @@ pub(crate) fn change<'a>(
     Ok(Change {
         session,
         kind,
-        id: required(message, tag::CL_ORD_ID)?,
-        original: required(message, tag::ORIG_CL_ORD_ID)?,
+        id: id(message, tag::CL_ORD_ID)?,
+        original: id(message, tag::ORIG_CL_ORD_ID)?,
         symbol: message.get(tag::SYMBOL).unwrap_or_default(),
         side: byte(message, tag::SIDE).and_then(Side::of),
         quantity: number(tag::ORDER_QTY)?,
@@ -144,6 +153,22 @@ pub(crate) struct Client {
 impl Client {
     fn is_old(self) -> bool {
         self.version <= Version::Fix42
+    }
+
+    /// OrdRejReason(103); FIX 4.2 ends at 8, and has 0 for what is the broker's reason.
+    fn ord_rej_reason(self, why: Why) -> u64 {
+        match why.ord_rej_reason() {
+            9.. if self.is_old() => 0,
+            reason => reason,
+        }
+    }
+
+    /// CxlRejReason(102); FIX 4.2 ends at 3, and has 2 for what is the broker's reason.
+    fn cxl_rej_reason(self, why: Why) -> u64 {
+        match why.cxl_rej_reason() {
+            4.. if self.is_old() => 2,
+            reason => reason,
+        }
     }
 }
 
@@ -287,7 +312,7 @@ fn execution(
     }
     report.char(tag::ORD_STATUS, status);
     if let Some(Extra::Reject(why)) = extra {
-        report.uint(tag::ORD_REJ_REASON, why.ord_rej_reason());
+        report.uint(tag::ORD_REJ_REASON, client.ord_rej_reason(why));
     }
     report
         .field(tag::ACCOUNT, state.accounts().name(order.account))
@@ -369,7 +394,10 @@ fn cancel_reject(
                 b'2'
             },
         )
-        .uint(tag::CXL_REJ_REASON, reject.reason.why.cxl_rej_reason())
+        .uint(
+            tag::CXL_REJ_REASON,
+            client.cxl_rej_reason(reject.reason.why),
+        )
         .field(tag::TEXT, text)
         .time(
             tag::TRANSACT_TIME,
@@ -429,7 +457,7 @@ pub(crate) fn refused_new(
     report
         .char(tag::EXEC_TYPE, b'8')
         .char(tag::ORD_STATUS, b'8')
-        .uint(tag::ORD_REJ_REASON, reason.why.ord_rej_reason());
+        .uint(tag::ORD_REJ_REASON, client.ord_rej_reason(reason.why));
     for tag in [
         tag::ACCOUNT,
         tag::SYMBOL,
@@ -438,7 +466,8 @@ pub(crate) fn refused_new(
         tag::ORD_TYPE,
         tag::PRICE,
     ] {
-        if let Some(value) = new.get(tag) {
+        // What is no name of anybody's need not come back.
+        if let Some(value) = new.get(tag).filter(|value| value.len() <= Text::MAX) {
             report.field(tag, value);
         }
     }
@@ -467,7 +496,7 @@ pub(crate) fn status(
     client: Client,
     outbox: &mut Outbox,
 ) -> Result<(), Refusal> {
-    let id = required(request, tag::CL_ORD_ID)?;
+    let id = id(request, tag::CL_ORD_ID)?;
     let number = state.used(session, id);
     if let Some(order) = number.and_then(|number| state.orders().get(number)) {
         execution(state, order, (b'I', b""), None, client, outbox);

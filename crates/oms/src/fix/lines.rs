@@ -11,7 +11,7 @@ use crate::event::Event;
 use crate::order::{Order, Request};
 use crate::state::State;
 use crate::value::{End, Number, RequestKind, Side};
-use crate::venue::{Report, ReportKind, VenueId};
+use crate::venue::{Report, ReportKind, VenueId, cut};
 
 /// ClOrdID(11) at the venue.
 fn venue_id(order: Number, request: Number) -> Sentence {
@@ -130,17 +130,21 @@ pub(crate) fn report<'a>(line: u32, message: &Message<'a>, version: Version) -> 
     let exec_id = message.get(tag::EXEC_ID).unwrap_or_default();
     let at = message.time(tag::TRANSACT_TIME).and_then(Result::ok);
     let last_quantity = decimal(tag::LAST_QTY);
-    let is_status = version <= Version::Fix42 && byte(tag::EXEC_TRANS_TYPE) == Some(b'3');
+    let is_old = version <= Version::Fix42;
+    let trans = byte(tag::EXEC_TRANS_TYPE).filter(|_| is_old);
+    let is_status = trans == Some(b'3');
     let status = byte(tag::ORD_STATUS).unwrap_or_default();
     let traded = last_quantity.is_some_and(|quantity| quantity.mantissa > 0);
     let kind = match byte(tag::EXEC_TYPE)? {
         _ if is_status => ReportKind::Status(status),
+        _ if matches!(trans, Some(b'1' | b'2')) => ReportKind::Bust,
         b'I' => ReportKind::Status(status),
         b'0' => ReportKind::New,
         b'F' => ReportKind::Fill,
-        b'1' | b'2' if version <= Version::Fix42 && traded => ReportKind::Fill,
+        b'1' | b'2' if is_old && traded => ReportKind::Fill,
         b'5' => ReportKind::Replaced,
         b'8' => ReportKind::Rejected,
+        b'G' | b'H' => ReportKind::Bust,
         how @ (b'3' | b'4' | b'C') => ReportKind::End(End::of(how)?),
         _ => ReportKind::Other,
     };
@@ -161,6 +165,6 @@ pub(crate) fn report<'a>(line: u32, message: &Message<'a>, version: Version) -> 
         symbol: message.get(tag::SYMBOL).unwrap_or_default(),
         side: byte(tag::SIDE).and_then(Side::of),
         at: at.map_or(0, |at| at.0),
-        text: message.get(tag::TEXT).unwrap_or_default(),
+        text: cut(message.get(tag::TEXT).unwrap_or_default()),
     })
 }

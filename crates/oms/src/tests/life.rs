@@ -260,6 +260,50 @@ fn a_new_day_ends_day_orders_and_frees_ids() {
 }
 
 #[test]
+fn an_order_that_stays_over_the_day_can_still_be_cancelled() {
+    let mut world = World::new();
+    let new = NewOrder {
+        session: CLIENT,
+        id: b"G",
+        account: b"A1",
+        symbol: b"XYZ",
+        side: Some(Side::Buy),
+        kind: Some(OrderType::Limit),
+        tif: Some(TimeInForce::GoodTillCancel),
+        price: Some(Decimal::from_int(100)),
+        stop: None,
+        quantity: Decimal::from_int(10),
+    };
+    world.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
+    let order = world.core.state().last;
+    world.accept(order);
+    world.restart(20_261_123);
+    world.work();
+    assert_eq!(world.core.state().day(), 20_261_123);
+    for line in LINES {
+        world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+    }
+    assert_eq!(world.order_of("G", b"A1", Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::Duplicate));
+    assert!(world.cancel(order).is_some(), "{:?}", world.refused);
+    world.check();
+}
+
+#[test]
+fn a_fill_at_a_price_of_more_digits_is_rounded_not_dropped() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 20, "100").unwrap();
+    world.fill(order, 10, "99.985");
+    world.fill(order, 10, "99.9849");
+    let position = world.core.state().position(1, 0);
+    assert_eq!(
+        (position.long, position.paid),
+        (20, 10 * 9_999 + 10 * 9_998)
+    );
+    world.check();
+}
+
+#[test]
 fn orders_that_have_ended_leave_memory_their_ids_stay_known() {
     let mut world = World::new();
     let first = world.order_of("F", b"A1", Side::Buy, 10, "100").unwrap();
