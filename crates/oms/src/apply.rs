@@ -12,7 +12,16 @@ use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
 use crate::value::{End, Number, Quantity, RequestKind, Text};
 
+/// Stands for a session in the hashes of executions whose orders are in no memory.
+const FILLS: u32 = u32::MAX;
+
 impl State {
+    /// Whether a fill of no order in memory is known.
+    #[must_use]
+    pub fn has_stray(&self, exec: u64) -> bool {
+        self.ids.find(FILLS, &exec.to_le_bytes()).is_some()
+    }
+
     /// Takes the next event. One that does not fit, which no journal of ours has, is counted and changes
     /// nothing else; false then.
     pub fn apply(&mut self, at: i64, event: &Event<'_>) -> bool {
@@ -145,8 +154,9 @@ impl State {
         }
     }
 
-    /// Open orders are worth something else then. Its scale stays while anything is priced in it.
+    /// Open orders are worth something else then. A scale only grows, and what is priced in it with it.
     fn set_instrument(&mut self, index: u32, scale: u8, worth: u64) -> Option<()> {
+        let more = scale.checked_sub(self.instruments.get(index as usize)?.scale)?;
         if scale > 9 {
             return None;
         }
@@ -160,6 +170,14 @@ impl State {
             counted.collect::<alloc::vec::Vec<_>>()
         };
         let before = counted(self);
+        let factor = 10_i64.pow(more.into());
+        self.orders.rescale(index, factor);
+        let holdings = self.holdings.iter_mut();
+        for holding in holdings.filter(|it| it.instrument == index) {
+            let position = &mut holding.position;
+            position.paid = position.paid.saturating_mul(factor.into());
+            position.received = position.received.saturating_mul(factor.into());
+        }
         let known = self.instruments.get_mut(index as usize)?;
         (known.scale, known.worth) = (scale, worth);
         let after = counted(self);
@@ -311,7 +329,10 @@ impl State {
         let (.., new) = counted(self)?;
         self.count(session, account, instrument, &old, &new);
         match (was_open, self.is_open(number)) {
-            (true, false) => self.orders.has_ended(number),
+            (true, false) => {
+                self.orders.get_mut(number)?.pended = None;
+                self.orders.has_ended(number);
+            }
             (false, true) => self.orders.is_open_again(number),
             _ => {}
         }
@@ -415,8 +436,15 @@ impl State {
                 Some(())
             }
             Event::Forgotten { order } => {
-                let ended = !self.is_open(order);
-                (ended && self.orders.forget(order)).then_some(())
+                if self.is_open(order) {
+                    return None;
+                }
+                // Its fills stay known for the day.
+                let fills: alloc::vec::Vec<u64> = self.orders.fills_of(order).collect();
+                for exec in fills {
+                    self.ids.add(FILLS, &exec.to_le_bytes(), order);
+                }
+                self.orders.forget(order).then_some(())
             }
             _ => None,
         }
@@ -498,10 +526,12 @@ impl State {
                 account,
                 instrument,
                 side,
+                exec,
                 quantity,
                 price,
                 ..
             } => {
+                self.ids.add(FILLS, &exec.to_le_bytes(), 0);
                 self.sessions.get(line as usize)?;
                 self.accounts.get(account as usize)?;
                 self.instruments.get(instrument as usize)?;

@@ -1,12 +1,13 @@
 //! At start: the state is brought to what the settings say, and to what a killed process left undone.
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
 use crate::limits::Control;
-use crate::rules::{LimitRule, Rules, ScopeName};
+use crate::rules::{InstrumentRule, Rules, ScopeName};
 use crate::scope::Scope;
 
 /// Passes so many events on, and says when there were more.
@@ -138,12 +139,14 @@ impl Core {
             let known = self.state.instruments().find(symbol);
             let is_same = known.is_some_and(|index| {
                 let known = &self.state.instruments[index as usize];
-                (known.scale, known.worth) == (rule.scale, rule.worth)
+                known.scale >= rule.scale && known.worth == rule.worth
             });
             if !is_same {
+                let scale = known.map_or(0, |index| self.state.scale(index));
                 let event = Event::Instrument {
                     index: known.unwrap_or(self.state.instruments().len()),
-                    scale: rule.scale,
+                    // What is priced already keeps its digits.
+                    scale: rule.scale.max(scale),
                     worth: rule.worth,
                     symbol,
                 };
@@ -177,13 +180,15 @@ impl Core {
             }
         }
         // Those that it no longer has.
+        let there = rules.limits.iter().filter_map(|limit| {
+            let scope = self.scope(&limit.scope)?;
+            Some((scope, limit.control.index()))
+        });
+        let there: BTreeSet<(Scope, u8)> = there.collect();
         for scope in self.state.limited_scopes() {
             for &control in Control::ALL {
                 let is_filed = self.state.filed(scope, control).is_some();
-                let is_there = |limit: &LimitRule| {
-                    limit.control == control && self.scope(&limit.scope) == Some(scope)
-                };
-                if is_filed && !rules.limits.iter().any(is_there) {
+                if is_filed && !there.contains(&(scope, control.index())) {
                     let event = Event::Limit {
                         scope,
                         control: control.index(),
@@ -220,7 +225,15 @@ impl Core {
         self.instruments = alloc::vec![None; state.instruments().len() as usize];
         for rule in &rules.instruments {
             if let Some(index) = state.instruments().find(rule.symbol.as_bytes()) {
-                self.instruments[index as usize] = Some(rule.clone());
+                // In the units of the state, which may have more digits.
+                let scale = state.scale(index);
+                let factor = 10_i64.pow(scale.saturating_sub(rule.scale).into());
+                self.instruments[index as usize] = Some(InstrumentRule {
+                    scale,
+                    tick: rule.tick.saturating_mul(factor),
+                    reference: rule.reference.map(|it| it.saturating_mul(factor)),
+                    ..rule.clone()
+                });
             }
         }
         let symbols = state.instruments().iter();

@@ -287,6 +287,7 @@ impl State {
             let order = state.orders.get(number)?;
             (!order.state.is_open()).then(|| state.orders.has_ended(number))?;
         }
+        state.check_ended()?;
         for _ in 0..u64::take(from)? {
             state.ids.add_hash(Used {
                 hash: Wire::take(from)?,
@@ -310,6 +311,17 @@ impl State {
             }
         }
         Some(())
+    }
+
+    /// Each order that has ended stands once among those that have, and no number is beyond counting.
+    fn check_ended(&self) -> Option<()> {
+        const MOST: u64 = 1 << 62;
+        let mut ended: Vec<Number> = self.orders.ended().iter().copied().collect();
+        ended.sort_unstable();
+        ended.dedup();
+        let all = self.orders.iter().filter(|order| !order.state.is_open());
+        let is_whole = ended.len() == self.orders.ended().len() && ended.len() == all.count();
+        (is_whole && self.last < MOST && self.events < MOST).then_some(())
     }
 
     fn take_holdings(&mut self, from: &mut &[u8]) -> Option<()> {

@@ -59,6 +59,13 @@ pub fn carry_out(
         }
     };
     let open = core.state().standing(scope).map_or(0, |it| it.tally.orders);
+    if let Scope::Session(index) = scope
+        && core.is_line(index)
+    {
+        return Err(format!(
+            "{name} is a line to a venue: log it out (fixwire session logout)"
+        ));
+    }
     core.set_trading(at, (scope, state), by, sink);
     Ok(match state {
         Trading::Killed => format!("{name}: killed; {open} open orders are being cancelled"),
@@ -88,6 +95,9 @@ fn limit(
                 "none" => None,
                 value => Some(limit_value(*control, value)?),
             };
+            if limits.iter().any(|(known, _)| known == control) {
+                return Err(format!("{control} stands there twice"));
+            }
             limits.push((*control, value));
         }
     }
@@ -149,7 +159,16 @@ impl<'a> Words<'a> {
             return Err("the command has control characters".into());
         }
         let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
-        Ok(Self { verb, rest })
+        let words = Self { verb, rest };
+        let known = ["firm", "session", "account", "symbol", "open"];
+        let is_known = |key: &str| known.contains(&key) || key.starts_with("RC");
+        let unknown = words.pairs().find(|(key, _)| !is_known(key));
+        match unknown {
+            Some((key, _)) if verb != "order" => Err(format!(
+                "unknown word {key}: say for what (firm, session=NAME, account=NAME, symbol=NAME)"
+            )),
+            _ => Ok(words),
+        }
     }
 
     fn pairs(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
@@ -275,7 +294,14 @@ fn state_name(order: &Order) -> &'static str {
 }
 
 fn order_line(state: &State, order: &Order) -> String {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    // A line is a line, and a tab parts columns.
+    let text = |bytes: &[u8]| -> String {
+        let text = String::from_utf8_lossy(bytes);
+        let shown = text.chars();
+        shown
+            .map(|it| if it.is_control() { '?' } else { it })
+            .collect()
+    };
     let scale = state.scale(order.instrument);
     let side = match order.side {
         crate::Side::Buy => "buy",
@@ -291,7 +317,7 @@ fn order_line(state: &State, order: &Order) -> String {
         "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}",
         order.number,
         text(state.sessions().name(order.session)),
-        order.id,
+        text(order.id.bytes()),
         text(state.accounts().name(order.account)),
         text(state.instruments().name(order.instrument)),
         order.quantity,

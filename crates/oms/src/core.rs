@@ -76,6 +76,21 @@ pub struct Change<'a> {
     pub quantity: Option<Decimal>,
     /// Price(44) of a replace.
     pub price: Option<Decimal>,
+    /// What else it says that cannot be replaced: Account(1), OrdType(40), TimeInForce(59), StopPx(99).
+    pub others: Others<'a>,
+}
+
+/// Fields of a replace that have to be those of the order, when they are there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Others<'a> {
+    /// Account(1); empty for none.
+    pub account: &'a [u8],
+    /// OrdType(40).
+    pub kind: Option<u8>,
+    /// TimeInForce(59).
+    pub tif: Option<u8>,
+    /// StopPx(99).
+    pub stop: Option<Decimal>,
 }
 
 /// The OMS without its sessions.
@@ -206,6 +221,9 @@ impl Core {
         if state.violations() > 0 {
             return Err(Reason::of(Why::Incomplete));
         }
+        if self.work.ends_day() {
+            return Err(Reason::of(Why::DayEnds));
+        }
         let user = self.user(new.session)?;
         if !user.new {
             return Err(Reason::of(Why::NotAllowed));
@@ -264,7 +282,7 @@ impl Core {
         let (lines, next) = &mut self.groups[group];
         for step in 0..lines.len() {
             let at = (*next + step) % lines.len();
-            if self.state.is_ready(lines[at]) {
+            if self.state.is_ready(lines[at]) && !self.work.is_leaving(lines[at]) {
                 *next = (at + 1) % lines.len();
                 return Ok(lines[at]);
             }
@@ -276,7 +294,9 @@ impl Core {
     pub fn change(&mut self, at: i64, change: &Change<'_>, sink: &mut impl Sink) {
         let found = self.find(change.session, change.original);
         let order = found.map(|order| order.number);
+        let is_used = self.state.used(change.session, change.id).is_some();
         let taken = match found {
+            _ if is_used => Err(Reason::of(Why::Duplicate)),
             Some(order) => self.accept_change(change, order),
             None => Err(Reason::of(self.lost(change))),
         };
@@ -337,9 +357,6 @@ impl Core {
         order: &Order,
     ) -> Result<Option<(Quantity, Price, Price)>, Reason> {
         let state = &self.state;
-        if state.used(change.session, change.id).is_some() {
-            return Err(Reason::of(Why::Duplicate));
-        }
         let user = self.user(change.session)?;
         let is_replace = change.kind == RequestKind::Replace;
         if !(if is_replace {
@@ -358,6 +375,17 @@ impl Core {
         let symbol = state.instruments().name(order.instrument);
         let is_other = !change.symbol.is_empty() && change.symbol != symbol;
         if is_other || change.side.is_some_and(|side| side != order.side) {
+            return Err(Reason::of(Why::Unchangeable));
+        }
+        let others = &change.others;
+        let account = state.accounts().name(order.account);
+        let scale = state.scale(order.instrument);
+        let stop = others.stop.map(|stop| scaled(stop, scale)).transpose()?;
+        if (!others.account.is_empty() && others.account != account)
+            || others.kind.is_some_and(|kind| kind != order.kind.byte())
+            || others.tif.is_some_and(|tif| tif != order.tif.byte())
+            || stop.is_some_and(|stop| stop != order.stop)
+        {
             return Err(Reason::of(Why::Unchangeable));
         }
         if !state.is_ready(order.line) {
@@ -441,18 +469,32 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
+    /// The oldest order that may leave memory: what is asked for it is answered.
+    pub(crate) fn forgettable(&self) -> Option<Number> {
+        let orders = self.state.orders();
+        if orders.ended().len() <= self.rules.remembered {
+            return None;
+        }
+        let is_settled = |number: &&Number| {
+            let order = orders.get(**number);
+            order.is_some_and(|order| orders.request_of(order).is_none())
+        };
+        orders.ended().iter().take(64).find(is_settled).copied()
+    }
+
+    /// Whether a session may ask how its orders stand.
+    #[must_use]
+    pub fn may_ask(&self, session: u32) -> bool {
+        self.user(session).is_ok_and(|user| user.status)
+    }
+
     /// Orders that have ended leave memory, the oldest first, when there are more than are remembered.
     pub(crate) fn forget(&mut self, at: i64, sink: &mut impl Sink) {
-        while self.state.orders().ended().len() > self.rules.remembered {
-            let orders = self.state.orders();
-            let Some(&order) = orders.ended().front() else {
+        // More wait for a moment with nothing else to do.
+        for _ in 0..2 {
+            let Some(order) = self.forgettable() else {
                 return;
             };
-            // What is asked for it is answered first.
-            let known = orders.get(order);
-            if known.is_some_and(|order| orders.request_of(order).is_some()) {
-                return;
-            }
             self.emit(at, &Event::Forgotten { order }, sink);
         }
     }

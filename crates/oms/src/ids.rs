@@ -60,6 +60,8 @@ impl Ids {
             .used
             .find_mut(used.hash, |other| other.hash == used.hash);
         match known {
+            // What names an order goes on naming it.
+            Some(known) if used.order == 0 => known.order = known.order.max(used.order),
             Some(known) => *known = used,
             None => {
                 self.used.insert_unique(used.hash, used, |other| other.hash);

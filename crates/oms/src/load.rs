@@ -287,6 +287,9 @@ impl Reader<'_> {
 
     fn instrument(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
         let symbol = row.cells[0].unwrap_or_default();
+        if !is_name(symbol) {
+            return Err((format!("{symbol} has a blank or ="), ""));
+        }
         if self.rules.instruments.iter().any(|it| it.symbol == symbol) {
             return Err((format!("{symbol} stands there twice"), "leave one row"));
         }
@@ -447,6 +450,10 @@ impl Reader<'_> {
                 self.wrong(at, format!("account {name} stands there twice"), "");
                 continue;
             }
+            if !is_name(&name) {
+                self.wrong(at, format!("account {name} has a blank or ="), "");
+                continue;
+            }
             let known = |parent: &String| self.has_account(parent);
             if parent.as_ref().is_some_and(|parent| !known(parent)) {
                 let what = format!("no account {} before it", parent.unwrap_or_default());
@@ -482,6 +489,9 @@ impl Reader<'_> {
                 continue;
             };
             self.check_session(at, &session);
+            if self.rules.users.iter().any(|user| user.session == session) {
+                self.wrong(at, format!("two users have the session {session}"), "");
+            }
             let accounts = accounts.into_iter().map(|(_, pattern)| pattern);
             let mut user = UserRule {
                 session,
@@ -495,6 +505,11 @@ impl Reader<'_> {
                 .filter(|it| !self.has_account(it))
             {
                 self.wrong(at, format!("no account {account}"), "see [[account]]");
+            }
+            let default = user.default_account.as_ref();
+            if let Some(account) = default.filter(|it| !user.may_use(it.as_bytes())) {
+                let what = format!("account {account} is none of the accounts of this user");
+                self.wrong(at, what, "");
             }
             for (at, right) in may.unwrap_or_default() {
                 match right.as_str() {
@@ -563,6 +578,11 @@ impl Reader<'_> {
             self.rules.routes.push(Route { symbols, group });
         }
     }
+}
+
+/// A name that commands can say.
+fn is_name(name: &str) -> bool {
+    !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '=')
 }
 
 fn decimal(name: &str, text: Option<&str>) -> Result<Decimal, (String, &'static str)> {

@@ -115,6 +115,8 @@ pub struct Oms {
     /// Of the ids of clients' messages.
     key: u128,
     begun: bool,
+    /// When it started, by both clocks.
+    start: Option<(Mono, i64)>,
     /// For each session of the engine whether it is logged on.
     active: Vec<bool>,
     /// For each session of the engine its number in the state.
@@ -148,7 +150,8 @@ impl Sink for Out<'_> {
         event.put(self.note);
         // There is room: it was looked for before the first event.
         let noted = self.outbox.note(self.note);
-        debug_assert!(noted.is_ok(), "{event:?} has no room");
+        // A state ahead of its notes must not go on: the next start has that of the notes.
+        assert!(noted.is_ok(), "no room for the note of {event:?}");
         match *event {
             Event::Sent { line, .. } | Event::Asked { line, .. } => {
                 if let Some(Some(link)) = self.links.get(line as usize) {
@@ -208,6 +211,7 @@ impl Oms {
             sessions,
             key,
             begun: false,
+            start: None,
             links: Vec::new(),
             before: Before::default(),
             note: Vec::with_capacity(1 << 10),
@@ -245,9 +249,12 @@ impl Oms {
         (&mut self.core, out)
     }
 
-    /// Time never runs back.
-    fn at(&self, now: Now) -> i64 {
-        self.core.state().time().max(now.wall.0)
+    /// The time of the start and what has passed since: it never runs back, whatever becomes of the clock.
+    fn at(&mut self, now: Now) -> i64 {
+        let state = self.core.state().time();
+        let (then, time) = *self.start.get_or_insert((now.mono, state.max(now.wall.0)));
+        let passed = i64::try_from((now.mono - then).0).unwrap_or(i64::MAX);
+        time.saturating_add(passed).max(state)
     }
 
     /// Brings the state to what the settings say, in steps; true when that is done.
@@ -356,6 +363,9 @@ impl Oms {
         let Some(Some(client)) = self.links.get(index as usize) else {
             return Err(Refusal::NotAuthorized);
         };
+        if !self.core.may_ask(index) {
+            return Err(Refusal::NotAuthorized);
+        }
         clients::status(self.core.state(), index, message, *client, outbox)
     }
 
@@ -385,6 +395,9 @@ impl Oms {
                 }
                 None => Heard::Unknown,
             },
+            b"j" if !matches!(message.get(tag::REF_MSG_TYPE), Some(b"D" | b"F" | b"G")) => {
+                Heard::Unknown
+            }
             b"j" => match id(tag::BUSINESS_REJECT_REF_ID) {
                 Some(id) => {
                     let (core, mut out) = self.parts(outbox, None);
@@ -395,6 +408,9 @@ impl Oms {
             // What a venue says besides is no business of an OMS: it is in the journal.
             _ => return Ok(()),
         };
+        if let Heard::FillsMissing(order) = heard {
+            (self.listener)(OmsEvent::FillsMissing { order });
+        }
         if matches!(heard, Heard::Unknown | Heard::Unreadable) {
             let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
             let unreadable = heard == Heard::Unreadable;
@@ -463,6 +479,19 @@ impl Application for Oms {
         }
     }
 
+    fn on_logout(&mut self, _now: Now, session: SessionId, _logout: PeerLogout<'_>) {
+        if let Some(line) = self.line(session) {
+            self.core.set_leaving(line, true);
+        }
+    }
+
+    /// What was sent under numbers that are void may be lost: the venue is asked about every open order.
+    fn on_reset(&mut self, _now: Now, session: SessionId, _outbox: &mut Outbox) {
+        if let Some(line) = self.line(session) {
+            self.core.set_reset(line);
+        }
+    }
+
     fn on_disconnect(
         &mut self,
         now: Now,
@@ -498,7 +527,10 @@ impl Application for Oms {
             return;
         };
         let refused = self.decoder.decode(refused);
-        let id = refused.get(tag::CL_ORD_ID).and_then(VenueId::parse);
+        // A question that is rejected says nothing of its order.
+        let is_order = matches!(refused.msg_type(), b"D" | b"F" | b"G");
+        let id = refused.get(tag::CL_ORD_ID).filter(|_| is_order);
+        let id = id.and_then(VenueId::parse);
         if let Some(id) = id
             && outbox.has_room(ROOM.0, ROOM.1)
         {
@@ -515,11 +547,11 @@ impl Application for Oms {
             return true;
         }
         let message = self.decoder.decode(stored);
-        if message.msg_type() != b"D" {
+        if !matches!(message.msg_type(), b"D" | b"G") {
             return true;
         }
         let id = message.get(tag::CL_ORD_ID).and_then(VenueId::parse);
-        id.is_some_and(|id| self.core.may_resend(id.order))
+        id.is_some_and(|id| self.core.may_resend(id))
     }
 
     fn on_time(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
@@ -527,13 +559,13 @@ impl Application for Oms {
             return Some(now.mono);
         }
         let at = self.at(now);
-        let mut overdue = None;
+        let mut overdue = Vec::new();
         let (core, mut out) = self.parts(outbox, None);
         while core.has_work() && out.outbox.has_room(ROOM.0, ROOM.1) {
             core.work(at, &mut out);
         }
-        let due = core.due(at, &mut |order| overdue = Some(order));
-        if let Some(order) = overdue {
+        let due = core.due(at, &mut |order| overdue.push(order));
+        for order in overdue {
             (self.listener)(OmsEvent::FillsMissing { order });
         }
         if self.core.has_work() {

@@ -330,6 +330,25 @@ impl Orders {
 }
 
 impl Orders {
+    /// Prices of an instrument have more digits.
+    pub(crate) fn rescale(&mut self, instrument: u32, factor: i64) {
+        let orders = &self.orders;
+        self.requests.iter_mut().for_each(|request| {
+            let order = orders.get(request.order);
+            if order.is_some_and(|order| order.instrument == instrument) {
+                request.price = request.price.saturating_mul(factor);
+                request.hold = request.hold.saturating_mul(factor);
+            }
+        });
+        let orders = self.orders.iter_mut();
+        for order in orders.filter(|order| order.instrument == instrument) {
+            order.price = order.price.saturating_mul(factor);
+            order.stop = order.stop.saturating_mul(factor);
+            order.hold = order.hold.saturating_mul(factor);
+            order.paid = order.paid.saturating_mul(factor.into());
+        }
+    }
+
     /// What is in flight on a line is unknown.
     pub(crate) fn lose(&mut self, line: u32) {
         use crate::transition::Happening;

@@ -151,6 +151,12 @@ reasons! {
     32 Pending, "", 99, 3, "the order has a pending cancel or replace";
     /// The request would change nothing that may be changed.
     33 Unchangeable, "", 99, 2, "only quantity and price of an order can be replaced";
+    /// Its line broke, and the venue does not have it.
+    35 NotReceived, "", 0, 2, "the venue has not received it";
+    /// It ended long enough ago.
+    37 Forgotten, "", 0, 0, "the order has ended, and is no longer in memory";
+    /// A new day is about to begin.
+    36 DayEnds, "", 0, 2, "the trading day is changing: try again";
     /// It was older than it may be when it could be sent.
     34 Stale, "RC20", 8, 2, "too old to be sent";
 }

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use fixwire_protocol::{Decimal, Ledger, Timestamp};
 
-use crate::core::{Change, Core, NewOrder};
+use crate::core::{Change, Core, NewOrder, Others};
 use crate::event::Event;
 use crate::load::load;
 use crate::reason::Why;
@@ -203,6 +203,7 @@ impl World {
             side: None,
             quantity: quantity.map(Decimal::from_int),
             price: price.and_then(|price| Decimal::parse(price.as_bytes()).ok()),
+            others: Others::default(),
         };
         self.tell(|core, at, mut sink| core.change(at, &change, &mut sink));
         self.refused.is_none().then(|| self.core.state().last)
@@ -233,6 +234,8 @@ impl World {
 
     fn fill_again(&mut self, order: Number, quantity: i64, price: &str, exec: u64) {
         let report = Report {
+            // Of an order that nobody knows.
+            side: Some(Side::Buy).filter(|_| self.core.state().orders().get(order).is_none()),
             exec,
             last_quantity: Some(Decimal::from_int(quantity)),
             last_price: Decimal::parse(price.as_bytes()).ok(),
@@ -312,7 +315,7 @@ fn about<'a>(order: Number, request: Number, kind: ReportKind) -> Report<'a> {
         price: None,
         account: b"A1",
         symbol: b"XYZ",
-        side: Some(Side::Buy),
+        side: None,
         at: 0,
         text: b"",
     }

@@ -84,7 +84,7 @@ pub enum ReportKind {
     Rejected,
     /// Cancelled, expired, done for the day.
     End(End),
-    /// A trade is cancelled or corrected, which has to be done by hand.
+    /// A trade is cancelled or corrected, or an order restated, which has to be followed by hand.
     Bust,
     /// ExecType(150) = I: an answer to our question, with OrdStatus(39).
     Status(u8),
@@ -99,6 +99,8 @@ pub enum Heard {
     Taken,
     /// It had come before, or says nothing new.
     Known,
+    /// The venue reports more fills of this order than have arrived.
+    FillsMissing(Number),
     /// It is about no order of ours, and no fill.
     Unknown,
     /// Its numbers cannot be read, or fit no order.
@@ -113,6 +115,11 @@ impl Core {
             return self.report_of_none(at, report, sink);
         };
         let instrument = order.instrument;
+        let symbol = self.state().instruments().name(instrument);
+        let is_other = !report.symbol.is_empty() && report.symbol != symbol;
+        if is_other || report.side.is_some_and(|side| side != order.side) {
+            return self.report_of_none(at, report, sink);
+        }
         let heard = match report.kind {
             ReportKind::New => self.accepted(at, report, sink),
             ReportKind::Fill => self.filled(at, report, instrument, sink),
@@ -188,7 +195,12 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Heard {
         let Some((request, order)) = self.state().orders().request(report.id.request) else {
-            return Heard::Known;
+            // Nobody asked for it, unless it came before.
+            return if report.id.order == report.id.request {
+                Heard::Unreadable
+            } else {
+                Heard::Known
+            };
         };
         if request.kind != RequestKind::Replace || order.number != report.id.order {
             return Heard::Unreadable;
@@ -251,7 +263,8 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Heard {
         let found = self.state().orders().request(request);
-        let Some(number) = found.map(|(_, order)| order.number) else {
+        let found = found.map(|(request, order)| (order.number, request.id.bytes().is_empty()));
+        let Some((number, is_ours)) = found else {
             return Heard::Known;
         };
         let event = Event::Declined {
@@ -260,7 +273,12 @@ impl Core {
             text,
         };
         self.emit(at, &event, sink);
-        self.work.look_again(&self.state, number);
+        if is_ours {
+            // At once it would be refused again.
+            self.work.look_later(at, number);
+        } else {
+            self.work.look_again(&self.state, number);
+        }
         Heard::Taken
     }
 
@@ -363,7 +381,11 @@ impl Core {
     fn status(&mut self, at: i64, report: &Report<'_>, status: u8, sink: &mut impl Sink) -> Heard {
         let number = report.id.order;
         match status {
-            b'0' | b'1' | b'2' | b'6' | b'E' => self.accepted(at, report, sink),
+            b'0' | b'1' | b'2' | b'6' | b'E' => {
+                let heard = self.accepted(at, report, sink);
+                let pending = matches!(status, b'6' | b'E');
+                self.working(at, report, pending, sink).unwrap_or(heard)
+            }
             b'3' | b'4' | b'C' => {
                 let how = End::of(status).unwrap_or(End::Cancelled);
                 self.ended(at, report, how, sink)
@@ -381,6 +403,28 @@ impl Core {
         }
     }
 
+    /// The venue says that an order works. What was asked for it on a line that broke was sent again before we
+    /// asked, or never will be: unless it is pending there, the venue does not have it.
+    fn working(
+        &mut self,
+        at: i64,
+        report: &Report<'_>,
+        pending: bool,
+        sink: &mut impl Sink,
+    ) -> Option<Heard> {
+        let number = report.id.order;
+        let orders = self.state().orders();
+        let order = orders.get(number)?;
+        let filled = report.filled.and_then(|filled| whole(filled).ok());
+        let is_missing = filled.is_some_and(|filled| filled > order.filled);
+        let lost = orders.request_of(order);
+        let lost = lost.filter(|it| it.state == OrderState::Unknown && !pending);
+        if let Some(request) = lost.map(|request| request.number) {
+            self.decline(at, request, Why::NotReceived, b"", sink);
+        }
+        is_missing.then_some(Heard::FillsMissing(number))
+    }
+
     /// A fill is never dropped, whosever order it is of.
     fn report_of_none(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
         if report.kind != ReportKind::Fill {
@@ -396,6 +440,9 @@ impl Core {
         let Some((quantity, price)) = self.execution(report, instrument) else {
             return Heard::Unreadable;
         };
+        if self.state().has_stray(report.exec) {
+            return Heard::Known;
+        }
         let event = Event::Stray {
             line: report.line,
             account,

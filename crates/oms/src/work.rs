@@ -12,6 +12,7 @@ use crate::scope::Scope;
 use crate::state::State;
 use crate::transition::OrderState;
 use crate::value::{End, Number, RequestKind, TimeInForce, Trading};
+use crate::venue::VenueId;
 
 /// How long an end waits for fills before the venue is asked, in nanoseconds.
 const PATIENCE: i64 = 5_000_000_000;
@@ -29,6 +30,12 @@ pub(crate) struct Work {
     next_day: Option<(u32, u128)>,
     /// Since when ends wait for fills.
     pended: VecDeque<(i64, Number)>,
+    /// Orders that may not stay and that the venue did not cancel, and when.
+    later: VecDeque<(i64, Number)>,
+    /// Lines that are logging out.
+    leaving: Vec<u32>,
+    /// Lines whose sequence numbers have begun anew since they were ready.
+    reset: Vec<u32>,
 }
 
 /// Open orders that are so, by number.
@@ -62,8 +69,11 @@ impl Work {
                 ..
             } => self.kill(state, scope),
             Event::LineUp { line } => {
-                let unknown = |order: &Order| order.line == line && is_unknown(state, order);
-                self.asking.extend(open(state, unknown));
+                self.leaving.retain(|leaving| *leaving != line);
+                let all = self.reset.contains(&line);
+                self.reset.retain(|reset| *reset != line);
+                let asked = |order: &Order| order.line == line && (all || is_unknown(state, order));
+                self.asking.extend(open(state, asked));
                 let killed = |order: &Order| order.line == line && is_killed(state, order);
                 self.cancelling.extend(open(state, killed));
             }
@@ -80,6 +90,21 @@ impl Work {
         }
     }
 
+    /// The venue has refused to cancel an order: it is tried again after a while.
+    pub(crate) fn look_later(&mut self, at: i64, number: Number) {
+        self.later.push_back((at, number));
+    }
+
+    /// A new day waits for the end of the old one.
+    pub(crate) fn ends_day(&self) -> bool {
+        self.next_day.is_some()
+    }
+
+    /// A line takes no new orders.
+    pub(crate) fn is_leaving(&self, line: u32) -> bool {
+        self.leaving.contains(&line)
+    }
+
     fn kill(&mut self, state: &State, scope: Scope) {
         let of_scope = |order: &Order| {
             let mut scopes = state.scopes(order.session, order.account, order.instrument);
@@ -90,7 +115,9 @@ impl Work {
 
     /// A new day begins when the orders of the old one have ended.
     pub(crate) fn roll(&mut self, state: &State, day: u32, key: u128) {
-        let of_day = |order: &Order| order.tif != TimeInForce::GoodTillCancel;
+        // What is unknown stays so until the venue answers.
+        let of_day =
+            |order: &Order| order.tif != TimeInForce::GoodTillCancel && !is_unknown(state, order);
         self.expiring = open(state, of_day).into();
         self.next_day = Some((day, key));
     }
@@ -110,7 +137,8 @@ impl Core {
     pub fn has_work(&self) -> bool {
         let work = &self.work;
         let waits = work.asking.is_empty() && work.cancelling.is_empty();
-        !(waits && work.expiring.is_empty() && work.next_day.is_none())
+        let waits = waits && work.expiring.is_empty() && work.next_day.is_none();
+        !waits || self.forgettable().is_some()
     }
 
     /// Does one piece of it: a few events.
@@ -124,6 +152,8 @@ impl Core {
             self.expire(at, order, sink);
         } else if let Some((date, key)) = self.work.next_day.take() {
             self.emit(at, &Event::Day { date, key }, sink);
+        } else {
+            self.forget(at, sink);
         }
     }
 
@@ -178,6 +208,24 @@ impl Core {
     /// Orders whose ends have waited for fills too long are asked about, each is given; how long nothing else
     /// is due.
     pub fn due(&mut self, at: i64, overdue: &mut dyn FnMut(Number)) -> Option<Nanos> {
+        let cancels = self.due_cancels(at);
+        let ends = self.due_ends(at, overdue);
+        cancels.into_iter().chain(ends).min()
+    }
+
+    fn due_cancels(&mut self, at: i64) -> Option<Nanos> {
+        while let Some((since, order)) = self.work.later.front().copied() {
+            let left = since.saturating_add(PATIENCE).saturating_sub(at);
+            if left > 0 {
+                return Some(Nanos(left.unsigned_abs()));
+            }
+            self.work.later.pop_front();
+            self.work.look_again(&self.state, order);
+        }
+        None
+    }
+
+    fn due_ends(&mut self, at: i64, overdue: &mut dyn FnMut(Number)) -> Option<Nanos> {
         while let Some((since, order)) = self.work.pended.front().copied() {
             let known = self.state.orders().get(order);
             if known.is_none_or(|order| order.pended.is_none()) {
@@ -223,11 +271,27 @@ impl Core {
         orders.iter().filter(unanswered).count()
     }
 
-    /// Whether a new order that the venue has missed may go out now: nobody wants it gone.
+    /// A line logs out: it takes no new orders until it is up again.
+    pub fn set_leaving(&mut self, line: u32, is: bool) {
+        self.work.leaving.retain(|leaving| *leaving != line);
+        if is {
+            self.work.leaving.push(line);
+        }
+    }
+
+    /// The sequence numbers of a line have begun anew: what was sent may be lost.
+    pub fn set_reset(&mut self, line: u32) {
+        if !self.work.reset.contains(&line) {
+            self.work.reset.push(line);
+        }
+    }
+
+    /// Whether a new order or replace that the venue has missed may go out now: nobody wants it gone.
     #[must_use]
-    pub fn may_resend(&self, number: Number) -> bool {
-        let order = self.state.orders().get(number);
-        order.is_some_and(|order| {
+    pub fn may_resend(&self, id: VenueId) -> bool {
+        let order = self.state.orders().get(id.order);
+        let is_known = id.order == id.request || self.state.orders().request(id.request).is_some();
+        order.filter(|_| is_known).is_some_and(|order| {
             let request = self.state.orders().request_of(order);
             let cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);
             order.state.is_open() && !cancelled && !is_killed(&self.state, order)

@@ -7,7 +7,7 @@ use fixwire_protocol::{
 };
 
 use super::{average, digits, price, reason_text};
-use crate::core::{Change, NewOrder};
+use crate::core::{Change, NewOrder, Others};
 use crate::event::Event;
 use crate::order::Order;
 use crate::reason::{Reason, Why};
@@ -112,6 +112,16 @@ pub(crate) fn change<'a>(
         side: byte(message, tag::SIDE).and_then(Side::of),
         quantity: number(tag::ORDER_QTY)?,
         price: number(tag::PRICE)?,
+        others: if is_replace {
+            Others {
+                account: message.get(tag::ACCOUNT).unwrap_or_default(),
+                kind: byte(message, tag::ORD_TYPE),
+                tif: byte(message, tag::TIME_IN_FORCE),
+                stop: optional(message, tag::STOP_PX)?,
+            }
+        } else {
+            Others::default()
+        },
     })
 }
 
@@ -445,17 +455,24 @@ pub(crate) fn refused_new(
         .and_then(|it| state.instruments().find(it));
     let scale = scale.map_or(0, |instrument| state.scale(instrument));
     let text = reason_text(state, reason, scale);
-    let exec = digits(state.events());
+    // The answer to a question is no execution.
+    let is_status = new.msg_type() == b"H";
+    let exec = digits(if is_status { 0 } else { state.events() });
     let mut report = outbox.begin(client.session, b"8");
     report
         .field(tag::ORDER_ID, b"NONE")
         .field(tag::CL_ORD_ID, new.get(tag::CL_ORD_ID).unwrap_or(b"NONE"))
         .field(tag::EXEC_ID, exec.bytes());
     if client.is_old() {
-        report.char(tag::EXEC_TRANS_TYPE, b'0');
+        report.char(tag::EXEC_TRANS_TYPE, if is_status { b'3' } else { b'0' });
     }
+    let kind = if is_status && !client.is_old() {
+        b'I'
+    } else {
+        b'8'
+    };
     report
-        .char(tag::EXEC_TYPE, b'8')
+        .char(tag::EXEC_TYPE, kind)
         .char(tag::ORD_STATUS, b'8')
         .uint(tag::ORD_REJ_REASON, client.ord_rej_reason(reason.why));
     for tag in [
@@ -503,7 +520,7 @@ pub(crate) fn status(
         return Ok(());
     }
     let why = Reason::of(match number {
-        Some(number) if number > 0 => Why::TooLate,
+        Some(number) if number > 0 => Why::Forgotten,
         _ => Why::UnknownOrder,
     });
     refused_new(state, &why, request, client, outbox);

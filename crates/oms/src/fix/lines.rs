@@ -141,10 +141,11 @@ pub(crate) fn report<'a>(line: u32, message: &Message<'a>, version: Version) -> 
         b'I' => ReportKind::Status(status),
         b'0' => ReportKind::New,
         b'F' => ReportKind::Fill,
-        b'1' | b'2' if is_old && traded => ReportKind::Fill,
+        b'1' | b'2' if traded => ReportKind::Fill,
         b'5' => ReportKind::Replaced,
         b'8' => ReportKind::Rejected,
-        b'G' | b'H' => ReportKind::Bust,
+        // Restated: somebody has to look.
+        b'D' | b'G' | b'H' => ReportKind::Bust,
         how @ (b'3' | b'4' | b'C') => ReportKind::End(End::of(how)?),
         _ => ReportKind::Other,
     };

@@ -3,6 +3,7 @@
 use super::*;
 use crate::transition::OrderState::{Ended, Sent, Unknown, Working};
 use crate::value::{End, Trading};
+use crate::venue::Heard;
 use crate::{OrderState, Scope};
 
 impl World {
@@ -233,7 +234,11 @@ fn a_kill_switch_cancels_what_is_open_and_stays_on_after_a_restart() {
     assert_eq!(orders_of(&world), orders);
     assert_eq!(world.order(Side::Buy, 10, "100"), None);
     assert_eq!(world.refused, Some(Why::Killed));
-    assert!(!world.core.may_resend(orders[1]));
+    let new = |order| VenueId {
+        order,
+        request: order,
+    };
+    assert!(!world.core.may_resend(new(orders[1])));
     world.check();
 }
 
@@ -242,12 +247,20 @@ fn a_new_day_ends_day_orders_and_frees_ids() {
     let mut world = World::new();
     let order = world.order_of("X", b"A1", Side::Buy, 10, "100").unwrap();
     world.fill(order, 10, "100");
-    world.order_of("Y", b"A1", Side::Buy, 10, "100").unwrap();
+    let working = world.order_of("Y", b"A1", Side::Buy, 10, "100").unwrap();
+    world.accept(working);
+    let unknown = world.order(Side::Buy, 10, "100").unwrap();
     assert_eq!(world.order_of("X", b"A1", Side::Buy, 10, "100"), None);
     assert_eq!(world.refused, Some(Why::Duplicate));
     world.restart(20_261_123);
     world.work();
     assert_eq!(world.said, ["Ended", "Day"]);
+    assert_eq!(
+        world.state_of(unknown),
+        Some(Unknown),
+        "only the venue knows"
+    );
+    world.report(&about(unknown, unknown, ReportKind::Status(b'8')));
     let state = world.core.state();
     assert!(state.firm.tally.is_flat());
     assert_eq!(state.firm.tally.traded, 0);
@@ -300,6 +313,188 @@ fn a_fill_at_a_price_of_more_digits_is_rounded_not_dropped() {
         (position.long, position.paid),
         (20, 10 * 9_999 + 10 * 9_998)
     );
+    world.check();
+}
+
+#[test]
+fn a_request_that_the_venue_never_got_is_answered() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    world.accept(order);
+    world.cancel(order).unwrap();
+    world.tell(|core, at, mut sink| core.line_down(at, LINES[0], &mut sink));
+    world.core.set_reset(LINES[0]);
+    world.tell(|core, at, mut sink| core.line_up(at, LINES[0], &mut sink));
+    world.work();
+    assert_eq!(world.said, ["Asked"]);
+    world.report(&about(order, order, ReportKind::Status(b'6')));
+    assert_eq!(world.said, [""; 0], "the venue has it");
+    world.report(&about(order, order, ReportKind::Status(b'0')));
+    assert_eq!(world.said, ["Declined"]);
+    assert!(world.cancel(order).is_some());
+    world.check();
+}
+
+#[test]
+fn after_a_reset_every_open_order_of_the_line_is_asked_about() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    world.accept(order);
+    world.core.set_reset(LINES[0]);
+    world.tell(|core, at, mut sink| core.line_down(at, LINES[0], &mut sink));
+    world.tell(|core, at, mut sink| core.line_up(at, LINES[0], &mut sink));
+    world.work();
+    assert_eq!(world.said, ["Asked"]);
+    let report = Report {
+        filled: Some(Decimal::from_int(10)),
+        ..about(order, order, ReportKind::Status(b'2'))
+    };
+    let heard = world.tell(|core, at, mut sink| core.report(at, &report, &mut sink));
+    assert_eq!(heard, Heard::FillsMissing(order));
+    world.check();
+}
+
+#[test]
+fn a_cancel_of_ours_that_is_refused_is_tried_again_after_a_while() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    world.accept(order);
+    let kill = (Scope::Firm, Trading::Killed);
+    world.tell(|core, at, mut sink| core.set_trading(at, kill, (b"ann", b"test"), &mut sink));
+    world.work();
+    let cancel = world.core.state().last;
+    world.decline(cancel);
+    assert!(!world.core.has_work(), "not at once");
+    let at = world.at;
+    assert!(world.core.due(at, &mut |_| {}).is_some());
+    world.at += 6_000_000_000;
+    let at = world.at;
+    world.core.due(at, &mut |_| {});
+    world.work();
+    assert_eq!(world.said, ["CancelTaken", "Sent"]);
+    world.check();
+}
+
+#[test]
+fn a_refused_cancel_takes_no_name_from_a_live_order() {
+    let mut world = World::new();
+    let order = world.order_of("A", b"A1", Side::Buy, 10, "100").unwrap();
+    let change = Change {
+        session: CLIENT,
+        kind: RequestKind::Cancel,
+        id: b"A",
+        original: b"unknown",
+        symbol: b"XYZ",
+        side: None,
+        quantity: None,
+        price: None,
+        others: Others::default(),
+    };
+    world.tell(|core, at, mut sink| core.change(at, &change, &mut sink));
+    assert_eq!(world.refused, Some(Why::Duplicate));
+    assert!(world.cancel(order).is_some());
+    world.check();
+}
+
+#[test]
+fn a_replace_that_would_change_something_else_is_refused() {
+    let mut world = World::new();
+    let order = world.order_of("A", b"A1", Side::Buy, 10, "100").unwrap();
+    for others in [
+        Others {
+            account: b"A2",
+            ..Others::default()
+        },
+        Others {
+            kind: Some(b'1'),
+            ..Others::default()
+        },
+        Others {
+            tif: Some(b'3'),
+            ..Others::default()
+        },
+        Others {
+            stop: Some(Decimal::from_int(99)),
+            ..Others::default()
+        },
+    ] {
+        world.ids += 1;
+        let id = format!("R{}", world.ids);
+        let change = Change {
+            session: CLIENT,
+            kind: RequestKind::Replace,
+            id: id.as_bytes(),
+            original: b"A",
+            symbol: b"XYZ",
+            side: None,
+            quantity: None,
+            price: None,
+            others,
+        };
+        world.tell(|core, at, mut sink| core.change(at, &change, &mut sink));
+        assert_eq!(world.refused, Some(Why::Unchangeable), "{others:?}");
+    }
+    assert!(world.replace(order, 20, "100").is_some());
+    world.check();
+}
+
+#[test]
+fn a_report_of_another_symbol_or_side_changes_no_order() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    for (symbol, side) in [(&b"ABC"[..], Side::Buy), (b"XYZ", Side::Sell)] {
+        let report = Report {
+            symbol,
+            side: Some(side),
+            ..about(order, order, ReportKind::End(End::Cancelled))
+        };
+        let heard = world.tell(|core, at, mut sink| core.report(at, &report, &mut sink));
+        assert_eq!(heard, Heard::Unknown);
+    }
+    assert_eq!(world.state_of(order), Some(Sent));
+    world.check();
+}
+
+#[test]
+fn a_fill_that_is_repeated_after_its_order_left_memory_counts_once() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    let exec = world.fill(order, 10, "100");
+    for _ in 0..10 {
+        let order = world.order(Side::Buy, 10, "100").unwrap();
+        world.fill(order, 10, "100");
+    }
+    assert!(world.core.state().orders().get(order).is_none());
+    world.fill_again(order, 10, "100", exec);
+    world.fill_again(999, 10, "100", 12_345);
+    world.fill_again(999, 10, "100", 12_345);
+    assert_eq!(world.core.state().position(1, 0).long, 120);
+    world.check();
+}
+
+#[test]
+fn an_instrument_with_a_finer_tick_keeps_what_was_priced() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 20, "100").unwrap();
+    world.fill(order, 10, "99.95");
+    let mut rules = world.core.rules().clone();
+    let rule = &mut rules.instruments[0];
+    (rule.scale, rule.tick, rule.reference) = (3, 5, Some(100_000));
+    let mut core = Core::new(rules);
+    for (at, note) in &world.notes {
+        core.replay_note(Timestamp(*at), note);
+    }
+    let reserved = core.state().firm.tally.reserved;
+    world.core = core;
+    world.begin(20_261_122);
+    let state = world.core.state();
+    let known = state.orders().get(order).unwrap();
+    assert_eq!(
+        (state.scale(0), known.price, known.paid),
+        (3, 100_000, 999_500)
+    );
+    assert_eq!(state.firm.tally.reserved, reserved);
+    assert_eq!(state.position(1, 0).paid, 999_500);
     world.check();
 }
 

@@ -157,6 +157,16 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
         let next = world.core.state().day() + 1;
         world.restart(next);
         world.work();
+        let open = world.core.state().orders().iter();
+        let open = open.filter(|order| order.state.is_open());
+        let open: Vec<Number> = open.map(|order| order.number).collect();
+        for order in open {
+            let orders = world.core.state().orders();
+            let known = orders.get(order).unwrap();
+            let is_unknown = known.state == crate::OrderState::Unknown;
+            assert!(is_unknown || orders.request_of(known).is_some());
+            world.report(&about(order, order, ReportKind::Rejected));
+        }
         assert!(world.core.state().firm.tally.is_flat(), "seed {seed}");
         world.check();
     }

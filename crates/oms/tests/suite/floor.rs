@@ -42,6 +42,8 @@ pub struct Venue {
     /// Messages that it has read.
     read: usize,
     execs: u64,
+    /// Side(54) of the message that it answers.
+    side: String,
     /// Its orders by the number of ours.
     pub orders: BTreeMap<u64, VenueOrder>,
     /// What it refuses, by MsgType(35).
@@ -215,6 +217,7 @@ impl Venue {
         for message in new {
             let id = message.get(11).unwrap_or_default().to_owned();
             let number = id.split('-').next().unwrap().parse().unwrap();
+            self.side = message.get(54).unwrap_or("1").to_owned();
             self.answer(&message.msg_type, number, &id, message.get(38), &mut said);
         }
         self.read = received.len();
@@ -295,8 +298,8 @@ impl Venue {
             0
         };
         format!(
-            "37=V{number}|11={id}|{original}17=E{}|{what}55=XYZ|54=1|38={}|151={leaves}|14={}|6=100|1=A1|",
-            self.execs, order.quantity, order.filled
+            "37=V{number}|11={id}|{original}17=E{}|{what}55=XYZ|54={}|38={}|151={leaves}|14={}|6=100|1=A1|",
+            self.execs, self.side, order.quantity, order.filled
         )
     }
 }
