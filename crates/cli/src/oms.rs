@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn columns_are_aligned_and_numbers_stand_right() {
         let wanted =
-            "ORDER  OPEN TO BUY  STATE\n    7         100  working\n   12           5  filled\n";
+            "ORDER  OPEN TO BUY  STATE\n    7          100  working\n   12            5  filled\n";
         assert_eq!(table(ROWS), wanted);
     }
 

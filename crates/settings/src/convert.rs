@@ -65,7 +65,7 @@ impl fmt::Display for ConvertError {
             }
             Self::TooLarge => write!(f, "the result is larger than {MAX_FILE} bytes"),
             Self::Gateway => f.write_str(
-                "this is a TOML file of a gateway or an OMS, whose tables would be lost: copy the file",
+                "this is a TOML file with tables of a gateway or an OMS, which would be lost: copy the file",
             ),
             Self::Exchange => f.write_str(
                 "this is a TOML file with a simulated exchange, which would be lost: copy the file",

@@ -407,7 +407,7 @@ fn mistakes_in_rules_are_shown_as_those_in_settings() {
     assert_eq!(told["errors"][0]["line"], 34);
 
     let output = fixwire(&samples(), &["config", "convert", "gateway.toml", "-"]);
-    assert!(text(&output.stderr).contains("rules of a gateway, which would be lost"));
+    assert!(text(&output.stderr).contains("tables of a gateway or an OMS, which would be lost"));
     fs::write(
         folder.path().join("y.toml"),
         sample.split("[table").next().unwrap(),

@@ -187,6 +187,15 @@ fn tables_of_a_gateway_are_passed_over_and_told() {
 }
 
 #[test]
+fn tables_of_an_oms_are_passed_over_and_named() {
+    let tables = "[oms]\nlimits = 'l.csv'\n[[account]]\nname = 'A1'\n[[route]]\nto = 'X'\n";
+    let settings = read(&format!("{SESSION}{tables}")).unwrap();
+    assert_eq!(settings.oms, ["account", "oms", "route"]);
+    let lost = crate::convert::to_toml_without_secrets(&settings).unwrap_err();
+    assert!(lost.to_string().contains("which would be lost"), "{lost}");
+}
+
+#[test]
 fn tables_of_an_exchange_are_passed_over_and_named() {
     let tables = "[exchange]\nx = 1\n[[instrument]]\nsymbol = 'VOD'\n";
     let settings = read(&format!("{SESSION}{tables}")).unwrap();
