@@ -216,7 +216,11 @@ fn operators_limit_kill_and_arm() {
             "no control RC99; there are RC6, RC7",
         ),
         ("limit", &["firm", "RC6=x"], "the limit is a whole number"),
-        ("kill", &["desk"], "say for what: firm, session=NAME"),
+        (
+            "kill",
+            &["desk"],
+            "unknown word desk: say for what (firm, session=NAME",
+        ),
     ] {
         let (code, said) = oms(folder, verb, &[words, &why].concat());
         assert!(

@@ -1,0 +1,79 @@
+//! What an operator should hear of, as an event and as a sentence.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
+
+/// Something that an operator should hear of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OmsEvent<'a> {
+    /// A fill of an order that had ended: the position has it.
+    LateFill {
+        /// The order.
+        order: u64,
+    },
+    /// A fill of no order that is known: the position has it.
+    StrayFill {
+        /// ClOrdID(11) as the venue has it.
+        id: &'a [u8],
+    },
+    /// A report that is about no order and no account of ours, or cannot be read; nothing has changed.
+    StrayReport {
+        /// ClOrdID(11) as the venue has it.
+        id: &'a [u8],
+        /// It cannot be read.
+        unreadable: bool,
+    },
+    /// A line broke with orders in flight.
+    Unknown {
+        /// How many.
+        orders: usize,
+    },
+    /// An end that fills are missing of has waited for them too long: the venue is asked.
+    FillsMissing {
+        /// The order.
+        order: u64,
+    },
+    /// Notes of the journal could not be read: no new order is taken.
+    Incomplete {
+        /// How many.
+        notes: u64,
+    },
+}
+
+impl fmt::Display for OmsEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LateFill { order } => write!(
+                f,
+                "order {order}: a fill arrived after its end; the position includes it, ask the venue"
+            ),
+            Self::StrayFill { id } => write!(
+                f,
+                "fill for unknown order {}; the position includes it, ask the venue",
+                String::from_utf8_lossy(id)
+            ),
+            Self::StrayReport { id, unreadable } => write!(
+                f,
+                "report for {} order {} ignored; ask the venue",
+                if *unreadable { "unreadable" } else { "unknown" },
+                String::from_utf8_lossy(id)
+            ),
+            Self::Unknown { orders } => write!(
+                f,
+                "{orders} orders in flight on a line that was disconnected: the venue is asked when it is back"
+            ),
+            Self::FillsMissing { order } => write!(
+                f,
+                "order {order}: the venue reports more fills than have arrived; the venue is asked"
+            ),
+            Self::Incomplete { notes } => write!(
+                f,
+                "{notes} notes in the journal cannot be read: new orders are rejected; restore the journal"
+            ),
+        }
+    }
+}
+
+/// The function that hears of [`OmsEvent`]s.
+pub type OmsListener = Box<dyn FnMut(OmsEvent<'_>) + Send>;
