@@ -16,6 +16,7 @@ extern crate alloc;
 extern crate std;
 
 mod apply;
+mod apply_order;
 mod begin;
 mod checkpoint;
 pub mod command;

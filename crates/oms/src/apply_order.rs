@@ -1,0 +1,261 @@
+//! What events of orders make of the state.
+
+use alloc::boxed::Box;
+
+use crate::event::Event;
+use crate::order::{Pended, Request};
+use crate::slab::NOWHERE;
+use crate::state::State;
+use crate::tally::Tally;
+use crate::transition::{Happening, OrderState};
+use crate::value::{End, Number, Quantity, RequestKind, Text};
+use crate::apply::FILLS;
+
+impl State {
+    pub(crate) fn apply_to_order(&mut self, event: &Event<'_>) -> Option<()> {
+        match *event {
+            Event::ReplaceTaken {
+                request,
+                order,
+                quantity,
+                price,
+                hold,
+                id,
+            } => {
+                let kind = RequestKind::Replace;
+                self.request(request, order, kind, (quantity, price, hold), id)
+            }
+            Event::CancelTaken { request, order, id } => {
+                self.request(request, order, RequestKind::Cancel, (0, 0, 0), id)
+            }
+            Event::Sent { number, line } => self.sent(number, line),
+            Event::Queued { number } => {
+                let known = self.orders.get(number).is_some();
+                (known || self.orders.request(number).is_some()).then_some(())
+            }
+            Event::Accepted {
+                order, venue_id, ..
+            } => {
+                self.step(order, Happening::Accept)?;
+                self.orders.get_mut(order)?.venue_id = Text::new(venue_id);
+                Some(())
+            }
+            Event::Rejected { order, .. } => {
+                self.change(order, |state| state.step(order, Happening::Reject))
+            }
+            Event::Filled { .. } | Event::Stray { .. } => self.filled(event),
+            Event::Replaced {
+                request,
+                quantity,
+                price,
+                ..
+            } => {
+                let number = self.orders.request(request)?.1.number;
+                self.change(number, |state| {
+                    state.replaced(number, request, quantity, price)
+                })
+            }
+            Event::Ended {
+                order,
+                how,
+                request,
+                ..
+            } => self.change(order, |state| {
+                state.step(order, Happening::End(how))?;
+                state.orders.get_mut(order)?.pended = None;
+                if let Some(request) = request {
+                    let request = state.orders.remove_request(request)?;
+                    state.take_id(order, &request.id)?;
+                }
+                Some(())
+            }),
+            Event::Declined { request, .. } => {
+                let number = self.orders.request(request)?.1.number;
+                self.change(number, |state| {
+                    state.orders.remove_request(request)?;
+                    Some(())
+                })
+            }
+            Event::Pended {
+                order,
+                how,
+                request,
+                filled,
+                at,
+            } => {
+                let pended = Pended {
+                    how,
+                    request,
+                    filled,
+                    at,
+                };
+                self.orders.get_mut(order)?.pended = Some(Box::new(pended));
+                Some(())
+            }
+            Event::Asked { order, at, .. } => {
+                self.orders.get_mut(order)?.asked = at;
+                Some(())
+            }
+            Event::Forgotten { order } => {
+                if self.is_open(order) {
+                    return None;
+                }
+                // Its fills stay known for the day.
+                let fills: alloc::vec::Vec<u64> = self.orders.fills_of(order).collect();
+                for exec in fills {
+                    self.ids.add(FILLS, &exec.to_le_bytes(), order);
+                }
+                self.orders.forget(order).then_some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn request(
+        &mut self,
+        number: Number,
+        order: Number,
+        kind: RequestKind,
+        (quantity, price, hold): (Quantity, i64, i64),
+        id: &[u8],
+    ) -> Option<()> {
+        if !self.is_open(order) || number != self.last + 1 {
+            return None;
+        }
+        let session = self.orders.get(order)?.session;
+        let request = Request {
+            number,
+            order: NOWHERE,
+            kind,
+            state: OrderState::Queued,
+            quantity,
+            price,
+            hold,
+            id: Text::new(id),
+        };
+        self.change(order, |state| {
+            state.orders.add_request(order, request).then_some(())
+        })?;
+        self.number(number)?;
+        if !id.is_empty() {
+            self.ids.add(session, id, order);
+        }
+        Some(())
+    }
+
+    fn sent(&mut self, number: Number, line: u32) -> Option<()> {
+        if let Some(order) = self.orders.get_mut(number) {
+            order.state = order.state.after(Happening::Send)?;
+            order.line = line;
+            return Some(());
+        }
+        let request = self.orders.request_mut(number)?;
+        request.state = request.state.after(Happening::Send)?;
+        Some(())
+    }
+
+    fn filled(&mut self, event: &Event<'_>) -> Option<()> {
+        match *event {
+            Event::Filled {
+                order: number,
+                exec,
+                quantity,
+                price,
+                ..
+            } => self.change(number, |state| {
+                let order = state.orders.get(number)?;
+                let filled = order.filled.checked_add(quantity)?;
+                let all = filled >= order.quantity;
+                let (session, account, instrument) =
+                    (order.session, order.account, order.instrument);
+                let (buys, was_open) = (order.side.is_buy(), order.state.is_open());
+                order.state.after(Happening::Fill { all })?;
+                if !state.orders.add_fill(number, exec) {
+                    return None;
+                }
+                state.step(number, Happening::Fill { all })?;
+                let order = state.orders.get_mut(number)?;
+                order.filled = filled;
+                let worth = i128::from(price) * i128::from(quantity);
+                order.paid = order.paid.saturating_add(worth);
+                state.late_fills += u64::from(!was_open);
+                state.trade(session, account, instrument, buys, quantity, price);
+                Some(())
+            }),
+            Event::Stray {
+                line,
+                account,
+                instrument,
+                side,
+                exec,
+                quantity,
+                price,
+                ..
+            } => {
+                self.ids.add(FILLS, &exec.to_le_bytes(), 0);
+                self.sessions.get(line as usize)?;
+                self.accounts.get(account as usize)?;
+                self.instruments.get(instrument as usize)?;
+                self.late_fills += 1;
+                self.trade(line, account, instrument, side.is_buy(), quantity, price);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    fn trade(
+        &mut self,
+        session: u32,
+        account: u32,
+        instrument: u32,
+        buys: bool,
+        quantity: Quantity,
+        price: i64,
+    ) {
+        let holding = self.holding_mut(account, instrument);
+        holding.position.fill(buys, quantity, price);
+        let traded = Tally {
+            traded: self.worth(instrument, price, quantity).unwrap_or(0),
+            ..Tally::default()
+        };
+        self.count(session, account, instrument, &Tally::default(), &traded);
+    }
+
+    fn replaced(
+        &mut self,
+        number: Number,
+        request: Number,
+        quantity: Quantity,
+        price: i64,
+    ) -> Option<()> {
+        let order = self.orders.get(number)?;
+        let all = order.filled >= quantity;
+        order.state.after(Happening::Replace { all })?;
+        self.step(number, Happening::Replace { all })?;
+        let request = self.orders.remove_request(request)?;
+        let order = self.orders.get_mut(number)?;
+        order.current = request.number;
+        (order.quantity, order.price) = (quantity, price);
+        // What the venue made of it may differ from what was asked.
+        order.hold = request.hold.max(price.saturating_abs());
+        self.take_id(number, &request.id)
+    }
+
+    /// The id of a request that was carried out is the order's from now on.
+    fn take_id(&mut self, number: Number, id: &Text) -> Option<()> {
+        if !id.bytes().is_empty() {
+            self.orders.get_mut(number)?.id = id.clone();
+        }
+        Some(())
+    }
+
+    /// How an order has ended; `None` while it is open or unknown.
+    #[must_use]
+    pub fn end_of(&self, number: Number) -> Option<End> {
+        match self.orders.get(number)?.state {
+            OrderState::Ended(how) => Some(how),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! The CSV files that the settings name.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use fixwire_protocol::Decimal;
+
+use super::{OmsError, Reader, is_name};
+use crate::command::limit_value;
+use crate::limits::Control;
+use crate::rules::{InstrumentRule, LimitRule, PositionRule, ScopeName};
+use crate::table::{self, Row};
+
+impl Reader<'_> {
+    pub(super) fn file(&mut self, key: &str, file: &str, text: &str) {
+        let cells = match table::read(file, text) {
+            Ok(cells) => cells,
+            Err(error) => {
+                self.errors.push(error);
+                return;
+            }
+        };
+        let columns: (&[&str], &[&str]) = match key {
+            "instruments" => (
+                &["symbol", "tick"],
+                &["decimals", "lot", "multiplier", "rate", "reference"],
+            ),
+            "limits" => (&["scope", "control", "limit"], &[]),
+            _ => (&["account", "symbol"], &["long", "short"]),
+        };
+        let rows = table::rows(file, &cells, columns.0, columns.1, &mut self.errors);
+        for row in rows {
+            let done = match key {
+                "instruments" => self.instrument(&row),
+                "limits" => self.limit(&row),
+                _ => self.position(&row),
+            };
+            if let Err((what, hint)) = done {
+                self.errors.push(OmsError::of(file, row.line, what, hint));
+            }
+        }
+        match key {
+            "limits" => self.rules.limits_file = file.into(),
+            "positions" => self.rules.positions_file = file.into(),
+            _ => {}
+        }
+    }
+
+    fn instrument(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
+        let symbol = row.cells[0].unwrap_or_default();
+        if !is_name(symbol) {
+            return Err((format!("{symbol} has a blank or ="), ""));
+        }
+        if self.rules.instruments.iter().any(|it| it.symbol == symbol) {
+            return Err((format!("{symbol} stands there twice"), "leave one row"));
+        }
+        let tick = decimal("tick", row.cells[1])?.normalized();
+        let decimals = match row.cells[2] {
+            Some(text) => text.parse().ok().filter(|decimals| *decimals <= 9),
+            None => Some(tick.scale),
+        };
+        let what = format!("decimals is a number from {} to 9", tick.scale);
+        let scale = decimals.filter(|decimals| *decimals >= tick.scale);
+        let scale = scale.filter(|scale| *scale <= 9).ok_or((what, ""))?;
+        let units = |name: &str, value: Decimal, scale: u8| {
+            let scaled = crate::core::scaled(value, scale);
+            scaled.map_err(|_| (format!("{name} is too large or has too many decimals"), ""))
+        };
+        let tick = units("tick", tick, scale)?;
+        let lot = match row.cells[3] {
+            Some(text) => text.parse().ok().filter(|lot| *lot > 0),
+            None => Some(1),
+        };
+        let multiplier = row.cells[4].map_or(Ok(Decimal::from_int(1)), |it| {
+            decimal("multiplier", Some(it))
+        })?;
+        let rate = row.cells[5].map_or(Ok(Decimal::from_int(1)), |it| decimal("rate", Some(it)))?;
+        let worth = i128::from(units("multiplier", multiplier, 6)?)
+            * i128::from(units("rate", rate, 6)?)
+            / 1_000_000;
+        let worth = u64::try_from(worth).ok().filter(|worth| *worth > 0);
+        let reference = match row.cells[6] {
+            Some(text) => {
+                let price = Decimal::parse(text.as_bytes());
+                let price = price.map_err(|_| ("reference is a price".to_string(), ""))?;
+                Some(units("reference", price, scale)?)
+            }
+            None => None,
+        };
+        self.rules.instruments.push(InstrumentRule {
+            symbol: symbol.into(),
+            scale,
+            worth: worth.ok_or(("multiplier times rate is out of range".to_string(), ""))?,
+            tick: Some(tick)
+                .filter(|tick| *tick > 0)
+                .ok_or(("tick is above 0".to_string(), ""))?,
+            lot: lot.ok_or(("lot is a whole number above 0".to_string(), ""))?,
+            reference,
+        });
+        Ok(())
+    }
+
+    fn limit(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
+        let scope = self.scope(row.cells[0].unwrap_or_default())?;
+        let code = row.cells[1].unwrap_or_default();
+        let controls = Control::named(code);
+        if controls.is_empty() {
+            let hint = "the controls are RC6, RC7, RC8, RC13, RC14, RC15, RC15-long, RC15-short";
+            return Err((format!("no control {code}"), hint));
+        }
+        for &control in controls {
+            let value = limit_value(control, row.cells[2].unwrap_or_default());
+            let value = value.map_err(|what| (what, ""))?;
+            let rule = LimitRule {
+                scope: scope.clone(),
+                control,
+                value,
+            };
+            let mut limits = self.rules.limits.iter();
+            if limits.any(|it| it.scope == rule.scope && it.control == control) {
+                let what = format!("the limit of {control} for this scope stands there twice");
+                return Err((what, "leave one row"));
+            }
+            self.rules.limits.push(rule);
+        }
+        Ok(())
+    }
+
+    fn scope(&self, text: &str) -> Result<ScopeName, (String, &'static str)> {
+        const HINT: &str =
+            "a scope is firm, session=NAME, account=NAME, symbol=NAME, or account=NAME symbol=NAME";
+        let mut words = text.split_whitespace().map(|word| word.split_once('='));
+        let (first, second, third) = (words.next(), words.next(), words.next());
+        let scope = match (first, second, third) {
+            (Some(None), None, None) if text.trim() == "firm" => ScopeName::Firm,
+            (Some(Some(("session", name))), None, None) => ScopeName::Session(name.into()),
+            (Some(Some(("account", name))), None, None) => ScopeName::Account(name.into()),
+            (Some(Some(("symbol", name))), None, None) => ScopeName::Instrument(name.into()),
+            (Some(Some(("account", account))), Some(Some(("symbol", symbol))), None) => {
+                ScopeName::Holding(account.into(), symbol.into())
+            }
+            _ => return Err((format!("{text} is no scope"), HINT)),
+        };
+        let unknown = match &scope {
+            ScopeName::Firm => None,
+            ScopeName::Session(name) => {
+                (!self.sessions.contains(&name.as_str())).then_some(("session", name))
+            }
+            ScopeName::Account(name) => (!self.has_account(name)).then_some(("account", name)),
+            ScopeName::Instrument(name) => (!self.has_symbol(name)).then_some(("symbol", name)),
+            ScopeName::Holding(account, symbol) => (!self.has_account(account))
+                .then_some(("account", account))
+                .or_else(|| (!self.has_symbol(symbol)).then_some(("symbol", symbol))),
+        };
+        match unknown {
+            Some((kind, name)) => Err((format!("no {kind} {name}"), "see the settings")),
+            None => Ok(scope),
+        }
+    }
+
+    fn position(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
+        let (account, symbol) = (
+            row.cells[0].unwrap_or_default(),
+            row.cells[1].unwrap_or_default(),
+        );
+        if !self.has_account(account) {
+            return Err((format!("no account {account}"), "see [[account]]"));
+        }
+        if !self.has_symbol(symbol) {
+            return Err((format!("no symbol {symbol}"), "see the file of instruments"));
+        }
+        let mut positions = self.rules.positions.iter();
+        if positions.any(|it| (&*it.account, &*it.symbol) == (account, symbol)) {
+            let what = format!("the position of {account} in {symbol} stands there twice");
+            return Err((what, "leave one row"));
+        }
+        let quantity = |name: &str, text: Option<&str>| {
+            let quantity = text.map_or(Ok(0), str::parse);
+            let quantity = quantity.ok().filter(|it| *it <= crate::core::MOST);
+            quantity.ok_or((format!("{name} is a whole number"), ""))
+        };
+        let position = PositionRule {
+            account: account.into(),
+            symbol: symbol.into(),
+            long: quantity("long", row.cells[2])?,
+            short: quantity("short", row.cells[3])?,
+        };
+        self.rules.positions.push(position);
+        Ok(())
+    }
+}
+
+fn decimal(name: &str, text: Option<&str>) -> Result<Decimal, (String, &'static str)> {
+    let parsed = Decimal::parse(text.unwrap_or_default().as_bytes()).ok();
+    let parsed = parsed.filter(|it| it.mantissa > 0);
+    parsed.ok_or((format!("{name} is a number above 0"), ""))
+}
