@@ -55,6 +55,8 @@ pub enum OmsCommand {
     Limits(Ask),
     /// Sets limits of a scope: RC6=500; RC6=none takes one away
     Limit(Tell),
+    /// Cancels every open order of a scope; new ones pass
+    Cancel(Tell),
     /// Cancels every open order of a scope and rejects new ones
     Kill(Tell),
     /// Lets only orders pass that make positions of a scope smaller
@@ -99,6 +101,7 @@ pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Positions(ask) => query(ask, "positions"),
         OmsCommand::Limits(ask) => query(ask, "limits"),
         OmsCommand::Limit(told) => tell(told, "limit"),
+        OmsCommand::Cancel(told) => tell(told, "cancel"),
         OmsCommand::Kill(told) => tell(told, "kill"),
         OmsCommand::Reducing(told) => tell(told, "reducing"),
         OmsCommand::Arm(told) => tell(told, "arm"),

@@ -1,11 +1,14 @@
 //! What an event makes of the state: the same while the engine runs, at a start, and in a checkpoint.
 
+use alloc::vec::Vec;
+
 use crate::event::Event;
 use crate::ids::Ids;
 use crate::limits::Control;
+use crate::mass::Filter;
 use crate::order::{NO_LINE, Order};
 use crate::slab::NOWHERE;
-use crate::state::{Account, Client, Instrument, State};
+use crate::state::{Account, Instrument, Session, State};
 use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
 use crate::value::{Number, Text};
@@ -74,9 +77,19 @@ impl State {
                 self.sessions.get_mut(line as usize)?.ready = true;
                 Some(())
             }
+            Event::Client { session, is } => {
+                self.sessions.get_mut(session as usize)?.client = is;
+                Some(())
+            }
             Event::LineDown { line } => self.line_down(line),
             Event::Taken { .. } => self.taken(event),
             Event::Refused {
+                session,
+                id,
+                used: true,
+                ..
+            }
+            | Event::MassCancelRefused {
                 session,
                 id,
                 used: true,
@@ -85,7 +98,19 @@ impl State {
                 self.ids.add(session, id, 0);
                 Some(())
             }
-            Event::Refused { .. } => Some(()),
+            Event::Refused { .. } | Event::MassCancelRefused { .. } => Some(()),
+            Event::MassCancelTaken {
+                session,
+                filter,
+                id,
+                ..
+            } => {
+                if let Some(session) = session {
+                    self.ids.add(session, id, 0);
+                }
+                self.withdraw(filter);
+                Some(())
+            }
             _ => self.apply_to_order(event),
         }
     }
@@ -94,7 +119,7 @@ impl State {
         match *event {
             Event::Session { index, name } => {
                 let added = self.session_names.add(index, name);
-                added.then(|| self.sessions.push(Client::default()))
+                added.then(|| self.sessions.push(Session::default()))
             }
             Event::Account {
                 index,
@@ -165,7 +190,7 @@ impl State {
                 let tally = state.counted(order, request);
                 (order.session, order.account, tally)
             });
-            counted.collect::<alloc::vec::Vec<_>>()
+            counted.collect::<Vec<_>>()
         };
         let before = counted(self);
         let factor = 10_i64.pow(more.into());
@@ -295,12 +320,24 @@ impl State {
             last_fill: NOWHERE,
             pended: None,
             asked: 0,
+            withdrawn: false,
         };
         let tally = self.counted(&new, None);
         self.ids.add(session, id, order);
         self.orders.add(new);
         self.count(session, account, instrument, &Tally::default(), &tally);
         Some(())
+    }
+
+    fn withdraw(&mut self, filter: Filter) {
+        let orders = self.orders.iter();
+        let open = orders.filter(|order| order.state.is_open() && filter.has(self, order));
+        let open: Vec<Number> = open.map(|order| order.number).collect();
+        for number in open {
+            if let Some(order) = self.orders.get_mut(number) {
+                order.withdrawn = true;
+            }
+        }
     }
 
     /// In flight on a line that is gone: only the venue can say what became of it.

@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use crate::apply::FILLS;
 use crate::event::Event;
 use crate::order::{Pended, Request};
 use crate::slab::NOWHERE;
@@ -9,7 +10,6 @@ use crate::state::State;
 use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
 use crate::value::{End, Number, Quantity, RequestKind, Text};
-use crate::apply::FILLS;
 
 impl State {
     pub(crate) fn apply_to_order(&mut self, event: &Event<'_>) -> Option<()> {

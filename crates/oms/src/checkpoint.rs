@@ -5,7 +5,7 @@
 //!
 //! body     = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
 //!            names of sessions, accounts, instruments: count u32, text...
-//!            firm: standing   session: ready u8, standing...   account: parent, standing...
+//!            firm: standing   session: ready u8, client u8, standing...   account: parent, standing...
 //!            instrument: scale u8, worth u64, standing...
 //!            holdings u32: account u32, instrument u32, position, standing...
 //!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
@@ -27,7 +27,7 @@ use crate::ids::{Ids, Used};
 use crate::limits::{Control, Limit};
 use crate::order::{Order, Pended, Request};
 use crate::slab::NOWHERE;
-use crate::state::{Account, Client, Instrument, Standing, State};
+use crate::state::{Account, Instrument, Session, Standing, State};
 use crate::tally::{Position, Tally};
 use crate::transition::OrderState;
 use crate::value::Number;
@@ -176,6 +176,7 @@ impl State {
         put_standing(&self.firm, to);
         for session in &self.sessions {
             session.ready.put(to);
+            session.client.put(to);
             put_standing(&session.standing, to);
         }
         for account in &self.accounts {
@@ -207,6 +208,7 @@ impl State {
         order.kind.put(to);
         order.tif.put(to);
         order.state.byte().put(to);
+        order.withdrawn.put(to);
         for price in [order.price, order.stop, order.hold, order.asked] {
             price.put(to);
         }
@@ -258,8 +260,9 @@ impl State {
         }
         state.firm = take_standing(from)?;
         for _ in 0..state.session_names.len() {
-            state.sessions.push(Client {
+            state.sessions.push(Session {
                 ready: Wire::take(from)?,
+                client: Wire::take(from)?,
                 standing: take_standing(from)?,
             });
         }
@@ -354,6 +357,7 @@ impl State {
             kind: Wire::take(from)?,
             tif: Wire::take(from)?,
             state: OrderState::of(u8::take(from)?)?,
+            withdrawn: Wire::take(from)?,
             price: 0,
             stop: 0,
             hold: 0,

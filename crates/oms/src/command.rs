@@ -3,6 +3,7 @@
 //! | command | |
 //! | --- | --- |
 //! | `limit SCOPE... CODE=VALUE...` | sets a limit; `CODE=none` takes it away |
+//! | `cancel SCOPE...` | cancels the open orders; new ones pass |
 //! | `kill SCOPE...`, `reducing SCOPE...`, `arm SCOPE...` | no new risk, only what reduces it, as usual |
 //!
 //! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. Queries are
@@ -18,6 +19,7 @@ use fixwire_protocol::{Decimal, OperatorCommand};
 use crate::core::{Core, Sink};
 use crate::fix::{average, figure, price, scope_name};
 use crate::limits::Control;
+use crate::mass::Filter;
 use crate::order::Order;
 use crate::rules::ScopeName;
 use crate::scope::Scope;
@@ -51,10 +53,16 @@ pub fn carry_out(
         "kill" => Trading::Killed,
         "reducing" => Trading::Reducing,
         "arm" => Trading::Active,
+        "cancel" => {
+            let filter = Filter::of(scope);
+            let orders = filter.count(core.state());
+            core.withdraw(at, filter, (None, b""), by, sink);
+            return Ok(format!("{name}: {orders} open orders are being cancelled"));
+        }
         "limit" => return limit(core, at, &words, (scope, &name), by, sink),
         other => {
             return Err(format!(
-                "unknown command {other}: there are limit, kill, reducing, arm"
+                "unknown command {other}: there are limit, cancel, kill, reducing, arm"
             ));
         }
     };

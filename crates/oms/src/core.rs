@@ -264,7 +264,7 @@ impl Core {
         Ok((proposal, risk::check(state, rule, &proposal)?, tif))
     }
 
-    fn user(&self, session: u32) -> Result<&UserRule, Reason> {
+    pub(crate) fn user(&self, session: u32) -> Result<&UserRule, Reason> {
         let user = self.users.get(session as usize).and_then(Option::as_ref);
         user.ok_or(Reason::of(Why::NotAllowed))
     }
@@ -369,7 +369,8 @@ impl Core {
         if !order.state.is_open() {
             return Err(Reason::of(Why::TooLate));
         }
-        if state.orders().request_of(order).is_some() || order.pended.is_some() {
+        let leaves = order.withdrawn && is_replace;
+        if state.orders().request_of(order).is_some() || order.pended.is_some() || leaves {
             return Err(Reason::of(Why::Pending));
         }
         let symbol = state.instruments().name(order.instrument);

@@ -5,10 +5,11 @@
 
 use alloc::vec::Vec;
 
+use crate::mass::Filter;
 use crate::reason::Reason;
 use crate::scope::Scope;
 use crate::value::{
-    End, Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce, Trading,
+    End, Number, OrderType, Presence, Price, Quantity, RequestKind, Side, TimeInForce, Trading,
 };
 use crate::wire::Wire;
 
@@ -173,6 +174,33 @@ events! {
         number: Number,
     }
 
+    /// Open orders are to leave their venues.
+    16 MassCancelTaken {
+        /// The client's session that asks for it; none for an operator.
+        session: Option<u32>,
+        /// Which.
+        filter: Filter,
+        /// How many.
+        orders: u64,
+        /// ClOrdID(11); empty when no client's message asked for it.
+        id: &'a [u8],
+        /// Who says so, when it is no client.
+        who: &'a [u8],
+        /// In words.
+        why: &'a [u8],
+    }
+    /// OrderMassCancelRequest(q) was refused.
+    17 MassCancelRefused {
+        /// Whose it is.
+        session: u32,
+        /// ClOrdID(11).
+        id: &'a [u8],
+        /// Whether the id counts as used.
+        used: bool,
+        /// Why.
+        reason: Reason,
+    }
+
     /// The venue accepted an order.
     20 Accepted {
         /// Its number.
@@ -293,6 +321,13 @@ events! {
     31 LineDown {
         /// The session.
         line: u32,
+    }
+    /// A client whose orders do not outlive its session has logged on, or is gone.
+    32 Client {
+        /// The session.
+        session: u32,
+        /// Which.
+        is: Presence,
     }
 
     /// A limit is set, or taken away.

@@ -296,13 +296,22 @@ impl Reader<'_> {
     fn users(&mut self, value: Option<&Item<'_>>) {
         for item in self.items(value, "user") {
             let at = item.span().start;
-            let known = ["account", "accounts", "may", "session"];
+            let known = [
+                "account",
+                "accounts",
+                "may",
+                "on_disconnect",
+                "on_logout",
+                "session",
+            ];
             let Some(table) = self.keys(item, &known) else {
                 continue;
             };
             let accounts = self.texts(table, "accounts").unwrap_or_default();
             let default_account = self.text(table, "account");
             let may = self.texts(table, "may");
+            let on_logout = self.cancel_after(table, "on_logout");
+            let on_disconnect = self.cancel_after(table, "on_disconnect");
             let Some(session) = self.required(table, at, "session") else {
                 continue;
             };
@@ -315,6 +324,8 @@ impl Reader<'_> {
                 session,
                 accounts: accounts.collect(),
                 default_account,
+                on_logout,
+                on_disconnect,
                 ..UserRule::default()
             };
             if let Some(account) = user
@@ -334,15 +345,32 @@ impl Reader<'_> {
                     "new" => user.new = true,
                     "replace" => user.replace = true,
                     "cancel" => user.cancel = true,
+                    "mass cancel" => user.mass_cancel = true,
                     "status" => user.status = true,
                     _ => {
-                        let hint = "a user may new, replace, cancel, status";
+                        let hint = "a user may new, replace, cancel, mass cancel, status";
                         self.wrong(at, format!("no right {right}"), hint);
                     }
                 }
             }
             self.rules.users.push(user);
         }
+    }
+
+    /// `cancel`, or `cancel after 5s`: what becomes of the orders of a session that is gone.
+    fn cancel_after(&mut self, table: &DeTable<'_>, key: &str) -> Option<i64> {
+        let text = self.text(table, key)?;
+        let after = match text.strip_prefix("cancel") {
+            Some("") => Some(0),
+            Some(after) => after.strip_prefix(" after ").and_then(duration),
+            None => None,
+        };
+        if after.is_none_or(|after| after > MOST_GRACE) {
+            let at = table.get(key).map_or(0, |value| value.span().start);
+            let what = format!("{key} = \"{text}\" is nothing that can be done");
+            self.wrong(at, what, "write cancel, or cancel after 5s (at most 60s)");
+        }
+        after
     }
 
     fn check_session(&mut self, at: usize, session: &str) {
@@ -396,6 +424,19 @@ impl Reader<'_> {
             self.rules.routes.push(Route { symbols, group });
         }
     }
+}
+
+/// The longest time that orders of a session that is gone stay, in nanoseconds.
+const MOST_GRACE: i64 = 60_000_000_000;
+
+/// `5s` or `500ms`, in nanoseconds.
+fn duration(text: &str) -> Option<i64> {
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1_000_000),
+        None => (text.strip_suffix('s')?, 1_000_000_000),
+    };
+    let number: i64 = number.parse().ok().filter(|number| *number >= 0)?;
+    number.checked_mul(unit)
 }
 
 /// A name that commands can say.

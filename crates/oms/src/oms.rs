@@ -1,6 +1,7 @@
 //! The OMS as an [`Application`]: client sessions in front, lines to venues behind.
 
 use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -12,14 +13,18 @@ use fixwire_protocol::{
 };
 
 use crate::core::{Core, Sink};
+use crate::day::date;
 use crate::event::Event;
 use crate::fix::clients::{self, Before, Client};
 use crate::fix::lines;
+use crate::fix::mass::{self, Listing};
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rules::Rules;
 use crate::state::State;
-use crate::value::RequestKind;
-use crate::venue::{Heard, VenueId, cut};
+use crate::value::Presence;
+use crate::venue::{VenueId, cut};
+
+mod says;
 
 /// The most that handling one message writes: notes and messages, and bytes of both.
 const ROOM: (usize, usize) = (16, 16 << 10);
@@ -42,6 +47,8 @@ pub struct Oms {
     /// Of the ids of clients' messages.
     key: u128,
     begun: bool,
+    /// At a start, when the state is ready: how many sessions have been looked at.
+    looked_at: Option<usize>,
     /// When it started, by both clocks.
     start: Option<(Mono, i64)>,
     /// For each session of the engine whether it is logged on.
@@ -51,6 +58,8 @@ pub struct Oms {
     /// For each session of the state that of the engine.
     links: Vec<Option<Client>>,
     before: Before,
+    /// Mass status requests that are being answered, the first one first.
+    listings: VecDeque<Listing>,
     note: Vec<u8>,
     decoder: Decoder,
     listener: OmsListener,
@@ -62,7 +71,7 @@ struct Out<'a> {
     note: &'a mut Vec<u8>,
     before: &'a mut Before,
     links: &'a [Option<Client>],
-    /// The new order that is handled.
+    /// The client's message that is handled.
     message: Option<&'a Message<'a>>,
     listener: &'a mut OmsListener,
 }
@@ -122,6 +131,9 @@ impl Out<'_> {
             ) => {
                 clients::refused_new(state, reason, message, client, self.outbox);
             }
+            (Event::MassCancelTaken { .. } | Event::MassCancelRefused { .. }, message) => {
+                mass::report(state, event, message, client, self.outbox);
+            }
             _ => clients::report(state, event, self.before, client, self.outbox),
         }
     }
@@ -138,9 +150,11 @@ impl Oms {
             sessions,
             key,
             begun: false,
+            looked_at: None,
             start: None,
             links: Vec::new(),
             before: Before::default(),
+            listings: VecDeque::new(),
             note: Vec::with_capacity(1 << 10),
             decoder: Decoder::with_capacity(128),
             listener,
@@ -192,35 +206,60 @@ impl Oms {
         let at = self.at(now);
         let names: Vec<String> = self.sessions.iter().map(|it| it.name.clone()).collect();
         let (day, key) = (date(now.wall), self.key);
-        while outbox.has_room(STEP + 16, STEP * 512) {
+        while self.looked_at.is_none() {
+            if !outbox.has_room(STEP + 16, STEP * 512) {
+                return false;
+            }
             let (core, mut out) = self.parts(outbox, None);
             if core.begin(at, (day, key), &names, STEP, &mut out) {
                 self.find_sessions();
-                self.begun = true;
-                self.lines_up(at, outbox);
-                let notes = self.core.state().violations();
-                if notes > 0 {
-                    (self.listener)(OmsEvent::Incomplete { notes });
-                }
-                return true;
+                self.looked_at = Some(0);
             }
         }
-        false
-    }
-
-    /// Lines that logged on before the state was ready for it.
-    fn lines_up(&mut self, at: i64, outbox: &mut Outbox) {
-        for session in (0..).zip(self.active.clone()).filter(|it| it.1) {
-            if let Some(line) = self.line(SessionId(session.0)) {
-                let (core, mut out) = self.parts(outbox, None);
-                core.line_up(at, line, &mut out);
+        // Sessions that logged on before the state was ready for it, and clients that did not.
+        while let Some(next) = self.looked_at.filter(|next| *next < self.active.len()) {
+            if !outbox.has_room(ROOM.0, ROOM.1) {
+                return false;
+            }
+            self.looked_at = Some(next + 1);
+            let session = SessionId(u32::try_from(next).unwrap_or(u32::MAX));
+            if self.active[next] {
+                self.session_up(at, session, outbox);
+            } else {
+                self.client(at, session, None, outbox);
             }
         }
+        self.begun = true;
+        let notes = self.core.state().violations();
+        if notes > 0 {
+            (self.listener)(OmsEvent::Incomplete { notes });
+        }
+        true
     }
 
     fn set_active(&mut self, session: SessionId, is: bool) {
         if let Some(active) = self.active.get_mut(session.0 as usize) {
             *active = is;
+        }
+        // It is looked at once more.
+        if let Some(next) = self.looked_at.as_mut().filter(|_| !self.begun) {
+            *next = (*next).min(session.0 as usize);
+        }
+    }
+
+    fn session_up(&mut self, at: i64, session: SessionId, outbox: &mut Outbox) {
+        if let Some(line) = self.line(session) {
+            let (core, mut out) = self.parts(outbox, None);
+            core.line_up(at, line, &mut out);
+        } else {
+            self.client(at, session, Some(Presence::Here), outbox);
+        }
+    }
+
+    fn client(&mut self, at: i64, session: SessionId, is: Option<Presence>, outbox: &mut Outbox) {
+        if let Some(index) = self.index(session) {
+            let (core, mut out) = self.parts(outbox, None);
+            core.client(at, index, is, &mut out);
         }
     }
 
@@ -248,122 +287,6 @@ impl Oms {
         let index = self.index(session)?;
         self.core.is_line(index).then_some(index)
     }
-
-    fn client_says(
-        &mut self,
-        at: i64,
-        index: u32,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        match message.msg_type() {
-            b"D" => {
-                let new = clients::new_order(index, message)?;
-                let (core, mut out) = self.parts(outbox, Some(message));
-                if message.is_poss_resend() && core.state().used(index, new.id).is_some() {
-                    return self.status(index, message, outbox);
-                }
-                core.new_order(at, &new, &mut out);
-            }
-            b"G" | b"F" => {
-                let kind = if message.msg_type() == b"G" {
-                    RequestKind::Replace
-                } else {
-                    RequestKind::Cancel
-                };
-                let change = clients::change(index, kind, message)?;
-                let (core, mut out) = self.parts(outbox, None);
-                core.change(at, &change, &mut out);
-            }
-            b"H" => return self.status(index, message, outbox),
-            _ => return Err(Refusal::UnsupportedMessageType),
-        }
-        Ok(())
-    }
-
-    fn status(
-        &mut self,
-        index: u32,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        let Some(Some(client)) = self.links.get(index as usize) else {
-            return Err(Refusal::NotAuthorized);
-        };
-        if !self.core.may_ask(index) {
-            return Err(Refusal::NotAuthorized);
-        }
-        clients::status(self.core.state(), index, message, *client, outbox)
-    }
-
-    fn venue_says(
-        &mut self,
-        at: i64,
-        line: u32,
-        message: &Message<'_>,
-        outbox: &mut Outbox,
-    ) -> Result<(), Refusal> {
-        let version = self.links.get(line as usize).copied().flatten();
-        let version = version.map_or(Version::Fix44, |client| client.version);
-        let text = cut(message.get(tag::TEXT).unwrap_or_default());
-        let id = |tag| message.get(tag).and_then(VenueId::parse);
-        let heard = match message.msg_type() {
-            b"8" => match lines::report(line, message, version) {
-                Some(report) => {
-                    let (core, mut out) = self.parts(outbox, None);
-                    core.report(at, &report, &mut out)
-                }
-                None => Heard::Unreadable,
-            },
-            b"9" => match id(tag::CL_ORD_ID) {
-                Some(id) => {
-                    let (core, mut out) = self.parts(outbox, None);
-                    core.decline(at, id.request, crate::Why::Venue, text, &mut out)
-                }
-                None => Heard::Unknown,
-            },
-            b"j" if !matches!(message.get(tag::REF_MSG_TYPE), Some(b"D" | b"F" | b"G")) => {
-                Heard::Unknown
-            }
-            b"j" => match id(tag::BUSINESS_REJECT_REF_ID) {
-                Some(id) => {
-                    let (core, mut out) = self.parts(outbox, None);
-                    core.refused(at, id, text, &mut out)
-                }
-                None => Heard::Unknown,
-            },
-            // What a venue says besides is no business of an OMS: it is in the journal.
-            _ => return Ok(()),
-        };
-        if let Heard::FillsMissing(order) = heard {
-            (self.listener)(OmsEvent::FillsMissing { order });
-        }
-        if matches!(heard, Heard::Unknown | Heard::Unreadable) {
-            let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
-            let unreadable = heard == Heard::Unreadable;
-            (self.listener)(OmsEvent::StrayReport { id, unreadable });
-        }
-        Ok(())
-    }
-}
-
-/// A day of UTC as 20261122.
-fn date(at: Timestamp) -> u32 {
-    // Days since 1970-01-01 as a civil date: eras of 400 years that begin in March.
-    let days = at.0.div_euclid(86_400_000_000_000) + 719_468;
-    let era = days.div_euclid(146_097);
-    let day = days.rem_euclid(146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day_of_month = day - (153 * month + 2) / 5 + 1;
-    let (month, late) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
-    let year = year + era * 400 + late;
-    u32::try_from(year * 10_000 + month * 100 + day_of_month).unwrap_or(0)
 }
 
 impl Application for Oms {
@@ -400,10 +323,7 @@ impl Application for Oms {
             return;
         }
         let at = self.at(now);
-        if let Some(line) = self.line(session) {
-            let (core, mut out) = self.parts(outbox, None);
-            core.line_up(at, line, &mut out);
-        }
+        self.session_up(at, session, outbox);
     }
 
     fn on_logout(&mut self, _now: Now, session: SessionId, _logout: PeerLogout<'_>) {
@@ -423,7 +343,7 @@ impl Application for Oms {
         &mut self,
         now: Now,
         session: SessionId,
-        _parting: Parting,
+        parting: Parting,
         _logout: PeerLogout<'_>,
         outbox: &mut Outbox,
     ) {
@@ -439,6 +359,12 @@ impl Application for Oms {
             if orders > 0 {
                 (self.listener)(OmsEvent::Unknown { orders });
             }
+        } else {
+            let is = match parting {
+                Parting::LoggedOut => Presence::LoggedOut,
+                Parting::Lost => Presence::Lost,
+            };
+            self.client(at, session, Some(is), outbox);
         }
     }
 
@@ -491,11 +417,15 @@ impl Application for Oms {
         while core.has_work() && out.outbox.has_room(ROOM.0, ROOM.1) {
             core.work(at, &mut out);
         }
-        let due = core.due(at, &mut |order| overdue.push(order));
+        if !out.outbox.has_room(ROOM.0, ROOM.1) {
+            return Some(now.mono);
+        }
+        let due = core.due(at, &mut |order| overdue.push(order), &mut out);
+        self.list(outbox);
         for order in overdue {
             (self.listener)(OmsEvent::FillsMissing { order });
         }
-        if self.core.has_work() {
+        if self.core.has_work() || !self.listings.is_empty() {
             return Some(now.mono);
         }
         due.map(|after| now.mono + after)
@@ -552,22 +482,5 @@ impl fmt::Debug for Oms {
             .field("sessions", &self.sessions.len())
             .field("orders", &self.core.state().orders().len())
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn days_are_civil_dates() {
-        for (text, wanted) in [
-            ("19700101-00:00:00", 19_700_101),
-            ("20000229-23:59:59", 20_000_229),
-            ("20241231-23:59:59", 20_241_231),
-            ("20261122-05:00:00", 20_261_122),
-        ] {
-            assert_eq!(date(Timestamp::parse(text.as_bytes()).unwrap()), wanted);
-        }
     }
 }

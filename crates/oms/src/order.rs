@@ -61,6 +61,8 @@ pub struct Order {
     pub(crate) pended: Option<Box<Pended>>,
     /// When the venue was asked about it, in nanoseconds since 1970; 0 for never.
     pub(crate) asked: i64,
+    /// It is to leave its venue: somebody cancelled it with others.
+    pub(crate) withdrawn: bool,
 }
 
 impl Order {

@@ -44,8 +44,14 @@ pub struct UserRule {
     pub replace: bool,
     /// It may cancel them.
     pub cancel: bool,
+    /// It may cancel all of them at once.
+    pub mass_cancel: bool,
     /// It may ask how they stand.
     pub status: bool,
+    /// So long after it has logged out its orders are cancelled, in nanoseconds.
+    pub on_logout: Option<i64>,
+    /// So long after its connection was lost its orders are cancelled, in nanoseconds.
+    pub on_disconnect: Option<i64>,
     /// The account of an order that names none.
     pub default_account: Option<String>,
 }

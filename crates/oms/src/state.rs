@@ -10,7 +10,7 @@ use crate::names::Names;
 use crate::order::{Order, Orders, Request, mixed};
 use crate::scope::Scope;
 use crate::tally::{Position, Tally, scopes};
-use crate::value::{Amount, Number, Price, Quantity, Trading};
+use crate::value::{Amount, Number, Presence, Price, Quantity, Trading};
 
 /// What counts for a scope, and what limits it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -45,11 +45,24 @@ pub(crate) struct Holding {
     pub standing: Standing,
 }
 
-/// Whether a session is a line that is ready.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Client {
+/// A session: a line, or a client's.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Session {
+    /// It is a line that takes orders.
     pub ready: bool,
+    /// It is a client that is there.
+    pub client: Presence,
     pub standing: Standing,
+}
+
+impl Default for Session {
+    fn default() -> Self {
+        Self {
+            ready: false,
+            client: Presence::Here,
+            standing: Standing::default(),
+        }
+    }
 }
 
 /// All that the OMS knows. [`apply`](Self::apply) alone changes it.
@@ -68,7 +81,7 @@ pub struct State {
     pub(crate) account_names: Names,
     pub(crate) instrument_names: Names,
     pub(crate) firm: Standing,
-    pub(crate) sessions: Vec<Client>,
+    pub(crate) sessions: Vec<Session>,
     pub(crate) accounts: Vec<Account>,
     pub(crate) instruments: Vec<Instrument>,
     pub(crate) holdings: Vec<Holding>,
@@ -166,6 +179,13 @@ impl State {
     #[must_use]
     pub fn is_ready(&self, line: u32) -> bool {
         self.sessions.get(line as usize).is_some_and(|it| it.ready)
+    }
+
+    /// Whether a client whose orders do not outlive its session is there.
+    #[must_use]
+    pub fn client(&self, session: u32) -> Presence {
+        let known = self.sessions.get(session as usize);
+        known.map_or(Presence::Here, |session| session.client)
     }
 
     /// What a ClOrdID of today was used for: an order, or 0 when it was refused.

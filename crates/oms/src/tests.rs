@@ -19,6 +19,7 @@ use crate::venue::{Report, ReportKind, VenueId};
 mod controls;
 mod files;
 mod life;
+mod mass;
 mod random;
 
 const SETTINGS: &str = r#"
@@ -37,8 +38,10 @@ parent = "DESK"
 [[user]]
 session = "CLIENT"
 accounts = ["A*"]
-may = ["new", "replace", "cancel", "status"]
+may = ["new", "replace", "cancel", "mass cancel", "status"]
 account = "A1"
+on_logout = "cancel"
+on_disconnect = "cancel after 5s"
 [[line_group]]
 name = "SIM"
 lines = ["SIM-1", "SIM-2"]
@@ -132,7 +135,9 @@ impl World {
             notes.push((*at, note));
             said.push(event.name().to_string());
             match *event {
-                Event::Refused { reason, .. } | Event::Rejected { reason, .. } => {
+                Event::Refused { reason, .. }
+                | Event::MassCancelRefused { reason, .. }
+                | Event::Rejected { reason, .. } => {
                     *refused = Some(reason.why);
                 }
                 Event::Sent { number, line } => {

@@ -145,6 +145,18 @@ bytes! {
     }
 }
 
+bytes! {
+    /// Whether a client is logged on.
+    Presence {
+        /// It is, or has never been.
+        Here = b'H',
+        /// It has logged out.
+        LoggedOut = b'O',
+        /// Its connection was lost.
+        Lost = b'L',
+    }
+}
+
 impl fmt::Display for Trading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::value::{End, OrderType, RequestKind, Side, Text, TimeInForce, Trading};
+use crate::value::{End, OrderType, Presence, RequestKind, Side, Text, TimeInForce, Trading};
 
 /// A value that an event holds.
 pub(crate) trait Wire<'a>: Sized {
@@ -43,7 +43,15 @@ macro_rules! of_a_byte {
     };
 }
 
-of_a_byte!(Side, OrderType, TimeInForce, End, RequestKind, Trading);
+of_a_byte!(
+    Side,
+    OrderType,
+    TimeInForce,
+    End,
+    RequestKind,
+    Trading,
+    Presence
+);
 
 impl Wire<'_> for bool {
     fn put(&self, to: &mut Vec<u8>) {

@@ -7,11 +7,12 @@ use fixwire_protocol::Nanos;
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
+use crate::mass::Filter;
 use crate::order::Order;
 use crate::scope::Scope;
 use crate::state::State;
 use crate::transition::OrderState;
-use crate::value::{End, Number, RequestKind, TimeInForce, Trading};
+use crate::value::{End, Number, Presence, RequestKind, TimeInForce, Trading};
 use crate::venue::VenueId;
 
 /// How long an end waits for fills before the venue is asked, in nanoseconds.
@@ -32,6 +33,8 @@ pub(crate) struct Work {
     pended: VecDeque<(i64, Number)>,
     /// Orders that may not stay and that the venue did not cancel, and when.
     later: VecDeque<(i64, Number)>,
+    /// Clients that are gone, and when their orders are cancelled.
+    gone: Vec<(i64, u32)>,
     /// Lines that are logging out.
     leaving: Vec<u32>,
     /// Lines whose sequence numbers have begun anew since they were ready.
@@ -52,6 +55,11 @@ fn is_killed(state: &State, order: &Order) -> bool {
     scopes.any(|scope| state.trading(scope) == Trading::Killed)
 }
 
+/// It may not stay at its venue.
+fn must_go(state: &State, order: &Order) -> bool {
+    order.withdrawn || is_killed(state, order)
+}
+
 /// Its state, or that of what is asked for it, is unknown.
 fn is_unknown(state: &State, order: &Order) -> bool {
     let request = state.orders().request_of(order);
@@ -67,15 +75,16 @@ impl Work {
                 scope,
                 state: Trading::Killed,
                 ..
-            } => self.kill(state, scope),
+            } => self.cancel(state, Filter::of(scope)),
+            Event::MassCancelTaken { filter, .. } => self.cancel(state, filter),
             Event::LineUp { line } => {
                 self.leaving.retain(|leaving| *leaving != line);
                 let all = self.reset.contains(&line);
                 self.reset.retain(|reset| *reset != line);
                 let asked = |order: &Order| order.line == line && (all || is_unknown(state, order));
                 self.asking.extend(open(state, asked));
-                let killed = |order: &Order| order.line == line && is_killed(state, order);
-                self.cancelling.extend(open(state, killed));
+                let goes = |order: &Order| order.line == line && must_go(state, order);
+                self.cancelling.extend(open(state, goes));
             }
             Event::Pended { order, .. } => self.pended.push_back((state.time(), order)),
             _ => {}
@@ -85,7 +94,7 @@ impl Work {
     /// The venue has said something of an order: one that may not stay can be cancelled now, perhaps.
     pub(crate) fn look_again(&mut self, state: &State, number: Number) {
         let order = state.orders().get(number);
-        if order.is_some_and(|order| order.state.is_open() && is_killed(state, order)) {
+        if order.is_some_and(|order| order.state.is_open() && must_go(state, order)) {
             self.cancelling.push_back(number);
         }
     }
@@ -105,12 +114,9 @@ impl Work {
         self.leaving.contains(&line)
     }
 
-    fn kill(&mut self, state: &State, scope: Scope) {
-        let of_scope = |order: &Order| {
-            let mut scopes = state.scopes(order.session, order.account, order.instrument);
-            scopes.any(|known| known == scope)
-        };
-        self.cancelling.extend(open(state, of_scope));
+    fn cancel(&mut self, state: &State, filter: Filter) {
+        let orders = open(state, |order| filter.has(state, order));
+        self.cancelling.extend(orders);
     }
 
     /// A new day begins when the orders of the old one have ended.
@@ -125,7 +131,7 @@ impl Work {
     /// What a process that was killed had not done.
     pub(crate) fn resume(&mut self, state: &State) {
         self.cancelling
-            .extend(open(state, |order| is_killed(state, order)));
+            .extend(open(state, |order| must_go(state, order)));
         let pended = open(state, |order| order.pended.is_some());
         self.pended = pended.into_iter().map(|it| (state.time(), it)).collect();
     }
@@ -205,12 +211,63 @@ impl Core {
         self.forget(at, sink);
     }
 
-    /// Orders whose ends have waited for fills too long are asked about, each is given; how long nothing else
-    /// is due.
-    pub fn due(&mut self, at: i64, overdue: &mut dyn FnMut(Number)) -> Option<Nanos> {
+    /// Orders whose ends have waited for fills too long are asked about, each is given; orders of clients that
+    /// are gone for long enough are cancelled. How long nothing else is due.
+    pub fn due(
+        &mut self,
+        at: i64,
+        overdue: &mut dyn FnMut(Number),
+        sink: &mut impl Sink,
+    ) -> Option<Nanos> {
         let cancels = self.due_cancels(at);
         let ends = self.due_ends(at, overdue);
-        cancels.into_iter().chain(ends).min()
+        let gone = self.due_withdrawal(at, sink);
+        cancels.into_iter().chain(ends).chain(gone).min()
+    }
+
+    /// A client's session has logged on or ended; `None` at a start, when it has not logged on. Its orders are
+    /// cancelled in time, when the settings say so.
+    pub fn client(&mut self, at: i64, session: u32, is: Option<Presence>, sink: &mut impl Sink) {
+        let Ok(user) = self.user(session) else {
+            return;
+        };
+        let (on_logout, on_disconnect) = (user.on_logout, user.on_disconnect);
+        self.work.gone.retain(|(_, gone)| *gone != session);
+        if on_logout.is_none() && on_disconnect.is_none() {
+            return;
+        }
+        let was = self.state.client(session);
+        let is = is.unwrap_or(match was {
+            // It was logged on when the process was killed.
+            Presence::Here => Presence::Lost,
+            gone => gone,
+        });
+        if is != was {
+            self.emit(at, &Event::Client { session, is }, sink);
+        }
+        let grace = match is {
+            Presence::Here => None,
+            Presence::LoggedOut => on_logout,
+            Presence::Lost => on_disconnect,
+        };
+        if let Some(grace) = grace {
+            self.work.gone.push((at.saturating_add(grace), session));
+        }
+    }
+
+    fn due_withdrawal(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        let (when, session) = self.work.gone.iter().min().copied()?;
+        if when > at {
+            return Some(Nanos((when - at).unsigned_abs()));
+        }
+        self.work.gone.retain(|(_, gone)| *gone != session);
+        let filter = Filter::of(Scope::Session(session));
+        if filter.count(&self.state) > 0 {
+            let why = (&b"settings"[..], &b"its session is gone"[..]);
+            self.withdraw(at, filter, (None, b""), why, sink);
+        }
+        // Now there are cancels to be sent, or another session.
+        Some(Nanos(0))
     }
 
     fn due_cancels(&mut self, at: i64) -> Option<Nanos> {
@@ -294,7 +351,7 @@ impl Core {
         order.filter(|_| is_known).is_some_and(|order| {
             let request = self.state.orders().request_of(order);
             let cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);
-            order.state.is_open() && !cancelled && !is_killed(&self.state, order)
+            order.state.is_open() && !cancelled && !must_go(&self.state, order)
         })
     }
 }

@@ -6,6 +6,7 @@ use fixwire_protocol::{
     Decimal, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag,
 };
 
+use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
 use super::{average, digits, price, reason_text};
 use crate::core::{Change, NewOrder, Others};
 use crate::event::Event;
@@ -14,13 +15,13 @@ use crate::reason::{Reason, Why};
 use crate::state::State;
 use crate::value::{Number, OrderType, RequestKind, Side, Text, TimeInForce};
 
-fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
+pub(super) fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     let value = message.get(tag);
     value.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
 }
 
 /// ClOrdID(11) or OrigClOrdID(41), of a length that orders keep.
-fn id<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
+pub(super) fn id<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     let id = required(message, tag)?;
     if id.len() > Text::MAX {
         return Err(Refusal::ValueOutOfRange(tag));
@@ -36,7 +37,7 @@ fn optional(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Refusal>
     }
 }
 
-fn byte(message: &Message<'_>, tag: Tag) -> Option<u8> {
+pub(super) fn byte(message: &Message<'_>, tag: Tag) -> Option<u8> {
     match message.get(tag)? {
         [byte] => Some(*byte),
         _ => None,
@@ -277,23 +278,32 @@ pub(crate) fn session_of(state: &State, event: &Event<'_>, before: &Before) -> O
         | Event::Filled { order, .. }
         | Event::Ended { order, .. } => order,
         Event::Replaced { .. } | Event::Declined { .. } => before.order,
-        Event::Refused { session, .. } => return Some(session),
+        Event::Refused { session, .. } | Event::MassCancelRefused { session, .. } => {
+            return Some(session);
+        }
+        Event::MassCancelTaken { session, .. } => return session,
         _ => return None,
     };
     state.orders().get(order).map(|order| order.session)
 }
 
-enum Extra<'a> {
+pub(super) enum Extra<'a> {
     /// LastQty(32) and LastPx(31).
     Fill(u64, i64),
     /// OrigClOrdID(41).
     Original(&'a Text),
     /// OrdRejReason(103).
     Reject(Why),
+    /// MassStatusReqID(584), TotNumReports(911), and whether it is the last.
+    Listed {
+        id: &'a [u8],
+        total: u64,
+        is_last: bool,
+    },
 }
 
 /// Writes an ExecutionReport(8); its number is that of the event.
-fn execution(
+pub(super) fn execution(
     state: &State,
     order: &Order,
     (kind, text): (u8, &[u8]),
@@ -311,6 +321,14 @@ fn execution(
         .field(tag::CL_ORD_ID, order.id.bytes());
     if let Some(Extra::Original(id)) = extra {
         report.field(tag::ORIG_CL_ORD_ID, id.bytes());
+    }
+    if let Some(Extra::Listed { id, total, is_last }) = extra {
+        report
+            .field(MASS_STATUS_REQ_ID, id)
+            .uint(TOT_NUM_REPORTS, total);
+        if is_last {
+            report.char(LAST_RPT_REQUESTED, b'Y');
+        }
     }
     report.field(tag::EXEC_ID, exec.bytes());
     if client.is_old() {

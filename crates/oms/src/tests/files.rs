@@ -55,7 +55,7 @@ fn every_mistake_is_named_with_its_line() {
     has(&found, "lines is a list of texts");
     has(
         &found,
-        "no right cancle; a user may new, replace, cancel, status",
+        "no right cancle; a user may new, replace, cancel, mass cancel, status",
     );
     has(&found, "no line_group SMI");
     has(&found, "positions.csv:2: no account A9");

@@ -6,6 +6,9 @@ use crate::value::{End, Trading};
 use crate::venue::Heard;
 use crate::{OrderState, Scope};
 
+/// Nobody hears of an event.
+const NOBODY: fn(&State, &Event<'_>) = |_, event| panic!("{event:?}");
+
 impl World {
     fn state_of(&self, order: Number) -> Option<OrderState> {
         let order = self.core.state().orders().get(order);
@@ -92,17 +95,24 @@ fn an_end_that_waits_too_long_is_asked_about() {
     world.ends(order, order, End::Cancelled, 40);
     let mut overdue = Vec::new();
     let at = world.at;
-    assert!(world.core.due(at, &mut |it| overdue.push(it)).is_some());
+    assert!(
+        world
+            .core
+            .due(at, &mut |it| overdue.push(it), &mut { NOBODY })
+            .is_some()
+    );
     world.at += 6_000_000_000;
     let at = world.at;
-    world.core.due(at, &mut |it| overdue.push(it));
+    world
+        .core
+        .due(at, &mut |it| overdue.push(it), &mut { NOBODY });
     assert_eq!(overdue, [order]);
     world.work();
     assert_eq!(world.said, ["Asked"]);
     // A restart does not forget it.
     world.restart(20_261_122);
     let at = world.at;
-    assert!(world.core.due(at, &mut |_| {}).is_some());
+    assert!(world.core.due(at, &mut |_| {}, &mut { NOBODY }).is_some());
     world.check();
 }
 
@@ -366,10 +376,10 @@ fn a_cancel_of_ours_that_is_refused_is_tried_again_after_a_while() {
     world.decline(cancel);
     assert!(!world.core.has_work(), "not at once");
     let at = world.at;
-    assert!(world.core.due(at, &mut |_| {}).is_some());
+    assert!(world.core.due(at, &mut |_| {}, &mut { NOBODY }).is_some());
     world.at += 6_000_000_000;
     let at = world.at;
-    world.core.due(at, &mut |_| {});
+    world.core.due(at, &mut |_| {}, &mut { NOBODY });
     world.work();
     assert_eq!(world.said, ["CancelTaken", "Sent"]);
     world.check();

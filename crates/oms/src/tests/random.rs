@@ -1,7 +1,7 @@
 //! Random inputs: whatever comes in whatever order, the notes make the same state, and nothing is counted twice.
 
 use super::*;
-use crate::value::{End, Trading};
+use crate::value::{End, Presence, Trading};
 use crate::{Scope, State};
 use std::string::ToString;
 
@@ -97,7 +97,27 @@ fn rare(world: &mut World, dice: &mut Dice) {
         Scope::Instrument(0),
     ][dice.below(3) as usize];
     let state = [Trading::Killed, Trading::Reducing][dice.below(2) as usize];
-    match dice.below(8) {
+    match dice.below(12) {
+        8 | 9 => {
+            let id = format!("m{}", dice.below(1000));
+            let cancel = crate::mass::MassCancel {
+                session: CLIENT,
+                id: id.as_bytes(),
+                kind: [b'1', b'7', b'3'][dice.below(3) as usize],
+                account: [&b""[..], b"A1", b"DESK"][dice.below(3) as usize],
+                symbol: b"XYZ",
+                side: [None, Some(b'1'), Some(b'8')][dice.below(3) as usize],
+            };
+            world.tell(|core, at, mut sink| core.mass_cancel(at, &cancel, &mut sink));
+        }
+        10 => {
+            let is = [Some(Presence::Here), Some(Presence::Lost), None][dice.below(3) as usize];
+            world.tell(|core, at, mut sink| core.client(at, CLIENT, is, &mut sink));
+        }
+        11 => {
+            world.at += 7_000_000_000;
+            world.tell(|core, at, mut sink| core.due(at, &mut |_| {}, &mut sink));
+        }
         0 => world.tell(|core, at, mut sink| {
             core.set_trading(at, (scope, state), (b"ann", b"why"), &mut sink);
         }),
@@ -192,6 +212,9 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
         "Limit",
         "Trading",
         "Day",
+        "MassCancelTaken",
+        "MassCancelRefused",
+        "Client",
     ] {
         assert!(seen.contains(&event.to_string()), "no {event}");
     }

@@ -22,7 +22,7 @@ name = "A1"
 [[user]]
 session = "CLIENT"
 accounts = ["A1"]
-may = ["new", "replace", "cancel", "status"]
+may = ["new", "replace", "cancel", "mass cancel", "status"]
 account = "A1"
 [[line_group]]
 name = "SIM"

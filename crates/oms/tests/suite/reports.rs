@@ -35,6 +35,49 @@ fn an_order_of_fix_4_4_from_new_to_cancelled() {
 }
 
 #[test]
+fn a_mass_cancel_is_reported_and_then_each_order() {
+    let mut floor = floor(BeginString::Fix44);
+    floor.order("A1", 1, 100);
+    floor.order("A2", 2, 100);
+    floor.order("A3", 1, 30);
+    let before = floor.told(&[35]).len();
+    floor.send("q", "11=M1|530=7|60=20261122-08:00:00|");
+    floor.send("q", "11=M2|530=1|55=NONE|60=20261122-08:00:00|");
+    let told = floor.told(&[35, 11, 530, 531, 532, 533, 39, 58]);
+    assert_eq!(
+        told[before..],
+        [
+            "r M1 7 7 - 2 - -",
+            "8 A1 - - - - 4 -",
+            "8 A2 - - - - 4 -",
+            "r M2 1 0 1 - - RC2: unknown symbol",
+        ]
+    );
+    floor.agrees();
+}
+
+#[test]
+fn a_mass_status_request_lists_open_orders() {
+    let mut floor = floor(BeginString::Fix44);
+    let all = "584=S1|585=7|";
+    floor.send("AF", all);
+    for at in 0..40 {
+        floor.order(&format!("A{at:02}"), 1, 100);
+    }
+    floor.order("B1", 1, 30);
+    let before = floor.told(&[35]).len();
+    floor.send("AF", all);
+    floor.send("AF", "584=S2|585=1|55=NONE|");
+    let told = floor.told(&[584, 150, 39, 911, 912, 11, 151, 58]);
+    assert_eq!(told[0], "S1 I 8 0 Y - 0 no open orders");
+    let listed = &told[before..];
+    assert_eq!(listed.len(), 41);
+    assert_eq!(listed[0], "S1 I 1 40 - A00 70 -");
+    assert_eq!(listed[39], "S1 I 1 40 Y A39 70 -");
+    assert_eq!(listed[40], "S2 I 8 0 Y - 0 RC2: unknown symbol");
+}
+
+#[test]
 fn fix_4_2_has_its_own_exec_types() {
     let mut floor = floor(BeginString::Fix42);
     floor.order("A1", 1, 100);

@@ -1,0 +1,39 @@
+//! Days.
+
+use fixwire_protocol::Timestamp;
+
+/// A day of UTC as 20261122.
+pub(crate) fn date(at: Timestamp) -> u32 {
+    // Days since 1970-01-01 as a civil date: eras of 400 years that begin in March.
+    let days = at.0.div_euclid(86_400_000_000_000) + 719_468;
+    let era = days.div_euclid(146_097);
+    let day = days.rem_euclid(146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day_of_month = day - (153 * month + 2) / 5 + 1;
+    let (month, late) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    let year = year + era * 400 + late;
+    u32::try_from(year * 10_000 + month * 100 + day_of_month).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_civil_dates() {
+        for (text, wanted) in [
+            ("19700101-00:00:00", 19_700_101),
+            ("20000229-23:59:59", 20_000_229),
+            ("20241231-23:59:59", 20_241_231),
+            ("20261122-05:00:00", 20_261_122),
+        ] {
+            assert_eq!(date(Timestamp::parse(text.as_bytes()).unwrap()), wanted);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! OrderMassCancelRequest(q) and OrderMassStatusRequest(AF) in, OrderMassCancelReport(r) and reports of each
+//! order out.
+
+use alloc::collections::VecDeque;
+
+use fixwire_protocol::{Message, Outbox, Precision, Refusal, Tag, Timestamp, tag};
+
+use super::clients::{Client, Extra, byte, execution, id, required};
+use super::{digits, reason_text};
+use crate::event::Event;
+use crate::mass::{Filter, MassCancel};
+use crate::reason::{Reason, Why};
+use crate::state::State;
+use crate::value::{Number, Side, Text};
+
+const MASS_CANCEL_REQUEST_TYPE: Tag = 530;
+const MASS_CANCEL_RESPONSE: Tag = 531;
+const MASS_CANCEL_REJECT_REASON: Tag = 532;
+const TOTAL_AFFECTED_ORDERS: Tag = 533;
+pub(super) const MASS_STATUS_REQ_ID: Tag = 584;
+const MASS_STATUS_REQ_TYPE: Tag = 585;
+pub(super) const TOT_NUM_REPORTS: Tag = 911;
+pub(super) const LAST_RPT_REQUESTED: Tag = 912;
+
+/// Reads an OrderMassCancelRequest(q).
+///
+/// # Errors
+///
+/// A field that is missing.
+pub(crate) fn mass_cancel<'a>(
+    session: u32,
+    message: &Message<'a>,
+) -> Result<MassCancel<'a>, Refusal> {
+    required(message, MASS_CANCEL_REQUEST_TYPE)?;
+    let side = message.get(tag::SIDE).map(|side| match side {
+        [byte] => *byte,
+        _ => 0,
+    });
+    Ok(MassCancel {
+        session,
+        id: id(message, tag::CL_ORD_ID)?,
+        kind: byte(message, MASS_CANCEL_REQUEST_TYPE).unwrap_or_default(),
+        account: message.get(tag::ACCOUNT).unwrap_or_default(),
+        symbol: message.get(tag::SYMBOL).unwrap_or_default(),
+        side,
+    })
+}
+
+/// OrderMassCancelReport(r) of an event; nothing when no client's message asked for it.
+pub(crate) fn report(
+    state: &State,
+    event: &Event<'_>,
+    message: Option<&Message<'_>>,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let (id, orders, reason) = match *event {
+        Event::MassCancelTaken { id, orders, .. } if !id.is_empty() => (id, orders, None),
+        Event::MassCancelRefused { id, ref reason, .. } => (id, 0, Some(reason)),
+        _ => return,
+    };
+    let field = |tag| message.and_then(|message| message.get(tag));
+    let kind = field(MASS_CANCEL_REQUEST_TYPE).unwrap_or(b"7");
+    let number = digits(state.events());
+    let mut report = outbox.begin(client.session, b"r");
+    report
+        .field(tag::CL_ORD_ID, id)
+        .field(tag::ORDER_ID, number.bytes())
+        .field(MASS_CANCEL_REQUEST_TYPE, kind)
+        .field(
+            MASS_CANCEL_RESPONSE,
+            if reason.is_some() { b"0" } else { kind },
+        );
+    if let Some(reason) = reason {
+        let code = match reason.why {
+            Why::Unsupported => 0,
+            Why::Symbol => 1,
+            _ => 99,
+        };
+        report.uint(MASS_CANCEL_REJECT_REASON, code);
+    } else {
+        report.uint(TOTAL_AFFECTED_ORDERS, orders);
+    }
+    for tag in [tag::SYMBOL, tag::SIDE] {
+        if let Some(value) = field(tag).filter(|value| value.len() <= Text::MAX) {
+            report.field(tag, value);
+        }
+    }
+    report.time(
+        tag::TRANSACT_TIME,
+        Timestamp(state.time()),
+        Precision::Millis,
+    );
+    if let Some(reason) = reason {
+        report.field(tag::TEXT, reason_text(state, reason, 0).bytes());
+    }
+    // There is room: it was looked for before the event.
+    let _ = report.finish();
+}
+
+/// An OrderMassStatusRequest(AF) that is being answered.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    client: Client,
+    id: Text,
+    total: u64,
+    left: VecDeque<Number>,
+    /// Nothing was said yet.
+    is_new: bool,
+    /// Why there is nothing.
+    why: Option<Why>,
+}
+
+/// Reads an OrderMassStatusRequest(AF): which orders are to be listed.
+///
+/// # Errors
+///
+/// A field that is missing.
+pub(crate) fn listing(
+    state: &State,
+    session: u32,
+    message: &Message<'_>,
+    client: Client,
+) -> Result<Listing, Refusal> {
+    let id = id(message, MASS_STATUS_REQ_ID)?;
+    required(message, MASS_STATUS_REQ_TYPE)?;
+    let symbol = message.get(tag::SYMBOL).unwrap_or_default();
+    let account = message.get(tag::ACCOUNT);
+    let (mut why, mut filter) = (None, Filter::default());
+    filter.session = Some(session);
+    match byte(message, MASS_STATUS_REQ_TYPE) {
+        Some(b'1') => {
+            filter.instrument = state.instruments().find(symbol);
+            why = filter.instrument.is_none().then_some(Why::Symbol);
+        }
+        Some(b'7') => {}
+        _ => why = Some(Why::Unsupported),
+    }
+    if let Some(account) = account {
+        filter.account = state.accounts().find(account);
+        why = why.or(filter.account.is_none().then_some(Why::Account));
+    }
+    filter.side = byte(message, tag::SIDE).and_then(Side::of);
+    let orders = state.orders().iter();
+    let open = orders.filter(|order| order.state.is_open() && filter.has(state, order));
+    let mut left: VecDeque<Number> = match why {
+        None => open.map(|order| order.number).collect(),
+        Some(_) => VecDeque::new(),
+    };
+    left.make_contiguous().sort_unstable();
+    Ok(Listing {
+        client,
+        id: Text::new(id),
+        total: left.len() as u64,
+        left,
+        is_new: true,
+        why,
+    })
+}
+
+impl Listing {
+    /// Reports the next order; false when there is none left.
+    pub(crate) fn step(&mut self, state: &State, outbox: &mut Outbox) -> bool {
+        let Some(number) = self.left.pop_front() else {
+            if self.is_new {
+                self.report_none(state, outbox);
+            }
+            return false;
+        };
+        self.is_new = false;
+        let is_last = self.left.is_empty();
+        match state.orders().get(number) {
+            Some(order) => {
+                let listed = Extra::Listed {
+                    id: self.id.bytes(),
+                    total: self.total,
+                    is_last,
+                };
+                execution(state, order, (b'I', b""), Some(listed), self.client, outbox);
+            }
+            // It has ended meanwhile, and has left memory.
+            None if is_last => self.report_none(state, outbox),
+            None => {}
+        }
+        !is_last
+    }
+
+    /// OrdStatus(39) = 8: there is no such order, or none that is left.
+    fn report_none(&self, state: &State, outbox: &mut Outbox) {
+        let mut report = outbox.begin(self.client.session, b"8");
+        report
+            .field(tag::ORDER_ID, b"NONE")
+            .field(MASS_STATUS_REQ_ID, self.id.bytes())
+            .uint(TOT_NUM_REPORTS, self.total)
+            .char(LAST_RPT_REQUESTED, b'Y')
+            .field(tag::EXEC_ID, b"0")
+            .char(tag::EXEC_TYPE, b'I')
+            .char(tag::ORD_STATUS, b'8')
+            // Required there; there is no order that has them.
+            .field(tag::SYMBOL, b"[N/A]")
+            .char(tag::SIDE, b'1')
+            .uint(tag::LEAVES_QTY, 0)
+            .uint(tag::CUM_QTY, 0)
+            .uint(tag::AVG_PX, 0);
+        let why = self.why.map(|why| reason_text(state, &Reason::of(why), 0));
+        let text = why.as_ref().map_or(&b"no open orders"[..], |it| it.bytes());
+        report.field(tag::TEXT, text);
+        let _ = report.finish();
+    }
+}

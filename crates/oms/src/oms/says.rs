@@ -1,0 +1,146 @@
+//! What clients and venues say.
+
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{Message, Outbox, Refusal, tag};
+
+use super::{Oms, ROOM};
+use crate::fix::mass;
+use crate::fix::{clients, lines};
+use crate::notice::OmsEvent;
+use crate::value::RequestKind;
+use crate::venue::{Heard, VenueId, cut};
+
+impl Oms {
+    pub(super) fn client_says(
+        &mut self,
+        at: i64,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        match message.msg_type() {
+            b"D" => {
+                let new = clients::new_order(index, message)?;
+                let (core, mut out) = self.parts(outbox, Some(message));
+                if message.is_poss_resend() && core.state().used(index, new.id).is_some() {
+                    return self.status(index, message, outbox);
+                }
+                core.new_order(at, &new, &mut out);
+            }
+            b"G" | b"F" => {
+                let kind = if message.msg_type() == b"G" {
+                    RequestKind::Replace
+                } else {
+                    RequestKind::Cancel
+                };
+                let change = clients::change(index, kind, message)?;
+                let (core, mut out) = self.parts(outbox, None);
+                core.change(at, &change, &mut out);
+            }
+            b"q" => {
+                let cancel = mass::mass_cancel(index, message)?;
+                let (core, mut out) = self.parts(outbox, Some(message));
+                core.mass_cancel(at, &cancel, &mut out);
+            }
+            b"H" => return self.status(index, message, outbox),
+            b"AF" => return self.mass_status(index, message),
+            _ => return Err(Refusal::UnsupportedMessageType),
+        }
+        Ok(())
+    }
+
+    fn status(
+        &mut self,
+        index: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let Some(Some(client)) = self.links.get(index as usize) else {
+            return Err(Refusal::NotAuthorized);
+        };
+        if !self.core.may_ask(index) {
+            return Err(Refusal::NotAuthorized);
+        }
+        clients::status(self.core.state(), index, message, *client, outbox)
+    }
+
+    /// It is answered when nothing else is to be done.
+    fn mass_status(&mut self, index: u32, message: &Message<'_>) -> Result<(), Refusal> {
+        /// Of all sessions together.
+        const MOST: usize = 16;
+        let Some(Some(client)) = self.links.get(index as usize) else {
+            return Err(Refusal::NotAuthorized);
+        };
+        if !self.core.may_ask(index) {
+            return Err(Refusal::NotAuthorized);
+        }
+        if self.listings.len() == MOST {
+            return Err(Refusal::NotAvailable);
+        }
+        let listing = mass::listing(self.core.state(), index, message, *client)?;
+        self.listings.push_back(listing);
+        Ok(())
+    }
+
+    /// Writes what mass status requests ask for, as far as there is room.
+    pub(super) fn list(&mut self, outbox: &mut Outbox) {
+        while let Some(listing) = self.listings.front_mut() {
+            if !outbox.has_room(ROOM.0, ROOM.1) {
+                return;
+            }
+            if !listing.step(self.core.state(), outbox) {
+                self.listings.pop_front();
+            }
+        }
+    }
+
+    pub(super) fn venue_says(
+        &mut self,
+        at: i64,
+        line: u32,
+        message: &Message<'_>,
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        let version = self.links.get(line as usize).copied().flatten();
+        let version = version.map_or(Version::Fix44, |client| client.version);
+        let text = cut(message.get(tag::TEXT).unwrap_or_default());
+        let id = |tag| message.get(tag).and_then(VenueId::parse);
+        let heard = match message.msg_type() {
+            b"8" => match lines::report(line, message, version) {
+                Some(report) => {
+                    let (core, mut out) = self.parts(outbox, None);
+                    core.report(at, &report, &mut out)
+                }
+                None => Heard::Unreadable,
+            },
+            b"9" => match id(tag::CL_ORD_ID) {
+                Some(id) => {
+                    let (core, mut out) = self.parts(outbox, None);
+                    core.decline(at, id.request, crate::Why::Venue, text, &mut out)
+                }
+                None => Heard::Unknown,
+            },
+            b"j" if !matches!(message.get(tag::REF_MSG_TYPE), Some(b"D" | b"F" | b"G")) => {
+                Heard::Unknown
+            }
+            b"j" => match id(tag::BUSINESS_REJECT_REF_ID) {
+                Some(id) => {
+                    let (core, mut out) = self.parts(outbox, None);
+                    core.refused(at, id, text, &mut out)
+                }
+                None => Heard::Unknown,
+            },
+            // What a venue says besides is no business of an OMS: it is in the journal.
+            _ => return Ok(()),
+        };
+        if let Heard::FillsMissing(order) = heard {
+            (self.listener)(OmsEvent::FillsMissing { order });
+        }
+        if matches!(heard, Heard::Unknown | Heard::Unreadable) {
+            let id = message.get(tag::CL_ORD_ID).unwrap_or(b"NONE");
+            let unreadable = heard == Heard::Unreadable;
+            (self.listener)(OmsEvent::StrayReport { id, unreadable });
+        }
+        Ok(())
+    }
+}
