@@ -57,6 +57,8 @@ pub enum OmsCommand {
     Limit(Tell),
     /// Cancels every open order of a scope; new ones pass
     Cancel(Tell),
+    /// Says what the market of a symbol allows: symbol=VOD halted (open, auction, halted, closed)
+    Market(Tell),
     /// Cancels every open order of a scope and rejects new ones
     Kill(Tell),
     /// Lets only orders pass that make positions of a scope smaller
@@ -102,6 +104,7 @@ pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Limits(ask) => query(ask, "limits"),
         OmsCommand::Limit(told) => tell(told, "limit"),
         OmsCommand::Cancel(told) => tell(told, "cancel"),
+        OmsCommand::Market(told) => tell(told, "market"),
         OmsCommand::Kill(told) => tell(told, "kill"),
         OmsCommand::Reducing(told) => tell(told, "reducing"),
         OmsCommand::Arm(told) => tell(told, "arm"),

@@ -1,17 +1,21 @@
 //! What an event makes of the state: the same while the engine runs, at a start, and in a checkpoint.
 
 use alloc::vec::Vec;
+use core::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
 
 use crate::event::Event;
+use crate::flow::Passed;
 use crate::ids::Ids;
 use crate::limits::Control;
 use crate::mass::Filter;
 use crate::order::{NO_LINE, Order};
 use crate::slab::NOWHERE;
-use crate::state::{Account, Instrument, Session, State};
+use crate::state::{Account, Instrument, Session, Standing, State};
 use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
-use crate::value::{Number, Text};
+use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, Text};
 
 /// Stands for a session in the hashes of executions whose orders are in no memory.
 pub(crate) const FILLS: u32 = u32::MAX;
@@ -47,13 +51,16 @@ impl State {
                 ..
             } => {
                 let control = Control::of(control)?;
-                let limits = &mut self.standing_mut(scope)?.limits;
-                let mut limit = limits.limit(control);
-                limit.value = value;
+                let standing = self.standing_mut(scope)?;
+                standing.limits.set(control, value);
                 if filed {
-                    limit.filed = value;
+                    standing.limits.set_filed(control, value);
                 }
-                limits.set(control, limit);
+                if control.is_windowed() && value.is_some() {
+                    standing.flow.get_or_insert_default();
+                    self.has_flow = true;
+                }
+                self.recent.is_on |= control == Control::Repeated && value.is_some();
                 Some(())
             }
             Event::Trading { scope, state, .. } => {
@@ -85,20 +92,38 @@ impl State {
             Event::Taken { .. } => self.taken(event),
             Event::Refused {
                 session,
+                kind,
                 id,
-                used: true,
-                ..
-            }
-            | Event::MassCancelRefused {
-                session,
-                id,
-                used: true,
+                used,
                 ..
             } => {
-                self.ids.add(session, id, 0);
+                if used {
+                    self.ids.add(session, id, 0);
+                }
+                if kind != Some(RequestKind::Cancel) {
+                    self.pass_refused(session);
+                }
                 Some(())
             }
-            Event::Refused { .. } | Event::MassCancelRefused { .. } => Some(()),
+            Event::MassCancelRefused {
+                session, id, used, ..
+            } => {
+                if used {
+                    self.ids.add(session, id, 0);
+                }
+                Some(())
+            }
+            Event::Market {
+                instrument, state, ..
+            } => {
+                self.instruments.get_mut(instrument as usize)?.market = state;
+                Some(())
+            }
+            Event::Build { build, settings } => {
+                self.build = Text::new(build);
+                self.settings = settings;
+                Some(())
+            }
             Event::MassCancelTaken {
                 session,
                 filter,
@@ -200,6 +225,8 @@ impl State {
             let position = &mut holding.position;
             position.paid = position.paid.saturating_mul(factor.into());
             position.received = position.received.saturating_mul(factor.into());
+            holding.mark = holding.mark.saturating_mul(factor);
+            holding.opened_at = holding.opened_at.saturating_mul(factor);
         }
         let known = self.instruments.get_mut(index as usize)?;
         (known.scale, known.worth) = (scale, worth);
@@ -222,19 +249,32 @@ impl State {
         if old == new {
             return;
         }
-        self.firm.tally.change(old, new);
+        self.each_standing(session, account, instrument, |standing| {
+            standing.tally.change(old, new);
+        });
+    }
+
+    /// Of every scope of an order.
+    fn each_standing(
+        &mut self,
+        session: u32,
+        account: u32,
+        instrument: u32,
+        mut change: impl FnMut(&mut Standing),
+    ) {
+        change(&mut self.firm);
         if let Some(session) = self.sessions.get_mut(session as usize) {
-            session.standing.tally.change(old, new);
+            change(&mut session.standing);
         }
-        if let Some(account) = self.accounts.get_mut(account as usize) {
-            account.standing.tally.change(old, new);
+        let mut owner = Some(account);
+        while let Some(account) = owner.and_then(|it| self.accounts.get_mut(it as usize)) {
+            change(&mut account.standing);
+            owner = account.parent;
         }
-        self.count_for_parents(account, old, new);
         if let Some(instrument) = self.instruments.get_mut(instrument as usize) {
-            instrument.standing.tally.change(old, new);
+            change(&mut instrument.standing);
         }
-        let holding = self.holding_mut(account, instrument);
-        holding.standing.tally.change(old, new);
+        change(&mut self.holding_mut(account, instrument).standing);
     }
 
     /// Day orders have ended by events of their own before it.
@@ -257,8 +297,14 @@ impl State {
             .chain(self.accounts.iter_mut().map(|it| &mut it.standing))
             .chain(self.instruments.iter_mut().map(|it| &mut it.standing))
             .chain(self.holdings.iter_mut().map(|it| &mut it.standing));
-        standings.for_each(|standing| standing.tally.traded = 0);
+        for standing in standings {
+            (standing.tally.traded, standing.tally.gained) = (0, 0);
+            if let Some(flow) = &mut standing.flow {
+                flow.begin_day();
+            }
+        }
         for holding in &mut self.holdings {
+            holding.opened_at = holding.mark;
             let position = &mut holding.position;
             (position.bought, position.sold) = (0, 0);
             (position.paid, position.received) = (0, 0);
@@ -321,12 +367,77 @@ impl State {
             pended: None,
             asked: 0,
             withdrawn: false,
+            replaces: 0,
         };
         let tally = self.counted(&new, None);
+        if self.recent.is_on {
+            let hash = self.sameness(account, instrument, (side, kind), (quantity, price));
+            self.recent.add(self.time, hash);
+        }
         self.ids.add(session, id, order);
         self.orders.add(new);
         self.count(session, account, instrument, &Tally::default(), &tally);
+        let passed = Passed {
+            messages: 1,
+            quantity,
+            value: tally.reserved,
+            ..Passed::default()
+        };
+        self.pass(session, account, instrument, passed);
         Some(())
+    }
+
+    /// Something passes every scope of an order.
+    pub(crate) fn pass(&mut self, session: u32, account: u32, instrument: u32, passed: Passed) {
+        if !self.has_flow {
+            return;
+        }
+        let at = self.time;
+        self.each_standing(session, account, instrument, |standing| {
+            if let Some(flow) = &mut standing.flow {
+                flow.add(at, passed);
+            }
+        });
+    }
+
+    /// A message was refused: for whom it was is not known.
+    fn pass_refused(&mut self, session: u32) {
+        if !self.has_flow {
+            return;
+        }
+        let refused = Passed {
+            refused: 1,
+            ..Passed::default()
+        };
+        let at = self.time;
+        let session = self.sessions.get_mut(session as usize);
+        let session = session.map(|session| &mut session.standing);
+        for standing in session.into_iter().chain([&mut self.firm]) {
+            if let Some(flow) = &mut standing.flow {
+                flow.add(at, refused);
+            }
+        }
+    }
+
+    /// What same orders have in common.
+    pub(crate) fn sameness(
+        &self,
+        account: u32,
+        instrument: u32,
+        (side, kind): (Side, OrderType),
+        (quantity, price): (Quantity, Price),
+    ) -> u64 {
+        let mut hasher = SipHasher13::new_with_key(&self.ids.key().to_le_bytes());
+        for word in [
+            u64::from(account),
+            u64::from(instrument),
+            quantity,
+            price.cast_unsigned(),
+        ] {
+            hasher.write_u64(word);
+        }
+        hasher.write(&[side.byte(), kind.byte()]);
+        hasher.finish()
     }
 
     fn withdraw(&mut self, filter: Filter) {

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 
 use crate::apply::FILLS;
 use crate::event::Event;
+use crate::flow::Passed;
 use crate::order::{Pended, Request};
 use crate::slab::NOWHERE;
 use crate::state::State;
@@ -36,7 +37,7 @@ impl State {
             Event::Accepted {
                 order, venue_id, ..
             } => {
-                self.step(order, Happening::Accept)?;
+                self.change(order, |state| state.step(order, Happening::Accept))?;
                 self.orders.get_mut(order)?.venue_id = Text::new(venue_id);
                 Some(())
             }
@@ -133,6 +134,9 @@ impl State {
             hold,
             id: Text::new(id),
         };
+        let known = self.orders.get(order)?;
+        let (account, instrument, before) = (known.account, known.instrument, known.quantity);
+        let reserved = self.counted(known, None).reserved;
         self.change(order, |state| {
             state.orders.add_request(order, request).then_some(())
         })?;
@@ -140,6 +144,19 @@ impl State {
         if !id.is_empty() {
             self.ids.add(session, id, order);
         }
+        let mut passed = Passed::default();
+        if kind == RequestKind::Replace {
+            let known = self.orders.get_mut(order)?;
+            known.replaces = known.replaces.saturating_add(1);
+            let known = self.orders.get(order)?;
+            let counted = self.counted(known, self.orders.request_of(known));
+            passed.messages = 1;
+            passed.quantity = quantity.saturating_sub(before);
+            passed.value = counted.reserved - reserved;
+        } else if !id.is_empty() {
+            passed.cancels = 1;
+        }
+        self.pass(session, account, instrument, passed);
         Some(())
     }
 
@@ -214,12 +231,30 @@ impl State {
         price: i64,
     ) {
         let holding = self.holding_mut(account, instrument);
+        let before = holding.gained();
         holding.position.fill(buys, quantity, price);
-        let traded = Tally {
-            traded: self.worth(instrument, price, quantity).unwrap_or(0),
+        if holding.mark == 0 && holding.opened_at == 0 {
+            // What it was worth before nobody knows.
+            holding.opened_at = price;
+        }
+        holding.mark = price;
+        let after = holding.gained();
+        let gained = |amount| self.money(instrument, amount).unwrap_or(0);
+        let old = Tally {
+            gained: gained(before),
             ..Tally::default()
         };
-        self.count(session, account, instrument, &Tally::default(), &traded);
+        let new = Tally {
+            traded: self.worth(instrument, price, quantity).unwrap_or(0),
+            gained: gained(after),
+            ..Tally::default()
+        };
+        self.count(session, account, instrument, &old, &new);
+        let passed = Passed {
+            executions: 1,
+            ..Passed::default()
+        };
+        self.pass(session, account, instrument, passed);
     }
 
     fn replaced(

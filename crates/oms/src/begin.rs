@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::core::{Core, Sink};
 use crate::event::Event;
 use crate::limits::Control;
-use crate::rules::{InstrumentRule, Rules, ScopeName};
+use crate::rules::{InstrumentRule, Rules, ScopeName, matches};
 use crate::scope::Scope;
 
 /// Passes so many events on, and says when there were more.
@@ -61,6 +61,10 @@ impl Core {
         steps: &mut Steps<'_, S>,
     ) -> Option<()> {
         let is_first = self.state.day() == 0;
+        let (build, settings) = (rules.build.as_bytes(), rules.hash);
+        if (self.state.build.bytes(), self.state.settings) != (build, settings) {
+            self.begin_event(at, &Event::Build { build, settings }, steps)?;
+        }
         for name in sessions {
             if self.state.sessions().find(name.as_bytes()).is_none() {
                 let index = self.state.sessions().len();
@@ -236,6 +240,12 @@ impl Core {
                 });
             }
         }
+        let restrictions = state.instruments().iter().map(|symbol| {
+            let rules = rules.restricted.iter();
+            let rules = rules.filter(|rule| matches(&rule.symbol, symbol));
+            rules.cloned().collect()
+        });
+        self.restrictions = restrictions.collect();
         let symbols = state.instruments().iter();
         self.group_of = symbols.map(|symbol| rules.group_of(symbol)).collect();
         self.users = alloc::vec![None; state.sessions().len() as usize];
@@ -250,6 +260,7 @@ impl Core {
             (lines.collect::<Vec<_>>(), 0)
         });
         self.groups = lines.collect();
+        self.own.rebuild(&self.state);
     }
 
     /// Whether a session is a line, not a client.

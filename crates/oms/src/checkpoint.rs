@@ -4,12 +4,14 @@
 //! body | SipHash-2-4 of the body u64
 //!
 //! body     = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
+//!            build text, settings u64, orders of the last second
 //!            names of sessions, accounts, instruments: count u32, text...
 //!            firm: standing   session: ready u8, client u8, standing...   account: parent, standing...
-//!            instrument: scale u8, worth u64, standing...
-//!            holdings u32: account u32, instrument u32, position, standing...
+//!            instrument: scale u8, worth u64, market u8, standing...
+//!            holdings u32: account u32, instrument u32, position, marks i64, standing...
 //!            orders u64, order...   ended u64, number u64...   ids u64: hash u64, order u64...
-//! standing = traded i128  trading u8  limits: value and that of the file, each optional
+//! standing = traded i128  gained i128  trading u8  limits: value and that of the file, each optional
+//!            what has passed within a time, optional
 //! ```
 //!
 //! Orders and ids stand in no order that means anything; what open orders count for follows from them.
@@ -23,8 +25,9 @@ use fixwire_protocol::{Ledger, Timestamp};
 use siphasher::sip::SipHasher24;
 
 use crate::event::Event;
+use crate::flow::{Flow, Recent};
 use crate::ids::{Ids, Used};
-use crate::limits::{Control, Limit};
+use crate::limits::Control;
 use crate::order::{Order, Pended, Request};
 use crate::slab::NOWHERE;
 use crate::state::{Account, Instrument, Session, Standing, State};
@@ -104,12 +107,15 @@ impl Ledger for State {
                 selling,
                 reserved,
                 traded,
+                unanswered,
+                gained,
             } = standing.tally;
-            for word in [orders, buying, selling] {
+            for word in [orders, buying, selling, unanswered] {
                 hasher.write_u64(word);
             }
             hasher.write(&reserved.to_le_bytes());
             hasher.write(&traded.to_le_bytes());
+            hasher.write(&gained.to_le_bytes());
         }
         hasher.finish()
     }
@@ -164,6 +170,9 @@ impl State {
         self.day.put(to);
         self.ids.key().put(to);
         self.last.put(to);
+        self.build.put(to);
+        self.settings.put(to);
+        self.recent.put(to);
         let names = [
             &self.session_names,
             &self.account_names,
@@ -186,6 +195,7 @@ impl State {
         for instrument in &self.instruments {
             instrument.scale.put(to);
             instrument.worth.put(to);
+            instrument.market.put(to);
             put_standing(&instrument.standing, to);
         }
         (self.holdings.len() as u32).put(to);
@@ -193,6 +203,8 @@ impl State {
             holding.account.put(to);
             holding.instrument.put(to);
             put_position(&holding.position, to);
+            holding.mark.put(to);
+            holding.opened_at.put(to);
             put_standing(&holding.standing, to);
         }
     }
@@ -209,6 +221,7 @@ impl State {
         order.tif.put(to);
         order.state.byte().put(to);
         order.withdrawn.put(to);
+        order.replaces.put(to);
         for price in [order.price, order.stop, order.hold, order.asked] {
             price.put(to);
         }
@@ -247,6 +260,9 @@ impl State {
             day: Wire::take(from)?,
             ids: Ids::new(Wire::take(from)?, ids),
             last: Wire::take(from)?,
+            build: Wire::take(from)?,
+            settings: Wire::take(from)?,
+            recent: Recent::take(from)?,
             ..Self::default()
         };
         for names in [
@@ -276,6 +292,7 @@ impl State {
             let instrument = Instrument {
                 scale: Wire::take(from)?,
                 worth: Wire::take(from)?,
+                market: Wire::take(from)?,
                 standing: take_standing(from)?,
             };
             (instrument.scale <= 9).then(|| state.instruments.push(instrument))?;
@@ -291,6 +308,8 @@ impl State {
             (!order.state.is_open()).then(|| state.orders.has_ended(number))?;
         }
         state.check_ended()?;
+        let has_flow = state.standings().any(|standing| standing.flow.is_some());
+        state.has_flow = has_flow;
         for _ in 0..u64::take(from)? {
             state.ids.add_hash(Used {
                 hash: Wire::take(from)?,
@@ -336,9 +355,11 @@ impl State {
                 return None;
             }
             let position = take_position(from)?;
+            let [mark, opened_at] = take_all(from)?;
             let standing = take_standing(from)?;
             let holding = self.holding_mut(account, instrument);
             (holding.position, holding.standing) = (position, standing);
+            (holding.mark, holding.opened_at) = (mark, opened_at);
         }
         Some(())
     }
@@ -358,6 +379,7 @@ impl State {
             tif: Wire::take(from)?,
             state: OrderState::of(u8::take(from)?)?,
             withdrawn: Wire::take(from)?,
+            replaces: Wire::take(from)?,
             price: 0,
             stop: 0,
             hold: 0,
@@ -436,24 +458,29 @@ fn take_all<'a, T: Wire<'a> + Default + Copy, const N: usize>(
 
 fn put_standing(standing: &Standing, to: &mut Vec<u8>) {
     standing.tally.traded.put(to);
+    standing.tally.gained.put(to);
     standing.limits.trading.put(to);
     for control in Control::ALL {
-        let limit = standing.limits.limit(*control);
-        limit.value.put(to);
-        limit.filed.put(to);
+        standing.limits.get(*control).put(to);
+        standing.limits.filed(*control).put(to);
+    }
+    standing.flow.is_some().put(to);
+    if let Some(flow) = &standing.flow {
+        flow.put(to);
     }
 }
 
 fn take_standing(from: &mut &[u8]) -> Option<Standing> {
     let mut standing = Standing::default();
     standing.tally.traded = Wire::take(from)?;
+    standing.tally.gained = Wire::take(from)?;
     standing.limits.trading = Wire::take(from)?;
     for control in Control::ALL {
-        let limit = Limit {
-            value: Wire::take(from)?,
-            filed: Wire::take(from)?,
-        };
-        standing.limits.set(*control, limit);
+        standing.limits.set(*control, Wire::take(from)?);
+        standing.limits.set_filed(*control, Wire::take(from)?);
+    }
+    if bool::take(from)? {
+        standing.flow = Some(Flow::take(from)?);
     }
     Some(standing)
 }

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `limit SCOPE... CODE=VALUE...` | sets a limit; `CODE=none` takes it away |
 //! | `cancel SCOPE...` | cancels the open orders; new ones pass |
+//! | `market symbol=NAME STATE` | `open`, `auction`, `halted` or `closed` |
 //! | `kill SCOPE...`, `reducing SCOPE...`, `arm SCOPE...` | no new risk, only what reduces it, as usual |
 //!
 //! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. Queries are
@@ -25,7 +26,7 @@ use crate::rules::ScopeName;
 use crate::scope::Scope;
 use crate::state::State;
 use crate::transition::OrderState;
-use crate::value::{End, Trading};
+use crate::value::{End, Market, Trading};
 
 /// Carries a command out; what was done.
 ///
@@ -59,10 +60,11 @@ pub fn carry_out(
             core.withdraw(at, filter, (None, b""), by, sink);
             return Ok(format!("{name}: {orders} open orders are being cancelled"));
         }
+        "market" => return market(core, at, &words, scope, by, sink),
         "limit" => return limit(core, at, &words, (scope, &name), by, sink),
         other => {
             return Err(format!(
-                "unknown command {other}: there are limit, cancel, kill, reducing, arm"
+                "unknown command {other}: there are limit, cancel, market, kill, reducing, arm"
             ));
         }
     };
@@ -79,6 +81,31 @@ pub fn carry_out(
         Trading::Killed => format!("{name}: killed; {open} open orders are being cancelled"),
         _ => format!("{name}: {state}"),
     })
+}
+
+const MARKETS: [(&str, Market); 4] = [
+    ("open", Market::Open),
+    ("auction", Market::Auction),
+    ("halted", Market::Halted),
+    ("closed", Market::Closed),
+];
+
+fn market(
+    core: &mut Core,
+    at: i64,
+    words: &Words<'_>,
+    scope: Scope,
+    by: (&[u8], &[u8]),
+    sink: &mut impl Sink,
+) -> Result<String, String> {
+    let mut states = MARKETS.iter().filter(|(name, _)| words.has(name));
+    let (Scope::Instrument(instrument), Some((name, state)), None) =
+        (scope, states.next(), states.next())
+    else {
+        return Err("say symbol=NAME and one of open, auction, halted, closed".into());
+    };
+    core.set_market(at, (instrument, *state), by, sink);
+    Ok(format!("{}: {name}", scope_name(core.state(), scope)))
 }
 
 fn limit(
@@ -169,7 +196,9 @@ impl<'a> Words<'a> {
         let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
         let words = Self { verb, rest };
         let known = ["firm", "session", "account", "symbol", "open"];
-        let is_known = |key: &str| known.contains(&key) || key.starts_with("RC");
+        let is_known = |key: &str| {
+            known.contains(&key) || key.starts_with("RC") || MARKETS.iter().any(|it| it.0 == key)
+        };
         let unknown = words.pairs().find(|(key, _)| !is_known(key));
         match unknown {
             Some((key, _)) if verb != "order" => Err(format!(
@@ -274,12 +303,15 @@ fn status(state: &State) -> String {
     let open = count(|order| order.state.is_open());
     let unknown = count(|order| order.state == OrderState::Unknown);
     format!(
-        "day\tevents\topen\tunknown\tended\tlate fills\ttrading\n{}\t{}\t{open}\t{unknown}\t{}\t{}\t{}",
+        "day\tevents\topen\tunknown\tended\tlate fills\ttrading\tbuild\tsettings\n\
+         {}\t{}\t{open}\t{unknown}\t{}\t{}\t{}\t{}\t{:016x}",
         state.day(),
         state.events(),
         state.orders().len() - open,
         state.late_fills(),
         state.trading(Scope::Firm),
+        state.build,
+        state.settings,
     )
 }
 
@@ -394,6 +426,11 @@ fn limits(state: &State) -> String {
         let name = scope_name(state, scope);
         if trading != Trading::Active {
             let _ = write!(text, "\n{name}\t\t\t{trading}");
+        }
+        if let Scope::Instrument(index) = scope
+            && state.market(index) != Market::Open
+        {
+            let _ = write!(text, "\n{name}\tmarket\t{}\t{trading}", state.market(index));
         }
         for control in Control::ALL {
             if let Some(value) = standing.limits.get(*control) {

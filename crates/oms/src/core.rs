@@ -7,13 +7,13 @@ use fixwire_protocol::{Decimal, Ledger, Timestamp};
 
 use crate::event::Event;
 use crate::order::Order;
+use crate::own::OwnOrders;
 use crate::reason::{Reason, Why};
 use crate::risk::{self, Proposal};
-use crate::rules::{InstrumentRule, Rules, UserRule};
-use crate::scope::Scope;
+use crate::rules::{InstrumentRule, RestrictedRule, Rules, UserRule};
 use crate::state::State;
 use crate::tally::Tally;
-use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce, Trading};
+use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce};
 use crate::work::Work;
 
 /// Who hears of each event, when the state has it: keeps the note, and writes what follows for clients and
@@ -55,6 +55,8 @@ pub struct NewOrder<'a> {
     pub stop: Option<Decimal>,
     /// OrderQty(38).
     pub quantity: Decimal,
+    /// What is sold short is borrowed: LocateReqd(114) = N, or a LocateBroker(5700).
+    pub is_located: bool,
 }
 
 /// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
@@ -106,6 +108,9 @@ pub struct Core {
     pub(crate) groups: Vec<(Vec<u32>, usize)>,
     /// For each instrument of the state its group.
     pub(crate) group_of: Vec<Option<usize>>,
+    /// For each instrument of the state its restrictions.
+    pub(crate) restrictions: Vec<Vec<RestrictedRule>>,
+    pub(crate) own: OwnOrders,
     pub(crate) work: Work,
 }
 
@@ -119,6 +124,8 @@ impl Core {
             users: Vec::new(),
             groups: Vec::new(),
             group_of: Vec::new(),
+            restrictions: Vec::new(),
+            own: OwnOrders::new(rules.rejects_self_trades),
             work: Work::default(),
             rules,
         }
@@ -156,7 +163,9 @@ impl Core {
     /// An event happens now.
     pub(crate) fn emit(&mut self, at: i64, event: &Event<'_>, sink: &mut impl Sink) {
         sink.happens(&self.state, event);
+        let touched = self.own.touched(&self.state, event);
         let done = self.state.apply(at, event);
+        self.own.add(&self.state, touched);
         debug_assert!(done, "{event:?} does not fit");
         sink.happened(&self.state, event);
         self.work.note(&self.state, event);
@@ -164,7 +173,7 @@ impl Core {
 
     /// A client's new order.
     pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
-        let (proposal, hold, tif) = match self.accept(new) {
+        let (proposal, hold, tif) = match self.accept(at, new) {
             Ok(accepted) => accepted,
             Err(reason) => {
                 let event = Event::Refused {
@@ -176,7 +185,9 @@ impl Core {
                     used: reason.why != Why::Duplicate,
                     reason,
                 };
-                return self.emit(at, &event, sink);
+                self.emit(at, &event, sink);
+                self.guard(at, (new.session, u32::MAX, u32::MAX), sink);
+                return;
             }
         };
         let order = self.state.last + 1;
@@ -195,7 +206,12 @@ impl Core {
             id: new.id,
         };
         self.emit(at, &event, sink);
-        match self.line_for(proposal.instrument) {
+        let of = (proposal.session, proposal.account, proposal.instrument);
+        let line = match self.guard(at, of, sink) {
+            false => self.line_for(proposal.instrument),
+            true => Err(Reason::of(Why::Killed)),
+        };
+        match line {
             Ok(line) => {
                 let number = order;
                 self.emit(at, &Event::Sent { number, line }, sink);
@@ -213,7 +229,11 @@ impl Core {
         }
     }
 
-    fn accept(&self, new: &NewOrder<'_>) -> Result<(Proposal, Price, TimeInForce), Reason> {
+    fn accept(
+        &self,
+        at: i64,
+        new: &NewOrder<'_>,
+    ) -> Result<(Proposal, Price, TimeInForce), Reason> {
         let state = &self.state;
         if state.used(new.session, new.id).is_some() {
             return Err(Reason::of(Why::Duplicate));
@@ -260,8 +280,14 @@ impl Core {
             counted: Tally::default(),
             held_at: 0,
             held: 0,
+            tif,
+            replaces: 0,
+            at,
         };
-        Ok((proposal, risk::check(state, rule, &proposal)?, tif))
+        self.check_restricted(&proposal, new.is_located)?;
+        let hold = risk::check(state, rule, &proposal)?;
+        self.own.check(state, &proposal, 0)?;
+        Ok((proposal, hold, tif))
     }
 
     pub(crate) fn user(&self, session: u32) -> Result<&UserRule, Reason> {
@@ -297,7 +323,7 @@ impl Core {
         let is_used = self.state.used(change.session, change.id).is_some();
         let taken = match found {
             _ if is_used => Err(Reason::of(Why::Duplicate)),
-            Some(order) => self.accept_change(change, order),
+            Some(order) => self.accept_change(at, change, order),
             None => Err(Reason::of(self.lost(change))),
         };
         let (order, taken) = match (order, taken) {
@@ -353,6 +379,7 @@ impl Core {
     /// Quantity, price and price to reserve for of a replace; nothing for a cancel.
     fn accept_change(
         &self,
+        at: i64,
         change: &Change<'_>,
         order: &Order,
     ) -> Result<Option<(Quantity, Price, Price)>, Reason> {
@@ -393,6 +420,7 @@ impl Core {
             return Err(Reason::of(Why::NoLine));
         }
         if !is_replace {
+            risk::check_cancel(state, order, at)?;
             return Ok(None);
         }
         let rule = self.rule(order.instrument)?;
@@ -416,8 +444,13 @@ impl Core {
             counted: state.counted(order, None),
             held_at: order.hold,
             held: order.quantity,
+            tif: order.tif,
+            replaces: order.replaces.saturating_add(1),
+            at,
         };
+        self.check_restricted(&proposal, true)?;
         let hold = risk::check(state, rule, &proposal)?;
+        self.own.check(state, &proposal, order.number)?;
         Ok(Some((quantity, price, hold)))
     }
 
@@ -431,43 +464,6 @@ impl Core {
             let number = request;
             self.emit(at, &Event::Sent { number, line }, sink);
         }
-    }
-
-    /// Sets a limit, or takes it away.
-    pub fn set_limit(
-        &mut self,
-        at: i64,
-        limit: (Scope, crate::limits::Control, Option<i128>),
-        (who, why): (&[u8], &[u8]),
-        sink: &mut impl Sink,
-    ) {
-        let (scope, control, value) = limit;
-        let event = Event::Limit {
-            scope,
-            control: control.index(),
-            value,
-            filed: false,
-            who,
-            why,
-        };
-        self.emit(at, &event, sink);
-    }
-
-    /// Lets a scope trade, or no longer.
-    pub fn set_trading(
-        &mut self,
-        at: i64,
-        (scope, state): (Scope, Trading),
-        (who, why): (&[u8], &[u8]),
-        sink: &mut impl Sink,
-    ) {
-        let event = Event::Trading {
-            scope,
-            state,
-            who,
-            why,
-        };
-        self.emit(at, &event, sink);
     }
 
     /// The oldest order that may leave memory: what is asked for it is answered.

@@ -21,6 +21,19 @@ pub(crate) fn date(at: Timestamp) -> u32 {
     u32::try_from(year * 10_000 + month * 100 + day_of_month).unwrap_or(0)
 }
 
+/// A day such as 2026-11-22, as 20261122.
+pub(crate) fn parse(text: &str) -> Option<u32> {
+    let mut parts = text.split('-');
+    let mut number = |digits: usize| {
+        let part = parts.next()?;
+        let is_number = part.len() == digits && part.bytes().all(|it| it.is_ascii_digit());
+        part.parse::<u32>().ok().filter(|_| is_number)
+    };
+    let (year, month, day) = (number(4)?, number(2)?, number(2)?);
+    let is_day = (1..=12).contains(&month) && (1..=31).contains(&day);
+    (is_day && parts.next().is_none()).then_some(year * 10_000 + month * 100 + day)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +47,21 @@ mod tests {
             ("20261122-05:00:00", 20_261_122),
         ] {
             assert_eq!(date(Timestamp::parse(text.as_bytes()).unwrap()), wanted);
+        }
+    }
+
+    #[test]
+    fn days_are_written_with_dashes() {
+        assert_eq!(parse("2026-11-22"), Some(20_261_122));
+        for wrong in [
+            "20261122",
+            "2026-13-01",
+            "2026-11-32",
+            "2026-11-22-1",
+            "2026-1-2",
+            "",
+        ] {
+            assert_eq!(parse(wrong), None, "{wrong}");
         }
     }
 }

@@ -9,7 +9,8 @@ use crate::mass::Filter;
 use crate::reason::Reason;
 use crate::scope::Scope;
 use crate::value::{
-    End, Number, OrderType, Presence, Price, Quantity, RequestKind, Side, TimeInForce, Trading,
+    End, Market, Number, OrderType, Presence, Price, Quantity, RequestKind, Side, TimeInForce,
+    Trading,
 };
 use crate::wire::Wire;
 
@@ -91,6 +92,13 @@ events! {
         worth: u64,
         /// Symbol(55).
         symbol: &'a [u8],
+    }
+    /// Another program, or with other settings, goes on from here.
+    5 Build {
+        /// What it calls itself.
+        build: &'a [u8],
+        /// The hash of its settings.
+        settings: u64,
     }
 
     /// A new order passed every check and is ours to place.
@@ -368,5 +376,16 @@ events! {
         short: Quantity,
         /// The file or person.
         who: &'a [u8],
+    }
+    /// A market is open, halted or closed.
+    43 Market {
+        /// Of what.
+        instrument: u32,
+        /// Which.
+        state: Market,
+        /// Who says so.
+        who: &'a [u8],
+        /// In words.
+        why: &'a [u8],
     }
 }

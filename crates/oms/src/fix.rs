@@ -133,15 +133,29 @@ fn write_reason(
     }
     text.write_str(why.text())?;
     let digits = match why {
-        Why::OrderQuantity | Why::OpenOrders | Why::Long | Why::Short | Why::Lot => {
-            Unit::Whole.digits()
+        Why::OrderQuantity
+        | Why::OpenOrders
+        | Why::Long
+        | Why::Short
+        | Why::Lot
+        | Why::Repeated
+        | Why::QuantitySecond
+        | Why::QuantityMinute
+        | Why::QuantityDay
+        | Why::Rate
+        | Why::CancelRate
+        | Why::Replaces
+        | Why::Unanswered
+        | Why::Ratio => Unit::Whole.digits(),
+        Why::Value | Why::Credit | Why::ValueSecond | Why::ValueMinute | Why::ValueDay => {
+            Unit::Money.digits()
         }
-        Why::Value | Why::Credit => Unit::Money.digits(),
         Why::Collar => Unit::Percent.digits(),
         Why::Tick => scale,
         Why::Killed | Why::Reducing => {
             return write!(text, " ({})", scope_name(state, reason.scope));
         }
+        Why::SelfTrade => return write!(text, " (order {})", reason.value),
         _ => return Ok(()),
     };
     let (value, limit) = (figure(reason.value, digits), figure(reason.limit, digits));

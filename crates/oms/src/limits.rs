@@ -1,13 +1,13 @@
 //! Limits by control and scope.
 
-use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::value::Trading;
 
 macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident = $index:literal, $code:literal, $unit:ident;)+) => {
-        /// A control that has a limit, as RC6 to RC15 in the list of pre-trade controls.
+        /// A control that has a limit, as RC5 to RC17 in the list of pre-trade controls.
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum Control {
             $($(#[$doc])* $name,)+
@@ -81,6 +81,36 @@ controls! {
     Long = 5, "RC15-long", Whole;
     /// RC15: the shortest position, with what open orders may sell.
     Short = 6, "RC15-short", Whole;
+    /// RC5: same orders within a second.
+    Repeated = 7, "RC5-1s", Whole;
+    /// RC9: the worth of orders within a second.
+    ValueSecond = 8, "RC9-value-1s", Money;
+    /// RC9: the worth of orders within a minute.
+    ValueMinute = 9, "RC9-value-60s", Money;
+    /// RC9: the worth of orders today.
+    ValueDay = 10, "RC9-value-day", Money;
+    /// RC9: quantity of orders within a second.
+    QuantitySecond = 11, "RC9-quantity-1s", Whole;
+    /// RC9: quantity of orders within a minute.
+    QuantityMinute = 12, "RC9-quantity-60s", Whole;
+    /// RC9: quantity of orders today.
+    QuantityDay = 13, "RC9-quantity-day", Whole;
+    /// RC10: orders and replaces within a second.
+    Rate = 14, "RC10", Whole;
+    /// RC10: cancels within a second.
+    CancelRate = 15, "RC10-cancel", Whole;
+    /// RC10: orders and replaces within a second, with refused ones, above which trading is killed.
+    KillRate = 16, "RC10-kill", Whole;
+    /// RC11: replaces of an order.
+    Replaces = 17, "RC11-replaces", Whole;
+    /// RC11: orders that the venue has not answered.
+    Unanswered = 18, "RC11-unanswered", Whole;
+    /// RC11: orders and replaces for each execution of today.
+    Ratio = 19, "RC11-ratio", Whole;
+    /// RC12: executions within a minute, above which trading is killed.
+    Executions = 20, "RC12", Whole;
+    /// RC17: what was lost today, above which trading is killed.
+    Loss = 21, "RC17", Money;
 }
 
 impl Control {
@@ -107,28 +137,75 @@ impl fmt::Display for Control {
     }
 }
 
+impl Control {
+    /// An order for which no scope has a limit of it is rejected. The others hold where they have one.
+    #[must_use]
+    pub fn is_required(self) -> bool {
+        self.index() <= Self::Short.index()
+    }
+
+    /// It counts what happens in a time.
+    pub(crate) fn is_windowed(self) -> bool {
+        (Self::ValueSecond.index()..=Self::KillRate.index()).contains(&self.index())
+            || matches!(self, Self::Ratio | Self::Executions)
+    }
+}
+
 /// The limits of a scope, and whether it may trade.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Most scopes have none of their own.
-    values: Option<Box<[Limit; Control::ALL.len()]>>,
+    /// Those that hold.
+    values: Sparse,
+    /// Those that a file said last: what a person sets holds until the file says something else.
+    filed: Sparse,
     /// Whether new risk is allowed.
     pub trading: Trading,
 }
 
-/// A limit.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Limit {
-    /// The one that holds.
-    pub value: Option<i128>,
-    /// The one that a file said last: what a person sets holds until the file says something else.
-    pub filed: Option<i128>,
+/// Values of some controls, in the order of their numbers.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+struct Sparse {
+    /// A bit for each control that has one.
+    has: u32,
+    values: Vec<i128>,
+}
+
+const _: () = assert!(Control::ALL.len() <= 32);
+
+impl Sparse {
+    fn get(&self, control: Control) -> Option<i128> {
+        let (bit, at) = self.place(control);
+        (self.has & bit != 0).then(|| self.values[at])
+    }
+
+    fn place(&self, control: Control) -> (u32, usize) {
+        let bit = 1 << control.index();
+        (bit, (self.has & (bit - 1)).count_ones() as usize)
+    }
+
+    fn set(&mut self, control: Control, value: Option<i128>) {
+        let (bit, at) = self.place(control);
+        match (self.has & bit != 0, value) {
+            (true, Some(value)) => self.values[at] = value,
+            (false, Some(value)) => self.values.insert(at, value),
+            (true, None) => {
+                self.values.remove(at);
+            }
+            (false, None) => {}
+        }
+        self.has = if value.is_some() {
+            self.has | bit
+        } else {
+            self.has & !bit
+        };
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            values: None,
+            values: Sparse::default(),
+            filed: Sparse::default(),
             trading: Trading::Active,
         }
     }
@@ -138,20 +215,20 @@ impl Limits {
     /// The limit of a control.
     #[must_use]
     pub fn get(&self, control: Control) -> Option<i128> {
-        self.limit(control).value
+        self.values.get(control)
     }
 
-    pub(crate) fn limit(&self, control: Control) -> Limit {
-        let at = usize::from(control.index());
-        let values = self.values.as_ref();
-        values.map_or_else(Limit::default, |values| values[at])
+    /// The one that a file said last.
+    pub(crate) fn filed(&self, control: Control) -> Option<i128> {
+        self.filed.get(control)
     }
 
-    pub(crate) fn set(&mut self, control: Control, limit: Limit) {
-        if self.limit(control) != limit {
-            let values = self.values.get_or_insert_default();
-            values[usize::from(control.index())] = limit;
-        }
+    pub(crate) fn set(&mut self, control: Control, value: Option<i128>) {
+        self.values.set(control, value);
+    }
+
+    pub(crate) fn set_filed(&mut self, control: Control, value: Option<i128>) {
+        self.filed.set(control, value);
     }
 }
 
@@ -168,5 +245,23 @@ mod tests {
         }
         assert_eq!(Control::named("RC15"), [Control::Long, Control::Short]);
         assert!(Control::named("RC99").is_empty());
+    }
+
+    #[test]
+    fn limits_are_those_that_were_set() {
+        let mut limits = Limits::default();
+        for control in Control::ALL.iter().rev() {
+            limits.set(*control, Some(control.index().into()));
+        }
+        limits.set(Control::Credit, None);
+        limits.set(Control::Loss, Some(99));
+        for (value, control) in (0..).zip(Control::ALL) {
+            let wanted = match control {
+                Control::Credit => None,
+                Control::Loss => Some(99),
+                _ => Some(value),
+            };
+            assert_eq!(limits.get(*control), wanted, "{control}");
+        }
     }
 }

@@ -4,7 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
+use core::hash::Hasher;
 
+use siphasher::sip::SipHasher13;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -78,8 +80,11 @@ pub fn load(
             }]);
         }
     };
+    let mut hasher = SipHasher13::new();
+    hasher.write(text.as_bytes());
     let mut reader = Reader {
         sessions,
+        hasher,
         errors: Vec::new(),
         rules: Rules {
             orders: 100_000,
@@ -94,6 +99,7 @@ pub fn load(
     reader.routes(table.get("route"));
     let place = |error: &OmsError| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);
+    reader.rules.hash = reader.hasher.finish();
     if reader.errors.is_empty() {
         Ok(reader.rules)
     } else {
@@ -105,6 +111,8 @@ type Item<'d> = Spanned<DeValue<'d>>;
 
 struct Reader<'t> {
     sessions: &'t [&'t str],
+    /// Of all files.
+    hasher: SipHasher13,
     errors: Vec<OmsError>,
     rules: Rules,
 }
@@ -207,7 +215,15 @@ impl Reader<'_> {
             self.wrong(0, "the table [oms] is missing".into(), "");
             return;
         };
-        let known = ["instruments", "limits", "orders", "positions", "remembered"];
+        let known = [
+            "instruments",
+            "limits",
+            "orders",
+            "positions",
+            "remembered",
+            "restricted",
+            "self_trade",
+        ];
         let Some(table) = self.keys(value, &known) else {
             return;
         };
@@ -217,6 +233,17 @@ impl Reader<'_> {
         if let Some(remembered) = self.number(table, "remembered", 50_000_000) {
             self.rules.remembered = remembered;
         }
+        if let Some(text) = self.text(table, "self_trade") {
+            let place = table.get("self_trade").map_or(0, |it| it.span().start);
+            match text.as_str() {
+                "reject" => self.rules.rejects_self_trades = true,
+                "allow" => {}
+                _ => {
+                    let what = format!("self_trade = \"{text}\" is nothing that can be done");
+                    self.wrong(place, what, "write reject, or allow");
+                }
+            }
+        }
         let at = value.span().start;
         for key in ["instruments", "limits"] {
             if table.get(key).is_none() {
@@ -225,13 +252,14 @@ impl Reader<'_> {
             }
         }
         // Limits and positions name what stands in the file of instruments.
-        for key in ["instruments", "limits", "positions"] {
+        for key in ["instruments", "limits", "positions", "restricted"] {
             let Some(file) = self.text(table, key) else {
                 continue;
             };
             let place = table.get(key).map_or(at, |value| value.span().start);
             match open(&file) {
                 Ok(text) => {
+                    self.hasher.write(text.as_bytes());
                     let before = self.errors.len();
                     self.file(key, &file, &text);
                     self.errors[before..]

@@ -24,6 +24,13 @@ pub enum OmsEvent<'a> {
         /// It cannot be read.
         unreadable: bool,
     },
+    /// A limit was exceeded that kills trading.
+    Killed {
+        /// For whom or what.
+        scope: &'a str,
+        /// Which limit, and the figures.
+        why: &'a [u8],
+    },
     /// A line broke with orders in flight.
     Unknown {
         /// How many.
@@ -58,6 +65,11 @@ impl fmt::Display for OmsEvent<'_> {
                 "report for {} order {} ignored; ask the venue",
                 if *unreadable { "unreadable" } else { "unknown" },
                 String::from_utf8_lossy(id)
+            ),
+            Self::Killed { scope, why } => write!(
+                f,
+                "trading of {scope} is killed: {}; fixwire oms arm lets it trade again",
+                String::from_utf8_lossy(why)
             ),
             Self::Unknown { orders } => write!(
                 f,

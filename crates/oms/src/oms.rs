@@ -18,6 +18,7 @@ use crate::event::Event;
 use crate::fix::clients::{self, Before, Client};
 use crate::fix::lines;
 use crate::fix::mass::{self, Listing};
+use crate::fix::scope_name;
 use crate::notice::{OmsEvent, OmsListener};
 use crate::rules::Rules;
 use crate::state::State;
@@ -93,6 +94,12 @@ impl Sink for Out<'_> {
                 if let Some(Some(link)) = self.links.get(line as usize) {
                     lines::send(state, event, link.session, self.outbox);
                 }
+            }
+            Event::Trading {
+                scope, who, why, ..
+            } if who == Core::GUARD => {
+                let scope = &scope_name(state, scope);
+                (self.listener)(OmsEvent::Killed { scope, why });
             }
             Event::Stray { id, .. } => (self.listener)(OmsEvent::StrayFill { id }),
             Event::Filled { order, .. }

@@ -63,6 +63,8 @@ pub struct Order {
     pub(crate) asked: i64,
     /// It is to leave its venue: somebody cancelled it with others.
     pub(crate) withdrawn: bool,
+    /// How many replaces were taken of it.
+    pub(crate) replaces: u16,
 }
 
 impl Order {

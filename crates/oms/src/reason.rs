@@ -143,6 +143,39 @@ reasons! {
     /// The position could become too short.
     26 Short, "RC15", 3, 2, "short position limit exceeded";
 
+    /// A list says that it may not be traded so.
+    40 Restricted, "RC3", 0, 2, "restricted";
+    /// A short sale without a borrowed instrument.
+    41 NotLocated, "RC3", 0, 2, "short sale without LocateReqd(114)=N or LocateBroker(5700)";
+    /// The same order again and again.
+    42 Repeated, "RC5-1s", 3, 2, "too many same orders within 1 s";
+    /// Too much within a second.
+    43 ValueSecond, "RC9-value-1s", 3, 2, "value of orders within 1 s exceeds the limit";
+    /// Too much within a minute.
+    44 ValueMinute, "RC9-value-60s", 3, 2, "value of orders within 60 s exceeds the limit";
+    /// Too much within a day.
+    45 ValueDay, "RC9-value-day", 3, 2, "value of orders of today exceeds the limit";
+    /// Too much within a second.
+    46 QuantitySecond, "RC9-quantity-1s", 3, 2, "quantity of orders within 1 s exceeds the limit";
+    /// Too much within a minute.
+    47 QuantityMinute, "RC9-quantity-60s", 3, 2, "quantity of orders within 60 s exceeds the limit";
+    /// Too much within a day.
+    48 QuantityDay, "RC9-quantity-day", 3, 2, "quantity of orders of today exceeds the limit";
+    /// Too many messages.
+    49 Rate, "RC10", 3, 2, "too many orders and replaces within 1 s";
+    /// Too many cancels.
+    50 CancelRate, "RC10-cancel", 3, 2, "too many cancels within 1 s";
+    /// The order was replaced too often.
+    51 Replaces, "RC11-replaces", 3, 2, "too many replaces of the order";
+    /// Too many orders wait for the venue.
+    52 Unanswered, "RC11-unanswered", 3, 2, "too many orders that the venue has not answered";
+    /// Too many messages for so few executions.
+    53 Ratio, "RC11-ratio", 3, 2, "too many orders and replaces for each execution of today";
+    /// It could trade with an order of the same owner.
+    54 SelfTrade, "RC16", 99, 2, "would trade with an own order";
+    /// The market takes no such order now.
+    55 Market, "RC18", 2, 2, "the market takes no such order now";
+
     /// Nothing is known of the order.
     30 UnknownOrder, "", 5, 1, "unknown order";
     /// It has ended.

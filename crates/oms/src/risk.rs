@@ -1,21 +1,25 @@
 //! The controls before an order: one table, in its order; the first that refuses decides.
 //!
 //! ```text
-//!   RC1  killed or reducing     RC8  lot, tick, collar   RC14 credit
-//!   RC6  order quantity         RC13 open orders         RC15 position
-//!   RC7  order value
+//!   RC1  killed or reducing   RC8  lot, tick, collar               RC13 open orders
+//!   RC5  same orders          RC9  value and quantity in a time    RC14 credit
+//!   RC6  order quantity       RC10 messages in a time              RC15 position
+//!   RC7  order value          RC11 replaces, unanswered, ratio     RC18 market
 //! ```
 //!
-//! Each limit is looked up at every scope of the order, and each must hold. A control that has no limit at any
-//! of them refuses.
+//! Each limit is looked up at every scope of the order, and each must hold. A required control that has no limit
+//! at any of them refuses. RC2 to RC4 and RC16 depend on settings and other orders: [`Core`](crate::Core) checks
+//! them.
 
+use crate::flow::Passed;
 use crate::limits::Control;
+use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::rules::InstrumentRule;
 use crate::scope::Scope;
 use crate::state::{Standing, State};
 use crate::tally::Tally;
-use crate::value::{OrderType, Price, Quantity, Side, Trading};
+use crate::value::{Market, OrderType, Price, Quantity, Side, TimeInForce, Trading};
 
 /// What an order would be: a new one, or one that is to be replaced.
 #[derive(Clone, Copy, Debug)]
@@ -36,20 +40,31 @@ pub(crate) struct Proposal {
     pub held_at: Price,
     /// OrderQty(38) now; 0 for a new order.
     pub held: Quantity,
+    /// TimeInForce(59).
+    pub tif: TimeInForce,
+    /// How many replaces of the order there are with this one; 0 for a new order.
+    pub replaces: u16,
+    /// Now, in nanoseconds since 1970.
+    pub at: i64,
 }
 
 /// A control: refuses, or passes.
 type Check = fn(&Checking<'_>) -> Result<(), Reason>;
 
-const TABLE: [Check; 8] = [
+const TABLE: [Check; 13] = [
     trading,
+    repeated,
     quantity,
     value,
     increments,
     collar,
+    passed,
+    rate,
+    messages,
     open_orders,
     credit,
     position,
+    market,
 ];
 
 /// The most scopes of an order: more parents of an account than this are refused with the settings.
@@ -94,7 +109,7 @@ pub(crate) fn check(
             buying,
             selling,
             reserved,
-            traded: 0,
+            ..Tally::default()
         },
         scopes: [(Scope::Firm, None); SCOPES],
         count: 0,
@@ -150,13 +165,26 @@ impl Checking<'_> {
                 });
             }
         }
-        if is_limited {
+        if is_limited || !control.is_required() {
             return Ok(());
         }
         Err(Reason {
             // Which control it is.
             value: control.index().into(),
             ..Reason::of(Why::NoLimit)
+        })
+    }
+
+    /// As [`within`](Self::within), of what has passed within a second, a minute and the day.
+    fn within_time(
+        &self,
+        control: Control,
+        why: Why,
+        value: impl Fn([Passed; 3]) -> i128,
+    ) -> Result<(), Reason> {
+        let at = self.order.at;
+        self.within(control, why, |standing| {
+            value(self.state.passed(standing, at))
         })
     }
 
@@ -295,4 +323,137 @@ fn position(it: &Checking<'_>) -> Result<(), Reason> {
     } else {
         it.within(Control::Short, Why::Short, |_| selling - net)
     }
+}
+
+/// The same account, instrument, side, type, quantity and price, again and again.
+fn repeated(it: &Checking<'_>) -> Result<(), Reason> {
+    let order = it.order;
+    if order.replaces > 0 || !it.state.recent.is_on {
+        return Ok(());
+    }
+    let same = it.state.sameness(
+        order.account,
+        order.instrument,
+        (order.side, order.kind),
+        (order.quantity, order.price),
+    );
+    let at = order.at.max(it.state.time());
+    let count = it.state.recent.count(at, same);
+    it.within(Control::Repeated, Why::Repeated, |_| i128::from(count) + 1)
+}
+
+fn passed(it: &Checking<'_>) -> Result<(), Reason> {
+    if !it.state.has_flow {
+        return Ok(());
+    }
+    let value = (it.new.reserved - it.order.counted.reserved).max(0);
+    let quantity = i128::from(it.order.quantity.saturating_sub(it.order.held));
+    let values = [
+        (Control::ValueSecond, Why::ValueSecond),
+        (Control::ValueMinute, Why::ValueMinute),
+        (Control::ValueDay, Why::ValueDay),
+    ];
+    let quantities = [
+        (Control::QuantitySecond, Why::QuantitySecond),
+        (Control::QuantityMinute, Why::QuantityMinute),
+        (Control::QuantityDay, Why::QuantityDay),
+    ];
+    for (at, (control, why)) in values.into_iter().enumerate() {
+        it.within_time(control, why, |times| times[at].value.saturating_add(value))?;
+    }
+    for (at, (control, why)) in quantities.into_iter().enumerate() {
+        it.within_time(control, why, |times| {
+            i128::from(times[at].quantity) + quantity
+        })?;
+    }
+    Ok(())
+}
+
+fn rate(it: &Checking<'_>) -> Result<(), Reason> {
+    it.within_time(Control::Rate, Why::Rate, |[second, ..]| {
+        i128::from(second.messages) + 1
+    })
+}
+
+fn messages(it: &Checking<'_>) -> Result<(), Reason> {
+    if it.order.replaces > 0 {
+        let replaces = it.order.replaces.into();
+        it.within(Control::Replaces, Why::Replaces, |_| replaces)?;
+    } else {
+        it.within(Control::Unanswered, Why::Unanswered, |standing| {
+            i128::from(standing.tally.unanswered) + 1
+        })?;
+    }
+    it.within_time(Control::Ratio, Why::Ratio, |[_, _, day]| {
+        i128::from((day.messages + 1).div_ceil(day.executions.max(1)))
+    })
+}
+
+fn market(it: &Checking<'_>) -> Result<(), Reason> {
+    let order = it.order;
+    let waits = matches!(order.tif, TimeInForce::Day | TimeInForce::GoodTillCancel);
+    let passes = match it.state.market(order.instrument) {
+        Market::Open => true,
+        Market::Auction => waits && !order.kind.has_stop(),
+        Market::Halted | Market::Closed => false,
+    };
+    if passes {
+        return Ok(());
+    }
+    Err(Reason {
+        scope: Scope::Instrument(order.instrument),
+        ..Reason::of(Why::Market)
+    })
+}
+
+/// Whether one more cancel of a client may pass.
+///
+/// # Errors
+///
+/// There were too many.
+pub(crate) fn check_cancel(state: &State, order: &Order, at: i64) -> Result<(), Reason> {
+    for scope in state.scopes(order.session, order.account, order.instrument) {
+        let standing = state.standing(scope);
+        let limit = standing.and_then(|it| it.limits.get(Control::CancelRate));
+        let (Some(standing), Some(limit)) = (standing, limit) else {
+            continue;
+        };
+        let value = i128::from(state.passed(standing, at)[0].cancels) + 1;
+        if value > limit {
+            return Err(Reason {
+                why: Why::CancelRate,
+                scope,
+                value,
+                limit,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The first scope at which something has happened too often, or too much was lost: what, how much, the limit.
+pub(crate) fn exceeded(
+    state: &State,
+    (session, account, instrument): (u32, u32, u32),
+    at: i64,
+) -> Option<(Scope, Control, i128, i128)> {
+    let mut scopes = state.scopes(session, account, instrument);
+    scopes.find_map(|scope| {
+        let standing = state.standing(scope)?;
+        let limits = &standing.limits;
+        let controls = [Control::KillRate, Control::Executions, Control::Loss];
+        controls.into_iter().find_map(|control| {
+            let limit = limits.get(control)?;
+            if limits.trading == Trading::Killed {
+                return None;
+            }
+            let [second, minute, _] = state.passed(standing, at);
+            let value = match control {
+                Control::Loss => -standing.tally.gained,
+                Control::Executions => minute.executions.into(),
+                _ => i128::from(second.messages) + i128::from(second.refused),
+            };
+            (value > limit).then_some((scope, control, value, limit))
+        })
+    })
 }

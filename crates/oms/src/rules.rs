@@ -85,6 +85,44 @@ pub struct LimitRule {
     pub value: i128,
 }
 
+/// What may not be traded.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RestrictedRule {
+    /// Symbol, with `*` for any end of one.
+    pub symbol: String,
+    /// Account, with `*` for any end of a name.
+    pub account: String,
+    /// The first day, as 20261122; 0 for all before the last.
+    pub from: u32,
+    /// The last day.
+    pub to: u32,
+    /// What of it.
+    pub what: Restricted,
+}
+
+/// What of an instrument may not be traded.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Restricted {
+    /// Nothing may.
+    All,
+    /// It may not be bought.
+    Buy,
+    /// It may not be sold.
+    Sell,
+    /// It may not be sold short.
+    Short,
+    /// It may be sold short only when it was borrowed.
+    Locate,
+}
+
+impl RestrictedRule {
+    /// Whether it holds for an account on a day.
+    #[must_use]
+    pub fn is_of(&self, account: &[u8], day: u32) -> bool {
+        matches(&self.account, account) && (self.from..=self.to).contains(&day)
+    }
+}
+
 /// A [`Scope`](crate::Scope) by names.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum ScopeName {
@@ -130,6 +168,14 @@ pub struct Rules {
     pub limits: Vec<LimitRule>,
     /// Where those stand, for the journal.
     pub limits_file: String,
+    /// What may not be traded.
+    pub restricted: Vec<RestrictedRule>,
+    /// An order that could trade with another one of the same owner is rejected.
+    pub rejects_self_trades: bool,
+    /// The hash of all files.
+    pub hash: u64,
+    /// The program that runs by them, in its own words.
+    pub build: String,
     /// Positions that hold at the beginning of a journal.
     pub positions: Vec<PositionRule>,
     /// Where those stand.

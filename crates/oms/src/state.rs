@@ -1,16 +1,19 @@
 //! All that the OMS knows, as the events have made it.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
+use crate::flow::{Flow, Passed, Recent};
 use crate::ids::Ids;
 use crate::limits::{Control, Limits};
 use crate::names::Names;
 use crate::order::{Order, Orders, Request, mixed};
 use crate::scope::Scope;
 use crate::tally::{Position, Tally, scopes};
-use crate::value::{Amount, Number, Presence, Price, Quantity, Trading};
+use crate::transition::OrderState;
+use crate::value::{Amount, Market, Number, Presence, Price, Quantity, Text, Trading};
 
 /// What counts for a scope, and what limits it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -19,6 +22,8 @@ pub struct Standing {
     pub tally: Tally,
     /// What limits it.
     pub limits: Limits,
+    /// What has passed within a time, where that is limited.
+    pub(crate) flow: Option<Box<Flow>>,
 }
 
 /// An account.
@@ -29,10 +34,11 @@ pub(crate) struct Account {
 }
 
 /// An instrument.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Instrument {
     pub scale: u8,
     pub worth: u64,
+    pub market: Market,
     pub standing: Standing,
 }
 
@@ -42,7 +48,23 @@ pub(crate) struct Holding {
     pub account: u32,
     pub instrument: u32,
     pub position: Position,
+    /// The price of its last fill.
+    pub mark: Price,
+    /// What the position of yesterday was marked at.
+    pub opened_at: Price,
     pub standing: Standing,
+}
+
+impl Holding {
+    /// What was gained today, in units of price times quantity: sold less bought, and what the position is worth
+    /// more than that of yesterday.
+    pub fn gained(&self) -> Amount {
+        let now = &self.position;
+        let net = now.net();
+        let before = net - i128::from(now.bought) + i128::from(now.sold);
+        let worth = net * i128::from(self.mark) - before * i128::from(self.opened_at);
+        now.received - now.paid + worth
+    }
 }
 
 /// A session: a line, or a client's.
@@ -53,6 +75,17 @@ pub(crate) struct Session {
     /// It is a client that is there.
     pub client: Presence,
     pub standing: Standing,
+}
+
+impl Default for Instrument {
+    fn default() -> Self {
+        Self {
+            scale: 0,
+            worth: 0,
+            market: Market::Open,
+            standing: Standing::default(),
+        }
+    }
 }
 
 impl Default for Session {
@@ -87,6 +120,14 @@ pub struct State {
     pub(crate) holdings: Vec<Holding>,
     pub(crate) holding_places: HashTable<u32>,
     pub(crate) orders: Orders,
+    /// New orders of the last second.
+    pub(crate) recent: Recent,
+    /// Some scope counts what passes within a time.
+    pub(crate) has_flow: bool,
+    /// The program that wrote the last events.
+    pub(crate) build: Text,
+    /// The hash of its settings.
+    pub(crate) settings: u64,
     /// Events that could not be applied to the state as it was: none, unless somebody changed the journal.
     pub(crate) violations: u64,
     /// Fills that came after an order's end, or of no order.
@@ -231,6 +272,8 @@ impl State {
                     account,
                     instrument,
                     position: Position::default(),
+                    mark: 0,
+                    opened_at: 0,
                     standing: Standing::default(),
                 });
                 let hash_of = |place: &u32| {
@@ -297,7 +340,7 @@ impl State {
 
     /// The limit that a file said last.
     pub(crate) fn filed(&self, scope: Scope, control: Control) -> Option<i128> {
-        self.standing(scope)?.limits.limit(control).filed
+        self.standing(scope)?.limits.filed(control)
     }
 
     /// The scopes that may have limits.
@@ -323,18 +366,36 @@ impl State {
     /// when that is beyond 10^30.
     #[must_use]
     pub fn worth(&self, instrument: u32, price: Price, quantity: Quantity) -> Option<Amount> {
+        let amount = i128::from(price.unsigned_abs()).checked_mul(i128::from(quantity))?;
+        self.money(instrument, amount)
+    }
+
+    /// What price times quantity is worth, away from zero.
+    pub(crate) fn money(&self, instrument: u32, amount: Amount) -> Option<Amount> {
         const MOST: Amount = 10_i128.pow(30);
         let known = self.instruments.get(instrument as usize)?;
-        let amount = i128::from(price.unsigned_abs()).checked_mul(i128::from(quantity))?;
         let amount = amount.checked_mul(i128::from(known.worth))?;
         // 10^-scale and 10^-6 become 10^-9.
         let amount = if known.scale <= 3 {
             amount.checked_mul(10_i128.pow(u32::from(3 - known.scale)))?
         } else {
             let parts = 10_i128.pow(u32::from(known.scale - 3));
-            amount / parts + i128::from(amount % parts != 0)
+            amount / parts + (amount % parts).signum()
         };
-        (amount <= MOST).then_some(amount)
+        (amount.abs() <= MOST).then_some(amount)
+    }
+
+    /// The state of an instrument's market.
+    #[must_use]
+    pub fn market(&self, instrument: u32) -> Market {
+        let known = self.instruments.get(instrument as usize);
+        known.map_or(Market::Open, |known| known.market)
+    }
+
+    /// What has passed at a scope within a time; nothing where nothing of it is limited.
+    pub(crate) fn passed(&self, standing: &Standing, at: i64) -> [Passed; 3] {
+        let flow = standing.flow.as_ref();
+        flow.map_or_else(Default::default, |flow| flow.at(at.max(self.time)))
     }
 
     /// What an order counts for with a request of it: the larger of what it is and what it may become.
@@ -359,7 +420,8 @@ impl State {
             buying,
             selling,
             reserved: self.worth(order.instrument, hold, held).unwrap_or(0),
-            traded: 0,
+            unanswered: (order.state != OrderState::Working).into(),
+            ..Tally::default()
         }
     }
 }

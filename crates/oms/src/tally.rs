@@ -16,6 +16,10 @@ pub struct Tally {
     pub reserved: Amount,
     /// The worth of what was traded today, bought and sold, in 10^-9.
     pub traded: Amount,
+    /// Open orders that the venue has not answered.
+    pub unanswered: u64,
+    /// What was gained today, or lost, in 10^-9: positions count at the price of their last fill.
+    pub gained: Amount,
 }
 
 impl Tally {
@@ -34,6 +38,8 @@ impl Tally {
         let amount = |now: i128, old: i128, new: i128| now.saturating_sub(old).saturating_add(new);
         self.reserved = amount(self.reserved, old.reserved, new.reserved);
         self.traded = amount(self.traded, old.traded, new.traded);
+        self.unanswered = count(self.unanswered, old.unanswered, new.unanswered);
+        self.gained = amount(self.gained, old.gained, new.gained);
     }
 }
 

@@ -89,8 +89,12 @@ impl World {
     }
 
     fn with(limits: &str) -> Self {
+        Self::of(rules(limits))
+    }
+
+    fn of(rules: Rules) -> Self {
         let mut world = Self {
-            core: Core::new(rules(limits)),
+            core: Core::new(rules),
             at: 1_000,
             notes: Vec::new(),
             said: Vec::new(),
@@ -160,11 +164,29 @@ impl World {
         self.order_of(&id, b"A1", side, quantity, price)
     }
 
+    /// An order with another TimeInForce(59).
+    fn order_with(&mut self, tif: TimeInForce) -> Option<Number> {
+        self.ids += 1;
+        let id = format!("C{}", self.ids);
+        self.place(&id, b"A1", (Side::Buy, tif), 10, "100")
+    }
+
     fn order_of(
         &mut self,
         id: &str,
         account: &[u8],
         side: Side,
+        quantity: i64,
+        price: &str,
+    ) -> Option<Number> {
+        self.place(id, account, (side, TimeInForce::Day), quantity, price)
+    }
+
+    fn place(
+        &mut self,
+        id: &str,
+        account: &[u8],
+        (side, tif): (Side, TimeInForce),
         quantity: i64,
         price: &str,
     ) -> Option<Number> {
@@ -179,10 +201,11 @@ impl World {
             symbol: b"XYZ",
             side: Some(side),
             kind: Some(kind),
-            tif: Some(TimeInForce::Day),
+            tif: Some(tif),
             price,
             stop: None,
             quantity: Decimal::from_int(quantity),
+            is_located: false,
         };
         self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
         self.refused.is_none().then(|| self.core.state().last)
@@ -299,6 +322,9 @@ impl World {
             assert!(order.filled + order.leaves() <= order.quantity.max(order.filled));
         }
         firm.traded = state.firm.tally.traded;
+        let holdings = state.holdings.iter();
+        let gained = holdings.filter_map(|it| state.money(it.instrument, it.gained()));
+        firm.gained = gained.sum();
         assert_eq!(firm, state.firm.tally, "what is reserved is what is open");
     }
 }

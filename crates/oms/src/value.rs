@@ -146,6 +146,31 @@ bytes! {
 }
 
 bytes! {
+    /// What a market allows.
+    Market {
+        /// Every order.
+        Open = b'O',
+        /// Orders that may wait.
+        Auction = b'A',
+        /// No new order.
+        Halted = b'H',
+        /// No new order, for today.
+        Closed = b'C',
+    }
+}
+
+impl fmt::Display for Market {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open",
+            Self::Auction => "auction",
+            Self::Halted => "halted",
+            Self::Closed => "closed",
+        })
+    }
+}
+
+bytes! {
     /// Whether a client is logged on.
     Presence {
         /// It is, or has never been.

@@ -178,7 +178,15 @@ impl Core {
             at: report.at,
         };
         self.emit(at, &event, sink);
+        self.guard_order(at, order, sink);
         Heard::Taken
+    }
+
+    fn guard_order(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        if let Some(order) = self.state().orders().get(order) {
+            let of = (order.session, order.account, order.instrument);
+            self.guard(at, of, sink);
+        }
     }
 
     fn execution(&self, report: &Report<'_>, instrument: u32) -> Option<(Quantity, Price)> {
@@ -454,6 +462,7 @@ impl Core {
             id: short(report.text_id),
         };
         self.emit(at, &event, sink);
+        self.guard(at, (report.line, account, instrument), sink);
         Heard::Taken
     }
 }

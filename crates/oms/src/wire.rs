@@ -2,7 +2,9 @@
 
 use alloc::vec::Vec;
 
-use crate::value::{End, OrderType, Presence, RequestKind, Side, Text, TimeInForce, Trading};
+use crate::value::{
+    End, Market, OrderType, Presence, RequestKind, Side, Text, TimeInForce, Trading,
+};
 
 /// A value that an event holds.
 pub(crate) trait Wire<'a>: Sized {
@@ -50,7 +52,8 @@ of_a_byte!(
     End,
     RequestKind,
     Trading,
-    Presence
+    Presence,
+    Market
 );
 
 impl Wire<'_> for bool {

@@ -1,6 +1,6 @@
 //! An OMS as its file and the files that it names say.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::io;
 
 use fixwire::settings::{
@@ -31,18 +31,31 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
     let called: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut open = |file: &str| read_table(source, file).map_err(|error| error.to_string());
     let rules = fixwire_oms::load::load(&source.text, &called, &mut open);
-    let rules = rules.map_err(|errors| {
+    let mut rules = rules.map_err(|errors| {
         let problems = errors.iter().map(|error| problem(source, error));
         LoadError::Content(Box::new(Report {
             source: settings.report.source.clone(),
             problems: problems.collect(),
         }))
     })?;
+    rules.build = build();
     let sessions = names.into_iter().zip(versions);
     let sessions = sessions.map(|(name, version)| OmsSession { name, version });
     let random = || u128::from(RandomState::new().hash_one(()));
     let key = random() << 64 | random();
     Ok(Oms::new(rules, sessions.collect(), key, listener))
+}
+
+/// Version and hash of this program, which the journal keeps when they change.
+fn build() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let program = std::env::current_exe().and_then(std::fs::read);
+    let Ok(program) = program else {
+        return format!("fixwire {version}");
+    };
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&program);
+    format!("fixwire {version} {:016x}", hasher.finish())
 }
 
 fn problem(source: &Source, error: &OmsError) -> Problem {

@@ -15,6 +15,9 @@ use crate::reason::{Reason, Why};
 use crate::state::State;
 use crate::value::{Number, OrderType, RequestKind, Side, Text, TimeInForce};
 
+const LOCATE_REQD: Tag = 114;
+const LOCATE_BROKER: Tag = 5700;
+
 pub(super) fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     let value = message.get(tag);
     value.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
@@ -83,6 +86,7 @@ pub(crate) fn new_order<'a>(session: u32, message: &Message<'a>) -> Result<NewOr
         price,
         stop,
         quantity,
+        is_located: message.get(LOCATE_REQD) == Some(b"N") || message.get(LOCATE_BROKER).is_some(),
     })
 }
 

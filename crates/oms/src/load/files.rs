@@ -2,13 +2,16 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use fixwire_protocol::Decimal;
 
 use super::{OmsError, Reader, is_name};
 use crate::command::limit_value;
 use crate::limits::Control;
-use crate::rules::{InstrumentRule, LimitRule, PositionRule, ScopeName};
+use crate::rules::{
+    InstrumentRule, LimitRule, PositionRule, Restricted, RestrictedRule, ScopeName, matches,
+};
 use crate::table::{self, Row};
 
 impl Reader<'_> {
@@ -26,6 +29,7 @@ impl Reader<'_> {
                 &["decimals", "lot", "multiplier", "rate", "reference"],
             ),
             "limits" => (&["scope", "control", "limit"], &[]),
+            "restricted" => (&["symbol"], &["account", "from", "to", "what"]),
             _ => (&["account", "symbol"], &["long", "short"]),
         };
         let rows = table::rows(file, &cells, columns.0, columns.1, &mut self.errors);
@@ -33,6 +37,7 @@ impl Reader<'_> {
             let done = match key {
                 "instruments" => self.instrument(&row),
                 "limits" => self.limit(&row),
+                "restricted" => self.restriction(&row),
                 _ => self.position(&row),
             };
             if let Err((what, hint)) = done {
@@ -105,8 +110,9 @@ impl Reader<'_> {
         let code = row.cells[1].unwrap_or_default();
         let controls = Control::named(code);
         if controls.is_empty() {
-            let hint = "the controls are RC6, RC7, RC8, RC13, RC14, RC15, RC15-long, RC15-short";
-            return Err((format!("no control {code}"), hint));
+            let known: Vec<&str> = Control::ALL.iter().map(|it| it.code()).collect();
+            let what = format!("no control {code}; the controls are {}", known.join(", "));
+            return Err((what, ""));
         }
         for &control in controls {
             let value = limit_value(control, row.cells[2].unwrap_or_default());
@@ -156,6 +162,43 @@ impl Reader<'_> {
             Some((kind, name)) => Err((format!("no {kind} {name}"), "see the settings")),
             None => Ok(scope),
         }
+    }
+
+    fn restriction(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {
+        let symbol = row.cells[0].unwrap_or_default();
+        let mut known = self.rules.instruments.iter();
+        if !known.any(|it| matches(symbol, it.symbol.as_bytes())) {
+            let hint = "see the file of instruments";
+            return Err((format!("no symbol {symbol}"), hint));
+        }
+        let account = row.cells[1].unwrap_or("*");
+        let mut known = self.rules.accounts.iter();
+        if !known.any(|it| matches(account, it.name.as_bytes())) {
+            return Err((format!("no account {account}"), "see [[account]]"));
+        }
+        let day = |name: &str, text: Option<&str>, default: u32| {
+            let day = text.map_or(Some(default), crate::day::parse);
+            day.ok_or((format!("{name} is a day such as 2026-11-22"), ""))
+        };
+        let what = match row.cells[4].unwrap_or("all") {
+            "all" => Restricted::All,
+            "buy" => Restricted::Buy,
+            "sell" => Restricted::Sell,
+            "short" => Restricted::Short,
+            "locate" => Restricted::Locate,
+            other => {
+                let hint = "write all, buy, sell, short or locate";
+                return Err((format!("{other} cannot be restricted"), hint));
+            }
+        };
+        self.rules.restricted.push(RestrictedRule {
+            symbol: symbol.into(),
+            account: account.into(),
+            from: day("from", row.cells[2], 0)?,
+            to: day("to", row.cells[3], u32::MAX)?,
+            what,
+        });
+        Ok(())
     }
 
     fn position(&mut self, row: &Row<'_>) -> Result<(), (String, &'static str)> {

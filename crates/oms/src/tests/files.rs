@@ -3,11 +3,15 @@
 use super::*;
 use crate::load::OmsError;
 
+const RESTRICTED: &str = "symbol,account,from,to,what\nX*,A*,2026-11-22,,short\nQQ,,,,\nXYZ,B*,,,\n\
+                          XYZ,A1,20261122,,\nABC,,,2026-13-01,\nABC,,,,bye\n";
+
 fn mistakes(settings: &str, instruments: &str, limits: &str) -> Vec<String> {
     let mut open = |file: &str| match file {
         "instruments.csv" => Ok(instruments.to_string()),
         "limits.csv" => Ok(limits.to_string()),
         "positions.csv" => Ok("account,symbol,long\nA9,XYZ,1\nA1,XYZ,x\nA1,QQ,1\n".to_string()),
+        "restricted.csv" => Ok(RESTRICTED.to_string()),
         other => Err(format!("no {other}")),
     };
     let loaded = load(settings, &SESSIONS, &mut open);
@@ -84,6 +88,25 @@ fn files_are_checked_row_by_row() {
         &found,
         "limits.csv:8: the limit of RC7 for this scope stands there twice",
     );
+}
+
+#[test]
+fn restrictions_are_checked_row_by_row() {
+    let settings = SETTINGS.replace(
+        "remembered = 4",
+        "restricted = \"restricted.csv\"\nself_trade = \"perhaps\"",
+    );
+    let found = mistakes(&settings, INSTRUMENTS, LIMITS);
+    has(
+        &found,
+        "self_trade = \"perhaps\" is nothing that can be done",
+    );
+    has(&found, "restricted.csv:3: no symbol QQ");
+    has(&found, "restricted.csv:4: no account B*");
+    has(&found, "restricted.csv:5: from is a day such as 2026-11-22");
+    has(&found, "restricted.csv:6: to is a day");
+    has(&found, "restricted.csv:7: bye cannot be restricted");
+    assert_eq!(found.len(), 6, "the second row is good");
 }
 
 #[test]

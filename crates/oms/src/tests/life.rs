@@ -286,6 +286,7 @@ fn a_new_day_ends_day_orders_and_frees_ids() {
 fn an_order_that_stays_over_the_day_can_still_be_cancelled() {
     let mut world = World::new();
     let new = NewOrder {
+        is_located: false,
         session: CLIENT,
         id: b"G",
         account: b"A1",

@@ -1,7 +1,8 @@
 //! Random inputs: whatever comes in whatever order, the notes make the same state, and nothing is counted twice.
 
 use super::*;
-use crate::value::{End, Presence, Trading};
+use crate::limits::Control;
+use crate::value::{End, Market, Presence, Trading};
 use crate::{Scope, State};
 use std::string::ToString;
 
@@ -97,7 +98,13 @@ fn rare(world: &mut World, dice: &mut Dice) {
         Scope::Instrument(0),
     ][dice.below(3) as usize];
     let state = [Trading::Killed, Trading::Reducing][dice.below(2) as usize];
-    match dice.below(12) {
+    match dice.below(13) {
+        12 => {
+            let market = [Market::Open, Market::Open, Market::Halted][dice.below(3) as usize];
+            world.tell(|core, at, mut sink| {
+                core.set_market(at, (0, market), (b"ann", b"why"), &mut sink);
+            });
+        }
         8 | 9 => {
             let id = format!("m{}", dice.below(1000));
             let cancel = crate::mass::MassCancel {
@@ -139,8 +146,8 @@ fn rare(world: &mut World, dice: &mut Dice) {
         _ => {
             let limit = (
                 scope,
-                crate::limits::Control::Long,
-                Some(dice.below(5000).into()),
+                Control::ALL[dice.below(Control::ALL.len() as u64) as usize],
+                Some(dice.below(5000).into()).filter(|it: &i128| *it > 0),
             );
             world.tell(|core, at, mut sink| {
                 core.set_limit(at, limit, (b"ann", b"why"), &mut sink);
@@ -215,6 +222,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
         "MassCancelTaken",
         "MassCancelRefused",
         "Client",
+        "Market",
     ] {
         assert!(seen.contains(&event.to_string()), "no {event}");
     }

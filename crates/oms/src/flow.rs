@@ -1,0 +1,327 @@
+//! What passes a scope within a second, a minute and a day.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use hashbrown::HashTable;
+
+use crate::order::mixed;
+use crate::value::Amount;
+use crate::wire::Wire;
+
+/// What has passed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Passed {
+    /// New orders and replaces.
+    pub messages: u64,
+    /// New orders and replaces that were refused.
+    pub refused: u64,
+    /// Cancels of clients.
+    pub cancels: u64,
+    /// Executions.
+    pub executions: u64,
+    /// OrderQty(38) of orders, and what replaces add.
+    pub quantity: u64,
+    /// The worth of the same, in 10^-9.
+    pub value: Amount,
+}
+
+impl Passed {
+    fn words(&mut self) -> [&mut u64; 5] {
+        let Self {
+            messages,
+            refused,
+            cancels,
+            executions,
+            quantity,
+            ..
+        } = self;
+        [messages, refused, cancels, executions, quantity]
+    }
+
+    fn add(&mut self, mut more: Self) {
+        for (word, more) in self.words().into_iter().zip(more.words()) {
+            *word = word.saturating_add(*more);
+        }
+        self.value = self.value.saturating_add(more.value);
+    }
+
+    fn take_away(&mut self, mut less: Self) {
+        for (word, less) in self.words().into_iter().zip(less.words()) {
+            *word = word.saturating_sub(*less);
+        }
+        self.value = self.value.saturating_sub(less.value);
+    }
+
+    fn put(mut self, to: &mut Vec<u8>) {
+        self.words().into_iter().for_each(|word| word.put(to));
+        self.value.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut passed = Self::default();
+        for word in passed.words() {
+            *word = u64::take(from)?;
+        }
+        passed.value = Amount::take(from)?;
+        Some(passed)
+    }
+}
+
+/// A time in `N` - 1 parts, and the part that is under way: what has passed stays for up to a part longer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Window<const N: usize> {
+    parts: [Passed; N],
+    /// The number of the part that is under way.
+    newest: i64,
+    sum: Passed,
+}
+
+impl<const N: usize> Window<N> {
+    const NEW: Self = Self {
+        parts: [Passed {
+            messages: 0,
+            refused: 0,
+            cancels: 0,
+            executions: 0,
+            quantity: 0,
+            value: 0,
+        }; N],
+        newest: 0,
+        sum: Passed {
+            messages: 0,
+            refused: 0,
+            cancels: 0,
+            executions: 0,
+            quantity: 0,
+            value: 0,
+        },
+    };
+
+    fn place(part: i64) -> usize {
+        usize::try_from(part.rem_euclid(N as i64)).unwrap_or(0)
+    }
+
+    /// The places of parts that are over when `part` is under way.
+    fn over(&self, part: i64) -> impl Iterator<Item = usize> + use<N> {
+        let steps = part.saturating_sub(self.newest).clamp(0, N as i64);
+        let newest = self.newest;
+        (1..=steps).map(move |step| Self::place(newest.wrapping_add(step)))
+    }
+
+    fn add(&mut self, part: i64, more: Passed) {
+        for place in self.over(part) {
+            let old = core::mem::take(&mut self.parts[place]);
+            self.sum.take_away(old);
+        }
+        self.newest = self.newest.max(part);
+        self.parts[Self::place(self.newest)].add(more);
+        self.sum.add(more);
+    }
+
+    fn at(&self, part: i64) -> Passed {
+        let mut sum = self.sum;
+        self.over(part)
+            .for_each(|place| sum.take_away(self.parts[place]));
+        sum
+    }
+
+    fn put(&self, to: &mut Vec<u8>) {
+        self.newest.put(to);
+        self.parts.iter().for_each(|part| part.put(to));
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let mut window = Self::NEW;
+        window.newest = Wire::take(from)?;
+        for part in &mut window.parts {
+            *part = Passed::take(from)?;
+            window.sum.add(*part);
+        }
+        Some(window)
+    }
+}
+
+const TENTH: i64 = 100_000_000;
+const SECOND: i64 = 1_000_000_000;
+
+/// What passes a scope.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Flow {
+    second: Window<11>,
+    minute: Window<61>,
+    day: Passed,
+}
+
+impl Default for Flow {
+    fn default() -> Self {
+        Self {
+            second: Window::NEW,
+            minute: Window::NEW,
+            day: Passed::default(),
+        }
+    }
+}
+
+impl Flow {
+    pub(crate) fn add(&mut self, at: i64, more: Passed) {
+        self.second.add(at / TENTH, more);
+        self.minute.add(at / SECOND, more);
+        self.day.add(more);
+    }
+
+    /// Of the last second, minute and day.
+    pub(crate) fn at(&self, at: i64) -> [Passed; 3] {
+        [
+            self.second.at(at / TENTH),
+            self.minute.at(at / SECOND),
+            self.day,
+        ]
+    }
+
+    pub(crate) fn begin_day(&mut self) {
+        self.day = Passed::default();
+    }
+
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        self.second.put(to);
+        self.minute.put(to);
+        self.day.put(to);
+    }
+
+    pub(crate) fn take(from: &mut &[u8]) -> Option<Box<Self>> {
+        Some(Box::new(Self {
+            second: Window::take(from)?,
+            minute: Window::take(from)?,
+            day: Passed::take(from)?,
+        }))
+    }
+}
+
+/// New orders of the last second by what they say, where same orders are limited.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Recent {
+    pub is_on: bool,
+    /// When, and the hash of what they say.
+    orders: VecDeque<(i64, u64)>,
+    counts: HashTable<(u64, u32)>,
+}
+
+impl Recent {
+    /// How many of the last second say the same.
+    pub(crate) fn count(&self, at: i64, hash: u64) -> u64 {
+        let known = self.counts.find(mixed(hash), |known| known.0 == hash);
+        let Some(&(_, count)) = known else {
+            return 0;
+        };
+        // Those that are over by now have not left yet.
+        let over = self
+            .orders
+            .iter()
+            .take_while(|(then, _)| at.saturating_sub(*then) >= SECOND);
+        let over = over.filter(|(_, known)| *known == hash).count();
+        u64::from(count).saturating_sub(over as u64)
+    }
+
+    pub(crate) fn add(&mut self, at: i64, hash: u64) {
+        if !self.is_on {
+            return;
+        }
+        while let Some(&(_, old)) = self
+            .orders
+            .front()
+            .filter(|(then, _)| at.saturating_sub(*then) >= SECOND)
+        {
+            self.orders.pop_front();
+            if let Ok(mut entry) = self.counts.find_entry(mixed(old), |known| known.0 == old) {
+                entry.get_mut().1 -= 1;
+                if entry.get().1 == 0 {
+                    entry.remove();
+                }
+            }
+        }
+        self.orders.push_back((at, hash));
+        let is = |known: &(u64, u32)| known.0 == hash;
+        let entry = self.counts.entry(mixed(hash), is, |known| mixed(known.0));
+        entry.and_modify(|known| known.1 += 1).or_insert((hash, 1));
+    }
+
+    pub(crate) fn put(&self, to: &mut Vec<u8>) {
+        self.is_on.put(to);
+        (self.orders.len() as u64).put(to);
+        for (at, hash) in &self.orders {
+            at.put(to);
+            hash.put(to);
+        }
+    }
+
+    pub(crate) fn take(from: &mut &[u8]) -> Option<Self> {
+        let is_on = Wire::take(from)?;
+        let mut recent = Self {
+            is_on: true,
+            ..Self::default()
+        };
+        for _ in 0..u64::take(from)? {
+            let at: i64 = Wire::take(from)?;
+            if recent.orders.back().is_some_and(|(last, _)| *last > at) {
+                return None;
+            }
+            recent.add(at, Wire::take(from)?);
+        }
+        recent.is_on = is_on;
+        Some(recent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one() -> Passed {
+        Passed {
+            messages: 1,
+            value: 5,
+            ..Passed::default()
+        }
+    }
+
+    #[test]
+    fn what_has_passed_stays_for_its_time_and_a_part() {
+        let mut flow = Flow::default();
+        let start = 1_700_000_000 * SECOND;
+        flow.add(start, one());
+        flow.add(start + SECOND / 2, one());
+        let messages = |flow: &Flow, at: i64| {
+            let [second, minute, day] = flow.at(at);
+            (second.messages, minute.messages, day.messages)
+        };
+        assert_eq!(messages(&flow, start + SECOND / 2), (2, 2, 2));
+        assert_eq!(messages(&flow, start + SECOND + TENTH - 1), (2, 2, 2));
+        assert_eq!(messages(&flow, start + SECOND + TENTH), (1, 2, 2));
+        assert_eq!(messages(&flow, start + 2 * SECOND), (0, 2, 2));
+        assert_eq!(messages(&flow, start + 61 * SECOND), (0, 0, 2));
+        flow.add(start + 200 * SECOND, one());
+        assert_eq!(messages(&flow, start + 200 * SECOND), (1, 1, 3));
+        assert_eq!(flow.at(start + 200 * SECOND)[2].value, 15);
+        let mut bytes = Vec::new();
+        flow.put(&mut bytes);
+        assert_eq!(Flow::take(&mut &*bytes), Some(Box::new(flow)));
+    }
+
+    #[test]
+    fn the_same_order_is_counted_for_a_second() {
+        let mut recent = Recent {
+            is_on: true,
+            ..Recent::default()
+        };
+        recent.add(10, 7);
+        recent.add(20, 8);
+        recent.add(30, 7);
+        assert_eq!(recent.count(30, 7), 2);
+        assert_eq!(recent.count(10 + SECOND, 7), 1);
+        recent.add(30 + SECOND, 9);
+        assert_eq!(recent.count(30 + SECOND, 7), 0);
+        assert_eq!(recent.count(30 + SECOND, 9), 1);
+    }
+}

@@ -1,0 +1,118 @@
+//! What stops trading besides the controls before an order: lists, limits that kill, people.
+
+use alloc::format;
+
+use crate::core::{Core, Sink};
+use crate::event::Event;
+use crate::fix::figure;
+use crate::reason::{Reason, Why};
+use crate::risk::{self, Proposal};
+use crate::rules::Restricted;
+use crate::scope::Scope;
+use crate::value::{Market, Side, Trading};
+
+impl Core {
+    /// RC3: lists of what may not be traded.
+    pub(crate) fn check_restricted(
+        &self,
+        order: &Proposal,
+        is_located: bool,
+    ) -> Result<(), Reason> {
+        let rules = self.restrictions.get(order.instrument as usize);
+        let day = self.state().day();
+        let account = self.state().accounts().name(order.account);
+        for rule in rules.into_iter().flatten() {
+            if !rule.is_of(account, day) {
+                continue;
+            }
+            let why = match (rule.what, order.side) {
+                (Restricted::All, _)
+                | (Restricted::Buy, Side::Buy)
+                | (Restricted::Sell, Side::Sell | Side::SellShort)
+                | (Restricted::Short, Side::SellShort) => Why::Restricted,
+                (Restricted::Locate, Side::SellShort) if !is_located => Why::NotLocated,
+                _ => continue,
+            };
+            return Err(Reason {
+                scope: Scope::Instrument(order.instrument),
+                ..Reason::of(why)
+            });
+        }
+        Ok(())
+    }
+
+    /// Kills what has exceeded a limit that does so: RC10-kill, RC12, RC17.
+    /// Whether it has.
+    pub(crate) fn guard(&mut self, at: i64, of: (u32, u32, u32), sink: &mut impl Sink) -> bool {
+        /// At so many scopes at once; more follow with the next message.
+        const MOST: usize = 4;
+        for done in 0..MOST {
+            let Some((scope, control, value, limit)) = risk::exceeded(self.state(), of, at) else {
+                return done > 0;
+            };
+            let digits = control.unit().digits();
+            let (value, limit) = (figure(value, digits), figure(limit, digits));
+            let why = format!("{control}: {value}, at most {limit}");
+            let by = (Self::GUARD, why.as_bytes());
+            self.set_trading(at, (scope, Trading::Killed), by, sink);
+        }
+        true
+    }
+
+    /// Who kills when a limit does.
+    pub(crate) const GUARD: &[u8] = b"fixwire";
+
+    /// Says what a market allows.
+    pub(crate) fn set_market(
+        &mut self,
+        at: i64,
+        (instrument, state): (u32, Market),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let event = Event::Market {
+            instrument,
+            state,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Sets a limit, or takes it away.
+    pub fn set_limit(
+        &mut self,
+        at: i64,
+        limit: (Scope, crate::limits::Control, Option<i128>),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let (scope, control, value) = limit;
+        let event = Event::Limit {
+            scope,
+            control: control.index(),
+            value,
+            filed: false,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    /// Lets a scope trade, or no longer.
+    pub fn set_trading(
+        &mut self,
+        at: i64,
+        (scope, state): (Scope, Trading),
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) {
+        let event = Event::Trading {
+            scope,
+            state,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
+    }
+}

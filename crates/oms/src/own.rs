@@ -1,0 +1,135 @@
+//! Open orders by owner and price, for orders that would trade with one another.
+
+use alloc::collections::BTreeSet;
+
+use crate::event::Event;
+use crate::order::Order;
+use crate::reason::{Reason, Why};
+use crate::risk::Proposal;
+use crate::state::State;
+use crate::value::{Number, OrderType, Price, RequestKind, Side};
+
+/// Owner, instrument, whether it buys, how far its price is from crossing, order.
+type Key = (u32, u32, bool, i64, Number);
+
+/// It may trade at any price.
+const ANY: i64 = i64::MIN;
+
+/// Open orders, the one that is crossed first in front. It follows from the state.
+#[derive(Debug)]
+pub(crate) struct OwnOrders {
+    is_on: bool,
+    keys: BTreeSet<Key>,
+}
+
+/// The account above all that an account belongs to.
+fn owner(state: &State, account: u32) -> u32 {
+    let owners = core::iter::successors(Some(account), |&of| state.parent(of));
+    owners.last().unwrap_or(account)
+}
+
+/// The dearest offer to buy and the cheapest to sell come first.
+fn distance(side: Side, kind: OrderType, price: Price) -> i64 {
+    match (kind.has_price(), side.is_buy()) {
+        (false, _) => ANY,
+        (true, true) => price.saturating_neg(),
+        (true, false) => price,
+    }
+}
+
+impl OwnOrders {
+    pub(crate) fn new(is_on: bool) -> Self {
+        Self {
+            is_on,
+            keys: BTreeSet::new(),
+        }
+    }
+
+    /// All open orders anew.
+    pub(crate) fn rebuild(&mut self, state: &State) {
+        self.keys.clear();
+        for order in state.orders().iter() {
+            self.add(state, Some(order.number));
+        }
+    }
+
+    fn each(state: &State, order: &Order, mut key: impl FnMut(Key)) {
+        if !order.state.is_open() {
+            return;
+        }
+        let (owner, buys) = (owner(state, order.account), order.side.is_buy());
+        let mut at = |price| {
+            let distance = distance(order.side, order.kind, price);
+            key((owner, order.instrument, buys, distance, order.number));
+        };
+        at(order.price);
+        let request = state.orders().request_of(order);
+        if let Some(request) = request.filter(|it| it.kind == RequestKind::Replace) {
+            at(request.price);
+        }
+    }
+
+    /// The order that an event is about to change leaves.
+    pub(crate) fn touched(&mut self, state: &State, event: &Event<'_>) -> Option<Number> {
+        if !self.is_on {
+            return None;
+        }
+        let number = match *event {
+            Event::Taken { order, .. }
+            | Event::ReplaceTaken { order, .. }
+            | Event::Rejected { order, .. }
+            | Event::Filled { order, .. }
+            | Event::Ended { order, .. } => order,
+            Event::Replaced { request, .. } | Event::Declined { request, .. } => {
+                state.orders().request(request)?.1.number
+            }
+            _ => return None,
+        };
+        if let Some(order) = state.orders().get(number) {
+            Self::each(state, order, |key| {
+                self.keys.remove(&key);
+            });
+        }
+        Some(number)
+    }
+
+    /// It is there again as it is now.
+    pub(crate) fn add(&mut self, state: &State, touched: Option<Number>) {
+        if !self.is_on {
+            return;
+        }
+        if let Some(order) = touched.and_then(|number| state.orders().get(number)) {
+            Self::each(state, order, |key| {
+                self.keys.insert(key);
+            });
+        }
+    }
+
+    /// RC16: whether an order could trade with another one of the same owner; `this` is replaced.
+    pub(crate) fn check(
+        &self,
+        state: &State,
+        order: &Proposal,
+        this: Number,
+    ) -> Result<(), Reason> {
+        if !self.is_on {
+            return Ok(());
+        }
+        let (owner, other) = (owner(state, order.account), !order.side.is_buy());
+        let most = match distance(order.side, order.kind, order.price) {
+            ANY => i64::MAX,
+            // A buyer at 5 trades with sellers up to 5; a seller at 5 with buyers whose distance is up to -5.
+            distance => distance.saturating_neg(),
+        };
+        let from = (owner, order.instrument, other, i64::MIN, 0);
+        let to = (owner, order.instrument, other, most, Number::MAX);
+        let first = self.keys.range(from..=to).find(|key| key.4 != this);
+        match first {
+            None => Ok(()),
+            Some((.., number)) => Err(Reason {
+                value: (*number).into(),
+                ..Reason::of(Why::SelfTrade)
+            }),
+        }
+    }
+}
