@@ -368,6 +368,7 @@ impl State {
             asked: 0,
             withdrawn: false,
             replaces: 0,
+            queued: 0,
         };
         let tally = self.counted(&new, None);
         if self.recent.is_on {

@@ -31,8 +31,13 @@ impl State {
             }
             Event::Sent { number, line } => self.sent(number, line),
             Event::Queued { number } => {
-                let known = self.orders.get(number).is_some();
-                (known || self.orders.request(number).is_some()).then_some(())
+                let at = self.time;
+                if let Some(order) = self.orders.get_mut(number) {
+                    order.queued = at;
+                } else {
+                    self.orders.request_mut(number)?.queued = at;
+                }
+                Some(())
             }
             Event::Accepted {
                 order, venue_id, ..
@@ -133,6 +138,7 @@ impl State {
             price,
             hold,
             id: Text::new(id),
+            queued: 0,
         };
         let known = self.orders.get(order)?;
         let (account, instrument, before) = (known.account, known.instrument, known.quantity);
@@ -270,7 +276,10 @@ impl State {
         self.step(number, Happening::Replace { all })?;
         let request = self.orders.remove_request(request)?;
         let order = self.orders.get_mut(number)?;
-        order.current = request.number;
+        // The venue knows nothing of an order that was not sent.
+        if order.state != OrderState::Queued {
+            order.current = request.number;
+        }
         (order.quantity, order.price) = (quantity, price);
         // What the venue made of it may differ from what was asked.
         order.hold = request.hold.max(price.saturating_abs());

@@ -2,11 +2,11 @@
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
 use crate::limits::Control;
+use crate::queue::Lines;
 use crate::rules::{InstrumentRule, Rules, ScopeName, matches};
 use crate::scope::Scope;
 
@@ -247,27 +247,14 @@ impl Core {
         });
         self.restrictions = restrictions.collect();
         let symbols = state.instruments().iter();
-        self.group_of = symbols.map(|symbol| rules.group_of(symbol)).collect();
+        let group_of = symbols.map(|symbol| rules.group_of(symbol)).collect();
+        self.lines = Lines::new(state, &rules.groups, group_of);
         self.users = alloc::vec![None; state.sessions().len() as usize];
         for user in &rules.users {
             if let Some(index) = state.sessions().find(user.session.as_bytes()) {
                 self.users[index as usize] = Some(user.clone());
             }
         }
-        let lines = rules.groups.iter().map(|group| {
-            let lines = group.lines.iter();
-            let lines = lines.filter_map(|line| state.sessions().find(line.as_bytes()));
-            (lines.collect::<Vec<_>>(), 0)
-        });
-        self.groups = lines.collect();
         self.own.rebuild(&self.state);
-    }
-
-    /// Whether a session is a line, not a client.
-    #[must_use]
-    pub fn is_line(&self, session: u32) -> bool {
-        self.groups
-            .iter()
-            .any(|(lines, _)| lines.contains(&session))
     }
 }

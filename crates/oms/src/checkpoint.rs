@@ -222,6 +222,7 @@ impl State {
         order.state.byte().put(to);
         order.withdrawn.put(to);
         order.replaces.put(to);
+        order.queued.put(to);
         for price in [order.price, order.stop, order.hold, order.asked] {
             price.put(to);
         }
@@ -248,6 +249,7 @@ impl State {
             request.price.put(to);
             request.hold.put(to);
             request.id.put(to);
+            request.queued.put(to);
         }
     }
 
@@ -380,6 +382,7 @@ impl State {
             state: OrderState::of(u8::take(from)?)?,
             withdrawn: Wire::take(from)?,
             replaces: Wire::take(from)?,
+            queued: Wire::take(from)?,
             price: 0,
             stop: 0,
             hold: 0,
@@ -429,6 +432,7 @@ impl State {
                 price: Wire::take(from)?,
                 hold: Wire::take(from)?,
                 id: Wire::take(from)?,
+                queued: Wire::take(from)?,
             };
             let is_new = self.orders.request(request.number).is_none();
             (is_new && request.number <= self.last).then_some(())?;

@@ -8,11 +8,13 @@ use fixwire_protocol::{Decimal, Ledger, Timestamp};
 use crate::event::Event;
 use crate::order::Order;
 use crate::own::OwnOrders;
+use crate::queue::Lines;
 use crate::reason::{Reason, Why};
 use crate::risk::{self, Proposal};
 use crate::rules::{InstrumentRule, RestrictedRule, Rules, UserRule};
 use crate::state::State;
 use crate::tally::Tally;
+use crate::transition::OrderState;
 use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce};
 use crate::work::Work;
 
@@ -104,10 +106,7 @@ pub struct Core {
     pub(crate) instruments: Vec<Option<InstrumentRule>>,
     /// For each session of the state what it may do.
     pub(crate) users: Vec<Option<UserRule>>,
-    /// For each group its lines by their numbers, and which is next.
-    pub(crate) groups: Vec<(Vec<u32>, usize)>,
-    /// For each instrument of the state its group.
-    pub(crate) group_of: Vec<Option<usize>>,
+    pub(crate) lines: Lines,
     /// For each instrument of the state its restrictions.
     pub(crate) restrictions: Vec<Vec<RestrictedRule>>,
     pub(crate) own: OwnOrders,
@@ -122,8 +121,7 @@ impl Core {
             state: State::with_capacity(rules.orders),
             instruments: Vec::new(),
             users: Vec::new(),
-            groups: Vec::new(),
-            group_of: Vec::new(),
+            lines: Lines::default(),
             restrictions: Vec::new(),
             own: OwnOrders::new(rules.rejects_self_trades),
             work: Work::default(),
@@ -168,6 +166,7 @@ impl Core {
         self.own.add(&self.state, touched);
         debug_assert!(done, "{event:?} does not fit");
         sink.happened(&self.state, event);
+        self.lines.note(&self.state, event);
         self.work.note(&self.state, event);
     }
 
@@ -207,25 +206,10 @@ impl Core {
         };
         self.emit(at, &event, sink);
         let of = (proposal.session, proposal.account, proposal.instrument);
-        let line = match self.guard(at, of, sink) {
-            false => self.line_for(proposal.instrument),
-            true => Err(Reason::of(Why::Killed)),
-        };
-        match line {
-            Ok(line) => {
-                let number = order;
-                self.emit(at, &Event::Sent { number, line }, sink);
-            }
-            Err(reason) => {
-                let text = b"";
-                let event = Event::Rejected {
-                    order,
-                    reason,
-                    text,
-                };
-                self.emit(at, &event, sink);
-                self.forget(at, sink);
-            }
+        if self.guard(at, of, sink) {
+            self.reject_unsent(at, order, Why::Killed, sink);
+        } else {
+            self.send_order(at, order, sink);
         }
     }
 
@@ -301,21 +285,6 @@ impl Core {
         rule.ok_or(Reason::of(Why::Symbol))
     }
 
-    /// The next line of the instrument's group that is ready, by turns.
-    fn line_for(&mut self, instrument: u32) -> Result<u32, Reason> {
-        let group = self.group_of.get(instrument as usize).copied().flatten();
-        let group = group.ok_or(Reason::of(Why::NoRoute))?;
-        let (lines, next) = &mut self.groups[group];
-        for step in 0..lines.len() {
-            let at = (*next + step) % lines.len();
-            if self.state.is_ready(lines[at]) && !self.work.is_leaving(lines[at]) {
-                *next = (at + 1) % lines.len();
-                return Ok(lines[at]);
-            }
-        }
-        Err(Reason::of(Why::NoLine))
-    }
-
     /// A client's replace or cancel.
     pub fn change(&mut self, at: i64, change: &Change<'_>, sink: &mut impl Sink) {
         let found = self.find(change.session, change.original);
@@ -342,6 +311,8 @@ impl Core {
                 return self.emit(at, &event, sink);
             }
         };
+        let known = self.state.orders().get(order);
+        let is_unsent = known.is_some_and(|order| order.state == OrderState::Queued);
         let request = self.state.last + 1;
         let id = change.id;
         match taken {
@@ -358,7 +329,11 @@ impl Core {
             }
             None => self.emit(at, &Event::CancelTaken { request, order, id }, sink),
         }
-        self.send_request(at, order, request, sink);
+        if is_unsent {
+            self.change_unsent(at, request, sink);
+        } else {
+            self.send_request(at, request, sink);
+        }
     }
 
     /// The order that an OrigClOrdID(41) names: only the last id that holds does.
@@ -416,7 +391,10 @@ impl Core {
         {
             return Err(Reason::of(Why::Unchangeable));
         }
-        if !state.is_ready(order.line) {
+        if is_replace && self.cannot_replace(order.instrument) {
+            return Err(Reason::of(Why::NoReplace));
+        }
+        if order.state != OrderState::Queued && !state.is_ready(order.line) {
             return Err(Reason::of(Why::NoLine));
         }
         if !is_replace {
@@ -452,18 +430,6 @@ impl Core {
         let hold = risk::check(state, rule, &proposal)?;
         self.own.check(state, &proposal, order.number)?;
         Ok(Some((quantity, price, hold)))
-    }
-
-    /// A request goes out where its order went.
-    fn send_request(&mut self, at: i64, order: Number, request: Number, sink: &mut impl Sink) {
-        let Some(order) = self.state.orders().get(order) else {
-            return;
-        };
-        let line = order.line;
-        if self.state.is_ready(line) {
-            let number = request;
-            self.emit(at, &Event::Sent { number, line }, sink);
-        }
     }
 
     /// The oldest order that may leave memory: what is asked for it is answered.

@@ -35,6 +35,7 @@ mod notice;
 pub mod oms;
 pub mod order;
 mod own;
+mod queue;
 mod reason;
 mod risk;
 pub mod rules;

@@ -14,6 +14,7 @@ use crate::risk::SCOPES;
 use crate::rules::{AccountRule, LineGroup, Route, Rules, UserRule};
 
 mod files;
+mod lines;
 
 /// The tables of the file that are the OMS's.
 pub const TABLES: [&str; 5] = ["account", "line_group", "oms", "route", "user"];
@@ -411,7 +412,16 @@ impl Reader<'_> {
     fn groups(&mut self, value: Option<&Item<'_>>) {
         for item in self.items(value, "line_group") {
             let at = item.span().start;
-            let Some(table) = self.keys(item, &["lines", "name"]) else {
+            let known = [
+                "affinity",
+                "cannot",
+                "flow",
+                "kept_for_cancels",
+                "lines",
+                "name",
+                "queue",
+            ];
+            let Some(table) = self.keys(item, &known) else {
                 continue;
             };
             let lines = self.texts(table, "lines").unwrap_or_default();
@@ -428,8 +438,15 @@ impl Reader<'_> {
                     self.wrong(*at, what, "a session is one of both");
                 }
             }
-            let lines = lines.into_iter().map(|(_, line)| line).collect();
-            self.rules.groups.push(LineGroup { name, lines });
+            let group = LineGroup {
+                name,
+                lines: lines.into_iter().map(|(_, line)| line).collect(),
+                affinity: self.affinity(table),
+                flow: self.flow(table),
+                queue: self.queue(table),
+                cannot_replace: self.cannot_replace(table),
+            };
+            self.rules.groups.push(group);
         }
     }
 

@@ -421,7 +421,7 @@ impl Application for Oms {
         let at = self.at(now);
         let mut overdue = Vec::new();
         let (core, mut out) = self.parts(outbox, None);
-        while core.has_work() && out.outbox.has_room(ROOM.0, ROOM.1) {
+        while core.has_work(at) && out.outbox.has_room(ROOM.0, ROOM.1) {
             core.work(at, &mut out);
         }
         if !out.outbox.has_room(ROOM.0, ROOM.1) {
@@ -432,7 +432,7 @@ impl Application for Oms {
         for order in overdue {
             (self.listener)(OmsEvent::FillsMissing { order });
         }
-        if self.core.has_work() || !self.listings.is_empty() {
+        if self.core.has_work(at) || !self.listings.is_empty() {
             return Some(now.mono);
         }
         due.map(|after| now.mono + after)

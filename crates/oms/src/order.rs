@@ -65,6 +65,8 @@ pub struct Order {
     pub(crate) withdrawn: bool,
     /// How many replaces were taken of it.
     pub(crate) replaces: u16,
+    /// Since when it waits for a line, or has waited, in nanoseconds since 1970.
+    pub(crate) queued: i64,
 }
 
 impl Order {
@@ -98,6 +100,8 @@ pub struct Request {
     pub hold: Price,
     /// ClOrdID(11); empty when nobody's message asked for it.
     pub id: Text,
+    /// Since when it waits for a line, or has waited, in nanoseconds since 1970.
+    pub(crate) queued: i64,
 }
 
 /// An end that the venue reported while fills were missing.

@@ -176,6 +176,11 @@ reasons! {
     /// The market takes no such order now.
     55 Market, "RC18", 2, 2, "the market takes no such order now";
 
+    /// Its venue replaces no orders.
+    56 NoReplace, "", 99, 2, "the venue does not replace orders: cancel it and send a new one";
+    /// The line has sent as much as its venue takes, and orders do not wait.
+    57 Busy, "", 0, 2, "the lines to the venue have no room for more messages now";
+
     /// Nothing is known of the order.
     30 UnknownOrder, "", 5, 1, "unknown order";
     /// It has ended.

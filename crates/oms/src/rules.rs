@@ -63,6 +63,34 @@ pub struct LineGroup {
     pub name: String,
     /// The names of their sessions.
     pub lines: Vec<String>,
+    /// Which orders stay on a line; they take turns without it.
+    pub affinity: Option<Affinity>,
+    /// What the venue takes of a line.
+    pub flow: Option<FlowRule>,
+    /// How long orders and replaces may wait for a line, in nanoseconds.
+    pub queue: Option<i64>,
+    /// The venue does not replace orders.
+    pub cannot_replace: bool,
+}
+
+/// Orders that go out on the same line while it is ready.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Affinity {
+    /// Those of an account.
+    Account,
+    /// Those of a symbol.
+    Symbol,
+}
+
+/// How many messages a venue takes of a line in a time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FlowRule {
+    /// Messages.
+    pub count: usize,
+    /// In nanoseconds.
+    pub time: i64,
+    /// So many of them only for cancels.
+    pub kept: usize,
 }
 
 /// Where orders go.

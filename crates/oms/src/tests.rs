@@ -20,6 +20,7 @@ mod controls;
 mod files;
 mod life;
 mod mass;
+mod queue;
 mod random;
 
 const SETTINGS: &str = r#"
@@ -298,7 +299,7 @@ impl World {
 
     fn work(&mut self) {
         let mut said = Vec::new();
-        while self.core.has_work() {
+        while self.core.has_work(self.at) {
             self.tell(|core, at, mut sink| core.work(at, &mut sink));
             said.append(&mut self.said);
         }

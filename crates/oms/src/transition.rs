@@ -60,6 +60,8 @@ impl OrderState {
         let filled = |all| if all { Ended(End::Filled) } else { Working };
         match (self, happening) {
             (Queued, Send) => Some(Sent),
+            // It waits for a line; what changes it happens here.
+            (Queued, Replace { all: false }) => Some(Queued),
             (Queued, Lose | Accept | Fill { .. } | Replace { .. }) => None,
 
             (Sent, Lose) => Some(Unknown),
@@ -156,6 +158,7 @@ mod tests {
         assert_eq!(Unknown.after(Reject), Some(Ended(End::Rejected)));
         assert_eq!(Unknown.after(Send), None, "it is never sent twice");
         assert_eq!(Queued.after(Fill { all: true }), None, "it was never sent");
+        assert_eq!(Queued.after(Replace { all: false }), Some(Queued));
     }
 
     #[test]

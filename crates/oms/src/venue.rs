@@ -117,6 +117,8 @@ impl Core {
         let instrument = order.instrument;
         let symbol = self.state().instruments().name(instrument);
         let is_other = !report.symbol.is_empty() && report.symbol != symbol;
+        // Nor is one that was never sent.
+        let is_other = is_other || order.state == OrderState::Queued;
         if is_other || report.side.is_some_and(|side| side != order.side) {
             return self.report_of_none(at, report, sink);
         }

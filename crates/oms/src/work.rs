@@ -140,7 +140,10 @@ impl Work {
 impl Core {
     /// Whether [`work`](Self::work) has something to do.
     #[must_use]
-    pub fn has_work(&self) -> bool {
+    pub fn has_work(&mut self, at: i64) -> bool {
+        if self.next_waiting(at).is_some() {
+            return true;
+        }
         let work = &self.work;
         let waits = work.asking.is_empty() && work.cancelling.is_empty();
         let waits = waits && work.expiring.is_empty() && work.next_day.is_none();
@@ -152,6 +155,8 @@ impl Core {
         // What must leave the venue goes first.
         if let Some(number) = self.work.cancelling.pop_front() {
             self.cancel(at, number, sink);
+        } else if let Some(waiting) = self.next_waiting(at) {
+            self.send_waiting(at, waiting, sink);
         } else if let Some(order) = self.work.asking.pop_front() {
             self.ask(at, order, sink);
         } else if let Some(order) = self.work.expiring.pop_front() {
@@ -169,16 +174,25 @@ impl Core {
         let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
             return;
         };
+        if order.state == OrderState::Queued {
+            let event = Event::Ended {
+                order: number,
+                how: End::Cancelled,
+                request: None,
+                at: 0,
+                text: b"cancelled before it was sent",
+            };
+            self.emit(at, &event, sink);
+            return self.forget(at, sink);
+        }
         // What is asked for it now is answered first; then it comes here again.
         if orders.request_of(order).is_some() || !self.state().is_ready(order.line) {
             return;
         }
-        let (order, line) = (number, order.line);
         let request = self.state.last + 1;
-        let id = b"";
+        let (order, id) = (number, b"");
         self.emit(at, &Event::CancelTaken { request, order, id }, sink);
-        let number = request;
-        self.emit(at, &Event::Sent { number, line }, sink);
+        self.send_request(at, request, sink);
     }
 
     fn ask(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
@@ -222,7 +236,10 @@ impl Core {
         let cancels = self.due_cancels(at);
         let ends = self.due_ends(at, overdue);
         let gone = self.due_withdrawal(at, sink);
-        cancels.into_iter().chain(ends).chain(gone).min()
+        let waiting = self.due_waiting(at);
+        let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
+        let others = cancels.into_iter().chain(ends).chain(gone);
+        others.chain(waiting).min()
     }
 
     /// A client's session has logged on or ended; `None` at a start, when it has not logged on. Its orders are

@@ -197,6 +197,13 @@ pub(crate) fn report(
 ) {
     let orders = state.orders();
     match *event {
+        // Of a request nothing is said before it has left.
+        Event::Queued { number } => {
+            if let Some(order) = orders.get(number) {
+                let text = b"queued: the order waits for a line to the venue";
+                execution(state, order, (b'A', text), None, client, outbox);
+            }
+        }
         Event::Accepted { order, .. } => {
             if let Some(order) = orders.get(order) {
                 execution(state, order, (b'0', b""), None, client, outbox);
@@ -277,7 +284,8 @@ pub(crate) fn report(
 /// The order that an event is about, for whoever asks which session hears of it.
 pub(crate) fn session_of(state: &State, event: &Event<'_>, before: &Before) -> Option<u32> {
     let order = match *event {
-        Event::Accepted { order, .. }
+        Event::Queued { number: order }
+        | Event::Accepted { order, .. }
         | Event::Rejected { order, .. }
         | Event::Filled { order, .. }
         | Event::Ended { order, .. } => order,

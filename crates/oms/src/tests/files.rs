@@ -45,6 +45,10 @@ fn every_mistake_is_named_with_its_line() {
         .replace("session = \"CLIENT\"", "session = \"CLINT\"")
         .replace("\"SIM-2\"", "\"SIM-3\", 7")
         .replace("\"cancel\"", "\"cancle\"")
+        .replace(
+            "name = \"SIM\"",
+            "name = \"SIM\"\nflow = \"5\"\nqueue = \"soon\"\naffinity = \"moon\"\ncannot = [\"fly\"]",
+        )
         .replace("to = \"SIM\"", "to = \"SMI\"")
         .replace("parent = \"DESK\"", "parent = \"DSEK\"");
     let found = mistakes(&settings, INSTRUMENTS, LIMITS);
@@ -61,6 +65,10 @@ fn every_mistake_is_named_with_its_line() {
         &found,
         "no right cancle; a user may new, replace, cancel, mass cancel, status",
     );
+    has(&found, "flow = \"5\" says not how much a line may send");
+    has(&found, "queue = \"soon\" is no time");
+    has(&found, "no affinity moon");
+    has(&found, "a venue that cannot fly is not known");
     has(&found, "no line_group SMI");
     has(&found, "positions.csv:2: no account A9");
 }

@@ -375,7 +375,7 @@ fn a_cancel_of_ours_that_is_refused_is_tried_again_after_a_while() {
     world.work();
     let cancel = world.core.state().last;
     world.decline(cancel);
-    assert!(!world.core.has_work(), "not at once");
+    assert!(!world.core.has_work(world.at), "not at once");
     let at = world.at;
     assert!(world.core.due(at, &mut |_| {}, &mut { NOBODY }).is_some());
     world.at += 6_000_000_000;

@@ -1,0 +1,89 @@
+//! What a venue takes of its lines.
+
+use alloc::format;
+
+use toml::de::DeTable;
+
+use super::{Reader, duration};
+use crate::rules::{Affinity, FlowRule};
+
+impl Reader<'_> {
+    fn place(table: &DeTable<'_>, key: &str) -> usize {
+        table.get(key).map_or(0, |value| value.span().start)
+    }
+
+    pub(super) fn affinity(&mut self, table: &DeTable<'_>) -> Option<Affinity> {
+        match self.text(table, "affinity")?.as_str() {
+            "account" => Some(Affinity::Account),
+            "symbol" => Some(Affinity::Symbol),
+            other => {
+                let what = format!("no affinity {other}");
+                let hint = "orders of an account or a symbol stay on a line: account, symbol";
+                self.wrong(Self::place(table, "affinity"), what, hint);
+                None
+            }
+        }
+    }
+
+    /// `500 in 1s`.
+    pub(super) fn flow(&mut self, table: &DeTable<'_>) -> Option<FlowRule> {
+        let kept = self
+            .number(table, "kept_for_cancels", 1_000_000)
+            .unwrap_or(0);
+        let text = self.text(table, "flow");
+        let parsed = text.as_deref().and_then(|text| {
+            let (count, time) = text.split_once(" in ")?;
+            let count = count
+                .parse()
+                .ok()
+                .filter(|count| (1..=1_000_000).contains(count))?;
+            let time = duration(time).filter(|time| (1..=60_000_000_000).contains(time))?;
+            Some(FlowRule { count, time, kept })
+        });
+        match (&text, parsed) {
+            (Some(text), None) => {
+                let what = format!("flow = \"{text}\" says not how much a line may send");
+                let hint = "write how many messages in what time (at most 60s): 500 in 1s";
+                self.wrong(Self::place(table, "flow"), what, hint);
+            }
+            (_, Some(flow)) if kept >= flow.count => {
+                let what = format!("kept_for_cancels is below {}", flow.count);
+                self.wrong(Self::place(table, "kept_for_cancels"), what, "");
+            }
+            (None, _) if kept > 0 => {
+                let what = "kept_for_cancels is a part of flow".into();
+                self.wrong(
+                    Self::place(table, "kept_for_cancels"),
+                    what,
+                    "write flow too",
+                );
+            }
+            _ => {}
+        }
+        parsed
+    }
+
+    /// How long orders may wait: `5s`.
+    pub(super) fn queue(&mut self, table: &DeTable<'_>) -> Option<i64> {
+        const MOST: i64 = 3_600_000_000_000;
+        let text = self.text(table, "queue")?;
+        let time = duration(&text).filter(|time| (1..=MOST).contains(time));
+        if time.is_none() {
+            let what = format!("queue = \"{text}\" is no time");
+            let hint = "write how long an order may wait (at most 3600s): 5s, 500ms";
+            self.wrong(Self::place(table, "queue"), what, hint);
+        }
+        time
+    }
+
+    pub(super) fn cannot_replace(&mut self, table: &DeTable<'_>) -> bool {
+        let all = self.texts(table, "cannot").unwrap_or_default();
+        for (at, what) in &all {
+            if what != "replace" {
+                let what = format!("a venue that cannot {what} is not known");
+                self.wrong(*at, what, "write replace");
+            }
+        }
+        all.iter().any(|(_, what)| what == "replace")
+    }
+}
