@@ -65,6 +65,8 @@ pub enum OmsCommand {
     Reducing(Tell),
     /// Lets a scope trade again
     Arm(Tell),
+    /// Begins a trading day: day=2026-11-23
+    Roll(Tell),
 }
 
 /// Whom to ask.
@@ -82,7 +84,7 @@ pub struct Ask {
 pub struct Tell {
     #[command(flatten)]
     at: Engine,
-    /// The scope, and of a limit CONTROL=VALUE
+    /// The scope; of a limit CONTROL=VALUE and until=HH:MM (UTC), of a market its state
     #[arg(required = true, value_name = "SCOPE")]
     words: Vec<String>,
     /// The reason, which the journal keeps
@@ -108,6 +110,7 @@ pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::Kill(told) => tell(told, "kill"),
         OmsCommand::Reducing(told) => tell(told, "reducing"),
         OmsCommand::Arm(told) => tell(told, "arm"),
+        OmsCommand::Roll(told) => tell(told, "roll"),
     }
 }
 

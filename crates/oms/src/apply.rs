@@ -8,7 +8,6 @@ use siphasher::sip::SipHasher13;
 use crate::event::Event;
 use crate::flow::Passed;
 use crate::ids::Ids;
-use crate::limits::Control;
 use crate::mass::Filter;
 use crate::order::{NO_LINE, Order};
 use crate::slab::NOWHERE;
@@ -43,30 +42,10 @@ impl State {
             Event::Session { .. } | Event::Account { .. } | Event::Instrument { .. } => {
                 self.apply_name(event)
             }
-            Event::Limit {
-                scope,
-                control,
-                value,
-                filed,
-                ..
-            } => {
-                let control = Control::of(control)?;
-                let standing = self.standing_mut(scope)?;
-                standing.limits.set(control, value);
-                if filed {
-                    standing.limits.set_filed(control, value);
-                }
-                if control.is_windowed() && value.is_some() {
-                    standing.flow.get_or_insert_default();
-                    self.has_flow = true;
-                }
-                self.recent.is_on |= control == Control::Repeated && value.is_some();
-                Some(())
-            }
-            Event::Trading { scope, state, .. } => {
-                self.standing_mut(scope)?.limits.trading = state;
-                Some(())
-            }
+            Event::Limit { .. }
+            | Event::LimitUntil { .. }
+            | Event::Trading { .. }
+            | Event::ArmAsked { .. } => self.apply_limit(event),
             Event::Position {
                 account,
                 instrument,

@@ -4,7 +4,7 @@
 //! body | SipHash-2-4 of the body u64
 //!
 //! body     = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
-//!            build text, settings u64, orders of the last second
+//!            build text, settings u64, orders of the last second, limits that end, who stopped what
 //!            names of sessions, accounts, instruments: count u32, text...
 //!            firm: standing   session: ready u8, client u8, standing...   account: parent, standing...
 //!            instrument: scale u8, worth u64, market u8, standing...
@@ -30,7 +30,7 @@ use crate::ids::{Ids, Used};
 use crate::limits::Control;
 use crate::order::{Order, Pended, Request};
 use crate::slab::NOWHERE;
-use crate::state::{Account, Instrument, Session, Standing, State};
+use crate::state::{Account, Expiry, Instrument, Session, Standing, State, Stop};
 use crate::tally::{Position, Tally};
 use crate::transition::OrderState;
 use crate::value::Number;
@@ -173,6 +173,19 @@ impl State {
         self.build.put(to);
         self.settings.put(to);
         self.recent.put(to);
+        (self.expiries.len() as u32).put(to);
+        for expiry in &self.expiries {
+            expiry.scope.put(to);
+            expiry.control.index().put(to);
+            expiry.before.put(to);
+            expiry.until.put(to);
+        }
+        (self.stops.len() as u32).put(to);
+        for stop in &self.stops {
+            stop.scope.put(to);
+            stop.by.put(to);
+            stop.armed_by.put(to);
+        }
         let names = [
             &self.session_names,
             &self.account_names,
@@ -267,6 +280,21 @@ impl State {
             recent: Recent::take(from)?,
             ..Self::default()
         };
+        for _ in 0..u32::take(from)? {
+            state.expiries.push(Expiry {
+                scope: Wire::take(from)?,
+                control: Control::of(Wire::take(from)?)?,
+                before: Wire::take(from)?,
+                until: Wire::take(from)?,
+            });
+        }
+        for _ in 0..u32::take(from)? {
+            state.stops.push(Stop {
+                scope: Wire::take(from)?,
+                by: Wire::take(from)?,
+                armed_by: Wire::take(from)?,
+            });
+        }
         for names in [
             &mut state.session_names,
             &mut state.account_names,

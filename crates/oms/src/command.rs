@@ -1,4 +1,4 @@
-//! What operators tell and ask: lines of words, answered in lines of columns.
+//! What operators tell: a verb and words.
 //!
 //! | command | |
 //! | --- | --- |
@@ -7,9 +7,10 @@
 //! | `market symbol=NAME STATE` | `open`, `auction`, `halted` or `closed` |
 //! | `kill SCOPE...`, `reducing SCOPE...`, `arm SCOPE...` | no new risk, only what reduces it, as usual |
 //!
-//! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. Queries are
-//! `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`. The first line of their
-//! answers names the columns, which a tab parts.
+//! | `roll day=2026-11-23` | begins a trading day |
+//!
+//! SCOPE is `firm`, `session=NAME`, `account=NAME`, `symbol=NAME`, or `account=NAME symbol=NAME`. A limit with
+//! `until=17:00` (UTC) is what it was before from then on.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -18,15 +19,13 @@ use core::fmt::Write as _;
 use fixwire_protocol::{Decimal, OperatorCommand};
 
 use crate::core::{Core, Sink};
-use crate::fix::{average, figure, price, scope_name};
+use crate::event::Event;
+use crate::fix::{figure, scope_name};
 use crate::limits::Control;
 use crate::mass::Filter;
-use crate::order::Order;
 use crate::rules::ScopeName;
 use crate::scope::Scope;
-use crate::state::State;
-use crate::transition::OrderState;
-use crate::value::{End, Market, Trading};
+use crate::value::{Market, Text, Trading};
 
 /// Carries a command out; what was done.
 ///
@@ -44,7 +43,11 @@ pub fn carry_out(
     if command.why.is_empty() {
         return Err("say why: --why \"...\"".into());
     }
+    core.check_right(command.who, words.verb)?;
     let by = (cut(command.who), cut(command.why));
+    if words.verb == "roll" {
+        return core.roll(words.get("day"));
+    }
     let scope = words.scope()?;
     let scope = core
         .scope(&scope)
@@ -64,7 +67,8 @@ pub fn carry_out(
         "limit" => return limit(core, at, &words, (scope, &name), by, sink),
         other => {
             return Err(format!(
-                "unknown command {other}: there are limit, cancel, market, kill, reducing, arm"
+                "unknown command {other}: there are {}",
+                VERBS.map(|(verb, _)| verb).join(", ")
             ));
         }
     };
@@ -76,12 +80,28 @@ pub fn carry_out(
             "{name} is a line to a venue: log it out (fixwire session logout)"
         ));
     }
+    if state == Trading::Active && !core.arms(at, scope, by, sink)? {
+        return Ok(format!(
+            "{name}: asked for; another person has to arm it too"
+        ));
+    }
     core.set_trading(at, (scope, state), by, sink);
     Ok(match state {
         Trading::Killed => format!("{name}: killed; {open} open orders are being cancelled"),
         _ => format!("{name}: {state}"),
     })
 }
+
+/// Commands, and the right that each needs.
+pub(crate) const VERBS: [(&str, &str); 7] = [
+    ("limit", "limit"),
+    ("cancel", "kill"),
+    ("kill", "kill"),
+    ("reducing", "kill"),
+    ("arm", "arm"),
+    ("market", "market"),
+    ("roll", "roll"),
+];
 
 const MARKETS: [(&str, Market); 4] = [
     ("open", Market::Open),
@@ -139,19 +159,28 @@ fn limit(
     if limits.is_empty() {
         return Err("say which limit: RC6=1000".into());
     }
+    let until =
+        match words.get("until") {
+            "" => None,
+            text => Some(crate::day::next(at, text).ok_or_else(|| {
+                format!("until={text}: write a time of day in UTC, such as 17:00")
+            })?),
+        };
     for (control, value) in limits {
         let old = core.state().limit(scope, control);
         core.set_limit(at, (scope, control, value), by, sink);
+        if let Some(until) = until {
+            core.limit_until(at, (scope, control, old), until, sink);
+        }
         let text = |value: Option<i128>| {
             let digits = control.unit().digits();
             value.map_or("none".to_string(), |value| figure(value, digits))
         };
-        let _ = writeln!(
-            done,
-            "{name}: {control} is {} (was {})",
-            text(value),
-            text(old)
-        );
+        let _ = write!(done, "{name}: {control} is {}", text(value));
+        let _ = match words.get("until") {
+            "" => writeln!(done, " (was {})", text(old)),
+            until => writeln!(done, " until {until} UTC, then {} again", text(old)),
+        };
     }
     Ok(done.trim_end().into())
 }
@@ -176,26 +205,97 @@ pub fn limit_value(control: Control, text: &str) -> Result<i128, String> {
     Ok(i128::from(value.mantissa) * 10_i128.pow(more.into()))
 }
 
+impl Core {
+    /// Whether somebody may give a command. The settings name operators, or whoever may use the socket may all.
+    fn check_right(&self, who: &str, verb: &str) -> Result<(), String> {
+        let operators = &self.rules.operators;
+        let Some((_, right)) = VERBS.iter().find(|(known, _)| *known == verb) else {
+            return Ok(());
+        };
+        if operators.is_empty() {
+            return Ok(());
+        }
+        // "ann (uid 1000)"
+        let name = who.split(" (").next().unwrap_or_default();
+        let known = operators.iter().find(|operator| operator.user == name);
+        match known {
+            Some(operator) if operator.may.iter().any(|may| may == right) => Ok(()),
+            Some(_) => Err(format!("{who} may not {verb}: see [[operator]]")),
+            None => Err(format!("{who} is no operator: see [[operator]]")),
+        }
+    }
+
+    /// Whether an arming is enough; without it, when two people have to, it is noted.
+    fn arms(
+        &mut self,
+        at: i64,
+        scope: Scope,
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) -> Result<bool, String> {
+        if !self.rules.two_arm {
+            return Ok(true);
+        }
+        let known = self.state.stops.iter().find(|stop| stop.scope == scope);
+        let Some(stop) = known else {
+            return Ok(true);
+        };
+        let me = Text::new(&who[..who.len().min(Text::MAX)]);
+        if stop.by == me {
+            return Err("who stopped it may not arm it: two others have to".into());
+        }
+        match &stop.armed_by {
+            Some(other) if *other == me => {
+                Err("you have asked for it: another person has to arm it too".into())
+            }
+            Some(_) => Ok(true),
+            None => {
+                self.emit(at, &Event::ArmAsked { scope, who, why }, sink);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Begins a trading day when the orders of this one have ended.
+    fn roll(&mut self, day: &str) -> Result<String, String> {
+        let today = self.state.day();
+        let wanted = "write the day that begins: day=2026-11-23";
+        let next = crate::day::parse(day).ok_or(wanted)?;
+        if next <= today {
+            return Err(format!("{day} is not after the trading day {today}"));
+        }
+        if self.work.ends_day() {
+            return Err("a day is about to begin".into());
+        }
+        self.begin_day(next);
+        Ok(format!(
+            "{day} begins when the orders of {today} have ended"
+        ))
+    }
+}
+
 /// What a note has room for.
 fn cut(text: &str) -> &[u8] {
     &text.as_bytes()[..text.len().min(256)]
 }
 
 /// A verb and `key=value` pairs.
-struct Words<'a> {
-    verb: &'a str,
-    rest: &'a str,
+pub(crate) struct Words<'a> {
+    pub verb: &'a str,
+    pub rest: &'a str,
 }
 
 impl<'a> Words<'a> {
-    fn parse(text: &'a str) -> Result<Self, String> {
+    pub fn parse(text: &'a str) -> Result<Self, String> {
         let text = text.trim();
         if text.chars().any(char::is_control) {
             return Err("the command has control characters".into());
         }
         let (verb, rest) = text.split_once(' ').unwrap_or((text, ""));
         let words = Self { verb, rest };
-        let known = ["firm", "session", "account", "symbol", "open"];
+        let known = [
+            "firm", "session", "account", "symbol", "open", "until", "day",
+        ];
         let is_known = |key: &str| {
             known.contains(&key) || key.starts_with("RC") || MARKETS.iter().any(|it| it.0 == key)
         };
@@ -213,12 +313,12 @@ impl<'a> Words<'a> {
         words.map(|word| word.split_once('=').unwrap_or((word, "")))
     }
 
-    fn get(&self, key: &str) -> &'a str {
+    pub fn get(&self, key: &str) -> &'a str {
         let mut pairs = self.pairs();
         pairs.find(|(known, _)| *known == key).map_or("", |it| it.1)
     }
 
-    fn has(&self, key: &str) -> bool {
+    pub fn has(&self, key: &str) -> bool {
         self.pairs().any(|(known, _)| known == key)
     }
 
@@ -252,192 +352,4 @@ impl<'a> Words<'a> {
         let named = named.map(|(key, value)| format!("{key} {value}"));
         named.collect::<alloc::vec::Vec<_>>().join(" or ")
     }
-}
-
-/// Answers a query.
-///
-/// # Errors
-///
-/// Why not, and what would do.
-pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
-    let text = core::str::from_utf8(query).map_err(|_| "the query is no text")?;
-    let words = Words::parse(text)?;
-    let state = core.state();
-    match words.verb {
-        // As `fixwire status` asks.
-        "counts" => Ok(counts(state)),
-        "status" => Ok(status(state)),
-        "orders" => orders(state, &words),
-        "order" => {
-            let number = words.rest.trim().parse().ok();
-            let order = number.and_then(|number| state.orders().get(number));
-            let order = order.ok_or_else(|| {
-                format!(
-                    "no order {} in memory: it is unknown, or ended long ago",
-                    words.rest.trim()
-                )
-            })?;
-            Ok(format!("{ORDER_COLUMNS}\n{}", order_line(state, order)))
-        }
-        "positions" => Ok(positions(state)),
-        "limits" => Ok(limits(state)),
-        other => Err(format!(
-            "unknown query {other}: there are status, orders, order, positions, limits"
-        )),
-    }
-}
-
-fn counts(state: &State) -> String {
-    let open = state.orders().iter().filter(|it| it.state.is_open());
-    format!(
-        "oms: day {}, {} events, {} open orders, trading {}",
-        state.day(),
-        state.events(),
-        open.count(),
-        state.trading(Scope::Firm),
-    )
-}
-
-fn status(state: &State) -> String {
-    let count = |is: fn(&Order) -> bool| state.orders().iter().filter(|order| is(order)).count();
-    let open = count(|order| order.state.is_open());
-    let unknown = count(|order| order.state == OrderState::Unknown);
-    format!(
-        "day\tevents\topen\tunknown\tended\tlate fills\ttrading\tbuild\tsettings\n\
-         {}\t{}\t{open}\t{unknown}\t{}\t{}\t{}\t{}\t{:016x}",
-        state.day(),
-        state.events(),
-        state.orders().len() - open,
-        state.late_fills(),
-        state.trading(Scope::Firm),
-        state.build,
-        state.settings,
-    )
-}
-
-const ORDER_COLUMNS: &str =
-    "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline";
-
-fn state_name(order: &Order) -> &'static str {
-    match order.state {
-        OrderState::Queued => "queued",
-        OrderState::Sent => "sent",
-        OrderState::Unknown => "unknown",
-        OrderState::Working if order.filled > 0 => "partially filled",
-        OrderState::Working => "working",
-        OrderState::Ended(End::Filled) => "filled",
-        OrderState::Ended(End::Cancelled) => "cancelled",
-        OrderState::Ended(End::Rejected) => "rejected",
-        OrderState::Ended(End::Expired) => "expired",
-        OrderState::Ended(End::DoneForDay) => "done for day",
-    }
-}
-
-fn order_line(state: &State, order: &Order) -> String {
-    // A line is a line, and a tab parts columns.
-    let text = |bytes: &[u8]| -> String {
-        let text = String::from_utf8_lossy(bytes);
-        let shown = text.chars();
-        shown
-            .map(|it| if it.is_control() { '?' } else { it })
-            .collect()
-    };
-    let scale = state.scale(order.instrument);
-    let side = match order.side {
-        crate::Side::Buy => "buy",
-        crate::Side::Sell => "sell",
-        crate::Side::SellShort => "sell short",
-    };
-    let at = if order.kind.has_price() {
-        price(order.price, scale).to_string()
-    } else {
-        "market".into()
-    };
-    format!(
-        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}",
-        order.number,
-        text(state.sessions().name(order.session)),
-        text(order.id.bytes()),
-        text(state.accounts().name(order.account)),
-        text(state.instruments().name(order.instrument)),
-        order.quantity,
-        state_name(order),
-        order.filled,
-        average(order.paid, order.filled, scale),
-        text(state.sessions().name(order.line)),
-    )
-}
-
-/// The most orders of an answer: more are counted, not listed.
-const LISTED: usize = 1000;
-
-fn orders(state: &State, words: &Words<'_>) -> Result<String, String> {
-    let account = match words.get("account") {
-        "" => None,
-        name => Some(
-            state
-                .accounts()
-                .find(name.as_bytes())
-                .ok_or_else(|| format!("unknown account {name}"))?,
-        ),
-    };
-    let open = words.has("open");
-    let orders = state.orders().iter().filter(|order| {
-        account.is_none_or(|account| order.account == account) && (!open || order.state.is_open())
-    });
-    let mut orders: alloc::vec::Vec<&Order> = orders.collect();
-    orders.sort_unstable_by_key(|order| order.number);
-    let mut text = String::from(ORDER_COLUMNS);
-    // The newest matter most.
-    for order in &orders[orders.len().saturating_sub(LISTED)..] {
-        text.push('\n');
-        text.push_str(&order_line(state, order));
-    }
-    Ok(text)
-}
-
-fn positions(state: &State) -> String {
-    let mut text =
-        String::from("account\tsymbol\tlong\tshort\tbought\tsold\topen to buy\topen to sell");
-    for (account, instrument, position) in state.positions() {
-        let open = state.standing(Scope::Holding(account, instrument));
-        let (buying, selling) = open.map_or((0, 0), |it| (it.tally.buying, it.tally.selling));
-        let _ = write!(
-            text,
-            "\n{}\t{}\t{}\t{}\t{}\t{}\t{buying}\t{selling}",
-            String::from_utf8_lossy(state.accounts().name(account)),
-            String::from_utf8_lossy(state.instruments().name(instrument)),
-            position.long,
-            position.short,
-            position.bought,
-            position.sold,
-        );
-    }
-    text
-}
-
-fn limits(state: &State) -> String {
-    let mut text = String::from("scope\tcontrol\tlimit\ttrading");
-    for scope in state.limited_scopes() {
-        let Some(standing) = state.standing(scope) else {
-            continue;
-        };
-        let trading = standing.limits.trading;
-        let name = scope_name(state, scope);
-        if trading != Trading::Active {
-            let _ = write!(text, "\n{name}\t\t\t{trading}");
-        }
-        if let Scope::Instrument(index) = scope
-            && state.market(index) != Market::Open
-        {
-            let _ = write!(text, "\n{name}\tmarket\t{}\t{trading}", state.market(index));
-        }
-        for control in Control::ALL {
-            if let Some(value) = standing.limits.get(*control) {
-                let value = figure(value, control.unit().digits());
-                let _ = write!(text, "\n{name}\t{control}\t{value}\t{trading}");
-            }
-        }
-    }
-    text
 }

@@ -1,6 +1,6 @@
 //! Days.
 
-use fixwire_protocol::Timestamp;
+use fixwire_protocol::{Nanos, Timestamp};
 
 /// A day of UTC as 20261122.
 pub(crate) fn date(at: Timestamp) -> u32 {
@@ -19,6 +19,39 @@ pub(crate) fn date(at: Timestamp) -> u32 {
     };
     let year = year + era * 400 + late;
     u32::try_from(year * 10_000 + month * 100 + day_of_month).unwrap_or(0)
+}
+
+const DAY: i64 = 86_400_000_000_000;
+
+/// The time whose date is the trading day's, when days begin so many nanoseconds after midnight UTC; in the second
+/// half of a day begins the next one's.
+pub(crate) fn shifted(at: Timestamp, begins: i64) -> Timestamp {
+    let later = if begins >= DAY / 2 { DAY } else { 0 };
+    Timestamp(at.0.saturating_sub(begins).saturating_add(later))
+}
+
+/// How long until the next trading day begins.
+pub(crate) fn left(at: Timestamp, begins: i64) -> Nanos {
+    let since = at.0.saturating_sub(begins).rem_euclid(DAY);
+    Nanos((DAY - since).unsigned_abs())
+}
+
+/// `17:00`, in nanoseconds after midnight.
+pub(crate) fn time(text: &str) -> Option<i64> {
+    let (hour, minute) = text.split_once(':')?;
+    let number = |text: &str| {
+        let is_number = text.len() == 2 && text.bytes().all(|it| it.is_ascii_digit());
+        text.parse::<i64>().ok().filter(|_| is_number)
+    };
+    let (hour, minute) = (number(hour)?, number(minute)?);
+    (hour < 24 && minute < 60).then_some((hour * 60 + minute) * 60_000_000_000)
+}
+
+/// The next `17:00` UTC after a time, in nanoseconds since 1970.
+pub(crate) fn next(at: i64, text: &str) -> Option<i64> {
+    let time = time(text)?;
+    let today = at.div_euclid(DAY) * DAY + time;
+    Some(if today > at { today } else { today + DAY })
 }
 
 /// A day such as 2026-11-22, as 20261122.
@@ -47,6 +80,28 @@ mod tests {
             ("20261122-05:00:00", 20_261_122),
         ] {
             assert_eq!(date(Timestamp::parse(text.as_bytes()).unwrap()), wanted);
+        }
+    }
+
+    #[test]
+    fn trading_days_begin_at_their_time() {
+        let at = |text: &str| Timestamp::parse(text.as_bytes()).unwrap();
+        for (begins, now, day, hours) in [
+            ("00:00", "20261122-05:00:00", 20_261_122, 19),
+            ("06:00", "20261122-05:00:00", 20_261_121, 1),
+            ("06:00", "20261122-06:00:00", 20_261_122, 24),
+            ("22:00", "20261122-21:00:00", 20_261_122, 1),
+            ("22:00", "20261122-22:00:00", 20_261_123, 24),
+        ] {
+            let begins = time(begins).unwrap();
+            assert_eq!(date(shifted(at(now), begins)), day, "{now}");
+            assert_eq!(left(at(now), begins).0, hours * 3_600_000_000_000);
+        }
+        let now = at("20261122-05:00:00").0;
+        assert_eq!(next(now, "05:00"), Some(at("20261123-05:00:00").0));
+        assert_eq!(next(now, "05:01"), Some(at("20261122-05:01:00").0));
+        for wrong in ["24:00", "5:00", "05:60", "0500", "05:00:00"] {
+            assert_eq!(time(wrong), None, "{wrong}");
         }
     }
 

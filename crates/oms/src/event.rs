@@ -388,4 +388,24 @@ events! {
         /// In words.
         why: &'a [u8],
     }
+    /// The limit that was set last is what it was before, from a time on.
+    44 LimitUntil {
+        /// For whom or what.
+        scope: Scope,
+        /// Its number.
+        control: u8,
+        /// What it was before.
+        before: Option<i128>,
+        /// In nanoseconds since 1970.
+        until: i64,
+    }
+    /// Somebody wants a scope to trade again; another person has to want it too.
+    45 ArmAsked {
+        /// For whom or what.
+        scope: Scope,
+        /// Who says so.
+        who: &'a [u8],
+        /// In words.
+        why: &'a [u8],
+    }
 }

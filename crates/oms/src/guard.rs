@@ -99,6 +99,23 @@ impl Core {
         self.emit(at, &event, sink);
     }
 
+    /// A limit that was just set holds until a time, and is then what it was before.
+    pub(crate) fn limit_until(
+        &mut self,
+        at: i64,
+        (scope, control, before): (Scope, crate::limits::Control, Option<i128>),
+        until: i64,
+        sink: &mut impl Sink,
+    ) {
+        let event = Event::LimitUntil {
+            scope,
+            control: control.index(),
+            before,
+            until,
+        };
+        self.emit(at, &event, sink);
+    }
+
     /// Lets a scope trade, or no longer.
     pub fn set_trading(
         &mut self,

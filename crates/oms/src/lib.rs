@@ -16,6 +16,7 @@ extern crate alloc;
 extern crate std;
 
 mod apply;
+mod apply_limit;
 mod apply_order;
 mod begin;
 mod checkpoint;
@@ -35,6 +36,7 @@ mod notice;
 pub mod oms;
 pub mod order;
 mod own;
+mod query;
 mod queue;
 mod reason;
 mod risk;

@@ -10,14 +10,15 @@ use siphasher::sip::SipHasher13;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::command::VERBS;
 use crate::risk::SCOPES;
-use crate::rules::{AccountRule, LineGroup, Route, Rules, UserRule};
+use crate::rules::{AccountRule, LineGroup, OperatorRule, Route, Rules, UserRule};
 
 mod files;
 mod lines;
 
 /// The tables of the file that are the OMS's.
-pub const TABLES: [&str; 5] = ["account", "line_group", "oms", "route", "user"];
+pub const TABLES: [&str; 6] = ["account", "line_group", "oms", "operator", "route", "user"];
 
 /// A mistake in a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -96,6 +97,7 @@ pub fn load(
     reader.accounts(table.get("account"));
     reader.oms(table.get("oms"), open);
     reader.users(table.get("user"));
+    reader.operators(table.get("operator"));
     reader.groups(table.get("line_group"));
     reader.routes(table.get("route"));
     let place = |error: &OmsError| (error.at, error.file.as_ref().map(|(_, line)| *line));
@@ -217,6 +219,8 @@ impl Reader<'_> {
             return;
         };
         let known = [
+            "arming",
+            "day_begins",
             "instruments",
             "limits",
             "orders",
@@ -234,15 +238,14 @@ impl Reader<'_> {
         if let Some(remembered) = self.number(table, "remembered", 50_000_000) {
             self.rules.remembered = remembered;
         }
-        if let Some(text) = self.text(table, "self_trade") {
-            let place = table.get("self_trade").map_or(0, |it| it.span().start);
-            match text.as_str() {
-                "reject" => self.rules.rejects_self_trades = true,
-                "allow" => {}
-                _ => {
-                    let what = format!("self_trade = \"{text}\" is nothing that can be done");
-                    self.wrong(place, what, "write reject, or allow");
-                }
+        self.rules.rejects_self_trades = self.choice(table, "self_trade", ["allow", "reject"]);
+        self.rules.two_arm = self.choice(table, "arming", ["one person", "two people"]);
+        if let Some(text) = self.text(table, "day_begins") {
+            self.rules.day_begins = crate::day::time(&text);
+            if self.rules.day_begins.is_none() {
+                let place = table.get("day_begins").map_or(0, |it| it.span().start);
+                let what = format!("day_begins = \"{text}\" is no time of day");
+                self.wrong(place, what, "write it in UTC: 00:00, 22:00");
             }
         }
         let at = value.span().start;
@@ -400,6 +403,43 @@ impl Reader<'_> {
             self.wrong(at, what, "write cancel, or cancel after 5s (at most 60s)");
         }
         after
+    }
+
+    /// Whether the second of two words stands there.
+    fn choice(&mut self, table: &DeTable<'_>, key: &str, words: [&str; 2]) -> bool {
+        let Some(text) = self.text(table, key) else {
+            return false;
+        };
+        if !words.contains(&text.as_str()) {
+            let at = table.get(key).map_or(0, |it| it.span().start);
+            let hint = format!("write {}, or {}", words[0], words[1]);
+            self.wrong(at, format!("{key} = \"{text}\" is not known"), &hint);
+        }
+        text == words[1]
+    }
+
+    fn operators(&mut self, value: Option<&Item<'_>>) {
+        for item in self.items(value, "operator") {
+            let at = item.span().start;
+            let Some(table) = self.keys(item, &["may", "user"]) else {
+                continue;
+            };
+            let may = self.texts(table, "may").unwrap_or_default();
+            for (at, right) in &may {
+                if !VERBS.iter().any(|(_, known)| known == right) {
+                    let hint = "an operator may limit, kill, arm, market, roll";
+                    self.wrong(*at, format!("no right {right}"), hint);
+                }
+            }
+            let Some(user) = self.required(table, at, "user") else {
+                continue;
+            };
+            if self.rules.operators.iter().any(|known| known.user == user) {
+                self.wrong(at, format!("operator {user} stands there twice"), "");
+            }
+            let may = may.into_iter().map(|(_, right)| right).collect();
+            self.rules.operators.push(OperatorRule { user, may });
+        }
     }
 
     fn check_session(&mut self, at: usize, session: &str) {

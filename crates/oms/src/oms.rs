@@ -205,6 +205,14 @@ impl Oms {
         time.saturating_add(passed).max(state)
     }
 
+    /// The trading day by the clock.
+    fn today(&self, now: Now) -> u32 {
+        date(crate::day::shifted(
+            now.wall,
+            self.rules().day_begins.unwrap_or(0),
+        ))
+    }
+
     /// Brings the state to what the settings say, in steps; true when that is done.
     fn begin(&mut self, now: Now, outbox: &mut Outbox) -> bool {
         if self.begun {
@@ -212,7 +220,7 @@ impl Oms {
         }
         let at = self.at(now);
         let names: Vec<String> = self.sessions.iter().map(|it| it.name.clone()).collect();
-        let (day, key) = (date(now.wall), self.key);
+        let (day, key) = (self.today(now), self.key);
         while self.looked_at.is_none() {
             if !outbox.has_room(STEP + 16, STEP * 512) {
                 return false;
@@ -427,6 +435,9 @@ impl Application for Oms {
         if !out.outbox.has_room(ROOM.0, ROOM.1) {
             return Some(now.mono);
         }
+        if let Some(begins) = core.rules().day_begins {
+            core.begin_day(date(crate::day::shifted(now.wall, begins)));
+        }
         let due = core.due(at, &mut |order| overdue.push(order), &mut out);
         self.list(outbox);
         for order in overdue {
@@ -435,7 +446,10 @@ impl Application for Oms {
         if self.core.has_work(at) || !self.listings.is_empty() {
             return Some(now.mono);
         }
-        due.map(|after| now.mono + after)
+        let begins = self.rules().day_begins;
+        let next_day = begins.map(|begins| crate::day::left(now.wall, begins));
+        let next = due.into_iter().chain(next_day).min();
+        next.map(|after| now.mono + after)
     }
 
     fn on_note(&mut self, at: Timestamp, note: &[u8]) {
@@ -472,7 +486,7 @@ impl Application for Oms {
     }
 
     fn on_query(&self, _now: Now, query: &[u8], answer: &mut Vec<u8>) -> Result<(), String> {
-        let text = crate::command::answer(&self.core, query)?;
+        let text = crate::query::answer(&self.core, query)?;
         answer.extend_from_slice(text.as_bytes());
         Ok(())
     }

@@ -113,6 +113,15 @@ pub struct LimitRule {
     pub value: i128,
 }
 
+/// An operator.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OperatorRule {
+    /// The name of the user at the control socket.
+    pub user: String,
+    /// Of limit, kill, arm, market, roll.
+    pub may: Vec<String>,
+}
+
 /// What may not be traded.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RestrictedRule {
@@ -196,6 +205,12 @@ pub struct Rules {
     pub limits: Vec<LimitRule>,
     /// Where those stand, for the journal.
     pub limits_file: String,
+    /// Who may tell what; whoever may use the socket when it is empty.
+    pub operators: Vec<OperatorRule>,
+    /// Two people have to arm what was stopped, and not the one who stopped it.
+    pub two_arm: bool,
+    /// When trading days begin while it runs, in nanoseconds after midnight UTC.
+    pub day_begins: Option<i64>,
     /// What may not be traded.
     pub restricted: Vec<RestrictedRule>,
     /// An order that could trade with another one of the same owner is rejected.

@@ -98,6 +98,23 @@ impl Default for Session {
     }
 }
 
+/// When a limit is what it was before.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Expiry {
+    pub scope: Scope,
+    pub control: Control,
+    pub before: Option<i128>,
+    pub until: i64,
+}
+
+/// Who has stopped a scope, and who wants it to trade again.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Stop {
+    pub scope: Scope,
+    pub by: Text,
+    pub armed_by: Option<Text>,
+}
+
 /// All that the OMS knows. [`apply`](Self::apply) alone changes it.
 #[derive(Clone, Debug, Default)]
 pub struct State {
@@ -124,6 +141,10 @@ pub struct State {
     pub(crate) recent: Recent,
     /// Some scope counts what passes within a time.
     pub(crate) has_flow: bool,
+    /// Limits that end.
+    pub(crate) expiries: Vec<Expiry>,
+    /// Scopes that somebody has stopped.
+    pub(crate) stops: Vec<Stop>,
     /// The program that wrote the last events.
     pub(crate) build: Text,
     /// The hash of its settings.

@@ -20,6 +20,7 @@ mod controls;
 mod files;
 mod life;
 mod mass;
+mod operators;
 mod queue;
 mod random;
 

@@ -236,10 +236,31 @@ impl Core {
         let cancels = self.due_cancels(at);
         let ends = self.due_ends(at, overdue);
         let gone = self.due_withdrawal(at, sink);
+        let limits = self.due_limits(at, sink);
         let waiting = self.due_waiting(at);
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
-        let others = cancels.into_iter().chain(ends).chain(gone);
+        let others = cancels.into_iter().chain(ends).chain(gone).chain(limits);
         others.chain(waiting).min()
+    }
+
+    /// The orders of the day end, and then a new one begins, when it is another one.
+    pub fn begin_day(&mut self, day: u32) {
+        if day > self.state.day() && !self.work.ends_day() {
+            let key = self.state.ids.key().rotate_left(31) ^ u128::from(day);
+            self.work.roll(&self.state, day, key);
+        }
+    }
+
+    /// A limit whose time is over is what it was before.
+    fn due_limits(&mut self, at: i64, sink: &mut impl Sink) -> Option<Nanos> {
+        let next = self.state.expiries.iter().min_by_key(|it| it.until)?;
+        if next.until > at {
+            return Some(Nanos((next.until - at).unsigned_abs()));
+        }
+        let (scope, control, before) = (next.scope, next.control, next.before);
+        let by = (Self::GUARD, &b"its time is over"[..]);
+        self.set_limit(at, (scope, control, before), by, sink);
+        Some(Nanos(0))
     }
 
     /// A client's session has logged on or ended; `None` at a start, when it has not logged on. Its orders are

@@ -38,7 +38,7 @@ pub const GATEWAY: [&str; 9] = [
 ];
 
 /// Tables that belong to an OMS.
-pub const OMS: [&str; 5] = ["account", "line_group", "oms", "route", "user"];
+pub const OMS: [&str; 6] = ["account", "line_group", "oms", "operator", "route", "user"];
 
 /// Tables that belong to a simulated exchange.
 pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];

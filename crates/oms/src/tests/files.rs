@@ -107,7 +107,7 @@ fn restrictions_are_checked_row_by_row() {
     let found = mistakes(&settings, INSTRUMENTS, LIMITS);
     has(
         &found,
-        "self_trade = \"perhaps\" is nothing that can be done",
+        "self_trade = \"perhaps\" is not known; write allow, or reject",
     );
     has(&found, "restricted.csv:3: no symbol QQ");
     has(&found, "restricted.csv:4: no account B*");

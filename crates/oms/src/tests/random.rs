@@ -151,6 +151,9 @@ fn rare(world: &mut World, dice: &mut Dice) {
             );
             world.tell(|core, at, mut sink| {
                 core.set_limit(at, limit, (b"ann", b"why"), &mut sink);
+                if limit.2 == Some(7) {
+                    core.limit_until(at, (scope, limit.1, None), at + 9, &mut sink);
+                }
             });
         }
     }

@@ -1,0 +1,71 @@
+//! What operators and limits that kill make of the state.
+
+use crate::event::Event;
+use crate::limits::Control;
+use crate::state::{Expiry, State, Stop};
+use crate::value::{Text, Trading};
+
+impl State {
+    pub(crate) fn apply_limit(&mut self, event: &Event<'_>) -> Option<()> {
+        match *event {
+            Event::Limit {
+                scope,
+                control,
+                value,
+                filed,
+                ..
+            } => {
+                let control = Control::of(control)?;
+                let standing = self.standing_mut(scope)?;
+                standing.limits.set(control, value);
+                if filed {
+                    standing.limits.set_filed(control, value);
+                }
+                if control.is_windowed() && value.is_some() {
+                    standing.flow.get_or_insert_default();
+                    self.has_flow = true;
+                }
+                self.recent.is_on |= control == Control::Repeated && value.is_some();
+                self.expiries
+                    .retain(|it| (it.scope, it.control) != (scope, control));
+                Some(())
+            }
+            Event::LimitUntil {
+                scope,
+                control,
+                before,
+                until,
+            } => {
+                let control = Control::of(control)?;
+                self.standing(scope)?;
+                self.expiries.push(Expiry {
+                    scope,
+                    control,
+                    before,
+                    until,
+                });
+                Some(())
+            }
+            Event::Trading {
+                scope, state, who, ..
+            } => {
+                self.standing_mut(scope)?.limits.trading = state;
+                self.stops.retain(|stop| stop.scope != scope);
+                if state != Trading::Active {
+                    self.stops.push(Stop {
+                        scope,
+                        by: Text::new(&who[..who.len().min(Text::MAX)]),
+                        armed_by: None,
+                    });
+                }
+                Some(())
+            }
+            Event::ArmAsked { scope, who, .. } => {
+                let stop = self.stops.iter_mut().find(|stop| stop.scope == scope)?;
+                stop.armed_by = Some(Text::new(&who[..who.len().min(Text::MAX)]));
+                Some(())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What operators ask: lines of words, answered in lines of columns.
+//!
+//! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`. The first line of
+//! their answers names the columns, which a tab parts.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt::Write as _;
+
+use crate::command::Words;
+use crate::core::Core;
+use crate::fix::{average, figure, price, scope_name};
+use crate::limits::Control;
+use crate::order::Order;
+use crate::scope::Scope;
+use crate::state::State;
+use crate::transition::OrderState;
+use crate::value::{End, Market, Trading};
+
+/// Answers a query.
+///
+/// # Errors
+///
+/// Why not, and what would do.
+pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
+    let text = core::str::from_utf8(query).map_err(|_| "the query is no text")?;
+    let words = Words::parse(text)?;
+    let state = core.state();
+    match words.verb {
+        // As `fixwire status` asks.
+        "counts" => Ok(counts(state)),
+        "status" => Ok(status(state)),
+        "orders" => orders(state, &words),
+        "order" => {
+            let number = words.rest.trim().parse().ok();
+            let order = number.and_then(|number| state.orders().get(number));
+            let order = order.ok_or_else(|| {
+                format!(
+                    "no order {} in memory: it is unknown, or ended long ago",
+                    words.rest.trim()
+                )
+            })?;
+            Ok(format!("{ORDER_COLUMNS}\n{}", order_line(state, order)))
+        }
+        "positions" => Ok(positions(state)),
+        "limits" => Ok(limits(state)),
+        other => Err(format!(
+            "unknown query {other}: there are status, orders, order, positions, limits"
+        )),
+    }
+}
+
+fn counts(state: &State) -> String {
+    let open = state.orders().iter().filter(|it| it.state.is_open());
+    format!(
+        "oms: day {}, {} events, {} open orders, trading {}",
+        state.day(),
+        state.events(),
+        open.count(),
+        state.trading(Scope::Firm),
+    )
+}
+
+fn status(state: &State) -> String {
+    let count = |is: fn(&Order) -> bool| state.orders().iter().filter(|order| is(order)).count();
+    let open = count(|order| order.state.is_open());
+    let unknown = count(|order| order.state == OrderState::Unknown);
+    format!(
+        "day\tevents\topen\tunknown\tended\tlate fills\ttrading\tbuild\tsettings\n\
+         {}\t{}\t{open}\t{unknown}\t{}\t{}\t{}\t{}\t{:016x}",
+        state.day(),
+        state.events(),
+        state.orders().len() - open,
+        state.late_fills(),
+        state.trading(Scope::Firm),
+        state.build,
+        state.settings,
+    )
+}
+
+const ORDER_COLUMNS: &str =
+    "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline";
+
+fn state_name(order: &Order) -> &'static str {
+    match order.state {
+        OrderState::Queued => "queued",
+        OrderState::Sent => "sent",
+        OrderState::Unknown => "unknown",
+        OrderState::Working if order.filled > 0 => "partially filled",
+        OrderState::Working => "working",
+        OrderState::Ended(End::Filled) => "filled",
+        OrderState::Ended(End::Cancelled) => "cancelled",
+        OrderState::Ended(End::Rejected) => "rejected",
+        OrderState::Ended(End::Expired) => "expired",
+        OrderState::Ended(End::DoneForDay) => "done for day",
+    }
+}
+
+fn order_line(state: &State, order: &Order) -> String {
+    // A line is a line, and a tab parts columns.
+    let text = |bytes: &[u8]| -> String {
+        let text = String::from_utf8_lossy(bytes);
+        let shown = text.chars();
+        shown
+            .map(|it| if it.is_control() { '?' } else { it })
+            .collect()
+    };
+    let scale = state.scale(order.instrument);
+    let side = match order.side {
+        crate::Side::Buy => "buy",
+        crate::Side::Sell => "sell",
+        crate::Side::SellShort => "sell short",
+    };
+    let at = if order.kind.has_price() {
+        price(order.price, scale).to_string()
+    } else {
+        "market".into()
+    };
+    format!(
+        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}",
+        order.number,
+        text(state.sessions().name(order.session)),
+        text(order.id.bytes()),
+        text(state.accounts().name(order.account)),
+        text(state.instruments().name(order.instrument)),
+        order.quantity,
+        state_name(order),
+        order.filled,
+        average(order.paid, order.filled, scale),
+        text(state.sessions().name(order.line)),
+    )
+}
+
+/// The most orders of an answer: more are counted, not listed.
+const LISTED: usize = 1000;
+
+fn orders(state: &State, words: &Words<'_>) -> Result<String, String> {
+    let account = match words.get("account") {
+        "" => None,
+        name => Some(
+            state
+                .accounts()
+                .find(name.as_bytes())
+                .ok_or_else(|| format!("unknown account {name}"))?,
+        ),
+    };
+    let open = words.has("open");
+    let orders = state.orders().iter().filter(|order| {
+        account.is_none_or(|account| order.account == account) && (!open || order.state.is_open())
+    });
+    let mut orders: alloc::vec::Vec<&Order> = orders.collect();
+    orders.sort_unstable_by_key(|order| order.number);
+    let mut text = String::from(ORDER_COLUMNS);
+    // The newest matter most.
+    for order in &orders[orders.len().saturating_sub(LISTED)..] {
+        text.push('\n');
+        text.push_str(&order_line(state, order));
+    }
+    Ok(text)
+}
+
+fn positions(state: &State) -> String {
+    let mut text =
+        String::from("account\tsymbol\tlong\tshort\tbought\tsold\topen to buy\topen to sell");
+    for (account, instrument, position) in state.positions() {
+        let open = state.standing(Scope::Holding(account, instrument));
+        let (buying, selling) = open.map_or((0, 0), |it| (it.tally.buying, it.tally.selling));
+        let _ = write!(
+            text,
+            "\n{}\t{}\t{}\t{}\t{}\t{}\t{buying}\t{selling}",
+            String::from_utf8_lossy(state.accounts().name(account)),
+            String::from_utf8_lossy(state.instruments().name(instrument)),
+            position.long,
+            position.short,
+            position.bought,
+            position.sold,
+        );
+    }
+    text
+}
+
+fn limits(state: &State) -> String {
+    let mut text = String::from("scope\tcontrol\tlimit\ttrading");
+    for scope in state.limited_scopes() {
+        let Some(standing) = state.standing(scope) else {
+            continue;
+        };
+        let trading = standing.limits.trading;
+        let name = scope_name(state, scope);
+        if trading != Trading::Active {
+            let _ = write!(text, "\n{name}\t\t\t{trading}");
+        }
+        if let Scope::Instrument(index) = scope
+            && state.market(index) != Market::Open
+        {
+            let _ = write!(text, "\n{name}\tmarket\t{}\t{trading}", state.market(index));
+        }
+        for control in Control::ALL {
+            if let Some(value) = standing.limits.get(*control) {
+                let value = figure(value, control.unit().digits());
+                let _ = write!(text, "\n{name}\t{control}\t{value}\t{trading}");
+            }
+        }
+    }
+    text
+}

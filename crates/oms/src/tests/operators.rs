@@ -1,0 +1,142 @@
+//! What operators may do, and what becomes of it.
+
+use super::*;
+use crate::command::carry_out;
+use crate::limits::Control;
+use crate::rules::OperatorRule;
+use crate::transition::OrderState::Ended;
+use crate::value::{End, Trading};
+use crate::{Amount, Scope};
+use fixwire_protocol::OperatorCommand;
+
+impl World {
+    fn says(&mut self, who: &str, text: &str) -> Result<String, String> {
+        let command = OperatorCommand {
+            bytes: text.as_bytes(),
+            who,
+            why: "a test",
+        };
+        self.tell(|core, at, mut sink| carry_out(core, at, command, &mut sink))
+    }
+
+    fn limit_of(&self, scope: Scope, control: Control) -> Option<Amount> {
+        self.core.state().limit(scope, control)
+    }
+
+    /// Until nothing is due in this time.
+    fn waits(&mut self, time: i64) {
+        self.at += time;
+        for _ in 0..4 {
+            self.tell(|core, at, mut sink| core.due(at, &mut |_| {}, &mut sink));
+        }
+    }
+}
+
+const HOUR: i64 = 3_600_000_000_000;
+
+#[test]
+fn a_limit_with_a_time_is_then_what_it_was() {
+    let mut world = World::new();
+    let account = Scope::Account(1);
+    world.says("ann", "limit account=A1 RC6=50").unwrap();
+    let said = world.says("ann", "limit account=A1 RC6=500 until=02:00");
+    assert_eq!(
+        said.unwrap(),
+        "account=A1: RC6 is 500 until 02:00 UTC, then 50 again"
+    );
+    world.check();
+    world.restart(20_261_122);
+    world.waits(HOUR);
+    assert_eq!(world.limit_of(account, Control::OrderQuantity), Some(500));
+    world.waits(HOUR);
+    assert_eq!(world.limit_of(account, Control::OrderQuantity), Some(50));
+    world.check();
+
+    world
+        .says("ann", "limit account=A1 RC6=500 until=05:00")
+        .unwrap();
+    world.says("ann", "limit account=A1 RC6=70").unwrap();
+    world.waits(6 * HOUR);
+    let limit = world.limit_of(account, Control::OrderQuantity);
+    assert_eq!(limit, Some(70), "somebody set another");
+    assert!(world.says("ann", "limit firm RC6=5 until=25:00").is_err());
+    world.check();
+}
+
+#[test]
+fn two_people_arm_and_not_the_one_who_killed() {
+    let mut rules = rules(LIMITS);
+    rules.two_arm = true;
+    let mut world = World::of(rules);
+    world.says("ann (uid 1)", "kill account=A1").unwrap();
+    let killed = |world: &World| world.core.state().trading(Scope::Account(1)) == Trading::Killed;
+    assert!(world.says("ann (uid 1)", "arm account=A1").is_err());
+    let said = world.says("bob (uid 2)", "arm account=A1").unwrap();
+    assert!(said.contains("another person"), "{said}");
+    assert!(killed(&world));
+    assert!(world.says("bob (uid 2)", "arm account=A1").is_err());
+    world.check();
+    world.restart(20_261_122);
+    assert!(world.says("ann (uid 1)", "arm account=A1").is_err());
+    assert!(killed(&world));
+    world.says("eve (uid 3)", "arm account=A1").unwrap();
+    assert!(!killed(&world));
+    world.says("bob (uid 2)", "kill account=A1").unwrap();
+    world.says("ann (uid 1)", "arm account=A1").unwrap();
+    assert!(killed(&world), "what was asked before is no more");
+    world.check();
+}
+
+#[test]
+fn operators_may_what_the_settings_say() {
+    let mut rules = rules(LIMITS);
+    let operator = |user: &str, may: &str| OperatorRule {
+        user: user.into(),
+        may: may.split(' ').map(String::from).collect(),
+    };
+    rules.operators = std::vec![
+        operator("ann", "limit kill"),
+        operator("bob", "arm market roll")
+    ];
+    let mut world = World::of(rules);
+    for (text, ann, bob) in [
+        ("limit firm RC6=7", true, false),
+        ("kill firm", true, false),
+        ("reducing firm", true, false),
+        ("cancel firm", true, false),
+        ("arm firm", false, true),
+        ("market symbol=XYZ halted", false, true),
+        ("roll day=2026-11-22", false, false),
+    ] {
+        assert_eq!(world.says("ann (uid 1)", text).is_ok(), ann, "{text}");
+        assert_eq!(world.says("bob (uid 2)", text).is_ok(), bob, "{text}");
+        let said = world.says("uid 3", text);
+        assert!(said.unwrap_err().contains("is no operator"), "{text}");
+    }
+    world.check();
+}
+
+#[test]
+fn a_day_is_rolled_by_hand_or_by_the_clock() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    assert!(
+        world.says("ann", "roll day=2026-11-22").is_err(),
+        "it is today"
+    );
+    assert!(world.says("ann", "roll").is_err());
+    world.says("ann", "roll day=2026-11-23").unwrap();
+    assert!(world.says("ann", "roll day=2026-11-24").is_err());
+    assert_eq!(world.order(Side::Buy, 10, "100"), None);
+    assert_eq!(world.refused, Some(Why::DayEnds));
+    world.work();
+    assert_eq!(world.core.state().day(), 20_261_123);
+    let state = world.core.state().orders().get(order).unwrap().state;
+    assert_eq!(state, Ended(End::Expired));
+    world.core.begin_day(20_261_123);
+    assert!(!world.core.has_work(world.at), "it is that day");
+    world.core.begin_day(20_261_124);
+    world.work();
+    assert_eq!(world.core.state().day(), 20_261_124);
+    world.check();
+}
