@@ -46,7 +46,7 @@ pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
-                      and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]` and `[[route]]`; \
+                      and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[route]]` and `[[operator]]`; \
                       and of a simulated exchange `[exchange]`, `[[instrument]]` and `[[fault]]`";
 
 /// A text that was read.
