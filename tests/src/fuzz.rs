@@ -17,6 +17,7 @@ pub mod input;
 pub mod journal;
 pub mod json;
 pub mod keys;
+pub mod oms;
 pub mod proxy;
 pub mod rules;
 pub mod session;
@@ -29,7 +30,7 @@ pub(crate) use hold::hold;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 15] = [
+pub const TARGETS: [Target; 16] = [
     ("frame", frame::run),
     ("framing", framing::run),
     ("decode", decode::run),
@@ -45,4 +46,5 @@ pub const TARGETS: [Target; 15] = [
     ("keys", keys::run),
     ("control", control::run),
     ("checkpoint", checkpoint::run),
+    ("oms", oms::run),
 ];
