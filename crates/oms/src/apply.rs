@@ -313,6 +313,8 @@ impl State {
             stop,
             hold,
             quantity,
+            until,
+            effect,
             id,
         } = *event
         else {
@@ -332,6 +334,8 @@ impl State {
             side,
             kind,
             tif,
+            until,
+            effect,
             state: OrderState::Queued,
             price,
             stop,

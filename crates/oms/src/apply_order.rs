@@ -10,7 +10,7 @@ use crate::slab::NOWHERE;
 use crate::state::State;
 use crate::tally::Tally;
 use crate::transition::{Happening, OrderState};
-use crate::value::{End, Number, Quantity, RequestKind, Text};
+use crate::value::{Effect, End, Number, Quantity, RequestKind, Text};
 
 impl State {
     pub(crate) fn apply_to_order(&mut self, event: &Event<'_>) -> Option<()> {
@@ -192,6 +192,7 @@ impl State {
                 let (session, account, instrument) =
                     (order.session, order.account, order.instrument);
                 let (buys, was_open) = (order.side.is_buy(), order.state.is_open());
+                let effect = order.effect;
                 order.state.after(Happening::Fill { all })?;
                 if !state.orders.add_fill(number, exec) {
                     return None;
@@ -202,7 +203,11 @@ impl State {
                 let worth = i128::from(price) * i128::from(quantity);
                 order.paid = order.paid.saturating_add(worth);
                 state.late_fills += u64::from(!was_open);
-                state.trade(session, account, instrument, buys, quantity, price);
+                state.trade(
+                    (session, account, instrument),
+                    (buys, effect),
+                    (quantity, price),
+                );
                 Some(())
             }),
             Event::Stray {
@@ -220,7 +225,8 @@ impl State {
                 self.accounts.get(account as usize)?;
                 self.instruments.get(instrument as usize)?;
                 self.late_fills += 1;
-                self.trade(line, account, instrument, side.is_buy(), quantity, price);
+                let side = (side.is_buy(), Effect::Netting);
+                self.trade((line, account, instrument), side, (quantity, price));
                 Some(())
             }
             _ => None,
@@ -229,16 +235,13 @@ impl State {
 
     fn trade(
         &mut self,
-        session: u32,
-        account: u32,
-        instrument: u32,
-        buys: bool,
-        quantity: Quantity,
-        price: i64,
+        (session, account, instrument): (u32, u32, u32),
+        (buys, effect): (bool, Effect),
+        (quantity, price): (Quantity, i64),
     ) {
         let holding = self.holding_mut(account, instrument);
         let before = holding.gained();
-        holding.position.fill(buys, quantity, price);
+        holding.position.fill(buys, quantity, price, effect);
         if holding.mark == 0 && holding.opened_at == 0 {
             // What it was worth before nobody knows.
             holding.opened_at = price;

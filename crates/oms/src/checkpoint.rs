@@ -232,6 +232,8 @@ impl State {
         order.side.put(to);
         order.kind.put(to);
         order.tif.put(to);
+        order.until.put(to);
+        order.effect.put(to);
         order.state.byte().put(to);
         order.withdrawn.put(to);
         order.replaces.put(to);
@@ -407,6 +409,8 @@ impl State {
             side: Wire::take(from)?,
             kind: Wire::take(from)?,
             tif: Wire::take(from)?,
+            until: Wire::take(from)?,
+            effect: Wire::take(from)?,
             state: OrderState::of(u8::take(from)?)?,
             withdrawn: Wire::take(from)?,
             replaces: Wire::take(from)?,

@@ -15,7 +15,7 @@ use crate::rules::{InstrumentRule, RestrictedRule, Rules, UserRule};
 use crate::state::State;
 use crate::tally::Tally;
 use crate::transition::OrderState;
-use crate::value::{Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce};
+use crate::value::{Effect, Number, OrderType, Price, Quantity, RequestKind, Side, TimeInForce};
 use crate::work::Work;
 
 /// Who hears of each event, when the state has it: keeps the note, and writes what follows for clients and
@@ -57,6 +57,10 @@ pub struct NewOrder<'a> {
     pub stop: Option<Decimal>,
     /// OrderQty(38).
     pub quantity: Decimal,
+    /// ExpireDate(432), as 20261122.
+    pub until: Option<u32>,
+    /// PositionEffect(77), when it is supported.
+    pub effect: Option<Effect>,
     /// What is sold short is borrowed: LocateReqd(114) = N, or a LocateBroker(5700).
     pub is_located: bool,
 }
@@ -202,6 +206,8 @@ impl Core {
             stop: proposal.stop,
             hold,
             quantity: proposal.quantity,
+            until: new.until.unwrap_or(0),
+            effect: new.effect.unwrap_or(Effect::Netting),
             id: new.id,
         };
         self.emit(at, &event, sink);
@@ -246,6 +252,14 @@ impl Core {
         let instrument = state.instruments().find(new.symbol);
         let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
         let rule = self.rule(instrument)?;
+        match new.effect {
+            None => return Err(Reason::of(Why::Effect)),
+            Some(Effect::Netting) if rule.has_effect => return Err(Reason::of(Why::Effect)),
+            Some(_) => {}
+        }
+        if new.until.is_some_and(|until| until < state.day()) {
+            return Err(Reason::of(Why::Expired));
+        }
         let price = |wanted: bool, price: Option<Decimal>| match (wanted, price) {
             (true, Some(price)) => scaled(price, rule.scale),
             (true, None) => Err(Reason::of(Why::Number)),

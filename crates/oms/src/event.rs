@@ -9,8 +9,8 @@ use crate::mass::Filter;
 use crate::reason::Reason;
 use crate::scope::Scope;
 use crate::value::{
-    End, Market, Number, OrderType, Presence, Price, Quantity, RequestKind, Side, TimeInForce,
-    Trading,
+    Effect, End, Market, Number, OrderType, Presence, Price, Quantity, RequestKind, Side,
+    TimeInForce, Trading,
 };
 use crate::wire::Wire;
 
@@ -125,6 +125,10 @@ events! {
         hold: Price,
         /// OrderQty(38).
         quantity: Quantity,
+        /// ExpireDate(432), as 20261122; 0 without one.
+        until: u32,
+        /// PositionEffect(77).
+        effect: Effect,
         /// ClOrdID(11).
         id: &'a [u8],
     }

@@ -67,5 +67,6 @@ pub use state::State;
 pub use tally::{Position, Tally};
 pub use transition::OrderState;
 pub use value::{
-    Amount, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce, Trading,
+    Amount, Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce,
+    Trading,
 };

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use crate::slab::{NOWHERE, Slab};
 use crate::transition::{OrderState, ord_status};
 use crate::value::{
-    Amount, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce,
+    Amount, Effect, End, Number, OrderType, Price, Quantity, RequestKind, Side, Text, TimeInForce,
 };
 
 /// A session number that no session has.
@@ -35,6 +35,10 @@ pub struct Order {
     pub kind: OrderType,
     /// TimeInForce(59).
     pub tif: TimeInForce,
+    /// ExpireDate(432), as 20261122; 0 without one.
+    pub until: u32,
+    /// PositionEffect(77).
+    pub effect: Effect,
     /// Where it stands.
     pub state: OrderState,
     /// Price(44).

@@ -178,6 +178,10 @@ reasons! {
 
     /// Its venue replaces no orders.
     56 NoReplace, "", 99, 2, "the venue does not replace orders: cancel it and send a new one";
+    /// PositionEffect(77) is missing, or none of ours.
+    58 Effect, "", 99, 2, "PositionEffect(77) must be O or C for this symbol";
+    /// ExpireDate(432) is over.
+    59 Expired, "", 99, 2, "ExpireDate(432) is over";
     /// The line has sent as much as its venue takes, and orders do not wait.
     57 Busy, "", 0, 2, "the lines to the venue have no room for more messages now";
 

@@ -391,7 +391,10 @@ fn messages(it: &Checking<'_>) -> Result<(), Reason> {
 
 fn market(it: &Checking<'_>) -> Result<(), Reason> {
     let order = it.order;
-    let waits = matches!(order.tif, TimeInForce::Day | TimeInForce::GoodTillCancel);
+    let waits = !matches!(
+        order.tif,
+        TimeInForce::ImmediateOrCancel | TimeInForce::FillOrKill
+    );
     let passes = match it.state.market(order.instrument) {
         Market::Open => true,
         Market::Auction => waits && !order.kind.has_stop(),

@@ -18,6 +18,8 @@ pub struct InstrumentRule {
     pub tick: Price,
     /// Quantities are multiples of it.
     pub lot: Quantity,
+    /// PositionEffect(77) has to be O or C; long and short are held beside each other.
+    pub has_effect: bool,
     /// The price that others are compared with.
     pub reference: Option<Price>,
 }

@@ -1,7 +1,7 @@
 //! What counts against limits: open orders and what they may become, for each scope.
 
 use crate::scope::Scope;
-use crate::value::{Amount, Quantity};
+use crate::value::{Amount, Effect, Quantity};
 
 /// Sums over the open orders of a scope, and what was traded today.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -67,8 +67,8 @@ impl Position {
         i128::from(self.long) - i128::from(self.short)
     }
 
-    /// A fill: it first closes what is on the other side.
-    pub(crate) fn fill(&mut self, buys: bool, quantity: Quantity, price: i64) {
+    /// A fill: it first closes what is on the other side, but when it opens.
+    pub(crate) fn fill(&mut self, buys: bool, quantity: Quantity, price: i64, effect: Effect) {
         let worth = i128::from(price) * i128::from(quantity);
         let (this, other) = if buys {
             self.bought = self.bought.saturating_add(quantity);
@@ -79,7 +79,11 @@ impl Position {
             self.received = self.received.saturating_add(worth);
             (&mut self.short, &mut self.long)
         };
-        let closed = quantity.min(*other);
+        let closed = match effect {
+            Effect::Open => 0,
+            // What it closes beyond what is held is held on this side then.
+            Effect::Netting | Effect::Close => quantity.min(*other),
+        };
         *other -= closed;
         *this = this.saturating_add(quantity - closed);
     }
@@ -103,13 +107,30 @@ mod tests {
     #[test]
     fn a_fill_closes_the_other_side_before_it_opens() {
         let mut position = Position::default();
-        position.fill(true, 10, 5);
-        position.fill(false, 25, 6);
+        position.fill(true, 10, 5, Effect::Netting);
+        position.fill(false, 25, 6, Effect::Netting);
         assert_eq!((position.long, position.short), (0, 15));
         assert_eq!(position.net(), -15);
-        position.fill(true, 15, 4);
+        position.fill(true, 15, 4, Effect::Netting);
         assert_eq!((position.long, position.short), (0, 0));
         assert_eq!((position.bought, position.sold), (25, 25));
         assert_eq!((position.paid, position.received), (110, 150));
+    }
+
+    #[test]
+    fn a_fill_that_opens_leaves_the_other_side() {
+        let mut position = Position::default();
+        position.fill(true, 10, 5, Effect::Open);
+        position.fill(false, 4, 6, Effect::Open);
+        assert_eq!((position.long, position.short), (10, 4));
+        position.fill(false, 7, 6, Effect::Close);
+        assert_eq!((position.long, position.short), (3, 4));
+        position.fill(true, 9, 6, Effect::Close);
+        assert_eq!(
+            (position.long, position.short),
+            (8, 0),
+            "5 more than were held"
+        );
+        assert_eq!(position.net(), 8);
     }
 }

@@ -208,6 +208,8 @@ impl World {
             stop: None,
             quantity: Decimal::from_int(quantity),
             is_located: false,
+            until: None,
+            effect: Some(crate::value::Effect::Netting),
         };
         self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
         self.refused.is_none().then(|| self.core.state().last)

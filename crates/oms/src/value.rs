@@ -104,6 +104,20 @@ bytes! {
         ImmediateOrCancel = b'3',
         /// All at once or nothing.
         FillOrKill = b'4',
+        /// Until a date: ExpireDate(432).
+        GoodTillDate = b'6',
+    }
+}
+
+bytes! {
+    /// PositionEffect(77).
+    Effect {
+        /// None is named: what is held on the other side is closed first.
+        Netting = b'N',
+        /// It opens a position, whatever is held on the other side.
+        Open = b'O',
+        /// It closes what is held on the other side.
+        Close = b'C',
     }
 }
 

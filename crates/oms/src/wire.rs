@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use crate::value::{
-    End, Market, OrderType, Presence, RequestKind, Side, Text, TimeInForce, Trading,
+    Effect, End, Market, OrderType, Presence, RequestKind, Side, Text, TimeInForce, Trading,
 };
 
 /// A value that an event holds.
@@ -47,6 +47,7 @@ macro_rules! of_a_byte {
 
 of_a_byte!(
     Side,
+    Effect,
     OrderType,
     TimeInForce,
     End,

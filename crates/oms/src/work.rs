@@ -122,8 +122,12 @@ impl Work {
     /// A new day begins when the orders of the old one have ended.
     pub(crate) fn roll(&mut self, state: &State, day: u32, key: u128) {
         // What is unknown stays so until the venue answers.
-        let of_day =
-            |order: &Order| order.tif != TimeInForce::GoodTillCancel && !is_unknown(state, order);
+        let stays = |order: &Order| match order.tif {
+            TimeInForce::GoodTillCancel => true,
+            TimeInForce::GoodTillDate => order.until >= day,
+            _ => false,
+        };
+        let of_day = |order: &Order| !stays(order) && !is_unknown(state, order);
         self.expiring = open(state, of_day).into();
         self.next_day = Some((day, key));
     }

@@ -13,9 +13,11 @@ use crate::event::Event;
 use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::state::State;
-use crate::value::{Number, OrderType, RequestKind, Side, Text, TimeInForce};
+use crate::value::{Effect, Number, OrderType, RequestKind, Side, Text, TimeInForce};
 
 const LOCATE_REQD: Tag = 114;
+pub(super) const POSITION_EFFECT: Tag = 77;
+pub(super) const EXPIRE_DATE: Tag = 432;
 const LOCATE_BROKER: Tag = 5700;
 
 pub(super) fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
@@ -75,7 +77,28 @@ pub(crate) fn new_order<'a>(session: u32, message: &Message<'a>) -> Result<NewOr
         None => Some(TimeInForce::Day),
         Some(_) => byte(message, tag::TIME_IN_FORCE).and_then(TimeInForce::of),
     };
+    let until = match tif {
+        Some(TimeInForce::GoodTillDate) => {
+            let date = required(message, EXPIRE_DATE)?;
+            let date = <[u8; 8]>::try_from(date).ok().and_then(|date| {
+                let digits = date.iter().all(u8::is_ascii_digit);
+                let number = || fixwire_protocol::value::uint(&date).ok();
+                digits.then(number).flatten()
+            });
+            let date = date.and_then(|date| u32::try_from(date).ok());
+            Some(date.ok_or(Refusal::IncorrectDataFormat(EXPIRE_DATE))?)
+        }
+        _ => None,
+    };
+    let effect = match message.get(POSITION_EFFECT) {
+        None => Some(Effect::Netting),
+        Some(b"O") => Some(Effect::Open),
+        Some(b"C") => Some(Effect::Close),
+        Some(_) => None,
+    };
     Ok(NewOrder {
+        until,
+        effect,
         session,
         id,
         account: message.get(tag::ACCOUNT).unwrap_or_default(),
@@ -367,6 +390,12 @@ pub(super) fn execution(
         report.decimal(tag::STOP_PX, price(order.stop, scale));
     }
     report.char(tag::TIME_IN_FORCE, order.tif.byte());
+    if order.until > 0 {
+        report.uint(EXPIRE_DATE, order.until.into());
+    }
+    if order.effect != Effect::Netting && !client.is_old() {
+        report.char(POSITION_EFFECT, order.effect.byte());
+    }
     if let Some(Extra::Fill(quantity, at)) = extra {
         report
             .uint(tag::LAST_QTY, quantity)

@@ -3,14 +3,15 @@
 use core::fmt::Write as _;
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Message, Outbox, Precision, SessionId, Timestamp, tag};
+use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Timestamp, tag};
 use siphasher::sip::SipHasher13;
 
+use super::clients::{EXPIRE_DATE, POSITION_EFFECT};
 use super::{Sentence, price};
 use crate::event::Event;
 use crate::order::{Order, Request};
 use crate::state::State;
-use crate::value::{End, Number, RequestKind, Side};
+use crate::value::{Effect, End, Number, RequestKind, Side};
 use crate::venue::{Report, ReportKind, VenueId, cut};
 
 /// ClOrdID(11) at the venue.
@@ -64,8 +65,18 @@ fn new_order(state: &State, order: &Order, line: SessionId, outbox: &mut Outbox)
     if order.kind.has_stop() {
         out.decimal(tag::STOP_PX, price(order.stop, scale));
     }
-    out.char(tag::TIME_IN_FORCE, order.tif.byte());
+    put_validity(order, &mut out);
     let _ = out.finish();
+}
+
+fn put_validity(order: &Order, out: &mut Body<'_>) {
+    out.char(tag::TIME_IN_FORCE, order.tif.byte());
+    if order.until > 0 {
+        out.uint(EXPIRE_DATE, order.until.into());
+    }
+    if order.effect != Effect::Netting {
+        out.char(POSITION_EFFECT, order.effect.byte());
+    }
 }
 
 fn change(state: &State, order: &Order, request: &Request, line: SessionId, outbox: &mut Outbox) {
@@ -100,7 +111,7 @@ fn change(state: &State, order: &Order, request: &Request, line: SessionId, outb
         if order.kind.has_stop() {
             out.decimal(tag::STOP_PX, price(order.stop, scale));
         }
-        out.char(tag::TIME_IN_FORCE, order.tif.byte());
+        put_validity(order, &mut out);
     } else {
         out.uint(tag::ORDER_QTY, order.quantity);
     }

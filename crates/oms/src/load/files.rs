@@ -26,7 +26,14 @@ impl Reader<'_> {
         let columns: (&[&str], &[&str]) = match key {
             "instruments" => (
                 &["symbol", "tick"],
-                &["decimals", "lot", "multiplier", "rate", "reference"],
+                &[
+                    "decimals",
+                    "lot",
+                    "multiplier",
+                    "rate",
+                    "reference",
+                    "positions",
+                ],
             ),
             "limits" => (&["scope", "control", "limit"], &[]),
             "restricted" => (&["symbol"], &["account", "from", "to", "what"]),
@@ -92,7 +99,16 @@ impl Reader<'_> {
             }
             None => None,
         };
+        let has_effect = match row.cells[7].unwrap_or("netting") {
+            "netting" => false,
+            "effect" => true,
+            other => {
+                let hint = "write netting, or effect: PositionEffect(77) says which side";
+                return Err((format!("positions {other} are not known"), hint));
+            }
+        };
         self.rules.instruments.push(InstrumentRule {
+            has_effect,
             symbol: symbol.into(),
             scale,
             worth: worth.ok_or(("multiplier times rate is out of range".to_string(), ""))?,

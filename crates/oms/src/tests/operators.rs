@@ -117,6 +117,36 @@ fn operators_may_what_the_settings_say() {
 }
 
 #[test]
+fn orders_until_a_date_stay_until_it_is_over() {
+    let mut world = World::new();
+    let new = crate::NewOrder {
+        session: CLIENT,
+        id: b"G",
+        account: b"A1",
+        symbol: b"XYZ",
+        side: Some(Side::Buy),
+        kind: Some(OrderType::Limit),
+        tif: Some(TimeInForce::GoodTillDate),
+        until: Some(20_261_123),
+        effect: Some(crate::value::Effect::Netting),
+        price: Decimal::parse(b"100").ok(),
+        stop: None,
+        quantity: Decimal::from_int(10),
+        is_located: false,
+    };
+    world.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
+    for (day, is_open) in [(20_261_123, true), (20_261_124, false)] {
+        world.restart(day);
+        world.line(LINES[0], true);
+        world.accept(1);
+        world.work();
+        let order = world.core.state().orders().get(1).unwrap();
+        assert_eq!(order.state.is_open(), is_open, "{day}");
+        world.check();
+    }
+}
+
+#[test]
 fn a_day_is_rolled_by_hand_or_by_the_clock() {
     let mut world = World::new();
     let order = world.order(Side::Buy, 10, "100").unwrap();

@@ -26,7 +26,7 @@ fn world(flow: Option<FlowRule>, queue: Option<i64>) -> World {
 }
 
 impl World {
-    fn line(&mut self, line: u32, is_up: bool) {
+    pub fn line(&mut self, line: u32, is_up: bool) {
         self.tell(|core, at, mut sink| {
             if is_up {
                 core.line_up(at, line, &mut sink);
