@@ -12,13 +12,21 @@ use toml::de::{DeTable, DeValue};
 
 use crate::command::VERBS;
 use crate::risk::SCOPES;
-use crate::rules::{AccountRule, LineGroup, OperatorRule, Route, Rules, UserRule};
+use crate::rules::{AccountRule, DropCopyRule, LineGroup, OperatorRule, Route, Rules, UserRule};
 
 mod files;
 mod lines;
 
 /// The tables of the file that are the OMS's.
-pub const TABLES: [&str; 6] = ["account", "line_group", "oms", "operator", "route", "user"];
+pub const TABLES: [&str; 7] = [
+    "account",
+    "drop_copy",
+    "line_group",
+    "oms",
+    "operator",
+    "route",
+    "user",
+];
 
 /// A mistake in a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -97,6 +105,7 @@ pub fn load(
     reader.accounts(table.get("account"));
     reader.oms(table.get("oms"), open);
     reader.users(table.get("user"));
+    reader.drop_copies(table.get("drop_copy"));
     reader.operators(table.get("operator"));
     reader.groups(table.get("line_group"));
     reader.routes(table.get("route"));
@@ -416,6 +425,29 @@ impl Reader<'_> {
             self.wrong(at, format!("{key} = \"{text}\" is not known"), &hint);
         }
         text == words[1]
+    }
+
+    fn drop_copies(&mut self, value: Option<&Item<'_>>) {
+        for item in self.items(value, "drop_copy") {
+            let at = item.span().start;
+            let Some(table) = self.keys(item, &["accounts", "session"]) else {
+                continue;
+            };
+            let accounts = self.texts(table, "accounts");
+            let accounts = accounts.unwrap_or_else(|| alloc::vec![(at, "*".into())]);
+            let Some(session) = self.required(table, at, "session") else {
+                continue;
+            };
+            self.check_session(at, &session);
+            if self.rules.users.iter().any(|user| user.session == session) {
+                let what = format!("{session} is the session of a user and a drop copy");
+                self.wrong(at, what, "a session is one of both");
+            }
+            let accounts = accounts.into_iter().map(|(_, pattern)| pattern).collect();
+            self.rules
+                .drop_copies
+                .push(DropCopyRule { session, accounts });
+        }
     }
 
     fn operators(&mut self, value: Option<&Item<'_>>) {

@@ -20,7 +20,7 @@ use crate::fix::lines;
 use crate::fix::mass::{self, Listing};
 use crate::fix::scope_name;
 use crate::notice::{OmsEvent, OmsListener};
-use crate::rules::Rules;
+use crate::rules::{Rules, matches};
 use crate::state::State;
 use crate::value::Presence;
 use crate::venue::{VenueId, cut};
@@ -58,6 +58,8 @@ pub struct Oms {
     indices: Vec<Option<u32>>,
     /// For each session of the state that of the engine.
     links: Vec<Option<Client>>,
+    /// Drop copies, and the accounts that they are of.
+    copies: Vec<(Client, Vec<String>)>,
     before: Before,
     /// Mass status requests that are being answered, the first one first.
     listings: VecDeque<Listing>,
@@ -72,6 +74,7 @@ struct Out<'a> {
     note: &'a mut Vec<u8>,
     before: &'a mut Before,
     links: &'a [Option<Client>],
+    copies: &'a [(Client, Vec<String>)],
     /// The client's message that is handled.
     message: Option<&'a Message<'a>>,
     listener: &'a mut OmsListener,
@@ -123,7 +126,25 @@ fn is_late(state: &State, order: u64) -> bool {
 }
 
 impl Out<'_> {
+    /// Sessions that get a copy of what is reported of an order.
+    fn copy(&mut self, state: &State, event: &Event<'_>) {
+        if self.copies.is_empty() {
+            return;
+        }
+        let order = clients::order_of(event, self.before);
+        let Some(order) = order.and_then(|order| state.orders().get(order)) else {
+            return;
+        };
+        let account = state.accounts().name(order.account);
+        for (client, accounts) in self.copies {
+            if accounts.iter().any(|pattern| matches(pattern, account)) {
+                clients::report(state, event, self.before, *client, self.outbox);
+            }
+        }
+    }
+
     fn report(&mut self, state: &State, event: &Event<'_>) {
+        self.copy(state, event);
         let session = clients::session_of(state, event, self.before);
         let client = session.and_then(|index| self.links.get(index as usize));
         let Some(&Some(client)) = client else {
@@ -160,6 +181,7 @@ impl Oms {
             looked_at: None,
             start: None,
             links: Vec::new(),
+            copies: Vec::new(),
             before: Before::default(),
             listings: VecDeque::new(),
             note: Vec::with_capacity(1 << 10),
@@ -191,6 +213,7 @@ impl Oms {
             note: &mut self.note,
             before: &mut self.before,
             links: &self.links,
+            copies: &self.copies,
             message,
             listener: &mut self.listener,
         };
@@ -203,6 +226,17 @@ impl Oms {
         let (then, time) = *self.start.get_or_insert((now.mono, state.max(now.wall.0)));
         let passed = i64::try_from((now.mono - then).0).unwrap_or(i64::MAX);
         time.saturating_add(passed).max(state)
+    }
+
+    /// What one message may cause, with copies of reports.
+    fn room(&self) -> (usize, usize) {
+        let each = 1 + self.rules().drop_copies.len();
+        (ROOM.0 * each, ROOM.1 * each)
+    }
+
+    fn has_room(&self, outbox: &Outbox) -> bool {
+        let (messages, bytes) = self.room();
+        outbox.has_room(messages, bytes)
     }
 
     /// The trading day by the clock.
@@ -233,7 +267,7 @@ impl Oms {
         }
         // Sessions that logged on before the state was ready for it, and clients that did not.
         while let Some(next) = self.looked_at.filter(|next| *next < self.active.len()) {
-            if !outbox.has_room(ROOM.0, ROOM.1) {
+            if !self.has_room(outbox) {
                 return false;
             }
             self.looked_at = Some(next + 1);
@@ -288,9 +322,23 @@ impl Oms {
                 self.links[*index as usize] = Some(Client {
                     session: SessionId(at),
                     version: self.sessions[at as usize].version,
+                    is_copy: false,
                 });
             }
         }
+        let copies = self.core.rules().drop_copies.iter().filter_map(|rule| {
+            let at = self
+                .sessions
+                .iter()
+                .position(|it| it.name == rule.session)?;
+            let client = Client {
+                session: SessionId(u32::try_from(at).ok()?),
+                version: self.sessions[at].version,
+                is_copy: true,
+            };
+            Some((client, rule.accounts.clone()))
+        });
+        self.copies = copies.collect();
     }
 
     fn index(&self, session: SessionId) -> Option<u32> {
@@ -312,8 +360,7 @@ impl Application for Oms {
         message: &Message<'_>,
         outbox: &mut Outbox,
     ) -> Result<(), Refusal> {
-        let (messages, bytes) = ROOM;
-        if !self.begin(now, outbox) || !outbox.has_room(messages, bytes) {
+        if !self.begin(now, outbox) || !self.has_room(outbox) {
             return Err(Refusal::NotAvailable);
         }
         let at = self.at(now);
@@ -400,7 +447,7 @@ impl Application for Oms {
         let id = refused.get(tag::CL_ORD_ID).filter(|_| is_order);
         let id = id.and_then(VenueId::parse);
         if let Some(id) = id
-            && outbox.has_room(ROOM.0, ROOM.1)
+            && self.has_room(outbox)
         {
             let at = self.at(now);
             let text = cut(reject.get(tag::TEXT).unwrap_or_default());
@@ -428,11 +475,12 @@ impl Application for Oms {
         }
         let at = self.at(now);
         let mut overdue = Vec::new();
+        let (messages, bytes) = self.room();
         let (core, mut out) = self.parts(outbox, None);
-        while core.has_work(at) && out.outbox.has_room(ROOM.0, ROOM.1) {
+        while core.has_work(at) && out.outbox.has_room(messages, bytes) {
             core.work(at, &mut out);
         }
-        if !out.outbox.has_room(ROOM.0, ROOM.1) {
+        if !out.outbox.has_room(messages, bytes) {
             return Some(now.mono);
         }
         if let Some(begins) = core.rules().day_begins {
@@ -475,7 +523,7 @@ impl Application for Oms {
         answer: &mut Vec<u8>,
         outbox: &mut Outbox,
     ) -> Result<(), String> {
-        if !self.begin(now, outbox) || !outbox.has_room(ROOM.0, ROOM.1) {
+        if !self.begin(now, outbox) || !self.has_room(outbox) {
             return Err("the OMS is busy: try again".into());
         }
         let at = self.at(now);

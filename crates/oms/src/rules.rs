@@ -115,6 +115,15 @@ pub struct LimitRule {
     pub value: i128,
 }
 
+/// A session that is told of every execution report.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct DropCopyRule {
+    /// Its name.
+    pub session: String,
+    /// Of which accounts, with `*` for any end of a name.
+    pub accounts: Vec<String>,
+}
+
 /// An operator.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OperatorRule {
@@ -207,6 +216,8 @@ pub struct Rules {
     pub limits: Vec<LimitRule>,
     /// Where those stand, for the journal.
     pub limits_file: String,
+    /// Who is told of every execution report.
+    pub drop_copies: Vec<DropCopyRule>,
     /// Who may tell what; whoever may use the socket when it is empty.
     pub operators: Vec<OperatorRule>,
     /// Two people have to arm what was stopped, and not the one who stopped it.

@@ -38,7 +38,15 @@ pub const GATEWAY: [&str; 9] = [
 ];
 
 /// Tables that belong to an OMS.
-pub const OMS: [&str; 6] = ["account", "line_group", "oms", "operator", "route", "user"];
+pub const OMS: [&str; 7] = [
+    "account",
+    "drop_copy",
+    "line_group",
+    "oms",
+    "operator",
+    "route",
+    "user",
+];
 
 /// Tables that belong to a simulated exchange.
 pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
@@ -46,7 +54,7 @@ pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
-                      and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[route]]` and `[[operator]]`; \
+                      and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[route]]`, `[[drop_copy]]` and `[[operator]]`; \
                       and of a simulated exchange `[exchange]`, `[[instrument]]` and `[[fault]]`";
 
 /// A text that was read.

@@ -15,6 +15,7 @@ use crate::reason::{Reason, Why};
 use crate::state::State;
 use crate::value::{Effect, Number, OrderType, RequestKind, Side, Text, TimeInForce};
 
+const COPY_MSG_INDICATOR: Tag = 797;
 const LOCATE_REQD: Tag = 114;
 pub(super) const POSITION_EFFECT: Tag = 77;
 pub(super) const EXPIRE_DATE: Tag = 432;
@@ -186,6 +187,8 @@ impl Before {
 pub(crate) struct Client {
     pub session: SessionId,
     pub version: Version,
+    /// It gets copies of what others are told.
+    pub is_copy: bool,
 }
 
 impl Client {
@@ -304,20 +307,28 @@ pub(crate) fn report(
     }
 }
 
-/// The order that an event is about, for whoever asks which session hears of it.
-pub(crate) fn session_of(state: &State, event: &Event<'_>, before: &Before) -> Option<u32> {
-    let order = match *event {
+/// The order whose execution an event reports.
+pub(crate) fn order_of(event: &Event<'_>, before: &Before) -> Option<Number> {
+    match *event {
         Event::Queued { number: order }
         | Event::Accepted { order, .. }
         | Event::Rejected { order, .. }
         | Event::Filled { order, .. }
-        | Event::Ended { order, .. } => order,
-        Event::Replaced { .. } | Event::Declined { .. } => before.order,
+        | Event::Ended { order, .. } => Some(order),
+        Event::Replaced { .. } => Some(before.order),
+        _ => None,
+    }
+}
+
+/// The session that hears of an event.
+pub(crate) fn session_of(state: &State, event: &Event<'_>, before: &Before) -> Option<u32> {
+    let order = match *event {
+        Event::Declined { .. } => before.order,
         Event::Refused { session, .. } | Event::MassCancelRefused { session, .. } => {
             return Some(session);
         }
         Event::MassCancelTaken { session, .. } => return session,
-        _ => return None,
+        _ => order_of(event, before)?,
     };
     state.orders().get(order).map(|order| order.session)
 }
@@ -392,6 +403,9 @@ pub(super) fn execution(
     report.char(tag::TIME_IN_FORCE, order.tif.byte());
     if order.until > 0 {
         report.uint(EXPIRE_DATE, order.until.into());
+    }
+    if client.is_copy && client.version >= Version::Fix44 {
+        report.char(COPY_MSG_INDICATOR, b'Y');
     }
     if order.effect != Effect::Netting && !client.is_old() {
         report.char(POSITION_EFFECT, order.effect.byte());

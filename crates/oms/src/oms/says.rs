@@ -3,7 +3,7 @@
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Message, Outbox, Refusal, tag};
 
-use super::{Oms, ROOM};
+use super::Oms;
 use crate::fix::mass;
 use crate::fix::{clients, lines};
 use crate::notice::OmsEvent;
@@ -84,10 +84,10 @@ impl Oms {
 
     /// Writes what mass status requests ask for, as far as there is room.
     pub(super) fn list(&mut self, outbox: &mut Outbox) {
-        while let Some(listing) = self.listings.front_mut() {
-            if !outbox.has_room(ROOM.0, ROOM.1) {
+        while self.has_room(outbox) {
+            let Some(listing) = self.listings.front_mut() else {
                 return;
-            }
+            };
             if !listing.step(self.core.state(), outbox) {
                 self.listings.pop_front();
             }

@@ -49,6 +49,10 @@ fn every_mistake_is_named_with_its_line() {
             "name = \"SIM\"",
             "name = \"SIM\"\nflow = \"5\"\nqueue = \"soon\"\naffinity = \"moon\"\ncannot = [\"fly\"]",
         )
+        .replace(
+            "[[route]]",
+            "[[drop_copy]]\nsession = \"DC\"\n[[operator]]\nuser = \"ann\"\nmay = [\"fly\"]\n[[route]]",
+        )
         .replace("to = \"SIM\"", "to = \"SMI\"")
         .replace("parent = \"DESK\"", "parent = \"DSEK\"");
     let found = mistakes(&settings, INSTRUMENTS, LIMITS);
@@ -68,6 +72,11 @@ fn every_mistake_is_named_with_its_line() {
     has(&found, "flow = \"5\" says not how much a line may send");
     has(&found, "queue = \"soon\" is no time");
     has(&found, "no affinity moon");
+    has(&found, "no session DC");
+    has(
+        &found,
+        "no right fly; an operator may limit, kill, arm, market, roll",
+    );
     has(&found, "a venue that cannot fly is not known");
     has(&found, "no line_group SMI");
     has(&found, "positions.csv:2: no account A9");

@@ -12,6 +12,7 @@ use fixwire_oms::{Oms, OmsSession, OrderState, State};
 
 pub const CLIENT: SessionId = SessionId(0);
 pub const VENUE: SessionId = SessionId(1);
+pub const COPY: SessionId = SessionId(2);
 
 const SETTINGS: &str = r#"
 [oms]
@@ -30,6 +31,8 @@ lines = ["SIM-1"]
 [[route]]
 symbols = ["*"]
 to = "SIM"
+[[drop_copy]]
+session = "COPY"
 "#;
 
 const INSTRUMENTS: &str = "symbol,tick,lot,reference\nXYZ,0.05,10,100\n";
@@ -86,6 +89,7 @@ impl Floor {
             sessions: vec![
                 session("OMS", "CLIENT", client, 5001),
                 session("OMS", "SIM", venue, 5002),
+                session("OMS", "COPY", BeginString::Fix44, 5003),
             ],
             ..EngineConfig::default()
         };
@@ -94,12 +98,16 @@ impl Floor {
                 "instruments.csv" => Ok(INSTRUMENTS.to_owned()),
                 _ => Ok(LIMITS.to_owned()),
             };
-            let rules = load(SETTINGS, &["CLIENT", "SIM-1"], &mut open).unwrap();
+            let rules = load(SETTINGS, &["CLIENT", "SIM-1", "COPY"], &mut open).unwrap();
             let session = |name: &str, begin| OmsSession {
                 name: name.to_owned(),
                 version: version(begin),
             };
-            let sessions = vec![session("CLIENT", client), session("SIM-1", venue)];
+            let sessions = vec![
+                session("CLIENT", client),
+                session("SIM-1", venue),
+                session("COPY", BeginString::Fix44),
+            ];
             Oms::new(rules, sessions, 7, Box::new(|_| {}))
         };
         let mut floor = Self {
@@ -162,7 +170,12 @@ impl Floor {
 
     /// These fields of what the client has received.
     pub fn told(&mut self, tags: &[Tag]) -> Vec<String> {
-        let received = self.world.peer(CLIENT).received();
+        self.received(CLIENT, tags)
+    }
+
+    /// These fields of what a session has received.
+    pub fn received(&mut self, session: SessionId, tags: &[Tag]) -> Vec<String> {
+        let received = self.world.peer(session).received();
         let lines = received.map(|message| {
             let fields = tags.iter().map(|tag| message.get(*tag).unwrap_or("-"));
             fields.collect::<Vec<_>>().join(" ")
@@ -203,6 +216,15 @@ impl Floor {
         execs.dedup();
         assert_eq!(execs.len(), count, "an ExecID twice");
         let fills = self.told(&[32]);
+        // A drop copy has every execution, as the client has.
+        let reports = |all: Vec<String>| -> Vec<String> {
+            let is_execution = |it: &String| it.starts_with("8 ") && !it.contains(" NONE");
+            all.into_iter().filter(is_execution).collect()
+        };
+        let fields = [35, 37, 17, 39, 14, 151];
+        let mut client = reports(self.told(&fields));
+        client.retain(|report| report.split(' ').nth(2) != Some("0"));
+        assert_eq!(reports(self.received(COPY, &fields)), client);
         let told: u64 = fills.iter().filter_map(|it| it.parse::<u64>().ok()).sum();
         assert_eq!(told, venue.values().map(|order| order.filled).sum::<u64>());
     }

@@ -51,6 +51,8 @@ fn orders_until_a_date_and_their_position_effect_reach_the_venue() {
             "A3 8 - - - PositionEffect(77) must be O or C for this symbol",
         ]
     );
+    let copies = floor.received(crate::floor::COPY, &[11, 150, 797, 1]);
+    assert_eq!(copies, ["A1 0 Y A1", "A1 F Y A1"]);
     let sent: Vec<String> = floor
         .world
         .peer(crate::floor::VENUE)
