@@ -266,7 +266,9 @@ impl State {
         // What is open can still be named.
         for order in self.orders.iter().filter(|order| order.state.is_open()) {
             ids.add(order.session, order.id.bytes(), order.number);
-            if let Some(request) = self.orders.request_of(order) {
+            let request = self.orders.request_of(order);
+            // Cancels of ours have none.
+            if let Some(request) = request.filter(|it| !it.id.bytes().is_empty()) {
                 ids.add(order.session, request.id.bytes(), order.number);
             }
         }
