@@ -133,7 +133,10 @@ impl Core {
             ReportKind::Other => Heard::Known,
         };
         self.settle(at, number, sink);
-        self.work.look_again(&self.state, number);
+        // What is refused has been looked at: a cancel of ours is tried again after a while.
+        if report.kind != ReportKind::Rejected {
+            self.work.look_again(&self.state, number);
+        }
         self.forget(at, sink);
         heard
     }

@@ -163,3 +163,31 @@ fn a_client_that_does_not_come_back_after_a_restart_is_gone() {
     assert_eq!(world.core.state().client(CLIENT), Presence::Lost);
     world.check();
 }
+
+#[test]
+fn a_cancel_that_an_execution_report_refuses_is_not_sent_again_at_once() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    world.mass_cancel("M1", b'7', "", None);
+    assert_eq!(world.cancelled(), [order]);
+    let request = world.sent.last().unwrap().0.request;
+    world.report(&about(order, request, ReportKind::Rejected));
+    assert_eq!(world.cancelled(), [0; 0]);
+    world.pass(6);
+    assert_eq!(world.cancelled(), [order]);
+    world.check();
+}
+
+#[test]
+fn cancels_that_no_message_asked_for_have_no_id_over_the_day() {
+    let mut world = World::new();
+    let orders = [(); 2].map(|()| world.order(Side::Buy, 10, "100").unwrap());
+    world.mass_cancel("M1", b'7', "", None);
+    assert_eq!(world.cancelled(), orders);
+    // What is in flight then stays until the venue answers.
+    world.restart(20_261_123);
+    world.work();
+    assert_eq!(world.core.state().used(CLIENT, b"C1"), Some(orders[0]));
+    assert_eq!(world.core.state().used(CLIENT, b""), None);
+    world.check();
+}
