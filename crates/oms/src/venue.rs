@@ -240,9 +240,9 @@ impl Core {
     }
 
     fn rejected(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
-        let VenueId { order, request } = report.id;
-        if order != request {
-            return self.decline(at, request, Why::Venue, report.text, sink);
+        let order = report.id.order;
+        if order != report.id.request {
+            return self.declined(at, report.id, report.text, sink);
         }
         if !self.is_open(order) {
             return Heard::Known;
@@ -267,6 +267,15 @@ impl Core {
     }
 
     /// The venue refuses a request, with OrderCancelReject(9) or otherwise.
+    pub fn declined(&mut self, at: i64, id: VenueId, text: &[u8], sink: &mut impl Sink) -> Heard {
+        let known = self.state().orders().request(id.request);
+        if known.is_some_and(|(_, order)| order.number != id.order) {
+            return Heard::Unreadable;
+        }
+        self.decline(at, id.request, Why::Venue, text, sink)
+    }
+
+    /// A request is refused, by the venue or since it can no longer be carried out.
     pub fn decline(
         &mut self,
         at: i64,
@@ -298,7 +307,7 @@ impl Core {
     /// A message of ours was rejected as such: a new order that never was one, or a request.
     pub fn refused(&mut self, at: i64, id: VenueId, text: &[u8], sink: &mut impl Sink) -> Heard {
         if id.order != id.request {
-            return self.decline(at, id.request, Why::Venue, text, sink);
+            return self.declined(at, id, text, sink);
         }
         let state = self.state().orders().get(id.order).map(|order| order.state);
         if !matches!(state, Some(OrderState::Sent | OrderState::Unknown)) {

@@ -116,7 +116,7 @@ impl Oms {
             b"9" => match id(tag::CL_ORD_ID) {
                 Some(id) => {
                     let (core, mut out) = self.parts(outbox, None);
-                    core.decline(at, id.request, crate::Why::Venue, text, &mut out)
+                    core.declined(at, id, text, &mut out)
                 }
                 None => Heard::Unknown,
             },

@@ -525,3 +525,17 @@ fn orders_that_have_ended_leave_memory_their_ids_stay_known() {
     assert_eq!(world.refused, Some(Why::Duplicate));
     world.check();
 }
+
+#[test]
+fn a_refusal_of_a_request_of_another_order_changes_nothing() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    let other = world.order(Side::Buy, 10, "100").unwrap();
+    let cancel = world.cancel(order).unwrap();
+    world.report(&about(other, cancel, ReportKind::Rejected));
+    let known = |world: &World| world.core.state().orders().request(cancel).is_some();
+    assert!(known(&world));
+    world.report(&about(order, cancel, ReportKind::Rejected));
+    assert!(!known(&world));
+    world.check();
+}
