@@ -322,7 +322,11 @@ impl Core {
                     used: reason.why != Why::Duplicate,
                     reason,
                 };
-                return self.emit(at, &event, sink);
+                self.emit(at, &event, sink);
+                if change.kind == RequestKind::Replace {
+                    self.guard(at, (change.session, u32::MAX, u32::MAX), sink);
+                }
+                return;
             }
         };
         let known = self.state.orders().get(order);
@@ -340,6 +344,10 @@ impl Core {
                     id,
                 };
                 self.emit(at, &event, sink);
+                if self.guard_order(at, order, sink) {
+                    self.decline(at, request, Why::Killed, b"", sink);
+                    return;
+                }
             }
             None => self.emit(at, &Event::CancelTaken { request, order, id }, sink),
         }

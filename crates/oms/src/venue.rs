@@ -187,11 +187,11 @@ impl Core {
         Heard::Taken
     }
 
-    fn guard_order(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
-        if let Some(order) = self.state().orders().get(order) {
-            let of = (order.session, order.account, order.instrument);
-            self.guard(at, of, sink);
-        }
+    /// [`guard`](Self::guard) of the scopes of an order.
+    pub(crate) fn guard_order(&mut self, at: i64, order: Number, sink: &mut impl Sink) -> bool {
+        let order = self.state().orders().get(order);
+        let of = order.map(|order| (order.session, order.account, order.instrument));
+        of.is_some_and(|of| self.guard(at, of, sink))
     }
 
     fn execution(&self, report: &Report<'_>, instrument: u32) -> Option<(Quantity, Price)> {

@@ -425,6 +425,20 @@ fn executions_messages_and_losses_kill() {
 }
 
 #[test]
+fn replaces_kill_as_new_orders_do() {
+    for quantity in [20, 15] {
+        let mut world = World::new();
+        limit(&mut world, Scope::Firm, Control::KillRate, 1);
+        let order = world.order(Side::Buy, 10, "100").unwrap();
+        // A replace within the limits is taken and then declined, one of no whole lots is refused.
+        world.replace(order, quantity, "100");
+        assert_eq!(world.core.state().trading(Scope::Firm), Trading::Killed);
+        assert_eq!(world.sent.len(), 1, "the order alone went out");
+        world.check();
+    }
+}
+
+#[test]
 fn a_loss_counts_positions_at_their_last_price() {
     let mut world = World::new();
     let gained = |world: &World| world.core.state().firm.tally.gained;
