@@ -2,5 +2,8 @@
 //! through it with a venue that does not die.
 
 mod crashes;
+mod desk;
 mod floor;
+mod model;
 mod reports;
+mod twin;

@@ -1,0 +1,250 @@
+//! An OMS with clients in front and lines behind, without an engine: messages in, messages out.
+
+use fixwire_engine::protocol::dictionary::Version;
+use fixwire_engine::protocol::{
+    Application, Decoder, Ledger as _, Mono, Now, OperatorCommand, Outbox, Parting, PeerLogout,
+    SessionId, Timestamp,
+};
+use fixwire_oms::load::load;
+use fixwire_oms::{Oms, OmsSession, State};
+
+/// Nanoseconds of a day.
+const DAY: i64 = 86_400_000_000_000;
+
+/// What an OMS is made of: its settings, its files by name, its sessions and their versions.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub settings: String,
+    pub files: Vec<(&'static str, String)>,
+    pub sessions: Vec<(&'static str, Version)>,
+}
+
+/// What happens to an OMS. Sessions are their places in [`Setup::sessions`].
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// A message: its MsgType(35) and its body, with `|` for SOH.
+    Says(usize, &'static str, String),
+    /// A session logs on; with its numbers reset or not.
+    Up(usize, bool),
+    /// A session is gone; it has logged out or not.
+    Down(usize, bool),
+    /// The peer of a session says Logout; the connection still stands.
+    Leaves(usize),
+    /// Nanoseconds pass.
+    Pass(i64),
+    /// An operator's command.
+    Command(String),
+    /// The process is killed, and starts again so many days later; from a checkpoint or from its notes.
+    Restart(i64, bool),
+}
+
+/// A message that the OMS has written.
+#[derive(Clone, Debug)]
+pub struct Said {
+    pub to: usize,
+    pub msg_type: String,
+    pub fields: Vec<(u32, String)>,
+}
+
+impl Said {
+    pub fn get(&self, tag: u32) -> Option<&str> {
+        let field = self.fields.iter().find(|(known, _)| *known == tag);
+        field.map(|(_, value)| value.as_str())
+    }
+}
+
+pub struct Desk {
+    setup: Setup,
+    oms: Oms,
+    outbox: Outbox,
+    decoder: Decoder,
+    wall: i64,
+    notes: Vec<(i64, Vec<u8>)>,
+}
+
+fn oms(setup: &Setup) -> Oms {
+    let mut open = |wanted: &str| {
+        let file = setup.files.iter().find(|(name, _)| *name == wanted);
+        file.map(|(_, text)| text.clone())
+            .ok_or_else(|| format!("no {wanted}"))
+    };
+    let names: Vec<&str> = setup.sessions.iter().map(|(name, _)| *name).collect();
+    let rules = load(&setup.settings, &names, &mut open).unwrap_or_else(|why| panic!("{why:?}"));
+    let sessions = setup.sessions.iter().map(|(name, version)| OmsSession {
+        name: (*name).to_owned(),
+        version: *version,
+    });
+    Oms::new(rules, sessions.collect(), 7, Box::new(|_| {}))
+}
+
+impl Desk {
+    /// One that has just started: nobody is logged on.
+    pub fn new(setup: &Setup) -> Self {
+        let mut desk = Self {
+            oms: oms(setup),
+            setup: setup.clone(),
+            outbox: Outbox::new(1 << 22, 1 << 14, 256),
+            decoder: Decoder::with_capacity(128),
+            // 2026-11-22 08:00 UTC.
+            wall: 1_795_334_400_000_000_000,
+            notes: Vec::new(),
+        };
+        desk.turn(&mut Vec::new());
+        desk
+    }
+
+    pub fn state(&self) -> &State {
+        self.oms.state()
+    }
+
+    /// Nanoseconds since 1970.
+    pub fn now(&self) -> i64 {
+        self.wall
+    }
+
+    fn clocks(&self) -> Now {
+        Now {
+            wall: Timestamp(self.wall),
+            mono: Mono(self.wall.unsigned_abs()),
+        }
+    }
+
+    /// A millisecond later something happens; what the OMS then writes, when it has done all that is to be done.
+    pub fn hear(&mut self, input: &Input) -> Vec<Said> {
+        self.wall += 1_000_000;
+        let now = self.clocks();
+        let mut said = Vec::new();
+        match input {
+            Input::Says(from, msg_type, body) => {
+                let begin = match self.setup.sessions[*from].1 {
+                    Version::Fix42 => "FIX.4.2",
+                    _ => "FIX.4.4",
+                };
+                let bytes = format!("8={begin}|9=0|35={msg_type}|{body}").replace('|', "\x01");
+                let message = self.decoder.decode(bytes.as_bytes());
+                if *msg_type == "3" {
+                    // Of the message that the fields are of.
+                    let field = |tag| String::from_utf8_lossy(message.get(tag).unwrap());
+                    let refused = format!("8={begin}|9=0|35={}|11={}|", field(372), field(379));
+                    let refused = refused.replace('|', "\x01").into_bytes();
+                    let (id, outbox) = (SessionId(*from as u32), &mut self.outbox);
+                    self.oms
+                        .on_reject(now, id, &message, Some(&refused), outbox);
+                    self.turn(&mut said);
+                    return said;
+                }
+                let heard =
+                    self.oms
+                        .on_message(now, SessionId(*from as u32), &message, &mut self.outbox);
+                assert_eq!(heard, Ok(()), "{input:?}");
+            }
+            Input::Up(session, reset) => {
+                let id = SessionId(*session as u32);
+                if *reset {
+                    self.oms.on_reset(now, id, &mut self.outbox);
+                }
+                let logon = self.decoder.decode(b"8=FIX.4.4\x019=0\x0135=A\x01");
+                self.oms.on_logon(now, id, &logon, &mut self.outbox);
+            }
+            Input::Down(session, logged_out) => {
+                let id = SessionId(*session as u32);
+                let parting = if *logged_out {
+                    Parting::LoggedOut
+                } else {
+                    Parting::Lost
+                };
+                self.oms.on_logout(now, id, PeerLogout::NONE);
+                self.oms
+                    .on_disconnect(now, id, parting, PeerLogout::NONE, &mut self.outbox);
+            }
+            Input::Leaves(session) => {
+                let id = SessionId(*session as u32);
+                self.oms.on_logout(now, id, PeerLogout::NONE);
+            }
+            Input::Pass(time) => self.wall += time,
+            Input::Command(text) => {
+                let command = OperatorCommand {
+                    bytes: text.as_bytes(),
+                    who: "ann",
+                    why: "why",
+                };
+                let mut answer = Vec::new();
+                let done = self
+                    .oms
+                    .on_command(now, command, &mut answer, &mut self.outbox);
+                assert!(done.is_ok(), "{input:?}: {done:?}");
+            }
+            Input::Restart(days, from_checkpoint) => {
+                self.wall += days * DAY;
+                self.restart(*from_checkpoint);
+            }
+        }
+        self.turn(&mut said);
+        said
+    }
+
+    fn restart(&mut self, from_checkpoint: bool) {
+        let before = self.state().hash();
+        let mut written = Vec::new();
+        self.state()
+            .write(&mut |bytes| written.extend_from_slice(bytes));
+        self.oms = oms(&self.setup);
+        if from_checkpoint {
+            let read = self.oms.on_checkpoint(1, &written);
+            assert_eq!(read, Ok(()));
+        } else {
+            for (at, note) in &self.notes {
+                self.oms.on_note(Timestamp(*at), note);
+            }
+        }
+        assert_eq!(self.state().hash(), before, "it is the same state");
+    }
+
+    /// Whether a message that the peer has missed goes out again.
+    pub fn resends(&mut self, said: &Said) -> bool {
+        let fields = said.fields.iter();
+        let body: String = fields
+            .map(|(tag, value)| format!("{tag}={value}\x01"))
+            .collect();
+        let stored = format!("8=FIX.4.4\x019=0\x0135={}\x01{body}", said.msg_type);
+        let now = self.clocks();
+        self.oms
+            .on_resend(now, SessionId(said.to as u32), stored.as_bytes())
+    }
+
+    /// Until the OMS has nothing to do now.
+    fn turn(&mut self, said: &mut Vec<Said>) {
+        self.collect(said);
+        loop {
+            let now = self.clocks();
+            let due = self.oms.on_time(now, &mut self.outbox);
+            self.collect(said);
+            if due.is_none_or(|due| due > now.mono) {
+                return;
+            }
+        }
+    }
+
+    fn collect(&mut self, said: &mut Vec<Said>) {
+        assert_eq!(self.outbox.failures(), 0);
+        for index in self.outbox.unsealed() {
+            let body = self.outbox.body(index);
+            let entry = &self.outbox.entries()[index];
+            if entry.is_note() {
+                self.notes.push((self.wall, body.to_vec()));
+                continue;
+            }
+            let fields = body.split(|byte| *byte == 1).filter_map(|field| {
+                let text = String::from_utf8_lossy(field);
+                let (tag, value) = text.split_once('=')?;
+                Some((tag.parse().ok()?, value.to_owned()))
+            });
+            said.push(Said {
+                to: entry.session.0 as usize,
+                msg_type: String::from_utf8_lossy(self.outbox.msg_type(index)).into_owned(),
+                fields: fields.collect(),
+            });
+        }
+        self.outbox.clear();
+    }
+}

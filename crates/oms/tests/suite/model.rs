@@ -1,0 +1,468 @@
+//! A slow OMS: what docs/oms.md and FIX 4.4 say, with maps, vectors and sums over all orders. It shares no code with
+//! the OMS, and says which messages the OMS has to write.
+
+mod checks;
+mod clients;
+mod tasks;
+mod venue;
+mod writes;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::desk::Input;
+pub use writes::line;
+
+pub const SECOND: i64 = 1_000_000_000;
+const DAY: i64 = 86_400 * SECOND;
+/// Prices and quantities up to here are in range.
+const MOST: i128 = 1 << 53;
+
+/// A number of a FIX message: digits without the point, and how many stand behind it.
+#[derive(Clone, Copy, Debug)]
+pub struct Number(pub i128, pub u32);
+
+impl Number {
+    pub fn read(text: &str) -> Option<Self> {
+        let (whole, part) = text.split_once('.').unwrap_or((text, ""));
+        let part = part.trim_end_matches('0');
+        let digits = format!("{whole}{part}").parse::<i64>().ok()?;
+        let mut number = Self(digits.into(), part.len() as u32);
+        while number.1 > 0 && number.0 % 10 == 0 {
+            number = Self(number.0 / 10, number.1 - 1);
+        }
+        Some(number)
+    }
+
+    /// In units of 10^-scale, when it has no more digits.
+    fn scaled(self, scale: u32) -> Result<i128, Why> {
+        if self.1 > scale {
+            return Err(Why::Rc("RC8", 99));
+        }
+        let scaled = self.0 * 10_i128.pow(scale - self.1);
+        if scaled.abs() > MOST {
+            return Err(Why::Other(99, 99));
+        }
+        Ok(scaled)
+    }
+
+    fn whole(self) -> Result<i128, Why> {
+        if self.1 > 0 || !(0..=MOST).contains(&self.0) {
+            return Err(Why::Other(99, 99));
+        }
+        Ok(self.0)
+    }
+}
+
+/// Why something is refused: the control of Text(58) with OrdRejReason(103), or both reasons without a control.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Why {
+    /// A control; CxlRejReason(102) is 2, or 6 for an id used twice.
+    Rc(&'static str, u32),
+    /// OrdRejReason(103) and CxlRejReason(102).
+    Other(u32, u32),
+    /// The venue, with its Text(58).
+    Venue(String),
+}
+
+impl Why {
+    fn ord_rej_reason(&self) -> u32 {
+        match self {
+            Self::Rc(_, reason) | Self::Other(reason, _) => *reason,
+            Self::Venue(_) => 0,
+        }
+    }
+
+    fn cxl_rej_reason(&self) -> u32 {
+        match self {
+            Self::Rc("RC4", _) => 6,
+            Self::Rc(..) => 2,
+            Self::Other(_, reason) => *reason,
+            Self::Venue(_) => 0,
+        }
+    }
+
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Rc(code, _) => Some(code),
+            Self::Venue(text) if !text.is_empty() => Some(text),
+            _ => None,
+        }
+    }
+}
+
+pub const TOO_LATE: Why = Why::Other(4, 0);
+pub const UNKNOWN_ORDER: Why = Why::Other(5, 1);
+pub const PENDING: Why = Why::Other(99, 3);
+pub const NO_LINE: Why = Why::Other(0, 2);
+
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    pub name: &'static str,
+    pub scale: u32,
+    pub tick: i128,
+    pub lot: i128,
+    /// Multiplier times rate, in 10^-6.
+    pub worth: i128,
+    pub reference: Option<i128>,
+    /// The lines that take its orders.
+    pub lines: &'static [usize],
+}
+
+#[derive(Clone, Debug)]
+pub struct Account {
+    pub name: &'static str,
+    pub parent: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Client {
+    pub session: usize,
+    pub is_old: bool,
+    /// Its accounts, the first for orders that name none when there is a default.
+    pub accounts: &'static [usize],
+    pub default: Option<usize>,
+    pub may: &'static [&'static str],
+    /// Nanoseconds after a Logout, and after a lost connection, when its orders are cancelled.
+    pub cancels: Option<(i64, i64)>,
+}
+
+/// What is known before anything happens.
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    pub names: Vec<&'static str>,
+    pub symbols: Vec<Symbol>,
+    pub accounts: Vec<Account>,
+    pub clients: Vec<Client>,
+    pub old_lines: Vec<usize>,
+    pub groups: Vec<&'static [usize]>,
+    pub remembered: usize,
+    pub rejects_self_trades: bool,
+    /// Symbol, account, what.
+    pub restricted: Vec<(usize, Option<usize>, &'static str)>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum At {
+    Firm,
+    Session(usize),
+    Account(usize),
+    Symbol(usize),
+    Holding(usize, usize),
+}
+
+/// Where an order stands: at its OrdStatus(39) once it is over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    Sent,
+    Unknown,
+    Working,
+    Over(char),
+}
+
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub number: u64,
+    /// F or G.
+    pub what: char,
+    pub quantity: i128,
+    pub price: i128,
+    pub hold: i128,
+    pub unknown: bool,
+    pub id: String,
+}
+
+/// An end that waits for fills: how, by which request, at which CumQty(14).
+#[derive(Clone, Debug)]
+pub struct Waiting {
+    pub how: char,
+    pub request: Option<u64>,
+    pub filled: i128,
+    /// When the venue is asked.
+    pub due: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Order {
+    pub number: u64,
+    /// The number that the venue knows it by.
+    pub current: u64,
+    pub client: usize,
+    pub account: usize,
+    pub symbol: usize,
+    pub side: char,
+    pub kind: char,
+    pub tif: char,
+    pub price: i128,
+    pub stop: i128,
+    pub hold: i128,
+    pub quantity: i128,
+    pub filled: i128,
+    pub paid: i128,
+    pub fate: Fate,
+    pub id: String,
+    pub line: usize,
+    pub asked: Option<Asked>,
+    pub waiting: Option<Waiting>,
+    pub execs: Vec<String>,
+    pub withdrawn: bool,
+    pub replaces: i128,
+}
+
+impl Order {
+    pub fn is_open(&self) -> bool {
+        !matches!(self.fate, Fate::Over(_))
+    }
+
+    pub fn buys(&self) -> bool {
+        self.side == '1'
+    }
+
+    pub fn leaves(&self) -> i128 {
+        if self.is_open() {
+            (self.quantity - self.filled).max(0)
+        } else {
+            0
+        }
+    }
+
+    /// What holds with the highest precedence.
+    pub fn status(&self) -> char {
+        match (&self.asked, self.fate) {
+            (Some(asked), _) if asked.what == 'F' => '6',
+            (Some(_), _) => 'E',
+            (None, Fate::Over(how)) => how,
+            (None, _) if self.filled > 0 => '1',
+            (None, Fate::Working) => '0',
+            (None, _) => 'A',
+        }
+    }
+
+    fn is_unknown(&self) -> bool {
+        self.fate == Fate::Unknown || self.asked.as_ref().is_some_and(|it| it.unknown)
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Holding {
+    pub long: i128,
+    pub short: i128,
+    pub bought: i128,
+    pub sold: i128,
+    pub paid: i128,
+    pub received: i128,
+    mark: i128,
+    opened_at: i128,
+}
+
+impl Holding {
+    pub fn net(&self) -> i128 {
+        self.long - self.short
+    }
+
+    /// Sold less bought today, and the change of the worth of what is held.
+    fn gained(&self) -> i128 {
+        let before = self.net() - self.bought + self.sold;
+        self.received - self.paid + self.net() * self.mark - before * self.opened_at
+    }
+}
+
+/// What has passed a scope at a time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Passed {
+    at: i64,
+    messages: i128,
+    refused: i128,
+    cancels: i128,
+    executions: i128,
+    quantity: i128,
+    value: i128,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    pub world: World,
+    pub now: i64,
+    pub day: i64,
+    pub last: u64,
+    pub orders: BTreeMap<u64, Order>,
+    /// Orders that have ended and are remembered, the first that ended first.
+    pub ended: Vec<u64>,
+    /// ClOrdIDs of the day by client, and their orders; 0 for one that was refused.
+    used: BTreeMap<(usize, String), u64>,
+    /// Executions of the day whose orders are not remembered.
+    strays: BTreeSet<String>,
+    pub holdings: BTreeMap<(usize, usize), Holding>,
+    pub traded: BTreeMap<At, i128>,
+    pub gained: BTreeMap<At, i128>,
+    pub limits: BTreeMap<(At, &'static str), i128>,
+    /// Scopes that count what passes, since one of their limits is of a time.
+    counts: BTreeMap<At, (Passed, VecDeque<Passed>)>,
+    /// New orders, while same ones are limited: when, and what they say.
+    recent: Option<Vec<(i64, String)>>,
+    /// Killed, or only reducing.
+    pub trading: BTreeMap<At, &'static str>,
+    pub markets: BTreeMap<usize, &'static str>,
+    pub ready: BTreeSet<usize>,
+    leaving: BTreeSet<usize>,
+    reset: BTreeSet<usize>,
+    next_line: BTreeMap<usize, usize>,
+    /// Clients that are gone: whether they have logged out.
+    gone: BTreeMap<usize, bool>,
+    /// When orders of clients that are gone are cancelled.
+    withdrawals: BTreeMap<usize, i64>,
+    cancelling: VecDeque<u64>,
+    asking: VecDeque<u64>,
+    /// Orders that the venue would not cancel: when it is tried again.
+    later: VecDeque<(i64, u64)>,
+    /// Mass status requests that are not answered yet.
+    listings: Vec<clients::Listing>,
+    pub late_fills: u64,
+    /// What has been written because of the last input.
+    said: Vec<String>,
+}
+
+/// Fields of a message by tag.
+pub type Fields<'a> = BTreeMap<u32, &'a str>;
+
+pub fn fields(body: &str) -> Fields<'_> {
+    let fields = body.split('|').filter_map(|field| field.split_once('='));
+    fields
+        .map(|(tag, value)| (tag.parse().unwrap(), value))
+        .collect()
+}
+
+impl Model {
+    pub fn new(world: World, now: i64) -> Self {
+        let mut model = Self {
+            world,
+            now,
+            day: now / DAY,
+            ..Self::default()
+        };
+        model.start();
+        model.drain();
+        model.said.clear();
+        model
+    }
+
+    /// The messages that the OMS writes because of an input.
+    pub fn hear(&mut self, input: &Input) -> Vec<String> {
+        self.now += 1_000_000;
+        match input {
+            Input::Says(from, msg_type, body) => {
+                let client = self.client_of(*from);
+                let fields = fields(body);
+                match client {
+                    Some(client) => self.client_says(client, msg_type, &fields),
+                    None => self.venue_says(*from, msg_type, &fields),
+                }
+            }
+            Input::Up(session, reset) => self.up(*session, *reset),
+            Input::Down(session, logged_out) => self.down(*session, *logged_out),
+            Input::Leaves(session) => {
+                self.leaving.insert(*session);
+            }
+            Input::Pass(time) => self.now += time,
+            Input::Command(text) => self.command(text),
+            Input::Restart(days, _) => {
+                self.now += days * DAY;
+                self.restart();
+            }
+        }
+        self.drain();
+        std::mem::take(&mut self.said)
+    }
+
+    pub fn client_of(&self, session: usize) -> Option<usize> {
+        let mut clients = self.world.clients.iter();
+        clients.position(|client| client.session == session)
+    }
+
+    /// The scopes of an order, the widest first.
+    pub fn scopes(&self, session: usize, account: usize, symbol: usize) -> Vec<At> {
+        let mut scopes = vec![At::Firm, At::Session(session)];
+        let mut above = self.world.accounts[account].parent;
+        while let Some(of) = above {
+            scopes.push(At::Account(of));
+            above = self.world.accounts[of].parent;
+        }
+        scopes.extend([
+            At::Account(account),
+            At::Symbol(symbol),
+            At::Holding(account, symbol),
+        ]);
+        scopes
+    }
+
+    pub fn scopes_of(&self, order: &Order) -> Vec<At> {
+        let session = self.world.clients[order.client].session;
+        self.scopes(session, order.account, order.symbol)
+    }
+
+    /// The worth of price times quantity, in 10^-9 and away from zero; nothing beyond 10^30.
+    pub fn money(&self, symbol: usize, amount: i128) -> Option<i128> {
+        let symbol = &self.world.symbols[symbol];
+        let amount = amount.checked_mul(symbol.worth)?;
+        let amount = if symbol.scale <= 3 {
+            amount.checked_mul(10_i128.pow(3 - symbol.scale))?
+        } else {
+            let one = 10_i128.pow(symbol.scale - 3);
+            amount / one + (amount % one).signum()
+        };
+        (amount.abs() <= 10_i128.pow(30)).then_some(amount)
+    }
+
+    /// What an open order is reserved for: quantity and worth, with the larger of what it is and may become.
+    pub fn reserved(&self, order: &Order) -> (i128, i128) {
+        if !order.is_open() {
+            return (0, 0);
+        }
+        let (mut quantity, mut hold) = (order.quantity, order.hold);
+        if let Some(asked) = order.asked.as_ref().filter(|asked| asked.what == 'G') {
+            quantity = quantity.max(asked.quantity);
+            hold = hold.max(asked.hold);
+        }
+        let held = (quantity - order.filled).max(0);
+        (held, self.money(order.symbol, hold * held).unwrap_or(0))
+    }
+
+    /// Something passes scopes.
+    fn pass(&mut self, scopes: &[At], passed: Passed) {
+        let now = self.now;
+        for scope in scopes {
+            if let Some((day, times)) = self.counts.get_mut(scope) {
+                times.push_back(Passed { at: now, ..passed });
+                day.add(&passed);
+            }
+        }
+    }
+
+    /// What has passed a scope within a time, counted in parts of it, and the part that is under way.
+    fn within(&self, scope: At, parts: i64, part: i64) -> Passed {
+        let mut sum = Passed::default();
+        if let Some((_, times)) = self.counts.get(&scope) {
+            let oldest = self.now / part - parts;
+            let recent = times.iter().rev();
+            let recent = recent.take_while(|passed| passed.at / part >= oldest);
+            recent.for_each(|passed| sum.add(passed));
+        }
+        sum
+    }
+
+    fn today(&self, scope: At) -> Passed {
+        self.counts
+            .get(&scope)
+            .map_or_else(Passed::default, |it| it.0)
+    }
+}
+
+impl Passed {
+    fn add(&mut self, more: &Self) {
+        self.messages += more.messages;
+        self.refused += more.refused;
+        self.cancels += more.cancels;
+        self.executions += more.executions;
+        self.quantity += more.quantity;
+        self.value += more.value;
+    }
+}

@@ -1,0 +1,339 @@
+//! The controls, in the order of docs/oms.md.
+
+use super::{At, Fate, Model, NO_LINE, Order, Passed, SECOND, Why};
+
+/// An order as it would be.
+pub struct Wanted<'a> {
+    pub session: usize,
+    pub account: usize,
+    pub symbol: usize,
+    pub side: char,
+    pub kind: char,
+    pub tif: char,
+    pub price: i128,
+    pub stop: i128,
+    pub quantity: i128,
+    /// The order that is replaced.
+    pub old: Option<&'a Order>,
+    pub is_located: bool,
+}
+
+impl Wanted<'_> {
+    fn prices(&self) -> Vec<i128> {
+        let limit = "24".contains(self.kind).then_some(self.price);
+        let stop = "34".contains(self.kind).then_some(self.stop);
+        limit.into_iter().chain(stop).collect()
+    }
+
+    /// What same orders have in common.
+    pub fn words(&self) -> String {
+        let Self {
+            account,
+            symbol,
+            side,
+            kind,
+            price,
+            quantity,
+            ..
+        } = self;
+        format!("{account} {symbol} {side} {kind} {quantity} {price}")
+    }
+}
+
+impl Model {
+    /// The price to reserve for, when no control refuses.
+    pub fn check(&self, new: &Wanted<'_>) -> Result<i128, Why> {
+        self.restricted(new)?;
+        let symbol = &self.world.symbols[new.symbol];
+        let hold = if "24".contains(new.kind) {
+            new.price.abs()
+        } else {
+            // As the reference price and a fifth, or the stop price when that is farther.
+            let reference = symbol.reference.ok_or(Why::Rc("RC8", 99))?;
+            let worst = reference.abs().max(new.stop.abs());
+            worst + worst / 5
+        };
+        let (old_held, old_reserved) = new.old.map_or((0, 0), |old| self.reserved(old));
+        let filled = new.old.map_or(0, |old| old.filled);
+        let held = (new.quantity - filled).max(old_held);
+        let dearest = hold.max(new.old.map_or(0, |old| old.hold));
+        let worth = self.money(new.symbol, dearest * held);
+        let worth = worth.ok_or(Why::Other(99, 99))?;
+        let scopes = self.scopes(new.session, new.account, new.symbol);
+        self.trading_allows(new, &scopes, held - old_held)?;
+        if new.old.is_none() {
+            let same = self.same(&new.words());
+            self.limit(&scopes, "RC5-1s", |_| same + 1)?;
+        }
+        self.limit(&scopes, "RC6", |_| new.quantity)?;
+        self.limit(&scopes, "RC7", |_| worth)?;
+        self.increments(new)?;
+        self.collar(new, &scopes)?;
+        let more = (worth - old_reserved).max(0);
+        let quantity = (new.quantity - new.old.map_or(0, |old| old.quantity)).max(0);
+        let last = |scope| self.within(scope, 10, SECOND / 10);
+        let minute = |scope| self.within(scope, 60, SECOND);
+        self.limit(&scopes, "RC9-value-1s", |it| last(it).value + more)?;
+        self.limit(&scopes, "RC9-value-60s", |it| minute(it).value + more)?;
+        self.limit(&scopes, "RC9-value-day", |it| self.today(it).value + more)?;
+        self.limit(&scopes, "RC9-quantity-1s", |it| {
+            last(it).quantity + quantity
+        })?;
+        self.limit(&scopes, "RC9-quantity-60s", |it| {
+            minute(it).quantity + quantity
+        })?;
+        self.limit(&scopes, "RC9-quantity-day", |it| {
+            self.today(it).quantity + quantity
+        })?;
+        self.limit(&scopes, "RC10", |it| last(it).messages + 1)?;
+        match new.old {
+            Some(old) => self.limit(&scopes, "RC11-replaces", |_| old.replaces + 1)?,
+            None => self.limit(&scopes, "RC11-unanswered", |it| {
+                self.count(it, |order| i128::from(order.fate != Fate::Working)) + 1
+            })?,
+        }
+        self.limit(&scopes, "RC11-ratio", |it| {
+            let Passed {
+                messages,
+                executions,
+                ..
+            } = self.today(it);
+            let executions = executions.max(1);
+            (messages + 1 + executions - 1) / executions
+        })?;
+        self.sums(new, &scopes, (held - old_held, worth - old_reserved))?;
+        self.market_allows(new)?;
+        self.self_trade(new)?;
+        Ok(hold)
+    }
+
+    fn restricted(&self, new: &Wanted<'_>) -> Result<(), Why> {
+        for (symbol, account, what) in &self.world.restricted {
+            let applies = match *what {
+                "all" => true,
+                "buy" => new.side == '1',
+                "sell" => new.side != '1',
+                "short" => new.side == '5',
+                _ => new.side == '5' && !new.is_located,
+            };
+            let is_it = *symbol == new.symbol && account.is_none_or(|it| it == new.account);
+            if is_it && applies {
+                return Err(Why::Rc("RC3", 0));
+            }
+        }
+        Ok(())
+    }
+
+    /// RC1; `more` is what the order may trade more than it could.
+    fn trading_allows(&self, new: &Wanted<'_>, scopes: &[At], more: i128) -> Result<(), Why> {
+        let (buying, selling) = self.open_of(At::Holding(new.account, new.symbol));
+        let net = self.net(new.account, new.symbol);
+        let reduces = if new.side == '1' {
+            buying + more <= -net
+        } else {
+            selling + more <= net
+        };
+        for scope in scopes {
+            match self.trading.get(scope) {
+                Some(&"reducing") if reduces => {}
+                Some(_) => return Err(Why::Rc("RC1", 0)),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn net(&self, account: usize, symbol: usize) -> i128 {
+        self.holdings
+            .get(&(account, symbol))
+            .map_or(0, |it| it.net())
+    }
+
+    /// Sums over open orders of a scope.
+    pub fn count(&self, scope: At, of: impl Fn(&Order) -> i128) -> i128 {
+        let open = self.orders.values().filter(|order| order.is_open());
+        let open = open.filter(|order| self.scopes_of(order).contains(&scope));
+        open.map(of).sum()
+    }
+
+    /// What open orders of a scope may buy and sell.
+    pub fn open_of(&self, scope: At) -> (i128, i128) {
+        let held = |order: &Order| self.reserved(order).0;
+        let buying = self.count(scope, |it| if it.buys() { held(it) } else { 0 });
+        let selling = self.count(scope, |it| if it.buys() { 0 } else { held(it) });
+        (buying, selling)
+    }
+
+    fn limit(
+        &self,
+        scopes: &[At],
+        code: &'static str,
+        value: impl Fn(At) -> i128,
+    ) -> Result<(), Why> {
+        let mut limited = false;
+        for scope in scopes {
+            if let Some(limit) = self.limits.get(&(*scope, code)) {
+                limited = true;
+                if value(*scope) > *limit {
+                    // Both limits of RC15 have one name in Text(58).
+                    let name = if code.starts_with("RC15") {
+                        "RC15"
+                    } else {
+                        code
+                    };
+                    return Err(Why::Rc(name, if code == "RC8" { 99 } else { 3 }));
+                }
+            }
+        }
+        let required = [
+            "RC6",
+            "RC7",
+            "RC8",
+            "RC13",
+            "RC14",
+            "RC15-long",
+            "RC15-short",
+        ];
+        if required.contains(&code) && !limited {
+            return Err(Why::Other(3, 2));
+        }
+        Ok(())
+    }
+
+    fn same(&self, words: &str) -> i128 {
+        let recent = self.recent.iter().flatten();
+        let same = recent.filter(|(at, known)| self.now - at < SECOND && known == words);
+        same.count() as i128
+    }
+
+    fn increments(&self, new: &Wanted<'_>) -> Result<(), Why> {
+        let symbol = &self.world.symbols[new.symbol];
+        if new.quantity == 0 || new.quantity % symbol.lot != 0 {
+            return Err(Why::Rc("RC8", 13));
+        }
+        if new.prices().iter().any(|price| price % symbol.tick != 0) {
+            return Err(Why::Rc("RC8", 99));
+        }
+        Ok(())
+    }
+
+    fn collar(&self, new: &Wanted<'_>, scopes: &[At]) -> Result<(), Why> {
+        let percent = 1_000_000_000;
+        let far = match self.world.symbols[new.symbol].reference {
+            None => 100 * percent,
+            Some(reference) => {
+                let far = |price: i128| {
+                    (price - reference).abs() * 100 * percent / reference.abs().max(1)
+                };
+                new.prices().into_iter().map(far).max().unwrap_or(0)
+            }
+        };
+        self.limit(scopes, "RC8", |_| far)
+    }
+
+    /// RC13 to RC15; `more` is what quantity and worth the order would be reserved for more.
+    fn sums(&self, new: &Wanted<'_>, scopes: &[At], more: (i128, i128)) -> Result<(), Why> {
+        let one = i128::from(new.old.is_none());
+        self.limit(scopes, "RC13", |it| self.count(it, |_| 1) + one)?;
+        self.limit(scopes, "RC14", |it| {
+            let reserved = self.count(it, |order| self.reserved(order).1);
+            reserved + more.1 + self.traded.get(&it).copied().unwrap_or(0)
+        })?;
+        let (buying, selling) = self.open_of(At::Holding(new.account, new.symbol));
+        let net = self.net(new.account, new.symbol);
+        if new.side == '1' {
+            self.limit(scopes, "RC15-long", |_| net + buying + more.0)
+        } else {
+            self.limit(scopes, "RC15-short", |_| selling + more.0 - net)
+        }
+    }
+
+    fn market_allows(&self, new: &Wanted<'_>) -> Result<(), Why> {
+        match self.markets.get(&new.symbol) {
+            None | Some(&"open") => Ok(()),
+            Some(&"auction") if "01".contains(new.tif) && !"34".contains(new.kind) => Ok(()),
+            Some(_) => Err(Why::Rc("RC18", 2)),
+        }
+    }
+
+    fn owner(&self, mut account: usize) -> usize {
+        while let Some(parent) = self.world.accounts[account].parent {
+            account = parent;
+        }
+        account
+    }
+
+    /// RC16: against every open order of the same owner, at what it is and what it may become.
+    fn self_trade(&self, new: &Wanted<'_>) -> Result<(), Why> {
+        if !self.world.rejects_self_trades {
+            return Ok(());
+        }
+        let owner = self.owner(new.account);
+        let price_of = |kind: char, price: i128| "24".contains(kind).then_some(price);
+        let mine = price_of(new.kind, new.price);
+        for order in self.orders.values().filter(|order| order.is_open()) {
+            let is_this = new.old.is_some_and(|old| old.number == order.number);
+            let is_other = order.symbol != new.symbol || order.buys() == (new.side == '1');
+            if is_this || is_other || self.owner(order.account) != owner {
+                continue;
+            }
+            let replace = order.asked.as_ref().filter(|asked| asked.what == 'G');
+            let prices = [Some(order.price), replace.map(|it| it.price)];
+            for price in prices.into_iter().flatten() {
+                let crosses = match (mine, price_of(order.kind, price)) {
+                    (Some(mine), Some(other)) if order.buys() => mine <= other,
+                    (Some(mine), Some(other)) => mine >= other,
+                    _ => true,
+                };
+                if crosses {
+                    return Err(Why::Rc("RC16", 99));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// RC10-cancel.
+    pub fn check_cancel(&self, order: &Order) -> Result<(), Why> {
+        let scopes = self.scopes_of(order);
+        self.limit(&scopes, "RC10-cancel", |it| {
+            self.within(it, 10, SECOND / 10).cancels + 1
+        })
+    }
+
+    /// Limits that kill; whether one did.
+    pub fn guard(&mut self, scopes: &[At]) -> bool {
+        let mut killed = 0;
+        for scope in scopes {
+            let over = |code, value: i128| {
+                let limit = self.limits.get(&(*scope, code));
+                limit.is_some_and(|limit| value > *limit)
+            };
+            let second = self.within(*scope, 10, SECOND / 10);
+            let is_over = over("RC10-kill", second.messages + second.refused)
+                || over("RC12", self.within(*scope, 60, SECOND).executions)
+                || over("RC17", -self.gained.get(scope).copied().unwrap_or(0));
+            // At most at four scopes for one message.
+            if is_over && self.trading.get(scope) != Some(&"killed") && killed < 4 {
+                killed += 1;
+                self.set_trading(*scope, "killed");
+            }
+        }
+        killed > 0
+    }
+
+    /// The line for a new order, by turns.
+    pub fn line_for(&mut self, symbol: usize) -> Result<usize, Why> {
+        let lines = self.world.symbols[symbol].lines;
+        let group = self.world.groups.iter().position(|it| *it == lines);
+        let next = self.next_line.entry(group.unwrap()).or_insert(0);
+        for step in 0..lines.len() {
+            let at = (*next + step) % lines.len();
+            if self.ready.contains(&lines[at]) && !self.leaving.contains(&lines[at]) {
+                *next = (at + 1) % lines.len();
+                return Ok(lines[at]);
+            }
+        }
+        Err(NO_LINE)
+    }
+}

@@ -1,0 +1,431 @@
+//! What clients ask.
+
+use super::checks::Wanted;
+use super::{
+    Asked, At, Fate, Fields, Model, NO_LINE, Number, Order, PENDING, Passed, TOO_LATE,
+    UNKNOWN_ORDER, Why,
+};
+
+const NOT_ALLOWED: Why = Why::Rc("RC2", 0);
+const UNSUPPORTED: Why = Why::Other(11, 2);
+
+/// An OrderMassStatusRequest(AF): client, MassStatusReqID(584), orders.
+#[derive(Clone, Debug)]
+pub struct Listing {
+    pub client: usize,
+    pub id: String,
+    pub orders: Vec<u64>,
+    pub why: Option<Why>,
+}
+
+/// Which orders: of a client, an account with those below it, a symbol, a side.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    pub client: Option<usize>,
+    pub account: Option<usize>,
+    pub symbol: Option<usize>,
+    pub side: Option<char>,
+}
+
+fn one(fields: &Fields<'_>, tag: u32, known: &str) -> Option<char> {
+    let mut chars = fields.get(&tag)?.chars();
+    let first = chars.next().filter(|it| known.contains(*it));
+    first.filter(|_| chars.next().is_none())
+}
+
+impl Model {
+    pub fn client_says(&mut self, client: usize, msg_type: &str, fields: &Fields<'_>) {
+        match msg_type {
+            "D" if fields.get(&97) == Some(&"Y") && self.used(client, fields[&11]).is_some() => {
+                self.status(client, fields);
+            }
+            "D" => self.new_order(client, fields),
+            "G" | "F" => self.change(client, msg_type.chars().next().unwrap(), fields),
+            "H" => self.status(client, fields),
+            "q" => self.mass_cancel(client, fields),
+            "AF" => self.mass_status(client, fields),
+            other => panic!("{other}"),
+        }
+    }
+
+    pub fn used(&self, client: usize, id: &str) -> Option<u64> {
+        self.used.get(&(client, id.to_owned())).copied()
+    }
+
+    fn may(&self, client: usize, what: &str) -> Result<(), Why> {
+        let may = self.world.clients[client].may.contains(&what);
+        may.then_some(()).ok_or(NOT_ALLOWED)
+    }
+
+    /// A refused id is used all the same, unless it names an order.
+    fn refuse(&mut self, client: usize, id: &str, why: &Why, counts: bool) {
+        if *why != Why::Rc("RC4", 6) {
+            self.used.entry((client, id.to_owned())).or_insert(0);
+        }
+        if counts {
+            let session = self.world.clients[client].session;
+            let refused = Passed {
+                refused: 1,
+                ..Passed::default()
+            };
+            self.pass(&[At::Firm, At::Session(session)], refused);
+            self.guard(&[At::Firm, At::Session(session)]);
+        }
+    }
+
+    fn new_order(&mut self, client: usize, fields: &Fields<'_>) {
+        let id = fields[&11];
+        let (mut order, words) = match self.accept(client, fields) {
+            Ok(accepted) => accepted,
+            Err(why) => {
+                self.write_refused_new(client, fields, &why);
+                self.refuse(client, id, &why, true);
+                return;
+            }
+        };
+        self.last += 1;
+        order.number = self.last;
+        order.current = self.last;
+        self.used.insert((client, id.to_owned()), self.last);
+        if let Some(recent) = &mut self.recent {
+            recent.push((self.now, words));
+        }
+        let (quantity, value) = self.reserved(&order);
+        let scopes = self.scopes_of(&order);
+        let number = order.number;
+        let (symbol, passed) = (
+            order.symbol,
+            Passed {
+                messages: 1,
+                quantity,
+                value,
+                ..Passed::default()
+            },
+        );
+        self.pass(&scopes, passed);
+        self.orders.insert(number, order);
+        let line = if self.guard(&scopes) {
+            Err(Why::Rc("RC1", 0))
+        } else {
+            self.line_for(symbol)
+        };
+        match line {
+            Ok(line) => {
+                self.orders.get_mut(&number).unwrap().line = line;
+                self.write_new(number);
+            }
+            Err(why) => self.reject(number, &why),
+        }
+    }
+
+    fn accept(&self, client: usize, fields: &Fields<'_>) -> Result<(Order, String), Why> {
+        if self.used(client, fields[&11]).is_some() {
+            return Err(Why::Rc("RC4", 6));
+        }
+        self.may(client, "new")?;
+        let user = &self.world.clients[client];
+        let side = one(fields, 54, "125").ok_or(UNSUPPORTED)?;
+        let kind = one(fields, 40, "1234").ok_or(UNSUPPORTED)?;
+        let tif = match fields.get(&59) {
+            None => '0',
+            Some(_) => one(fields, 59, "0134").ok_or(UNSUPPORTED)?,
+        };
+        let account = match fields.get(&1) {
+            None => user.default,
+            Some(name) => self.account(name),
+        };
+        let account = account.filter(|it| user.accounts.contains(it));
+        let account = account.ok_or(Why::Rc("RC2", 15))?;
+        let symbol = self.symbol(fields[&55]).ok_or(Why::Rc("RC2", 1))?;
+        let scale = self.world.symbols[symbol].scale;
+        let price = |wanted: &str, tag: u32| {
+            if !wanted.contains(kind) {
+                return Ok(0);
+            }
+            Number::read(fields[&tag]).unwrap().scaled(scale)
+        };
+        let wanted = Wanted {
+            session: user.session,
+            account,
+            symbol,
+            side,
+            kind,
+            tif,
+            price: price("24", 44)?,
+            stop: price("34", 99)?,
+            quantity: Number::read(fields[&38]).unwrap().whole()?,
+            old: None,
+            is_located: fields.get(&114) == Some(&"N") || fields.contains_key(&5700),
+        };
+        let hold = self.check(&wanted)?;
+        let order = Order {
+            number: 0,
+            current: 0,
+            client,
+            account,
+            symbol,
+            side,
+            kind,
+            tif,
+            price: wanted.price,
+            stop: wanted.stop,
+            hold,
+            quantity: wanted.quantity,
+            filled: 0,
+            paid: 0,
+            fate: Fate::Sent,
+            id: fields[&11].to_owned(),
+            line: usize::MAX,
+            asked: None,
+            waiting: None,
+            execs: Vec::new(),
+            withdrawn: false,
+            replaces: 0,
+        };
+        Ok((order, wanted.words()))
+    }
+
+    pub fn account(&self, name: &str) -> Option<usize> {
+        let mut accounts = self.world.accounts.iter();
+        accounts.position(|account| account.name == name)
+    }
+
+    pub fn symbol(&self, name: &str) -> Option<usize> {
+        let mut symbols = self.world.symbols.iter();
+        symbols.position(|symbol| symbol.name == name)
+    }
+
+    fn change(&mut self, client: usize, what: char, fields: &Fields<'_>) {
+        let (id, original) = (fields[&11], fields[&41]);
+        let named = self.used(client, original);
+        let known = named.and_then(|number| self.orders.get(&number));
+        let found = known.filter(|order| order.id == original);
+        let found = found.map(|order| order.number);
+        let taken = match found {
+            _ if self.used(client, id).is_some() => Err(Why::Rc("RC4", 6)),
+            Some(number) => self.accept_change(client, what, fields, number),
+            None if named.is_some_and(|it| it > 0) && known.is_none() => Err(TOO_LATE),
+            None => Err(UNKNOWN_ORDER),
+        };
+        let (quantity, price, hold) = match taken {
+            Ok(taken) => taken,
+            Err(why) => {
+                self.write_cancel_reject(client, what, (id, original), found, &why);
+                self.refuse(client, id, &why, what == 'G');
+                return;
+            }
+        };
+        let number = found.unwrap();
+        self.last += 1;
+        self.used.insert((client, id.to_owned()), number);
+        self.ask_for(number, what, (quantity, price, hold), id);
+    }
+
+    /// A request goes out: one of a client, or one of ours without an id.
+    pub fn ask_for(&mut self, number: u64, what: char, new: (i128, i128, i128), id: &str) {
+        let (quantity, price, hold) = new;
+        let request = self.last;
+        let order = &self.orders[&number];
+        let (before, old_quantity) = (self.reserved(order).1, order.quantity);
+        let scopes = self.scopes_of(order);
+        let order = self.orders.get_mut(&number).unwrap();
+        order.asked = Some(Asked {
+            number: request,
+            what,
+            quantity,
+            price,
+            hold,
+            unknown: false,
+            id: id.to_owned(),
+        });
+        order.replaces += i128::from(what == 'G');
+        let mut passed = Passed::default();
+        if what == 'G' {
+            passed.messages = 1;
+            passed.quantity = (quantity - old_quantity).max(0);
+            passed.value = self.reserved(&self.orders[&number]).1 - before;
+        } else {
+            passed.cancels = i128::from(!id.is_empty());
+        }
+        self.pass(&scopes, passed);
+        if what == 'G' && self.guard(&scopes) {
+            self.decline(request, &Why::Rc("RC1", 0));
+            return;
+        }
+        self.write_change(number);
+    }
+
+    /// Quantity, price and the price to reserve for.
+    fn accept_change(
+        &self,
+        client: usize,
+        what: char,
+        fields: &Fields<'_>,
+        number: u64,
+    ) -> Result<(i128, i128, i128), Why> {
+        const UNCHANGEABLE: Why = Why::Other(99, 2);
+        let order = &self.orders[&number];
+        let is_replace = what == 'G';
+        self.may(client, if is_replace { "replace" } else { "cancel" })?;
+        if !order.is_open() {
+            return Err(TOO_LATE);
+        }
+        let leaves = order.withdrawn && is_replace;
+        if order.asked.is_some() || order.waiting.is_some() || leaves {
+            return Err(PENDING);
+        }
+        let symbol = &self.world.symbols[order.symbol];
+        let is = |tag: u32, known: &str| fields.get(&tag).is_none_or(|it| *it == known);
+        if !is(55, symbol.name) || one(fields, 54, "125").is_some_and(|it| it != order.side) {
+            return Err(UNCHANGEABLE);
+        }
+        let user = &self.world.clients[client];
+        if is_replace {
+            let stop = fields.get(&99).map(|stop| Number::read(stop).unwrap());
+            let stop = stop.map(|stop| stop.scaled(symbol.scale)).transpose()?;
+            if !is(1, self.world.accounts[order.account].name)
+                || !is(40, &order.kind.to_string())
+                || !is(59, &order.tif.to_string())
+                || stop.is_some_and(|stop| stop != order.stop)
+            {
+                return Err(UNCHANGEABLE);
+            }
+        }
+        if !self.ready.contains(&order.line) {
+            return Err(NO_LINE);
+        }
+        if !is_replace {
+            self.check_cancel(order)?;
+            return Ok((0, 0, 0));
+        }
+        let quantity = match fields.get(&38) {
+            Some(quantity) => Number::read(quantity).unwrap().whole()?,
+            None => order.quantity,
+        };
+        let quantity = quantity.max(order.filled);
+        let price = match fields.get(&44) {
+            Some(price) if "24".contains(order.kind) => {
+                Number::read(price).unwrap().scaled(symbol.scale)?
+            }
+            _ => order.price,
+        };
+        let wanted = Wanted {
+            session: user.session,
+            account: order.account,
+            symbol: order.symbol,
+            side: order.side,
+            kind: order.kind,
+            tif: order.tif,
+            price,
+            stop: order.stop,
+            quantity,
+            old: Some(order),
+            is_located: true,
+        };
+        let hold = self.check(&wanted)?;
+        Ok((quantity, price, hold))
+    }
+
+    fn status(&mut self, client: usize, fields: &Fields<'_>) {
+        let named = self.used(client, fields[&11]);
+        match named.filter(|number| self.orders.contains_key(number)) {
+            Some(number) => self.write_execution(number, 'I', None, &[]),
+            None if fields.contains_key(&97) => {
+                let why = named.filter(|number| *number > 0);
+                let why = why.map_or(UNKNOWN_ORDER, |_| Why::Other(0, 0));
+                self.write_refused_new(client, fields, &why);
+            }
+            None if named.is_some_and(|number| number > 0) => {
+                self.write_unknown(client, fields, &Why::Other(0, 0));
+            }
+            None => self.write_unknown(client, fields, &UNKNOWN_ORDER),
+        }
+    }
+
+    pub fn has(&self, filter: &Filter, order: &Order) -> bool {
+        let is = |account| self.scopes_of(order).contains(&At::Account(account));
+        filter.client.is_none_or(|it| it == order.client)
+            && filter.account.is_none_or(is)
+            && filter.symbol.is_none_or(|it| it == order.symbol)
+            && filter.side.is_none_or(|it| it == order.side)
+    }
+
+    pub fn open(&self, filter: &Filter) -> Vec<u64> {
+        let open = self.orders.values().filter(|order| order.is_open());
+        let open = open.filter(|order| self.has(filter, order));
+        open.map(|order| order.number).collect()
+    }
+
+    /// Open orders are to leave their venues; how many.
+    pub fn withdraw(&mut self, filter: &Filter) -> usize {
+        let open = self.open(filter);
+        for number in &open {
+            self.orders.get_mut(number).unwrap().withdrawn = true;
+        }
+        self.cancelling.extend(&open);
+        open.len()
+    }
+
+    fn mass_cancel(&mut self, client: usize, fields: &Fields<'_>) {
+        let id = fields[&11].to_owned();
+        match self.accept_mass_cancel(client, fields) {
+            Ok(filter) => {
+                let orders = self.open(&filter).len();
+                self.used.entry((client, id)).or_insert(0);
+                self.write_mass_cancel(client, fields, Ok(orders));
+                self.withdraw(&filter);
+            }
+            Err(why) => {
+                self.write_mass_cancel(client, fields, Err(&why));
+                self.refuse(client, &id, &why, false);
+            }
+        }
+    }
+
+    fn accept_mass_cancel(&self, client: usize, fields: &Fields<'_>) -> Result<Filter, Why> {
+        if self.used(client, fields[&11]).is_some() {
+            return Err(Why::Rc("RC4", 6));
+        }
+        self.may(client, "mass cancel")?;
+        let mut filter = self.filter(client, fields)?;
+        if fields.contains_key(&54) {
+            filter.side = Some(one(fields, 54, "125").ok_or(UNSUPPORTED)?);
+        }
+        Ok(filter)
+    }
+
+    /// Of MassCancelRequestType(530) or MassStatusReqType(585), which have the same numbers here.
+    fn filter(&self, client: usize, fields: &Fields<'_>) -> Result<Filter, Why> {
+        let kind = fields.get(&530).or(fields.get(&585)).unwrap();
+        let symbol = match *kind {
+            "1" => Some(self.symbol(fields[&55]).ok_or(Why::Rc("RC2", 1))?),
+            "7" => None,
+            _ => return Err(UNSUPPORTED),
+        };
+        let account = fields.get(&1).map(|name| self.account(name));
+        let account = account.map(|it| it.ok_or(Why::Rc("RC2", 15))).transpose()?;
+        Ok(Filter {
+            client: Some(client),
+            account,
+            symbol,
+            side: None,
+        })
+    }
+
+    fn mass_status(&mut self, client: usize, fields: &Fields<'_>) {
+        let filter = self.filter(client, fields).map(|mut filter| {
+            filter.side = one(fields, 54, "125");
+            filter
+        });
+        let (orders, why) = match filter {
+            Ok(filter) => (self.open(&filter), None),
+            Err(why) => (Vec::new(), Some(why)),
+        };
+        self.listings.push(Listing {
+            client,
+            id: fields[&584].to_owned(),
+            orders,
+            why,
+        });
+    }
+}

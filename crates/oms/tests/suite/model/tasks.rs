@@ -1,0 +1,329 @@
+//! Lines, time, operators and days.
+
+use super::clients::Filter;
+use super::{At, DAY, Fate, Model, Passed, SECOND, Symbol};
+
+impl Model {
+    pub fn is_killed(&self, scopes: &[At]) -> bool {
+        let mut scopes = scopes.iter();
+        scopes.any(|scope| self.trading.get(scope) == Some(&"killed"))
+    }
+
+    /// An order may not stay at its venue.
+    pub fn must_go(&self, number: u64) -> bool {
+        let order = &self.orders[&number];
+        order.is_open() && (order.withdrawn || self.is_killed(&self.scopes_of(order)))
+    }
+
+    pub fn look_again(&mut self, number: u64) {
+        if self.must_go(number) {
+            self.cancelling.push_back(number);
+        }
+    }
+
+    fn open_on(&self, line: usize, is: impl Fn(&Self, u64) -> bool) -> Vec<u64> {
+        let open = self.orders.values().filter(|order| order.is_open());
+        let here = open.filter(|order| order.line == line).map(|it| it.number);
+        here.filter(|number| is(self, *number)).collect()
+    }
+
+    pub fn up(&mut self, session: usize, reset: bool) {
+        if self.client_of(session).is_some() {
+            self.gone.remove(&session);
+            self.withdrawals.remove(&session);
+            return;
+        }
+        if reset {
+            self.reset.insert(session);
+        }
+        if !self.ready.insert(session) {
+            return;
+        }
+        self.leaving.remove(&session);
+        let all = self.reset.remove(&session);
+        let asked = self.open_on(session, |it, number| all || it.orders[&number].is_unknown());
+        self.asking.extend(asked);
+        let going = self.open_on(session, Self::must_go);
+        self.cancelling.extend(going);
+    }
+
+    pub fn down(&mut self, session: usize, logged_out: bool) {
+        if let Some(client) = self.client_of(session) {
+            if let Some((on_logout, on_disconnect)) = self.world.clients[client].cancels {
+                self.gone.insert(session, logged_out);
+                let grace = if logged_out { on_logout } else { on_disconnect };
+                self.withdrawals.insert(session, self.now + grace);
+            }
+            return;
+        }
+        self.leaving.insert(session);
+        if !self.ready.remove(&session) {
+            return;
+        }
+        for order in self.orders.values_mut().filter(|it| it.line == session) {
+            if order.fate == Fate::Sent {
+                order.fate = Fate::Unknown;
+            }
+            if let Some(asked) = &mut order.asked {
+                asked.unknown = true;
+            }
+        }
+    }
+
+    /// Clients that have not logged on yet are gone.
+    pub fn start(&mut self) {
+        for client in self.world.clients.clone() {
+            if client.cancels.is_some() {
+                let logged_out = self.gone.get(&client.session).copied().unwrap_or(false);
+                self.down(client.session, logged_out);
+            }
+        }
+    }
+
+    pub fn restart(&mut self) {
+        for line in self.ready.clone() {
+            self.down(line, false);
+        }
+        self.leaving.clear();
+        self.reset.clear();
+        self.next_line.clear();
+        self.withdrawals.clear();
+        self.cancelling.clear();
+        self.asking.clear();
+        self.later.clear();
+        self.listings.clear();
+        let today = self.now / DAY;
+        if today > self.day {
+            self.day = today;
+            self.begin_day();
+        }
+        self.start();
+    }
+
+    /// What is of the day and not unknown expires; then the new day begins.
+    fn begin_day(&mut self) {
+        let open = self.orders.values().filter(|order| order.is_open());
+        let of_day = open.filter(|order| order.tif != '1' && !order.is_unknown());
+        let of_day: Vec<u64> = of_day.map(|order| order.number).collect();
+        for number in of_day {
+            self.end(number, 'C', None, "the day is over");
+        }
+        self.forget();
+        self.strays.clear();
+        self.used.clear();
+        for order in self.orders.values().filter(|order| order.is_open()) {
+            let ids = order.asked.as_ref().map(|asked| asked.id.clone());
+            let ids = ids.into_iter().filter(|id| !id.is_empty());
+            for id in ids.chain([order.id.clone()]) {
+                self.used.insert((order.client, id), order.number);
+            }
+        }
+        self.traded.clear();
+        self.gained.clear();
+        for (today, _) in self.counts.values_mut() {
+            *today = Passed::default();
+        }
+        for holding in self.holdings.values_mut() {
+            holding.opened_at = holding.mark;
+            (holding.bought, holding.sold) = (0, 0);
+            (holding.paid, holding.received) = (0, 0);
+        }
+    }
+
+    /// Does what is to be done, until nothing is.
+    pub fn drain(&mut self) {
+        loop {
+            self.work();
+            while self.later.front().is_some_and(|(due, _)| *due <= self.now) {
+                let (_, number) = self.later.pop_front().unwrap();
+                if self.orders.contains_key(&number) {
+                    self.look_again(number);
+                }
+            }
+            let now = self.now;
+            let waiting = self.orders.values_mut().filter_map(|order| {
+                let waiting = order.waiting.as_mut()?;
+                (waiting.due <= now).then_some((waiting, order.number))
+            });
+            let mut overdue = Vec::new();
+            for (waiting, number) in waiting {
+                overdue.push((waiting.due, number));
+                waiting.due = now + 5 * SECOND;
+            }
+            overdue.sort_unstable();
+            self.asking.extend(overdue.iter().map(|(_, number)| number));
+            let gone = self.withdrawals.iter().find(|(_, due)| **due <= now);
+            if let Some((session, _)) = gone.map(|(session, due)| (*session, *due)) {
+                self.withdrawals.remove(&session);
+                let filter = Filter {
+                    client: self.client_of(session),
+                    ..Filter::default()
+                };
+                self.withdraw(&filter);
+                continue;
+            }
+            self.list();
+            if self.cancelling.is_empty() && self.asking.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn work(&mut self) {
+        loop {
+            if let Some(number) = self.cancelling.pop_front() {
+                self.cancel(number);
+            } else if let Some(number) = self.asking.pop_front() {
+                let line = self.orders.get(&number).map(|order| order.line);
+                if line.is_some_and(|line| self.ready.contains(&line)) {
+                    self.write_question(number);
+                }
+            } else {
+                self.forget();
+                return;
+            }
+        }
+    }
+
+    fn cancel(&mut self, number: u64) {
+        let Some(order) = self.orders.get(&number).filter(|order| order.is_open()) else {
+            return;
+        };
+        if order.asked.is_none() && self.ready.contains(&order.line) {
+            self.last += 1;
+            self.ask_for(number, 'F', (0, 0, 0), "");
+        }
+    }
+
+    /// Orders that have ended are forgotten, the first that ended first, but for those with a request that the
+    /// venue has not answered.
+    fn forget(&mut self) {
+        while self.ended.len() > self.world.remembered {
+            let settled = |number: &u64| self.orders[number].asked.is_none();
+            let Some(at) = self.ended.iter().take(64).position(settled) else {
+                return;
+            };
+            let number = self.ended.remove(at);
+            let order = self.orders.remove(&number).unwrap();
+            self.strays.extend(order.execs);
+        }
+    }
+
+    pub fn set_trading(&mut self, scope: At, is: &'static str) {
+        if is == "active" {
+            self.trading.remove(&scope);
+            return;
+        }
+        self.trading.insert(scope, is);
+        if is == "killed" {
+            let open = self.orders.values().filter(|order| order.is_open());
+            let open = open.filter(|order| self.scopes_of(order).contains(&scope));
+            let open: Vec<u64> = open.map(|order| order.number).collect();
+            self.cancelling.extend(open);
+        }
+    }
+
+    /// `verb scope what`: `limit account=A1 RC6=500`.
+    pub fn command(&mut self, text: &str) {
+        let words: Vec<&str> = text.split(' ').collect();
+        let get = |key: &str| {
+            let words = words.iter().filter_map(|word| word.split_once('='));
+            let mut found = words.filter(|(known, _)| *known == key);
+            found.next().map(|(_, value)| value)
+        };
+        let account = get("account").map(|name| self.account(name).unwrap());
+        let symbol = get("symbol").map(|name| self.symbol(name).unwrap());
+        let session = get("session");
+        let session = session.map(|name| self.world.names.iter().position(|it| *it == name));
+        let scope = match (session.flatten(), account, symbol) {
+            (Some(session), ..) => At::Session(session),
+            (_, Some(account), Some(symbol)) => At::Holding(account, symbol),
+            (_, Some(account), _) => At::Account(account),
+            (_, _, Some(symbol)) => At::Symbol(symbol),
+            _ => At::Firm,
+        };
+        match words[0] {
+            "kill" => self.set_trading(scope, "killed"),
+            "reducing" => self.set_trading(scope, "reducing"),
+            "arm" => self.set_trading(scope, "active"),
+            "cancel" => {
+                let client = match scope {
+                    At::Session(session) => self.client_of(session),
+                    _ => None,
+                };
+                self.withdraw(&Filter {
+                    client,
+                    account,
+                    symbol,
+                    side: None,
+                });
+            }
+            "market" => {
+                let states = ["open", "auction", "halted", "closed"];
+                let state = states.into_iter().find(|it| words.contains(it)).unwrap();
+                self.markets.insert(symbol.unwrap(), state);
+            }
+            _ => {
+                let limit = words.iter().find(|word| word.starts_with("RC")).unwrap();
+                let (code, value) = limit.split_once('=').unwrap();
+                self.set_limit(scope, code, (value != "none").then_some(value));
+            }
+        }
+    }
+
+    /// Of a file or an operator; money and percent have nine digits behind the point.
+    pub fn set_limit(&mut self, scope: At, code: &str, value: Option<&str>) {
+        const CODES: [&str; 22] = [
+            "RC5-1s",
+            "RC6",
+            "RC7",
+            "RC8",
+            "RC9-value-1s",
+            "RC9-value-60s",
+            "RC9-value-day",
+            "RC9-quantity-1s",
+            "RC9-quantity-60s",
+            "RC9-quantity-day",
+            "RC10",
+            "RC10-cancel",
+            "RC10-kill",
+            "RC11-replaces",
+            "RC11-unanswered",
+            "RC11-ratio",
+            "RC12",
+            "RC13",
+            "RC14",
+            "RC15-long",
+            "RC15-short",
+            "RC17",
+        ];
+        const MONEY: [&str; 4] = ["RC7", "RC8", "RC14", "RC17"];
+        for known in CODES {
+            if known != code && !(code == "RC15" && known.starts_with("RC15")) {
+                continue;
+            }
+            let is_money = MONEY.contains(&known) || known.starts_with("RC9-value");
+            let scale = if is_money { 9 } else { 0 };
+            let units = |text: &str| {
+                let number = super::Number::read(text).unwrap();
+                number.0 * 10_i128.pow(scale - number.1)
+            };
+            match value {
+                Some(value) => self.limits.insert((scope, known), units(value)),
+                None => self.limits.remove(&(scope, known)),
+            };
+            let of_time = ["RC9", "RC10", "RC12", "RC11-ratio"];
+            if value.is_some() && of_time.iter().any(|it| known.starts_with(it)) {
+                self.counts.entry(scope).or_default();
+            }
+            if value.is_some() && known == "RC5-1s" {
+                self.recent.get_or_insert_default();
+            }
+        }
+    }
+
+    /// An instrument by its row of the file.
+    pub fn symbol_of(&self, number: u64) -> &Symbol {
+        &self.world.symbols[self.orders[&number].symbol]
+    }
+}

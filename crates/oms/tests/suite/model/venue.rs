@@ -1,0 +1,400 @@
+//! What venues report.
+
+use super::{At, Fate, Fields, MOST, Model, Number, Passed, SECOND, TOO_LATE, Waiting, Why};
+
+/// Order and request of a ClOrdID(11) of ours.
+fn numbers(id: &str) -> Option<(u64, u64)> {
+    let (order, request) = id.split_once('-').unwrap_or((id, id));
+    Some((order.parse().ok()?, request.parse().ok()?))
+}
+
+/// ExecType(150), or what FIX 4.2 says instead.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    New,
+    Fill,
+    Replaced,
+    Rejected,
+    End(char),
+    Status(char),
+    Other,
+}
+
+fn number(fields: &Fields<'_>, tag: u32) -> Option<Number> {
+    Number::read(fields.get(&tag)?)
+}
+
+fn whole(fields: &Fields<'_>, tag: u32) -> Option<i128> {
+    number(fields, tag)?.whole().ok()
+}
+
+fn kind(fields: &Fields<'_>, is_old: bool) -> Kind {
+    let first = |tag: u32| fields.get(&tag).and_then(|it| it.chars().next());
+    let status = first(39).unwrap_or(' ');
+    if is_old && first(20) == Some('3') {
+        return Kind::Status(status);
+    }
+    if is_old && matches!(first(20), Some('1' | '2')) {
+        return Kind::Other;
+    }
+    let traded = number(fields, 32).is_some_and(|it| it.0 > 0);
+    match first(150) {
+        Some('I') => Kind::Status(status),
+        Some('0') => Kind::New,
+        Some('F') => Kind::Fill,
+        Some('1' | '2') if traded => Kind::Fill,
+        Some('5') => Kind::Replaced,
+        Some('8') => Kind::Rejected,
+        Some(how @ ('3' | '4' | 'C')) => Kind::End(how),
+        _ => Kind::Other,
+    }
+}
+
+impl Model {
+    pub fn venue_says(&mut self, line: usize, msg_type: &str, fields: &Fields<'_>) {
+        let text = fields.get(&58).copied().unwrap_or_default();
+        let why = Why::Venue(text.to_owned());
+        match msg_type {
+            "8" => self.report(line, fields),
+            "9" => {
+                if let Some((order, request)) = numbers(fields[&11]) {
+                    self.decline_of(order, request, &why);
+                }
+            }
+            "j" | "3" => match fields.get(&379).and_then(|id| numbers(id)) {
+                Some((order, request)) if "DFG".contains(fields[&372]) => {
+                    let known = self.orders.get(&order).map(|order| order.fate);
+                    if order != request {
+                        self.decline_of(order, request, &why);
+                    } else if matches!(known, Some(Fate::Sent | Fate::Unknown)) {
+                        self.reject(order, &why);
+                    }
+                }
+                _ => {}
+            },
+            other => panic!("{other}"),
+        }
+    }
+
+    /// Whether an order or replace that the venue has missed goes out again: nobody wants it gone.
+    pub fn resends(&self, id: &str) -> bool {
+        let (number, request) = numbers(id).unwrap();
+        let Some(order) = self.orders.get(&number) else {
+            return false;
+        };
+        let asked = order.asked.as_ref();
+        let is_known = number == request || asked.is_some_and(|asked| asked.number == request);
+        let is_cancelled = asked.is_some_and(|asked| asked.what == 'F');
+        is_known && order.is_open() && !is_cancelled && !self.must_go(number)
+    }
+
+    fn report(&mut self, line: usize, fields: &Fields<'_>) {
+        let kind = kind(fields, self.world.old_lines.contains(&line));
+        let (number, request) = numbers(fields[&11]).unwrap_or((0, 0));
+        let is = |tag: u32, known: &str| fields.get(&tag).is_none_or(|it| *it == known);
+        let same = self.orders.get(&number).is_some_and(|order| {
+            is(55, self.world.symbols[order.symbol].name) && is(54, &order.side.to_string())
+        });
+        if !same {
+            if kind == Kind::Fill {
+                self.stray(line, fields);
+            }
+            return;
+        }
+        let text = fields.get(&58).copied().unwrap_or_default();
+        let mut refused = false;
+        match kind {
+            Kind::New => self.accepted(number),
+            Kind::Fill => self.filled(number, fields),
+            Kind::Replaced => self.replaced(number, request, fields),
+            Kind::Rejected if number != request => {
+                self.decline_of(number, request, &Why::Venue(text.to_owned()));
+                refused = true;
+            }
+            Kind::Rejected => {
+                if self.orders[&number].is_open() {
+                    self.reject(number, &Why::Venue(text.to_owned()));
+                }
+            }
+            Kind::End(how) => self.ended(number, request, how, fields),
+            Kind::Status(status) => self.status_of(number, request, status, fields),
+            Kind::Other => {}
+        }
+        self.settle(number);
+        if !refused {
+            self.look_again(number);
+        }
+    }
+
+    fn accepted(&mut self, number: u64) {
+        let order = self.orders.get_mut(&number).unwrap();
+        if matches!(order.fate, Fate::Sent | Fate::Unknown) {
+            order.fate = Fate::Working;
+            self.write_execution(number, '0', None, &[]);
+        }
+    }
+
+    /// Quantity and price of an execution, the price rounded to the digits of the symbol.
+    fn execution(&self, symbol: usize, fields: &Fields<'_>) -> Option<(i128, i128)> {
+        let quantity = whole(fields, 32).filter(|quantity| *quantity > 0)?;
+        let scale = self.world.symbols[symbol].scale;
+        let price = number(fields, 31)?;
+        let price = match price.1.checked_sub(scale) {
+            None => price.0 * 10_i128.pow(scale - price.1),
+            Some(more) => {
+                let one = 10_i128.pow(more);
+                // Halves away from zero.
+                (price.0.abs() + one / 2) / one * price.0.signum()
+            }
+        };
+        (price.abs() <= MOST).then_some((quantity, price))
+    }
+
+    fn filled(&mut self, number: u64, fields: &Fields<'_>) {
+        let order = &self.orders[&number];
+        let Some((quantity, price)) = self.execution(order.symbol, fields) else {
+            return;
+        };
+        let exec = fields[&17].to_owned();
+        if order.execs.contains(&exec) {
+            return;
+        }
+        self.accepted(number);
+        let order = self.orders.get_mut(&number).unwrap();
+        order.execs.push(exec);
+        order.filled += quantity;
+        order.paid = order.paid.saturating_add(price * quantity);
+        let was_open = order.is_open();
+        let is_filled = was_open && order.filled >= order.quantity;
+        if is_filled {
+            order.fate = Fate::Over('2');
+        }
+        self.late_fills += u64::from(!was_open);
+        let order = &self.orders[&number];
+        let (account, symbol, buys) = (order.account, order.symbol, order.buys());
+        let scopes = self.scopes_of(order);
+        self.trade(&scopes, (account, symbol), buys, (quantity, price));
+        self.write_execution(number, 'F', None, &[(32, quantity), (31, price)]);
+        if is_filled {
+            self.over(number);
+        }
+        self.guard(&scopes);
+    }
+
+    /// A fill of no order that is known goes to the position.
+    fn stray(&mut self, line: usize, fields: &Fields<'_>) {
+        let named = |tag: u32| fields.get(&tag).copied().unwrap_or_default();
+        let (Some(account), Some(symbol)) = (self.account(named(1)), self.symbol(named(55))) else {
+            return;
+        };
+        let side = named(54);
+        if !["1", "2", "5"].contains(&side) {
+            return;
+        }
+        let Some(execution) = self.execution(symbol, fields) else {
+            return;
+        };
+        if !self.strays.insert(fields[&17].to_owned()) {
+            return;
+        }
+        self.late_fills += 1;
+        let scopes = self.scopes(line, account, symbol);
+        self.trade(&scopes, (account, symbol), side == "1", execution);
+        self.guard(&scopes);
+    }
+
+    fn trade(
+        &mut self,
+        scopes: &[At],
+        (account, symbol): (usize, usize),
+        buys: bool,
+        (quantity, price): (i128, i128),
+    ) {
+        let holding = self.holdings.entry((account, symbol)).or_default();
+        let before = holding.gained();
+        let worth = price * quantity;
+        if buys {
+            let closed = quantity.min(holding.short);
+            holding.short -= closed;
+            holding.long += quantity - closed;
+            holding.bought += quantity;
+            holding.paid += worth;
+        } else {
+            let closed = quantity.min(holding.long);
+            holding.long -= closed;
+            holding.short += quantity - closed;
+            holding.sold += quantity;
+            holding.received += worth;
+        }
+        if (holding.mark, holding.opened_at) == (0, 0) {
+            holding.opened_at = price;
+        }
+        holding.mark = price;
+        let after = holding.gained();
+        let money = |amount| self.money(symbol, amount).unwrap_or(0);
+        let (traded, gained) = (money(worth.abs()), money(after) - money(before));
+        for scope in scopes {
+            *self.traded.entry(*scope).or_default() += traded;
+            *self.gained.entry(*scope).or_default() += gained;
+        }
+        let passed = Passed {
+            executions: 1,
+            ..Passed::default()
+        };
+        self.pass(scopes, passed);
+    }
+
+    fn replaced(&mut self, number: u64, request: u64, fields: &Fields<'_>) {
+        let order = &self.orders[&number];
+        let asked = order.asked.clone().filter(|asked| asked.number == request);
+        let Some(asked) = asked.filter(|asked| asked.what == 'G') else {
+            return;
+        };
+        if matches!(order.fate, Fate::Over(how) if how != '2') {
+            return self.decline(request, &TOO_LATE);
+        }
+        let scale = self.world.symbols[order.symbol].scale;
+        let quantity = whole(fields, 38).unwrap_or(asked.quantity);
+        let price = self::number(fields, 44);
+        let price = price.and_then(|price| price.scaled(scale).ok());
+        let price = price.unwrap_or(asked.price);
+        self.accepted(number);
+        let order = self.orders.get_mut(&number).unwrap();
+        let original = order.id.clone();
+        let was_open = order.is_open();
+        order.asked = None;
+        order.current = request;
+        (order.quantity, order.price) = (quantity, price);
+        order.hold = asked.hold.max(price.abs());
+        if !asked.id.is_empty() {
+            order.id = asked.id;
+        }
+        order.fate = if order.filled >= quantity {
+            Fate::Over('2')
+        } else {
+            Fate::Working
+        };
+        let is_open = order.is_open();
+        self.write_execution(number, '5', Some(&original), &[]);
+        match (was_open, is_open) {
+            (true, false) => self.over(number),
+            (false, true) => self.ended.retain(|ended| *ended != number),
+            _ => {}
+        }
+    }
+
+    /// An order has ended: nothing waits for fills of it.
+    fn over(&mut self, number: u64) {
+        self.orders.get_mut(&number).unwrap().waiting = None;
+        self.ended.push(number);
+    }
+
+    pub fn reject(&mut self, number: u64, why: &Why) {
+        self.too_late(number);
+        self.orders.get_mut(&number).unwrap().fate = Fate::Over('8');
+        self.write_rejected(number, why);
+        self.over(number);
+    }
+
+    /// What is asked for an order that has ended otherwise cannot be done.
+    fn too_late(&mut self, number: u64) {
+        if let Some(asked) = &self.orders[&number].asked {
+            self.decline(asked.number, &TOO_LATE);
+        }
+    }
+
+    /// The venue refuses a request of an order; one of another order is nothing that it can refuse so.
+    fn decline_of(&mut self, number: u64, request: u64, why: &Why) {
+        let order = self.orders.get(&number);
+        let asked = order.and_then(|order| order.asked.as_ref());
+        if asked.is_some_and(|asked| asked.number == request) {
+            self.decline(request, why);
+        }
+    }
+
+    pub fn decline(&mut self, request: u64, why: &Why) {
+        let of = |it: &&mut super::Order| it.asked.as_ref().is_some_and(|it| it.number == request);
+        let order = self.orders.values_mut().find(of).unwrap();
+        let asked = order.asked.take().unwrap();
+        let (number, client, original) = (order.number, order.client, order.id.clone());
+        if asked.id.is_empty() {
+            self.later.push_back((self.now + 5 * SECOND, number));
+            return;
+        }
+        let ids = (asked.id.as_str(), original.as_str());
+        self.write_cancel_reject(client, asked.what, ids, Some(number), why);
+        self.look_again(number);
+    }
+
+    fn ended(&mut self, number: u64, request: u64, how: char, fields: &Fields<'_>) {
+        let order = &self.orders[&number];
+        if !order.is_open() {
+            return;
+        }
+        let asked = order.asked.as_ref();
+        let asked = asked.filter(|it| it.what == 'F' && it.number == request);
+        let asked = asked.map(|asked| asked.number);
+        let filled = whole(fields, 14).unwrap_or(order.filled);
+        if filled > order.filled {
+            let due = self.now + 5 * SECOND;
+            let order = self.orders.get_mut(&number).unwrap();
+            order.waiting.get_or_insert(Waiting {
+                how,
+                request: asked,
+                filled,
+                due,
+            });
+            return;
+        }
+        let text = fields.get(&58).copied().unwrap_or_default();
+        self.end(number, how, asked, text);
+    }
+
+    pub fn end(&mut self, number: u64, how: char, request: Option<u64>, text: &str) {
+        if request.is_none() {
+            self.too_late(number);
+        }
+        let order = self.orders.get_mut(&number).unwrap();
+        order.fate = Fate::Over(how);
+        let mut original = None;
+        if let Some(asked) = order.asked.take() {
+            if !asked.id.is_empty() {
+                original = Some(std::mem::replace(&mut order.id, asked.id));
+            }
+        }
+        self.write_ended(number, how, original.as_deref(), text);
+        self.over(number);
+    }
+
+    /// An end that waits happens when its fills are there.
+    fn settle(&mut self, number: u64) {
+        let order = &self.orders[&number];
+        let Some(waiting) = order.waiting.clone() else {
+            return;
+        };
+        if order.filled >= waiting.filled {
+            let asked = order.asked.as_ref().map(|asked| asked.number);
+            let request = waiting.request.filter(|it| asked == Some(*it));
+            self.end(number, waiting.how, request, "");
+        }
+    }
+
+    fn status_of(&mut self, number: u64, request: u64, status: char, fields: &Fields<'_>) {
+        match status {
+            '0' | '1' | '2' | '6' | 'E' => {
+                self.accepted(number);
+                let asked = self.orders[&number].asked.as_ref();
+                let lost = asked.filter(|asked| asked.unknown && !"6E".contains(status));
+                if let Some(request) = lost.map(|asked| asked.number) {
+                    self.decline(request, &Why::Other(0, 2));
+                }
+            }
+            '3' | '4' | 'C' => self.ended(number, request, status, fields),
+            '8' if matches!(self.orders[&number].fate, Fate::Sent | Fate::Unknown) => {
+                let text = fields.get(&58).copied().unwrap_or_default();
+                self.reject(number, &Why::Venue(text.to_owned()));
+            }
+            _ => {}
+        }
+    }
+}

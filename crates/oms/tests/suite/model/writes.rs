@@ -1,0 +1,361 @@
+//! Messages as lines of text: for whom, MsgType(35), and the fields that are compared, in one order.
+
+use super::{Fields, Model, Why};
+use crate::desk::Said;
+
+/// Fields that are compared, in this order; Text(58) as far as it is a control's code or the venue's.
+const TAGS: [u32; 35] = [
+    37, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55, 54, 38, 40, 44, 99, 59, 32, 31, 151, 14, 6, 530,
+    531, 532, 533, 584, 911, 912, 21, 58, 379, 372, 380, 45,
+];
+
+/// A message of the OMS, as the model writes it.
+pub fn line(name: &str, said: &Said) -> String {
+    let mut line = format!("{name} {}", said.msg_type);
+    for tag in TAGS {
+        let Some(value) = said.get(tag) else {
+            continue;
+        };
+        let code = value
+            .split(':')
+            .next()
+            .filter(|code| code.starts_with("RC"));
+        match (tag, code) {
+            // The number of an event.
+            (37, _) if said.msg_type == "r" => {}
+            (58, Some(code)) => put(&mut line, tag, code),
+            (58, _) if value.starts_with("v:") || value == "the day is over" => {
+                put(&mut line, tag, value);
+            }
+            (58, _) => {}
+            _ => put(&mut line, tag, value),
+        }
+    }
+    line
+}
+
+fn put(line: &mut String, tag: u32, value: &str) {
+    line.push_str(&format!(" {tag}={value}"));
+}
+
+/// A number with so many digits behind the point, without zeros at its end.
+fn decimal(value: i128, scale: u32) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    let one = 10_u128.pow(scale);
+    let (whole, part) = (value.unsigned_abs() / one, value.unsigned_abs() % one);
+    if part == 0 {
+        return format!("{sign}{whole}");
+    }
+    let part = format!("{part:0width$}", width = scale as usize);
+    format!("{sign}{whole}.{}", part.trim_end_matches('0'))
+}
+
+/// AvgPx(6): four digits more than prices have, towards zero; fewer where that many do not fit.
+fn average(paid: i128, filled: i128, scale: u32) -> String {
+    for more in [4, 0] {
+        let paid = paid.checked_mul(10_i128.pow(more));
+        let average = paid.and_then(|paid| paid.checked_div(filled));
+        if let Some(average) = average.filter(|it| i64::try_from(*it).is_ok()) {
+            return decimal(average, scale + more);
+        }
+    }
+    "0".into()
+}
+
+/// What is put together for a message.
+#[derive(Default)]
+struct Body(Vec<(u32, String)>);
+
+impl Body {
+    fn put(&mut self, tag: u32, value: impl ToString) -> &mut Self {
+        self.0.push((tag, value.to_string()));
+        self
+    }
+}
+
+impl Model {
+    fn write(&mut self, to: usize, msg_type: &str, body: Body) {
+        let said = Said {
+            to,
+            msg_type: msg_type.into(),
+            fields: body.0,
+        };
+        self.said.push(line(self.world.names[to], &said));
+    }
+
+    /// The fields that say what an order is.
+    fn what(&self, number: u64, body: &mut Body) {
+        let order = &self.orders[&number];
+        let symbol = self.symbol_of(number);
+        body.put(1, self.world.accounts[order.account].name)
+            .put(55, symbol.name)
+            .put(54, order.side)
+            .put(38, order.quantity)
+            .put(40, order.kind);
+        if "24".contains(order.kind) {
+            body.put(44, decimal(order.price, symbol.scale));
+        }
+        if "34".contains(order.kind) {
+            body.put(99, decimal(order.stop, symbol.scale));
+        }
+        body.put(59, order.tif);
+    }
+
+    pub fn write_execution(
+        &mut self,
+        number: u64,
+        kind: char,
+        original: Option<&str>,
+        more: &[(u32, i128)],
+    ) {
+        let mut body = Body::default();
+        self.execution_body(number, kind, original, more, &mut body);
+        self.write_to_client(number, body);
+    }
+
+    fn write_to_client(&mut self, number: u64, body: Body) {
+        let client = self.orders[&number].client;
+        self.write(self.world.clients[client].session, "8", body);
+    }
+
+    fn execution_body(
+        &self,
+        number: u64,
+        kind: char,
+        original: Option<&str>,
+        more: &[(u32, i128)],
+        body: &mut Body,
+    ) {
+        let order = &self.orders[&number];
+        let is_old = self.world.clients[order.client].is_old;
+        let scale = self.symbol_of(number).scale;
+        body.put(37, number).put(11, &order.id);
+        if let Some(original) = original {
+            body.put(41, original);
+        }
+        if is_old {
+            body.put(20, if kind == 'I' { '3' } else { '0' });
+        }
+        let kind = match kind {
+            'F' if is_old && order.filled >= order.quantity => '2',
+            'F' if is_old => '1',
+            'I' if is_old => order.status(),
+            kind => kind,
+        };
+        body.put(150, kind).put(39, order.status());
+        self.what(number, body);
+        for (tag, value) in more {
+            let scale = if *tag == 31 { scale } else { 0 };
+            body.put(*tag, decimal(*value, scale));
+        }
+        if is_old && more.is_empty() {
+            body.put(32, 0).put(31, 0);
+        }
+        body.put(151, order.leaves())
+            .put(14, order.filled)
+            .put(6, average(order.paid, order.filled, scale));
+    }
+
+    pub fn write_rejected(&mut self, number: u64, why: &Why) {
+        let mut body = Body::default();
+        self.execution_body(number, '8', None, &[], &mut body);
+        let client = self.orders[&number].client;
+        body.put(103, self.ord_rej_reason(client, why));
+        if let Some(text) = why.text() {
+            body.put(58, text);
+        }
+        self.write_to_client(number, body);
+    }
+
+    pub fn write_ended(&mut self, number: u64, how: char, original: Option<&str>, text: &str) {
+        let mut body = Body::default();
+        self.execution_body(number, how, original, &[], &mut body);
+        if !text.is_empty() {
+            body.put(58, text);
+        }
+        self.write_to_client(number, body);
+    }
+
+    fn ord_rej_reason(&self, client: usize, why: &Why) -> u32 {
+        match why.ord_rej_reason() {
+            9.. if self.world.clients[client].is_old => 0,
+            reason => reason,
+        }
+    }
+
+    pub fn write_cancel_reject(
+        &mut self,
+        client: usize,
+        what: char,
+        (id, original): (&str, &str),
+        order: Option<u64>,
+        why: &Why,
+    ) {
+        let user = &self.world.clients[client];
+        let reason = match why.cxl_rej_reason() {
+            4.. if user.is_old => 2,
+            reason => reason,
+        };
+        let mut body = Body::default();
+        let number = order.map_or("NONE".into(), |number| number.to_string());
+        let status = order.map_or('8', |number| self.orders[&number].status());
+        body.put(37, number)
+            .put(11, id)
+            .put(41, original)
+            .put(39, status)
+            .put(434, if what == 'F' { '1' } else { '2' })
+            .put(102, reason);
+        if let Some(text) = why.text() {
+            body.put(58, text);
+        }
+        self.write(user.session, "9", body);
+    }
+
+    /// A new order that is refused comes back as it was said.
+    pub fn write_refused_new(&mut self, client: usize, fields: &Fields<'_>, why: &Why) {
+        self.write_none(client, fields, why, false);
+    }
+
+    /// The answer to a question about an order that nobody knows.
+    pub fn write_unknown(&mut self, client: usize, fields: &Fields<'_>, why: &Why) {
+        self.write_none(client, fields, why, true);
+    }
+
+    fn write_none(&mut self, client: usize, fields: &Fields<'_>, why: &Why, is_status: bool) {
+        let is_old = self.world.clients[client].is_old;
+        let kind = if is_status && !is_old { 'I' } else { '8' };
+        let mut body = Body::default();
+        body.put(37, "NONE")
+            .put(11, fields[&11])
+            .put(150, kind)
+            .put(39, '8')
+            .put(103, self.ord_rej_reason(client, why));
+        if is_old {
+            body.put(20, if is_status { '3' } else { '0' });
+        }
+        for tag in [1, 55, 54, 38, 40, 44] {
+            if let Some(value) = fields.get(&tag) {
+                body.put(tag, value);
+            }
+        }
+        if is_old {
+            body.put(32, 0).put(31, 0);
+        }
+        body.put(151, 0).put(14, 0).put(6, 0);
+        if let Some(text) = why.text() {
+            body.put(58, text);
+        }
+        self.write(self.world.clients[client].session, "8", body);
+    }
+
+    /// An order goes to its venue.
+    pub fn write_new(&mut self, number: u64) {
+        let mut body = Body::default();
+        body.put(11, number).put(21, 1);
+        self.what(number, &mut body);
+        self.write(self.orders[&number].line, "D", body);
+    }
+
+    /// What is asked for an order goes to its venue.
+    pub fn write_change(&mut self, number: u64) {
+        let order = &self.orders[&number];
+        let asked = order.asked.as_ref().unwrap();
+        let symbol = self.symbol_of(number);
+        let mut body = Body::default();
+        body.put(11, format!("{number}-{}", asked.number))
+            .put(1, self.world.accounts[order.account].name)
+            .put(55, symbol.name)
+            .put(54, order.side);
+        if order.current == number {
+            body.put(41, number);
+        } else {
+            body.put(41, format!("{number}-{}", order.current));
+        }
+        if asked.what == 'G' {
+            body.put(21, 1).put(38, asked.quantity).put(40, order.kind);
+            if "24".contains(order.kind) {
+                body.put(44, decimal(asked.price, symbol.scale));
+            }
+            if "34".contains(order.kind) {
+                body.put(99, decimal(order.stop, symbol.scale));
+            }
+            body.put(59, order.tif);
+        } else {
+            body.put(38, order.quantity);
+        }
+        let msg_type = asked.what.to_string();
+        self.write(order.line, &msg_type, body);
+    }
+
+    pub fn write_question(&mut self, number: u64) {
+        let order = &self.orders[&number];
+        let mut body = Body::default();
+        if order.current == number {
+            body.put(11, number);
+        } else {
+            body.put(11, format!("{number}-{}", order.current));
+        }
+        body.put(55, self.symbol_of(number).name)
+            .put(54, order.side);
+        self.write(order.line, "H", body);
+    }
+
+    pub fn write_mass_cancel(
+        &mut self,
+        client: usize,
+        fields: &Fields<'_>,
+        done: Result<usize, &Why>,
+    ) {
+        let mut body = Body::default();
+        body.put(11, fields[&11]).put(530, fields[&530]);
+        match done {
+            Ok(orders) => {
+                body.put(531, fields[&530]).put(533, orders);
+            }
+            Err(why) => {
+                let reason = match why {
+                    Why::Other(11, _) => 0,
+                    Why::Rc("RC2", 1) => 1,
+                    _ => 99,
+                };
+                body.put(531, 0).put(532, reason);
+                if let Some(text) = why.text() {
+                    body.put(58, text);
+                }
+            }
+        }
+        for tag in [55, 54] {
+            if let Some(value) = fields.get(&tag) {
+                body.put(tag, value);
+            }
+        }
+        self.write(self.world.clients[client].session, "r", body);
+    }
+
+    /// Answers to mass status requests.
+    pub fn list(&mut self) {
+        for listing in std::mem::take(&mut self.listings) {
+            let total = listing.orders.len();
+            for (at, number) in listing.orders.iter().enumerate() {
+                let mut body = Body::default();
+                self.execution_body(*number, 'I', None, &[], &mut body);
+                body.put(584, &listing.id).put(911, total);
+                if at + 1 == total {
+                    body.put(912, 'Y');
+                }
+                self.write_to_client(*number, body);
+            }
+            if total == 0 {
+                let mut body = Body::default();
+                body.put(37, "NONE").put(584, &listing.id).put(911, 0);
+                body.put(912, 'Y').put(150, 'I').put(39, '8');
+                body.put(55, "[N/A]").put(54, 1);
+                body.put(151, 0).put(14, 0).put(6, 0);
+                if let Some(text) = listing.why.as_ref().and_then(Why::text) {
+                    body.put(58, text);
+                }
+                self.write(self.world.clients[listing.client].session, "8", body);
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! The OMS and the slow model hear the same random inputs: messages and state have to be the same.
+
+mod dice;
+mod floors;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fixwire_oms::{OrderState, Scope, Trading};
+
+use crate::desk::{Desk, Input, Said};
+use crate::model::{At, Fate, Model, line};
+use dice::Dice;
+
+/// Inputs of a world.
+const LENGTH: u64 = 1_000;
+/// Inputs of a run.
+const STEPS: u64 = 1_000_000;
+/// Messages that a run has to have reached, with the fields that tell them apart.
+const REACHED: &str = "
+    D F G H r 8:150=0 8:150=1 8:150=2 8:150=3 8:150=4 8:150=5 8:150=8 8:150=C 8:150=F 8:150=I 8:39=6 8:39=E 8:39=A
+    8:103=0 8:103=1 8:103=2 8:103=3 8:103=5 8:103=6 8:103=11 8:103=13 8:103=15 8:103=99
+    9:102=0 9:102=1 9:102=2 9:102=3 9:102=6 9:102=99 9:434=1 9:434=2 r:532=0 r:532=1 r:532=99
+    8:58=RC1 8:58=RC2 8:58=RC3 8:58=RC4 8:58=RC5-1s 8:58=RC6 8:58=RC7 8:58=RC8
+    8:58=RC9-value-1s 8:58=RC9-value-60s 8:58=RC9-value-day
+    8:58=RC9-quantity-1s 8:58=RC9-quantity-60s 8:58=RC9-quantity-day
+    8:58=RC10 9:58=RC10-cancel 9:58=RC11-replaces 8:58=RC11-unanswered 8:58=RC11-ratio
+    8:58=RC13 8:58=RC14 8:58=RC15 8:58=RC16 8:58=RC18 9:58=RC1 9:58=RC16
+";
+/// The state is compared after so many inputs.
+const EACH: usize = 25;
+
+/// What the OMS wrote, how often: messages by their kinds, and the reasons that they give.
+type Reached = BTreeMap<String, u64>;
+
+struct Twin {
+    desk: Desk,
+    model: Model,
+    /// New orders and replaces that went out of late.
+    sent: VecDeque<Said>,
+    reached: Reached,
+}
+
+impl Twin {
+    fn new(seed: u64) -> Self {
+        let (setup, world) = floors::floor(seed);
+        let desk = Desk::new(&setup);
+        let mut model = Model::new(world, desk.now());
+        for (scope, code, value) in floors::limits(seed) {
+            let scope = match scope {
+                "firm" => At::Firm,
+                "account=A1" => At::Account(1),
+                "symbol=XYZ" => At::Symbol(0),
+                "symbol=ABC" => At::Symbol(1),
+                other => panic!("{other}"),
+            };
+            model.set_limit(scope, code, Some(value));
+        }
+        Self {
+            desk,
+            model,
+            sent: VecDeque::new(),
+            reached: Reached::new(),
+        }
+    }
+
+    fn hear(&mut self, input: &Input) -> Result<(), String> {
+        let messages = self.desk.hear(input);
+        let names = &self.model.world.names;
+        let said = messages.iter().map(|it| line(names[it.to], it));
+        let said: Vec<String> = said.collect();
+        let wanted = self.model.hear(input);
+        for line in &wanted {
+            self.reach(line);
+        }
+        if ordered(&said) == ordered(&wanted) {
+            let is_new = |said: &Said| matches!(said.msg_type.as_str(), "D" | "G");
+            self.sent.extend(messages.into_iter().filter(is_new));
+            return match input {
+                Input::Up(line, _) => self.resend(*line),
+                _ => Ok(()),
+            };
+        }
+        let (said, wanted) = (said.join("\n    "), wanted.join("\n    "));
+        Err(format!(
+            "the OMS wrote\n    {said}\n  the model\n    {wanted}"
+        ))
+    }
+
+    /// The peer of a line has missed what went out last.
+    fn resend(&mut self, line: usize) -> Result<(), String> {
+        let surplus = self.sent.len().saturating_sub(30);
+        self.sent.drain(..surplus);
+        for said in self.sent.iter().filter(|said| said.to == line) {
+            let id = said.get(11).unwrap_or_default();
+            let is_sent = self.desk.resends(said);
+            same(
+                &format!("{id} is sent again"),
+                is_sent,
+                self.model.resends(id),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn reach(&mut self, line: &str) {
+        let mut words = line.split(' ').skip(1);
+        let msg_type = words.next().unwrap_or_default();
+        let telling = |word: &&str| {
+            let tag = word.split('=').next();
+            matches!(
+                tag,
+                Some("150" | "39" | "102" | "103" | "58" | "434" | "532")
+            )
+        };
+        for word in words.filter(telling) {
+            let count = self.reached.entry(format!("{msg_type} {word}"));
+            *count.or_default() += 1;
+        }
+        *self.reached.entry(msg_type.to_owned()).or_default() += 1;
+    }
+
+    fn compare(&self) -> Result<(), String> {
+        let state = self.desk.state();
+        same("violations", state.violations(), 0)?;
+        same("late fills", state.late_fills(), self.model.late_fills)?;
+        same("orders", state.orders().len(), self.model.orders.len())?;
+        for order in self.model.orders.values() {
+            self.compare_order(order)
+                .map_err(|why| format!("order {}: {why}", order.number))?;
+        }
+        for ((account, symbol), holding) in &self.model.holdings {
+            let position = state.position(*account as u32, *symbol as u32);
+            let is = [
+                i128::from(position.long),
+                i128::from(position.short),
+                i128::from(position.bought),
+                i128::from(position.sold),
+                position.paid,
+                position.received,
+            ];
+            let wanted = [
+                holding.long,
+                holding.short,
+                holding.bought,
+                holding.sold,
+                holding.paid,
+                holding.received,
+            ];
+            same(&format!("position {account} {symbol}"), is, wanted)?;
+        }
+        for scope in state.limited_scopes() {
+            self.compare_scope(scope)
+                .map_err(|why| format!("{scope:?}: {why}"))?;
+        }
+        Ok(())
+    }
+
+    fn compare_order(&self, order: &crate::model::Order) -> Result<(), String> {
+        let orders = self.desk.state().orders();
+        let known = orders.get(order.number).ok_or("is not there")?;
+        let fate = match known.state {
+            OrderState::Queued | OrderState::Sent => Fate::Sent,
+            OrderState::Unknown => Fate::Unknown,
+            OrderState::Working => Fate::Working,
+            OrderState::Ended(how) => Fate::Over(how.byte() as char),
+        };
+        same("state", fate, order.fate)?;
+        let status = orders.status(known) as char;
+        same("OrdStatus(39)", status, order.status())?;
+        same("ClOrdID(11)", known.id.to_string(), order.id.clone())?;
+        same("OrderQty(38)", known.quantity.into(), order.quantity)?;
+        same("Price(44)", known.price.into(), order.price)?;
+        same("reserved at", known.hold.into(), order.hold)?;
+        same("CumQty(14)", known.filled.into(), order.filled)?;
+        same("LeavesQty(151)", known.leaves().into(), order.leaves())?;
+        same("price times quantity", known.paid, order.paid)?;
+        same("its number", known.current, order.current)?;
+        let request = orders.request_of(known).map(|it| it.number);
+        same("request", request, order.asked.as_ref().map(|it| it.number))
+    }
+
+    fn compare_scope(&self, scope: Scope) -> Result<(), String> {
+        let at = match scope {
+            Scope::Firm => At::Firm,
+            Scope::Session(session) => At::Session(session as usize),
+            Scope::Account(account) => At::Account(account as usize),
+            Scope::Instrument(symbol) => At::Symbol(symbol as usize),
+            Scope::Holding(account, symbol) => At::Holding(account as usize, symbol as usize),
+        };
+        let model = &self.model;
+        let state = self.desk.state();
+        let tally = state.standing(scope).map(|it| it.tally).unwrap_or_default();
+        let (buying, selling) = model.open_of(at);
+        same("open orders", tally.orders.into(), model.count(at, |_| 1))?;
+        same("buying", tally.buying.into(), buying)?;
+        same("selling", tally.selling.into(), selling)?;
+        let reserved = model.count(at, |order| model.reserved(order).1);
+        same("reserved", tally.reserved, reserved)?;
+        let of = |sums: &BTreeMap<At, i128>| sums.get(&at).copied().unwrap_or(0);
+        same("traded", tally.traded, of(&model.traded))?;
+        same("gained", tally.gained, of(&model.gained))?;
+        let unanswered = model.count(at, |it| i128::from(it.fate != Fate::Working));
+        same("unanswered", tally.unanswered.into(), unanswered)?;
+        let trading = match state.trading(scope) {
+            Trading::Active => None,
+            Trading::Killed => Some("killed"),
+            Trading::Reducing => Some("reducing"),
+        };
+        same("trading", trading, model.trading.get(&at).copied())
+    }
+}
+
+/// Questions (H) in the order of their ids: in which order they are asked means nothing.
+fn ordered(said: &[String]) -> Vec<&String> {
+    let is_question = |line: &&String| line.split(' ').nth(1) == Some("H");
+    let mut questions: Vec<&String> = said.iter().filter(is_question).collect();
+    questions.sort();
+    let others = said.iter().filter(|line| !is_question(line));
+    others.chain(questions).collect()
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, is: T, wanted: T) -> Result<(), String> {
+    if is == wanted {
+        return Ok(());
+    }
+    Err(format!("{what} is {is:?}, of the model {wanted:?}"))
+}
+
+/// Plays inputs, and compares the state after each; how many went well, and what was wrong with the next one.
+fn play(seed: u64, inputs: &[Input], each: usize) -> Result<Twin, (usize, String)> {
+    let mut twin = Twin::new(seed);
+    for (at, input) in inputs.iter().enumerate() {
+        let heard = catch_unwind(AssertUnwindSafe(|| {
+            twin.hear(input)?;
+            if at % each == each - 1 || at + 1 == inputs.len() {
+                twin.compare()?;
+            }
+            Ok(())
+        }));
+        heard
+            .unwrap_or_else(|_| Err("a panic".into()))
+            .map_err(|why: String| (at, why))?;
+    }
+    Ok(twin)
+}
+
+/// Leaves out of inputs that fail what is not needed to fail.
+fn shorten(seed: u64, mut inputs: Vec<Input>) -> (Vec<Input>, String) {
+    let fails = |inputs: &[Input]| play(seed, inputs, 1).err();
+    let Some((at, mut why)) = fails(&inputs) else {
+        return (inputs, "it does not fail again".into());
+    };
+    inputs.truncate(at + 1);
+    let mut part = inputs.len() / 2;
+    while part > 0 {
+        let mut at = 0;
+        while at < inputs.len() {
+            let mut fewer = inputs.clone();
+            fewer.drain(at..(at + part).min(inputs.len()));
+            match fails(&fewer) {
+                Some((end, reason)) => {
+                    fewer.truncate(end + 1);
+                    (inputs, why) = (fewer, reason);
+                }
+                None => at += part,
+            }
+        }
+        part /= 2;
+    }
+    (inputs, why)
+}
+
+/// A world of random inputs; they depend on what has become of the ones before.
+fn world(seed: u64, length: u64, reached: &mut Reached) {
+    let mut twin = Twin::new(seed);
+    let mut dice = Dice::new(seed);
+    let mut inputs = Vec::new();
+    for at in 0..length {
+        let input = dice.input(&twin.model);
+        inputs.push(input);
+        let input = &inputs[inputs.len() - 1];
+        let heard = catch_unwind(AssertUnwindSafe(|| {
+            twin.hear(input)?;
+            if at as usize % EACH == EACH - 1 || at + 1 == length {
+                twin.compare()?;
+            }
+            Ok::<(), String>(())
+        }));
+        let heard = heard.unwrap_or_else(|_| Err("a panic".into()));
+        if let Err(why) = heard {
+            let count = inputs.len();
+            let (short, again) = shorten(seed, inputs);
+            let short: Vec<String> = short.iter().map(|it| format!("{it:?}")).collect();
+            let short = short.join("\n  ");
+            panic!("seed {seed}, input {count}: {why}\nwith these alone:\n  {short}\n{again}");
+        }
+    }
+    for (what, more) in twin.reached {
+        *reached.entry(what).or_default() += more;
+    }
+}
+
+#[test]
+fn the_oms_does_what_the_slow_model_says() {
+    // FIXWIRE_OMS_STEPS=100000000 is the long run; FIXWIRE_SEED repeats one world.
+    let number = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .map(|it| it.parse::<u64>().unwrap())
+    };
+    let mut reached = Reached::new();
+    if let Some(seed) = number("FIXWIRE_SEED") {
+        world(seed, LENGTH, &mut reached);
+        return;
+    }
+    let steps = number("FIXWIRE_OMS_STEPS").unwrap_or(STEPS);
+    for seed in 1..=steps.div_ceil(LENGTH) {
+        world(seed, LENGTH, &mut reached);
+    }
+    // Random inputs that never reach something prove nothing of it.
+    let missing: Vec<&str> = REACHED
+        .split_whitespace()
+        .filter(|what| !reached.contains_key(&what.replacen(':', " ", 1)))
+        .collect();
+    assert!(missing.is_empty() || steps < STEPS, "never: {missing:?}");
+}
+
+#[test]
+fn a_fill_that_only_one_of_them_hears_is_noticed() {
+    let mut twin = Twin::new(1);
+    let up = Input::Up(floors::LINES[0], false);
+    assert_eq!(twin.hear(&up), Ok(()));
+    let order = "11=C1|55=XYZ|54=1|38=100|40=2|44=100|".to_owned();
+    let order = Input::Says(floors::CLIENTS[0], "D", order);
+    assert_eq!(twin.hear(&order), Ok(()));
+    let fill = "37=V1|11=1|17=E1|150=F|39=1|32=30|31=100|14=30|".to_owned();
+    let fill = Input::Says(floors::LINES[0], "8", fill);
+    twin.desk.hear(&fill);
+    assert!(twin.compare().is_err());
+    twin.model.hear(&fill);
+    assert_eq!(twin.compare(), Ok(()));
+}

@@ -1,0 +1,584 @@
+//! Random inputs: what happens on a good day more often than not, and all that can go wrong.
+
+use super::floors::{CLIENTS, LINES};
+use crate::desk::Input;
+use crate::model::{At, Model, Order, SECOND};
+
+/// xorshift64*, and what was said before.
+pub struct Dice {
+    state: u64,
+    ids: u64,
+    execs: u64,
+    /// The last new order: session and body.
+    placed: Option<(usize, String)>,
+    /// Reports of venues, to be said again.
+    reports: Vec<Input>,
+    /// Inputs that come before others.
+    next: Vec<Input>,
+}
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self {
+            state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1,
+            ids: 0,
+            execs: 0,
+            placed: None,
+            reports: Vec::new(),
+            next: LINES
+                .into_iter()
+                .chain(CLIENTS)
+                .map(|it| Input::Up(it, false))
+                .collect(),
+        }
+    }
+
+    fn below(&mut self, most: u64) -> u64 {
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        (self.state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % most
+    }
+
+    fn once_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    fn any<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u64) as usize].clone()
+    }
+
+    pub fn input(&mut self, model: &Model) -> Input {
+        if let Some(input) = self.next.pop() {
+            return input;
+        }
+        if let Some(input) = self.repair(model) {
+            return input;
+        }
+        match self.below(100) {
+            0..22 => self.new_order(model),
+            22..32 => self.change(model, "F"),
+            32..44 => self.change(model, "G"),
+            44..86 => self.report(model),
+            86..88 => self.refusal(model),
+            88..91 => match self.reports.len() {
+                0 => self.new_order(model),
+                count => {
+                    let back = self.below(20.min(count as u64)) as usize;
+                    self.reports[count - 1 - back].clone()
+                }
+            },
+            91 => self.question(model),
+            92 => self.mass(model),
+            93..95 => self.line(model),
+            95 => self.client(),
+            96 => Input::Pass(self.any(&[SECOND / 20, SECOND / 2, 6 * SECOND, 70 * SECOND])),
+            97 | 98 => self.command(),
+            _ => self.restart(),
+        }
+    }
+
+    /// What has gone wrong does not stay so for long.
+    fn repair(&mut self, model: &Model) -> Option<Input> {
+        if !self.once_in(12) {
+            return None;
+        }
+        let is_down = |line: &&usize| !model.ready.contains(line);
+        if let Some(line) = LINES.iter().find(is_down) {
+            return Some(Input::Up(*line, self.once_in(6)));
+        }
+        let mut stopped = model.trading.keys();
+        if let Some(scope) = stopped.next() {
+            let account = |at: usize| model.world.accounts[at].name;
+            let symbol = |at: usize| model.world.symbols[at].name;
+            let scope = match *scope {
+                At::Firm => "firm".to_owned(),
+                At::Session(at) => format!("session={}", model.world.names[at]),
+                At::Account(at) => format!("account={}", account(at)),
+                At::Symbol(at) => format!("symbol={}", symbol(at)),
+                At::Holding(of, at) => format!("account={} symbol={}", account(of), symbol(at)),
+            };
+            return Some(Input::Command(format!("arm {scope}")));
+        }
+        let mut closed = model.markets.iter().filter(|(_, is)| **is != "open");
+        closed.next().map(|(at, _)| {
+            Input::Command(format!(
+                "market symbol={} open",
+                model.world.symbols[*at].name
+            ))
+        })
+    }
+
+    fn id(&mut self, model: &Model) -> String {
+        if self.once_in(30)
+            && let Some(order) = self.order(model)
+        {
+            return order.id;
+        }
+        self.ids += 1;
+        format!("C{}", self.ids)
+    }
+
+    /// An order that is remembered, the open ones more often.
+    fn order(&mut self, model: &Model) -> Option<Order> {
+        let open: Vec<u64> = model
+            .orders
+            .values()
+            .filter(|it| it.is_open())
+            .map(|it| it.number)
+            .collect();
+        if !open.is_empty() && !self.once_in(6) {
+            let back = self.below(12.min(open.len() as u64)) as usize;
+            return model.orders.get(&open[open.len() - 1 - back]).cloned();
+        }
+        let count = model.orders.len() as u64;
+        (count > 0).then(|| {
+            let at = self.below(count) as usize;
+            model.orders.values().nth(at).unwrap().clone()
+        })
+    }
+
+    fn quantity(&mut self, lot: i128) -> String {
+        match self.below(60) {
+            0 => self
+                .any(&[
+                    "0",
+                    "7",
+                    "10.5",
+                    "9007199254740990",
+                    "9007199254740993",
+                    "1000000000000000000",
+                    "-10",
+                ])
+                .to_owned(),
+            1 => (lot * i128::from(self.below(1 << 46))).to_string(),
+            _ => (lot * i128::from(1 + self.below(40))).to_string(),
+        }
+    }
+
+    fn price(&mut self, symbol: &str) -> String {
+        let usual: &[&str] = match symbol {
+            "XYZ" => &["99.95", "100", "100.05", "100.10", "101", "98.5"],
+            "ABC" => &["50", "51", "49", "48.0"],
+            "OLD1" => &["10", "10.001", "9.999", "10.5"],
+            "FIN" => &["1", "1.00005", "0.99995", "1.1", "1.01"],
+            _ => &["5", "5.5", "0.5", "-1.5"],
+        };
+        match self.below(50) {
+            0 => self
+                .any(&[
+                    "0",
+                    "100.001",
+                    "0.000001",
+                    "9007199254740992",
+                    "90071992547409920",
+                    "-100",
+                    "200",
+                    "1000000000000.5",
+                    "100.5000",
+                ])
+                .to_owned(),
+            _ => self.any(usual).to_owned(),
+        }
+    }
+
+    fn new_order(&mut self, model: &Model) -> Input {
+        if self.once_in(7)
+            && let Some((client, body)) = self.placed.clone()
+        {
+            // The same once more: with an id of its own, or as a possible resend.
+            self.ids += 1;
+            let (_, rest) = body.split_once('|').unwrap();
+            let body = match self.below(6) {
+                0 => format!("{body}97=Y|"),
+                _ => format!("11=C{}|{rest}", self.ids),
+            };
+            return Input::Says(client, "D", body);
+        }
+        let client = if self.once_in(40) {
+            2
+        } else {
+            self.below(2) as usize
+        };
+        let id = self.id(model);
+        let at = self.below(6).min(4) as usize;
+        let symbol = &model.world.symbols[if self.once_in(2) { 0 } else { at }];
+        let name = if self.once_in(60) {
+            "NONE"
+        } else {
+            symbol.name
+        };
+        let quantity = self.quantity(symbol.lot);
+        let side = match self.below(40) {
+            0 => "5",
+            1 => "8",
+            side => ["1", "2"][side as usize % 2],
+        };
+        let kind = match self.below(20) {
+            0 => "1",
+            1 => "3",
+            2 => "4",
+            3 if self.once_in(4) => "K",
+            _ => "2",
+        };
+        let mut body = format!("11={id}|55={name}|54={side}|38={quantity}|40={kind}|");
+        let account = match (client, self.below(30)) {
+            (_, 0) => Some("DESK"),
+            (_, 1) => Some("NONE"),
+            (0, 2..16) => None,
+            (0, 16..24) => Some("A1"),
+            (0, _) => Some("A2"),
+            (_, 2..16) => Some("A2"),
+            _ => Some("B1"),
+        };
+        if let Some(account) = account {
+            body.push_str(&format!("1={account}|"));
+        }
+        if "24K".contains(kind) {
+            body.push_str(&format!("44={}|", self.price(symbol.name)));
+        }
+        if "34".contains(kind) {
+            body.push_str(&format!("99={}|", self.price(symbol.name)));
+        }
+        match self.below(12) {
+            0..3 => body.push_str("59=1|"),
+            3 => body.push_str("59=3|"),
+            4 => body.push_str("59=4|"),
+            5 if self.once_in(4) => body.push_str("59=7|"),
+            _ => {}
+        }
+        if self.once_in(8) {
+            body.push_str(self.any(&["114=N|", "114=Y|", "5700=X|"]));
+        }
+        self.placed = Some((CLIENTS[client], body.clone()));
+        Input::Says(CLIENTS[client], "D", body)
+    }
+
+    fn change(&mut self, model: &Model, what: &'static str) -> Input {
+        let Some(order) = self.order(model) else {
+            return self.new_order(model);
+        };
+        let client = if self.once_in(40) {
+            self.below(3) as usize
+        } else {
+            order.client
+        };
+        let id = self.id(model);
+        let original = match self.below(30) {
+            0 => "NONE".to_owned(),
+            1 => format!("C{}", 1 + self.below(self.ids + 1)),
+            _ => order.id.clone(),
+        };
+        let symbol = &model.world.symbols[order.symbol];
+        let name = if self.once_in(50) { "ABC" } else { symbol.name };
+        let side = if self.once_in(50) { '2' } else { order.side };
+        let mut body = format!("11={id}|41={original}|55={name}|54={side}|");
+        if what == "G" {
+            body.push_str(&format!("40={}|", order.kind));
+            if !self.once_in(10) {
+                let quantity = match self.below(4) {
+                    0 => order.quantity.to_string(),
+                    1 => (order.filled / 10 * 10 + 10 * i128::from(self.below(4))).to_string(),
+                    _ => self.quantity(symbol.lot),
+                };
+                body.push_str(&format!("38={quantity}|"));
+            }
+            if "24".contains(order.kind) && !self.once_in(10) {
+                body.push_str(&format!("44={}|", self.price(symbol.name)));
+            }
+            if self.once_in(40) {
+                body.push_str(self.any(&["1=A2|", "59=3|", "99=7|", "99=0.000001|"]));
+            }
+        }
+        Input::Says(CLIENTS[client], what, body)
+    }
+
+    fn exec(&mut self) -> String {
+        if self.execs > 0 && self.once_in(40) {
+            return format!("E{}", self.execs - self.below(self.execs.min(30)));
+        }
+        self.execs += 1;
+        format!("E{}", self.execs)
+    }
+
+    /// A report about an order of ours, or of nobody's.
+    fn report(&mut self, model: &Model) -> Input {
+        let Some(order) = self.order(model) else {
+            return self.new_order(model);
+        };
+        let line = if order.line == usize::MAX {
+            LINES[0]
+        } else {
+            order.line
+        };
+        let is_old = model.world.old_lines.contains(&line);
+        let line = if !is_old && self.once_in(20) {
+            self.any(&LINES[..2])
+        } else {
+            line
+        };
+        let number = match self.below(50) {
+            0 => 1 + self.below(model.last),
+            1 => model.last + 1 + self.below(5),
+            _ => order.number,
+        };
+        let asked = order.asked.as_ref();
+        let request = match (asked, self.below(30)) {
+            (_, 0) => Some(1 + self.below(model.last + 2)),
+            (Some(asked), 1..24) => Some(asked.number),
+            (None, 1..6) if order.current != order.number => Some(order.current),
+            _ => None,
+        };
+        let id = match request {
+            Some(request) => format!("{number}-{request}"),
+            None => number.to_string(),
+        };
+        let symbol = &model.world.symbols[order.symbol];
+        let name = if self.once_in(80) { "ABC" } else { symbol.name };
+        let side = if self.once_in(80) { '1' } else { order.side };
+        let mut body = format!(
+            "37=V{number}|11={id}|17={}|55={name}|54={side}|",
+            self.exec()
+        );
+        if !self.once_in(30) {
+            body.push_str(&format!("1={}|", model.world.accounts[order.account].name));
+        }
+        if self.once_in(4) {
+            body.push_str("58=v: so it is|");
+        }
+        let what = self.what(&order, is_old, symbol.name, symbol.lot);
+        let input = Input::Says(line, "8", body + &what);
+        self.reports.push(input.clone());
+        input
+    }
+
+    /// What the report says: most often what fits.
+    fn what(&mut self, order: &Order, is_old: bool, symbol: &str, lot: i128) -> String {
+        use crate::model::Fate;
+        let asked = order
+            .asked
+            .as_ref()
+            .map(|asked| (asked.what, asked.quantity));
+        let kind = match (order.fate, asked, self.below(10)) {
+            (_, _, 0) => self.any(&["0", "F", "5", "8", "4", "C", "3", "I", "D", "6", "H", "A"]),
+            (Fate::Sent | Fate::Unknown, _, 1..6) => self.any(&["0", "0", "0", "0", "8"]),
+            (_, Some(('F', _)), 1..5) => "4",
+            (_, Some(('G', _)), 1..5) => "5",
+            (Fate::Unknown, _, _) | (_, Some(_), 9) => "I",
+            (_, None, 9) => self.any(&["4", "C", "3", "I"]),
+            _ => "F",
+        };
+        let mut filled = order.filled;
+        let mut text = String::new();
+        let mut exec_type = kind.to_owned();
+        match kind {
+            "F" => {
+                let leaves = (order.quantity - order.filled).max(lot);
+                let quantity = match self.below(12) {
+                    0..3 => leaves.to_string(),
+                    3 if self.once_in(4) => self.quantity(lot),
+                    _ => (lot * i128::from(1 + self.below(4)))
+                        .min(leaves)
+                        .to_string(),
+                };
+                filled += quantity.parse::<i128>().unwrap_or(0);
+                text = format!("32={quantity}|31={}|", self.price(symbol));
+                if is_old {
+                    exec_type = if filled >= order.quantity { "2" } else { "1" }.to_owned();
+                }
+            }
+            "5" => {
+                let quantity = asked.map_or(order.quantity, |(_, quantity)| quantity);
+                if !self.once_in(20) {
+                    text = format!("38={quantity}|");
+                } else if self.once_in(2) {
+                    text = format!("38={}|", self.quantity(lot));
+                }
+                if "24".contains(order.kind) && self.once_in(2) {
+                    text.push_str(&format!("44={}|", self.price(symbol)));
+                }
+            }
+            _ => {}
+        }
+        let status = if kind == "I" {
+            let fits = order.status();
+            if self.once_in(2) {
+                fits
+            } else {
+                self.any(&['0', '1', '2', '4', 'C', '8', '6', 'E'])
+            }
+        } else {
+            '0'
+        };
+        if kind != "F" && self.once_in(6) {
+            filled += lot * i128::from(self.below(4));
+        }
+        if is_old {
+            let trans = match kind {
+                "I" => '3',
+                _ if self.once_in(40) => '1',
+                _ => '0',
+            };
+            text.push_str(&format!("20={trans}|"));
+        }
+        if !self.once_in(20) {
+            text.push_str(&format!("14={filled}|"));
+        }
+        format!("150={exec_type}|39={status}|{text}")
+    }
+
+    /// OrderCancelReject(9), or BusinessMessageReject(j).
+    fn refusal(&mut self, model: &Model) -> Input {
+        let Some(order) = self.order(model) else {
+            return self.new_order(model);
+        };
+        let line = if order.line == usize::MAX {
+            LINES[0]
+        } else {
+            order.line
+        };
+        let request = match (&order.asked, self.below(10)) {
+            (_, 0) => 1 + self.below(model.last + 1),
+            (Some(asked), _) => asked.number,
+            (None, _) => order.number,
+        };
+        let number = order.number;
+        let id = if request == number {
+            number.to_string()
+        } else {
+            format!("{number}-{request}")
+        };
+        if self.once_in(4) {
+            let of = self.any(&["D", "F", "G", "H"]);
+            let body = format!("372={of}|379={id}|380=0|58=v: what|");
+            let msg_type = self.any(&["j", "3"]);
+            return Input::Says(line, msg_type, body);
+        }
+        let body = format!("37=V{number}|11={id}|41={number}|39=0|434=1|102=0|58=v: no|");
+        Input::Says(line, "9", body)
+    }
+
+    fn question(&mut self, model: &Model) -> Input {
+        let client = self.below(3) as usize;
+        let id = match self.order(model) {
+            Some(order) if !self.once_in(5) => order.id,
+            _ => format!("C{}", 1 + self.below(self.ids + 1)),
+        };
+        Input::Says(CLIENTS[client], "H", format!("11={id}|55=XYZ|54=1|"))
+    }
+
+    fn mass(&mut self, model: &Model) -> Input {
+        let kind = self.any(&["1", "7", "7", "3"]);
+        let mut body = self.any(&["55=XYZ|", "55=ABC|", "55=NONE|"]).to_owned();
+        if self.once_in(2) {
+            body.push_str(self.any(&["1=A1|", "1=DESK|", "1=NONE|"]));
+        }
+        if self.once_in(3) {
+            body.push_str(self.any(&["54=1|", "54=2|", "54=8|"]));
+        }
+        if self.once_in(2) {
+            self.ids += 1;
+            return Input::Says(
+                CLIENTS[0],
+                "AF",
+                format!("584=S{}|585={kind}|{body}", self.ids),
+            );
+        }
+        let id = self.id(model);
+        let client = self.below(3) as usize;
+        Input::Says(CLIENTS[client], "q", format!("11={id}|530={kind}|{body}"))
+    }
+
+    fn line(&mut self, model: &Model) -> Input {
+        let line = self.any(&LINES);
+        if !model.ready.contains(&line) {
+            return Input::Up(line, self.once_in(4));
+        }
+        match self.below(6) {
+            0 => Input::Leaves(line),
+            1 => {
+                self.next.push(Input::Up(line, true));
+                Input::Down(line, true)
+            }
+            _ => Input::Down(line, self.once_in(2)),
+        }
+    }
+
+    fn client(&mut self) -> Input {
+        let client = CLIENTS[1];
+        if self.once_in(2) {
+            self.next.push(Input::Up(client, false));
+        }
+        if self.once_in(2) {
+            self.next.push(Input::Pass(6 * SECOND));
+        }
+        Input::Down(client, self.once_in(3))
+    }
+
+    fn command(&mut self) -> Input {
+        let scope = self.any(&[
+            "firm",
+            "session=C1",
+            "account=A1",
+            "account=DESK",
+            "symbol=XYZ",
+            "account=A2 symbol=XYZ",
+        ]);
+        match self.below(12) {
+            0 | 1 => {
+                self.next.extend([
+                    Input::Command(format!("arm {scope}")),
+                    Input::Pass(6 * SECOND),
+                ]);
+                Input::Command(format!("kill {scope}"))
+            }
+            2 => {
+                self.next.push(Input::Command(format!("arm {scope}")));
+                Input::Command(format!("reducing {scope}"))
+            }
+            3 => Input::Command(format!("cancel {scope}")),
+            4 | 5 => {
+                let state = self.any(&["open", "open", "auction", "halted", "closed"]);
+                Input::Command(format!("market symbol=XYZ {state}"))
+            }
+            6..9 => Input::Command(format!("arm {scope}")),
+            _ => {
+                let (code, values) = self.any(&[
+                    ("RC6", ["100", "1000", "none"]),
+                    ("RC7", ["20000", "150000.5", "none"]),
+                    ("RC8", ["5", "99.9", "none"]),
+                    ("RC13", ["5", "30", "none"]),
+                    ("RC14", ["2000000", "30000000", "none"]),
+                    ("RC15-long", ["300", "2000", "none"]),
+                    ("RC5-1s", ["2", "5", "none"]),
+                    ("RC9-value-60s", ["500000", "3000000", "none"]),
+                    ("RC9-quantity-day", ["5000", "20000", "none"]),
+                    ("RC10", ["4", "20", "none"]),
+                    ("RC11-ratio", ["3", "30", "none"]),
+                    ("RC12", ["5", "20", "none"]),
+                    ("RC17", ["1000", "100000", "none"]),
+                ]);
+                let value = self.any(&values);
+                let scope = if value == "none" && scope == "firm" {
+                    "account=A1"
+                } else {
+                    scope
+                };
+                Input::Command(format!("limit {scope} {code}={value}"))
+            }
+        }
+    }
+
+    fn restart(&mut self) -> Input {
+        if !self.once_in(3) {
+            return Input::Pass(SECOND / 10);
+        }
+        // The last one comes first.
+        self.next.extend(LINES.map(|line| Input::Up(line, false)));
+        self.next.push(Input::Pass(6 * SECOND));
+        if self.once_in(2) {
+            self.next.push(Input::Up(CLIENTS[1], false));
+        }
+        Input::Restart(i64::from(self.once_in(2)), self.once_in(2))
+    }
+}

@@ -1,0 +1,223 @@
+//! Worlds: settings for the OMS, and the same for the model.
+
+use fixwire_engine::protocol::dictionary::Version;
+
+use crate::desk::Setup;
+use crate::model::{Account, Client, Symbol, World};
+
+pub const CLIENTS: [usize; 3] = [0, 1, 2];
+pub const LINES: [usize; 3] = [3, 4, 5];
+
+const SETTINGS: &str = r#"
+[oms]
+instruments = "instruments.csv"
+limits = "limits.csv"
+remembered = 6
+RESTRICTED
+SELF_TRADE
+[[account]]
+name = "DESK"
+[[account]]
+name = "A1"
+parent = "DESK"
+[[account]]
+name = "A2"
+parent = "DESK"
+[[account]]
+name = "B1"
+[[user]]
+session = "C1"
+accounts = ["A*"]
+may = ["new", "replace", "cancel", "mass cancel", "status"]
+account = "A1"
+[[user]]
+session = "C2"
+accounts = ["A2", "B1"]
+may = ["new", "replace", "cancel", "mass cancel", "status"]
+on_logout = "cancel"
+on_disconnect = "cancel after 5s"
+[[user]]
+session = "C3"
+accounts = ["*"]
+may = ["status"]
+[[line_group]]
+name = "NEW"
+lines = ["L1", "L2"]
+[[line_group]]
+name = "OLD"
+lines = ["L3"]
+[[route]]
+symbols = ["OLD*"]
+to = "OLD"
+[[route]]
+symbols = ["*"]
+to = "NEW"
+"#;
+
+const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,rate,reference
+XYZ,0.05,10,2,1,100
+ABC,1,1,1,0.5,50
+OLD1,0.001,1,1,1,10
+FIN,0.00005,1,3,1.5,1
+NOREF,0.5,5,1,1,
+";
+
+const NEW: &[usize] = &[3, 4];
+const OLD: &[usize] = &[5];
+
+fn symbols() -> Vec<Symbol> {
+    let symbol = |name, scale, tick, lot, worth, reference, lines| Symbol {
+        name,
+        scale,
+        tick,
+        lot,
+        worth,
+        reference,
+        lines,
+    };
+    vec![
+        symbol("XYZ", 2, 5, 10, 2_000_000, Some(10_000), NEW),
+        symbol("ABC", 0, 1, 1, 500_000, Some(50), NEW),
+        symbol("OLD1", 3, 1, 1, 1_000_000, Some(10_000), OLD),
+        symbol("FIN", 5, 5, 1, 4_500_000, Some(100_000), NEW),
+        symbol("NOREF", 1, 5, 5, 1_000_000, None, NEW),
+    ]
+}
+
+/// What kind of a world a seed makes.
+fn is_wide(seed: u64) -> bool {
+    seed % 4 == 1
+}
+
+fn has_times(seed: u64) -> bool {
+    seed % 4 == 2
+}
+
+fn has_lists(seed: u64) -> bool {
+    seed % 4 == 3
+}
+
+/// The limits of a world: scope, control, limit.
+pub fn limits(seed: u64) -> Vec<(&'static str, &'static str, &'static str)> {
+    let mut limits = if is_wide(seed) {
+        vec![
+            ("firm", "RC6", "9007199254740992"),
+            ("firm", "RC7", "9000000000"),
+            ("firm", "RC8", "1000000000"),
+            ("firm", "RC13", "1000"),
+            ("firm", "RC14", "9000000000"),
+            ("firm", "RC15", "9000000000000000000"),
+        ]
+    } else {
+        vec![
+            ("firm", "RC6", "1000"),
+            ("firm", "RC7", "150000"),
+            ("firm", "RC8", "100"),
+            ("symbol=XYZ", "RC8", "10"),
+            ("firm", "RC13", "60"),
+            ("account=A1", "RC13", "20"),
+            ("firm", "RC14", "100000000"),
+            ("firm", "RC15", "2000"),
+        ]
+    };
+    if has_times(seed) {
+        let of_time = if seed % 8 == 2 {
+            vec![
+                ("firm", "RC5-1s", "2"),
+                ("firm", "RC9-value-1s", "700000"),
+                ("account=A1", "RC9-value-60s", "1500000"),
+                ("symbol=XYZ", "RC9-value-day", "2500000"),
+                ("account=A1", "RC9-quantity-1s", "2500"),
+                ("symbol=ABC", "RC9-quantity-60s", "100"),
+                ("firm", "RC9-quantity-day", "60000"),
+                ("firm", "RC17", "2000000"),
+            ]
+        } else {
+            vec![
+                ("firm", "RC10", "40"),
+                ("firm", "RC10-cancel", "12"),
+                ("firm", "RC10-kill", "150"),
+                ("firm", "RC11-replaces", "2"),
+                ("account=A1", "RC11-unanswered", "4"),
+                ("firm", "RC11-ratio", "40"),
+                ("symbol=XYZ", "RC12", "30"),
+            ]
+        };
+        limits.extend(of_time);
+    }
+    limits
+}
+
+/// The settings of a world, and what the model knows of them.
+pub fn floor(seed: u64) -> (Setup, World) {
+    let lists = has_lists(seed);
+    let restricted = if lists {
+        "restricted = \"restricted.csv\""
+    } else {
+        ""
+    };
+    let self_trade = if lists { "self_trade = \"reject\"" } else { "" };
+    let settings = SETTINGS.replace("RESTRICTED", restricted);
+    let rows = limits(seed).into_iter();
+    let rows = rows.map(|(scope, code, value)| format!("{scope},{code},{value}\n"));
+    let rows: String = rows.collect();
+    let mut files = vec![
+        ("instruments.csv", INSTRUMENTS.to_owned()),
+        ("limits.csv", format!("scope,control,limit\n{rows}")),
+    ];
+    let mut list = Vec::new();
+    if lists {
+        let rows = "symbol,account,what\nABC,A2,all\nXYZ,*,locate\nFIN,B1,buy\nOLD1,*,short\n";
+        files.push(("restricted.csv", rows.to_owned()));
+        list = vec![
+            (1, Some(2), "all"),
+            (0, None, "locate"),
+            (3, Some(3), "buy"),
+            (2, None, "short"),
+        ];
+    }
+    let sessions = vec![
+        ("C1", Version::Fix44),
+        ("C2", Version::Fix42),
+        ("C3", Version::Fix44),
+        ("L1", Version::Fix44),
+        ("L2", Version::Fix44),
+        ("L3", Version::Fix42),
+    ];
+    let account = |name, parent| Account { name, parent };
+    let all = &["new", "replace", "cancel", "mass cancel", "status"];
+    let client = |session, accounts, default, may, cancels| Client {
+        session,
+        is_old: session == 1,
+        accounts,
+        default,
+        may,
+        cancels,
+    };
+    let world = World {
+        names: sessions.iter().map(|(name, _)| *name).collect(),
+        symbols: symbols(),
+        accounts: vec![
+            account("DESK", None),
+            account("A1", Some(0)),
+            account("A2", Some(0)),
+            account("B1", None),
+        ],
+        clients: vec![
+            client(0, &[1, 2], Some(1), all, None),
+            client(1, &[2, 3], None, all, Some((0, 5_000_000_000))),
+            client(2, &[0, 1, 2, 3], None, &["status"], None),
+        ],
+        old_lines: vec![5],
+        groups: vec![NEW, OLD],
+        remembered: 6,
+        rejects_self_trades: lists,
+        restricted: list,
+    };
+    let setup = Setup {
+        settings: settings.replace("SELF_TRADE", self_trade),
+        files,
+        sessions,
+    };
+    (setup, world)
+}
