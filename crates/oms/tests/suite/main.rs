@@ -5,5 +5,6 @@ mod crashes;
 mod desk;
 mod floor;
 mod model;
+mod permutations;
 mod reports;
 mod twin;

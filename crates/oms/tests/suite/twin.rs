@@ -1,7 +1,7 @@
 //! The OMS and the slow model hear the same random inputs: messages and state have to be the same.
 
 mod dice;
-mod floors;
+pub mod floors;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};

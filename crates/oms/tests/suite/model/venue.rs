@@ -357,10 +357,9 @@ impl Model {
         let order = self.orders.get_mut(&number).unwrap();
         order.fate = Fate::Over(how);
         let mut original = None;
-        if let Some(asked) = order.asked.take() {
-            if !asked.id.is_empty() {
-                original = Some(std::mem::replace(&mut order.id, asked.id));
-            }
+        let asked = order.asked.take();
+        if let Some(asked) = asked.filter(|asked| !asked.id.is_empty()) {
+            original = Some(std::mem::replace(&mut order.id, asked.id));
         }
         self.write_ended(number, how, original.as_deref(), text);
         self.over(number);
