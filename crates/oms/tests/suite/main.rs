@@ -1,5 +1,5 @@
-//! The OMS in a world of its own: its process dies at every operation of its disk and network, while a client trades
-//! through it with a venue that does not die.
+//! The OMS as clients and venues see it: in a world of its own, where its process dies at every operation of its disk
+//! and network; beside a slow model that hears the same; in every order of what venues report; in scenarios.
 
 mod crashes;
 mod desk;
@@ -7,4 +7,5 @@ mod floor;
 mod model;
 mod permutations;
 mod reports;
+mod scenarios;
 mod twin;
