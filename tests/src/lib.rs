@@ -12,6 +12,7 @@ pub mod foreign;
 pub mod fuzz;
 pub mod house;
 pub mod imports;
+pub mod oms;
 pub mod order_flow;
 pub mod packages;
 pub mod peers;

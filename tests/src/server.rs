@@ -232,6 +232,14 @@ impl Launch {
 
     /// Starts the engine. Its output is beside the settings file.
     pub fn spawn(&self) -> Result<Server, String> {
+        match self.app {
+            Some(app) => self.spawn_as(&["run", "--app", app]),
+            None => self.spawn_as(&["run"]),
+        }
+    }
+
+    /// As [`spawn`](Self::spawn), by these words instead of `run`; the settings file follows them.
+    pub fn spawn_as(&self, words: &[&str]) -> Result<Server, String> {
         let folder = self.settings.parent().unwrap_or(Path::new(".")).to_owned();
         let output = |name: &str| {
             let path = folder.join(name);
@@ -239,11 +247,7 @@ impl Launch {
             file.map_err(|error| format!("{}: {error}", path.display()))
         };
         let mut command = Command::new(&self.binary);
-        command.arg("run");
-        if let Some(app) = self.app {
-            command.args(["--app", app]);
-        }
-        command.arg(&self.settings);
+        command.args(words).arg(&self.settings);
         command
             .stdin(Stdio::null())
             .stdout(output("stdout")?)

@@ -1,0 +1,315 @@
+//! What one side of a FIX session asked for and was told, as the journal of either side has it.
+
+use crate::wire::{message, number, show, value};
+use fixwire::journal::{Filter, Format, dump};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// How an order stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// `open`, `filled`, `cancelled`, `rejected`, `expired`, or `done for day`.
+    pub state: &'static str,
+    /// OrderQty(38).
+    pub quantity: u64,
+    /// Price(44); none of a market order.
+    pub price: Option<f64>,
+    /// CumQty(14).
+    pub filled: u64,
+    /// LeavesQty(151).
+    pub leaves: u64,
+    /// AvgPx(6).
+    pub average: f64,
+}
+
+/// An order as its reports have it.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// OrderID(37) of whoever reports.
+    pub order_id: String,
+    /// The last ClOrdID(11).
+    pub id: String,
+    /// How it stands.
+    pub standing: Standing,
+    /// Σ quantity × price of its fills.
+    paid: f64,
+}
+
+/// Orders, replaces and cancels of one side, and what the other answered.
+#[derive(Debug, Default)]
+pub struct Dialogue {
+    /// By ClOrdID(11) of the new order.
+    pub orders: BTreeMap<String, Told>,
+    /// Requests (D, F, G), by ClOrdID(11): how often each was answered.
+    answers: BTreeMap<String, u32>,
+    /// ClOrdID(11) of the new order by OrderID(37).
+    by_order_id: BTreeMap<String, String>,
+    /// ClOrdID(11) of the requests of each session, by MsgSeqNum(34).
+    numbers: BTreeMap<(String, u64), String>,
+    /// Of all reports.
+    exec_ids: BTreeSet<String>,
+    /// Fills.
+    pub fills: usize,
+    /// Replaces and cancels that were carried out.
+    pub changes: usize,
+}
+
+/// Which way requests go in a journal.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Asks {
+    /// Its engine sent them.
+    Out,
+    /// Its engine received them.
+    In,
+}
+
+impl Dialogue {
+    /// Reads the journal in `store`, which its engine may be writing.
+    ///
+    /// # Errors
+    ///
+    /// What one of the two should never have said.
+    pub fn of(store: &Path, asks: Asks) -> Result<Self, String> {
+        let mut dialogue = Self::default();
+        let mut text = Vec::new();
+        dump(store, &Filter::default(), &mut text, Format::Json)
+            .map_err(|error| error.to_string())?;
+        // Above a gap: they count when their turn comes.
+        let mut queued = BTreeMap::new();
+        for line in String::from_utf8_lossy(&text).lines() {
+            let json: serde_json::Value =
+                serde_json::from_str(line).map_err(|error| format!("{line}: {error}"))?;
+            let (what, mark) = (json["what"].as_str(), json["mark"].as_str());
+            let session = json["session"].as_str().unwrap_or_default();
+            let key = (session.to_owned(), json["seq"].as_u64().unwrap_or(0));
+            let raw = message(json["text"].as_str().unwrap_or_default());
+            let raw = match (what, mark) {
+                (Some("in" | "out"), None) => raw,
+                (Some("in"), Some("queued")) => {
+                    queued.insert(key, raw);
+                    continue;
+                }
+                (Some("dequeued"), _) => queued.remove(&key).ok_or("dequeued from nowhere")?,
+                _ => continue,
+            };
+            let is_ask = (what == Some("out")) == (asks == Asks::Out);
+            dialogue
+                .take(session, &raw, is_ask)
+                .map_err(|fault| format!("{fault}: {session}: {}", show(&raw)))?;
+        }
+        Ok(dialogue)
+    }
+
+    /// That of these messages of one session, `|` for SOH; true for those of who asks.
+    ///
+    /// # Errors
+    ///
+    /// As [`of`](Self::of).
+    #[cfg(test)]
+    pub(super) fn tell(said: impl IntoIterator<Item = (bool, String)>) -> Result<Self, String> {
+        let mut dialogue = Self::default();
+        for (is_ask, text) in said {
+            dialogue.take("", &message(&text.replace('|', "\u{1}")), is_ask)?;
+        }
+        Ok(dialogue)
+    }
+
+    fn take(&mut self, session: &str, raw: &[u8], is_ask: bool) -> Result<(), String> {
+        let of = |tag: &str| text(raw, tag);
+        match (is_ask, of("35").as_str()) {
+            (true, "D" | "F" | "G") => self.asked(session, raw),
+            (false, "8") => self.reported(raw),
+            (false, "9") => {
+                if let Some(told) = self.by_order_id.get(&of("37")) {
+                    let told = self.orders.get_mut(told).ok_or("an order of nobody")?;
+                    if let Some(state) = state(&of("39")) {
+                        told.standing.state = state;
+                    }
+                }
+                self.answered(&of("11"))
+            }
+            (false, "3" | "j") => {
+                let number = number(raw, "45").unwrap_or(0);
+                let id = self.numbers.get(&(session.to_owned(), number)).cloned();
+                id.map_or(Ok(()), |id| self.answered(&id))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn asked(&mut self, session: &str, raw: &[u8]) -> Result<(), String> {
+        let id = text(raw, "11");
+        let number = number(raw, "34").unwrap_or(0);
+        self.numbers
+            .insert((session.to_owned(), number), id.clone());
+        match self.answers.insert(id, 0) {
+            None => Ok(()),
+            Some(_) => Err("a ClOrdID for a second message".into()),
+        }
+    }
+
+    fn answered(&mut self, id: &str) -> Result<(), String> {
+        let count = self.answers.get_mut(id).ok_or("an answer to nothing")?;
+        *count += 1;
+        match *count {
+            1 => Ok(()),
+            _ => Err("answered twice".into()),
+        }
+    }
+
+    /// An ExecutionReport(8): CumQty(14) is the sum of the fills, AvgPx(6) their average, and nothing is left of an
+    /// order that has ended.
+    fn reported(&mut self, raw: &[u8]) -> Result<(), String> {
+        let of = |tag: &str| text(raw, tag);
+        let (exec_type, id) = (of("150"), of("11"));
+        if exec_type == "I" || of("20") == "3" {
+            return Ok(());
+        }
+        if !self.exec_ids.insert(of("17")) {
+            return Err("an ExecID for a second report".into());
+        }
+        let is_change = !of("41").is_empty();
+        if matches!(&*exec_type, "0" | "8" | "5") || is_change {
+            self.answered(&id)?;
+            self.changes += usize::from(is_change);
+        }
+        let order_id = of("37");
+        let root = self.by_order_id.get(&order_id).unwrap_or(&id).clone();
+        if order_id != "NONE" {
+            self.by_order_id.insert(order_id.clone(), root.clone());
+        }
+        let whole = |tag| number(raw, tag).unwrap_or(0);
+        let decimal = |tag: &str| of(tag).parse::<f64>().ok();
+        let before = self.orders.get(&root);
+        let ended = before.is_some_and(|told| told.standing.state != "open");
+        // A venue may have made it larger before the fill that seemed to be the last.
+        if ended && exec_type != "5" {
+            return Err("reported after its end".into());
+        }
+        let is_fill = matches!(&*exec_type, "1" | "2" | "F");
+        let last = if is_fill { whole("32") } else { 0 };
+        self.fills += usize::from(is_fill);
+        let (filled, paid) = before.map_or((0, 0.0), |told| (told.standing.filled, told.paid));
+        let paid = paid + last as f64 * decimal("31").unwrap_or(0.0);
+        let standing = Standing {
+            state: state(&of("39")).ok_or("an unknown OrdStatus")?,
+            quantity: whole("38"),
+            price: decimal("44"),
+            filled: whole("14"),
+            leaves: whole("151"),
+            average: decimal("6").unwrap_or(0.0),
+        };
+        if standing.filled != filled + last {
+            return Err(format!(
+                "CumQty is not {filled} and the fill of {last} together"
+            ));
+        }
+        // Cut behind four digits more than prices have.
+        let average = paid / (standing.filled.max(1) as f64);
+        if (average - standing.average).abs() > 0.000_002 {
+            return Err(format!("AvgPx is not {average}"));
+        }
+        let left = standing.quantity.saturating_sub(standing.filled);
+        let is_left = standing.leaves == left || matches!(&*of("39"), "6" | "E");
+        let fits = match standing.state {
+            "open" => is_left,
+            _ => standing.leaves == 0,
+        };
+        if !fits {
+            return Err(format!("LeavesQty of an order of which {left} is left"));
+        }
+        let told = Told {
+            order_id,
+            id,
+            standing,
+            paid,
+        };
+        self.orders.insert(root, told);
+        Ok(())
+    }
+
+    /// Requests of every kind.
+    #[must_use]
+    pub fn requests(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// The first request that has no answer.
+    #[must_use]
+    pub fn unanswered(&self) -> Option<&str> {
+        let mut open = self.answers.iter().filter(|(_, count)| **count == 0);
+        open.next().map(|(id, _)| id.as_str())
+    }
+}
+
+/// OrdStatus(39) in a word; none for one that is not known here.
+fn state(status: &str) -> Option<&'static str> {
+    Some(match status {
+        "0" | "1" | "5" | "6" | "A" | "E" => "open",
+        "2" => "filled",
+        "3" => "done for day",
+        "4" => "cancelled",
+        "8" => "rejected",
+        "C" => "expired",
+        _ => return None,
+    })
+}
+
+fn text(raw: &[u8], tag: &str) -> String {
+    String::from_utf8_lossy(value(raw, tag).unwrap_or_default()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEW: &str = "35=D|34=1|11=A|";
+    const ACCEPTED: &str = "35=8|11=A|37=7|17=e1|150=0|39=0|38=100|14=0|151=100|6=0|";
+    const FILLED: &str = "35=8|11=A|37=7|17=e2|150=F|39=1|38=100|32=40|31=2.5|14=40|151=60|6=2.5|";
+    const CANCEL: &str = "35=F|34=2|11=B|41=A|";
+    const CANCELLED: &str = "35=8|11=B|41=A|37=7|17=e3|150=4|39=4|38=100|14=40|151=0|6=2.5|";
+
+    fn tell(said: &[&str]) -> Result<Dialogue, String> {
+        let asks = |text: &str| !text.starts_with("35=8") && !text.starts_with("35=9");
+        Dialogue::tell(said.iter().map(|text| (asks(text), (*text).to_owned())))
+    }
+
+    #[test]
+    fn an_order_stands_as_its_last_report_says() {
+        let told = tell(&[NEW, ACCEPTED, FILLED, CANCEL, CANCELLED]).unwrap();
+        assert_eq!((told.unanswered(), told.requests()), (None, 2));
+        assert_eq!((told.fills, told.changes), (1, 1));
+        let order = &told.orders["A"];
+        assert_eq!((&*order.id, &*order.order_id), ("B", "7"));
+        let standing = Standing {
+            state: "cancelled",
+            quantity: 100,
+            price: None,
+            filled: 40,
+            leaves: 0,
+            average: 2.5,
+        };
+        assert_eq!(order.standing, standing);
+    }
+
+    #[test]
+    fn each_planted_fault_is_found() {
+        let fault = |said: &[&str]| tell(said).map(drop).unwrap_err();
+        assert_eq!(
+            tell(&[NEW, ACCEPTED, CANCEL]).unwrap().unanswered(),
+            Some("B")
+        );
+        assert!(fault(&[NEW, ACCEPTED, NEW]).contains("a second message"));
+        assert!(fault(&[ACCEPTED]).contains("to nothing"));
+        assert!(fault(&[NEW, ACCEPTED, ACCEPTED]).contains("an ExecID for a second report"));
+        let again = ACCEPTED.replace("e1", "e9");
+        assert!(fault(&[NEW, ACCEPTED, &again]).contains("answered twice"));
+        let spoilt = |from: &str, to: &str| fault(&[NEW, ACCEPTED, &FILLED.replace(from, to)]);
+        assert!(spoilt("14=40", "14=50").contains("CumQty"));
+        assert!(spoilt("151=60", "151=50").contains("LeavesQty"));
+        assert!(spoilt("|6=2.5", "|6=2.4").contains("AvgPx"));
+        let late = FILLED.replace("e2", "e4");
+        let late = [NEW, ACCEPTED, FILLED, CANCEL, CANCELLED, &late];
+        assert!(fault(&late).contains("after its end"));
+    }
+}

@@ -1,0 +1,251 @@
+//! `fixwire run oms.toml`, `fixwire sim` and clients around them, on ports and in folders of their own.
+
+use super::books::Books;
+use super::dialogue::{Asks, Dialogue};
+use crate::server::{Launch, Server, binary, free_port};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What is traded.
+pub const SYMBOLS: [&str; 2] = ["VOD", "BT"];
+/// Accounts of the clients. An OMS lists at most 1,000 orders of each.
+pub const ACCOUNTS: [&str; 6] = ["A1", "A2", "A3", "A4", "A5", "A6"];
+/// The largest quantity that the limits let pass.
+pub const LARGEST: u64 = 1_000;
+
+/// A trading floor: where everything is, and how it is started.
+#[derive(Debug)]
+pub struct Floor {
+    folder: PathBuf,
+    /// The OMS; it listens for clients.
+    pub oms: Launch,
+    /// The exchange; it listens for the lines of the OMS.
+    pub sim: Launch,
+}
+
+/// `BeginString` and what belongs to it in a settings file.
+fn version(version: &str) -> String {
+    match version {
+        "FIX.5.0SP2" => "BeginString = \"FIXT.1.1\"\nDefaultApplVerID = \"FIX.5.0SP2\"\n".into(),
+        old => format!("BeginString = \"{old}\"\n"),
+    }
+}
+
+impl Floor {
+    /// Writes the files of an OMS with these clients and lines, each with the version of its session.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn new(
+        folder: &Path,
+        clients: &[(&str, &str)],
+        lines: &[(&str, &str)],
+    ) -> Result<Self, String> {
+        let io = |error: std::io::Error| error.to_string();
+        let folder = std::path::absolute(folder).map_err(io)?;
+        let launch = |name: &str| {
+            let folder = folder.join(name);
+            fs::create_dir_all(&folder).map_err(io)?;
+            Ok::<_, String>(Launch {
+                binary: binary()?,
+                app: None,
+                settings: folder.join(format!("{name}.toml")),
+                port: free_port().map_err(io)?,
+            })
+        };
+        let floor = Self {
+            oms: launch("oms")?,
+            sim: launch("sim")?,
+            folder,
+        };
+        floor.write_sim(lines).map_err(io)?;
+        floor.write_oms(clients, lines).map_err(io)?;
+        Ok(floor)
+    }
+
+    /// Where the journal of the OMS, the exchange or a client is.
+    #[must_use]
+    pub fn store(&self, name: &str) -> PathBuf {
+        self.folder.join(name).join("store")
+    }
+
+    fn default(&self, name: &str) -> String {
+        format!(
+            "[default]\nFileStorePath = '{}'\nJournalSegmentSize = \"2M\"\nNonStopSession = true\n",
+            self.store(name).display()
+        )
+    }
+
+    fn write_sim(&self, lines: &[(&str, &str)]) -> std::io::Result<()> {
+        let mut text = self.default("sim");
+        for (name, of) in lines {
+            let _ = write!(
+                text,
+                "[[session]]\nSessionName = \"{name}\"\nConnectionType = \"acceptor\"\n\
+                 SocketAcceptAddress = \"127.0.0.1\"\nSocketAcceptPort = {}\n{}\
+                 SenderCompID = \"EXCHANGE\"\nTargetCompID = \"{name}\"\n",
+                self.sim.port,
+                version(of)
+            );
+        }
+        text += "[exchange]\n";
+        for symbol in SYMBOLS {
+            let _ = write!(
+                text,
+                "[[instrument]]\nsymbol = \"{symbol}\"\ntick = 0.01\nlow = 11\nhigh = 14\n"
+            );
+        }
+        fs::write(&self.sim.settings, text)
+    }
+
+    fn write_oms(&self, clients: &[(&str, &str)], lines: &[(&str, &str)]) -> std::io::Result<()> {
+        let mut text = self.default("oms");
+        for (name, of) in clients {
+            let _ = write!(
+                text,
+                "[[session]]\nSessionName = \"{name}\"\nConnectionType = \"acceptor\"\n\
+                 SocketAcceptAddress = \"127.0.0.1\"\nSocketAcceptPort = {}\n{}\
+                 SenderCompID = \"OMS\"\nTargetCompID = \"{name}\"\n",
+                self.oms.port,
+                version(of)
+            );
+        }
+        for (name, of) in lines {
+            let _ = write!(
+                text,
+                "[[session]]\nSessionName = \"{name}\"\nConnectionType = \"initiator\"\n\
+                 SocketConnectHost = \"127.0.0.1\"\nSocketConnectPort = {}\nReconnectInterval = 1\n\
+                 HeartBtInt = 30\n{}SenderCompID = \"{name}\"\nTargetCompID = \"EXCHANGE\"\n",
+                self.sim.port,
+                version(of)
+            );
+        }
+        text += "[oms]\ninstruments = \"instruments.csv\"\nlimits = \"limits.csv\"\n";
+        for account in ACCOUNTS {
+            let _ = write!(text, "[[account]]\nname = \"{account}\"\n");
+        }
+        for (name, _) in clients {
+            let _ = write!(
+                text,
+                "[[user]]\nsession = \"{name}\"\naccounts = [\"A*\"]\naccount = \"A1\"\n\
+                 may = [\"new\", \"replace\", \"cancel\", \"status\"]\n"
+            );
+        }
+        let names: Vec<&str> = lines.iter().map(|(name, _)| *name).collect();
+        let _ = write!(
+            text,
+            "[[line_group]]\nname = \"SIM\"\nlines = {names:?}\n[[route]]\nsymbols = [\"*\"]\nto = \"SIM\"\n"
+        );
+        fs::write(&self.oms.settings, text)?;
+        let folder = self.folder.join("oms");
+        let mut text = "symbol,tick,reference\n".to_owned();
+        for symbol in SYMBOLS {
+            let _ = writeln!(text, "{symbol},0.01,12.50");
+        }
+        fs::write(folder.join("instruments.csv"), text)?;
+        let text = format!(
+            "scope,control,limit\nfirm,RC6,{LARGEST}\nfirm,RC7,1000000000\nfirm,RC8,10\n\
+             firm,RC13,100000\nfirm,RC14,100000000000\nfirm,RC15,100000000\n"
+        );
+        fs::write(folder.join("limits.csv"), text)
+    }
+
+    /// The settings file of `fixwire client` on a session of the OMS.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn client(&self, name: &str, of: &str) -> Result<PathBuf, String> {
+        let folder = self.folder.join(name);
+        let file = folder.join("client.toml");
+        let text = format!(
+            "{}[[session]]\nConnectionType = \"initiator\"\nSocketConnectHost = \"127.0.0.1\"\n\
+             SocketConnectPort = {}\nReconnectInterval = 1\nHeartBtInt = 30\n{}\
+             SenderCompID = \"{name}\"\nTargetCompID = \"OMS\"\n",
+            self.default(name),
+            self.oms.port,
+            version(of)
+        );
+        fs::create_dir_all(&folder)
+            .and_then(|()| fs::write(&file, text))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+        Ok(file)
+    }
+
+    /// Starts the exchange.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn open(&self) -> Result<Server, String> {
+        self.sim.spawn_as(&["sim"])
+    }
+
+    /// What `fixwire oms` answers to a command, its words with the settings file behind the first.
+    ///
+    /// # Errors
+    ///
+    /// What it says on its standard error stream.
+    pub fn tell(&self, words: &[&str]) -> Result<Vec<u8>, String> {
+        let output = Command::new(&self.oms.binary)
+            .args(["oms", words[0]])
+            .arg(&self.oms.settings)
+            .args(&words[1..])
+            .output()
+            .map_err(|error| error.to_string())?;
+        match output.status.success() {
+            true => Ok(output.stdout),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// The rows that it shows.
+    ///
+    /// # Errors
+    ///
+    /// As [`tell`](Self::tell).
+    pub fn ask(&self, words: &[&str]) -> Result<Vec<Value>, String> {
+        let rows = self.tell(&[words, &["--json"]].concat())?;
+        serde_json::from_slice(&rows).map_err(|error| error.to_string())
+    }
+
+    /// What the OMS says of all orders and positions.
+    ///
+    /// # Errors
+    ///
+    /// Something is not settled, or it does not answer.
+    pub fn books(&self) -> Result<Books, String> {
+        let mut orders = Vec::new();
+        for account in ACCOUNTS {
+            orders.extend(self.ask(&["orders", "--account", account])?);
+        }
+        Books::of(&orders, &self.ask(&["positions"])?)
+    }
+
+    /// What these clients asked for and were told, as their own journals have it.
+    ///
+    /// # Errors
+    ///
+    /// What they should never have been told.
+    pub fn clients(&self, names: &[&str]) -> Result<Vec<Dialogue>, String> {
+        let each = names.iter().map(|name| {
+            let dialogue = Dialogue::of(&self.store(name), Asks::Out);
+            dialogue.map_err(|fault| format!("{name}: {fault}"))
+        });
+        each.collect()
+    }
+
+    /// What the exchange was asked for and told, as its own journal has it.
+    ///
+    /// # Errors
+    ///
+    /// What it should never have been sent.
+    pub fn exchange(&self) -> Result<Dialogue, String> {
+        let dialogue = Dialogue::of(&self.store("sim"), Asks::In);
+        dialogue.map_err(|fault| format!("the exchange: {fault}"))
+    }
+}

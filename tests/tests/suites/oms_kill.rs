@@ -1,0 +1,364 @@
+//! Does an OMS lose, double or mix up anything when it, its client or its exchange is killed?
+//!
+//! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade: new orders that meet, replaces and cancels
+//! that do not wait for their answers, orders that the limits refuse, in FIX 4.2, 4.4 and 5.0 SP2. Each is ended by
+//! SIGKILL at random moments, also while it starts, sometimes two at once, and started again. In the end, by the
+//! journals of client and exchange and by what the OMS tells its operator:
+//!
+//! * no request reached the exchange twice, and each was answered once, at either end;
+//! * every order stands the same in all three: state, quantity, price, filled, left, average price;
+//! * positions are what the orders make of them, and add up to nothing, for both sides of every trade are here;
+//! * an account for which the kill switch was used stays without open orders.
+//!
+//! `OMS_KILLS` says how many (200), `FIXWIRE_SEED` repeats the moments.
+
+use fixwire_rigs::oms::books::{Books, agree};
+use fixwire_rigs::oms::floor::{ACCOUNTS, Floor, LARGEST, SYMBOLS};
+use fixwire_rigs::peers::Running;
+use fixwire_rigs::random::{Random, seed};
+use fixwire_rigs::server::{Server, scratch};
+use fixwire_rigs::trade::{Event, PATIENCE};
+use serde_json::Value;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+
+/// Worlds at the same time; each in a version of its own.
+const WORLDS: [&str; 4] = ["FIX.4.2", "FIX.4.4", "FIX.5.0SP2", "FIX.4.4"];
+/// After so many deaths the books are compared, and a new world begins.
+const DEATHS_PER_LIFE: u64 = 25;
+/// The latest moment of a death, and that of one of a process that may not have started yet.
+const LATEST: u64 = 1_500_000;
+const EARLY: u64 = 40_000;
+/// Between two commands of the client.
+const PACE: Duration = Duration::from_millis(4);
+/// For which the kill switch is used, in the middle of a life.
+const KILLED: &str = ACCOUNTS[5];
+const CLIENT: &str = "CLIENT";
+const LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
+
+#[test]
+fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
+    let text = std::env::var("OMS_KILLS").ok();
+    let kills: u64 = text.and_then(|text| text.parse().ok()).unwrap_or(200);
+    let seed = seed();
+    let share = |at: u64| kills / 4 + u64::from(at < kills % 4);
+    let played: Vec<Result<Played, String>> = std::thread::scope(|scope| {
+        let worlds = (0..).zip(WORLDS).map(|(at, version)| {
+            let name = format!("world{at}");
+            let play = move || play(&name, version, share(at), Random::new(seed ^ at));
+            scope.spawn(play)
+        });
+        let worlds: Vec<_> = worlds.collect();
+        let joined = worlds.into_iter().map(|world| world.join());
+        joined
+            .map(|end| end.unwrap_or_else(|_| Err("a world panicked".into())))
+            .collect()
+    });
+    let mut total = Played::default();
+    for one in played {
+        let one = one.map_err(|fault| format!("FIXWIRE_SEED={seed}: {fault}"))?;
+        total.add(&one);
+    }
+    println!("{total:?}, nothing lost, doubled or mixed up; seed {seed}");
+    match total {
+        Played { fills: 0, .. } | Played { changes: 0, .. } => Err("nothing was traded".into()),
+        _ => Ok(()),
+    }
+}
+
+/// What happened.
+#[derive(Clone, Debug, Default)]
+struct Played {
+    /// Of client, OMS and exchange.
+    deaths: [u64; 3],
+    /// Messages of the client.
+    requests: usize,
+    /// Messages that reached the exchange.
+    sent: usize,
+    /// At the client.
+    fills: usize,
+    /// Replaces and cancels that were carried out.
+    changes: usize,
+    /// Uses of the kill switch.
+    switched: usize,
+}
+
+impl Played {
+    fn add(&mut self, other: &Self) {
+        for (mine, more) in self.deaths.iter_mut().zip(other.deaths) {
+            *mine += more;
+        }
+        self.requests += other.requests;
+        self.sent += other.sent;
+        self.fills += other.fills;
+        self.changes += other.changes;
+        self.switched += other.switched;
+    }
+}
+
+fn play(name: &str, version: &str, kills: u64, mut random: Random) -> Result<Played, String> {
+    let mut total = Played::default();
+    let mut left = kills;
+    while left > 0 {
+        let deaths = left.min(DEATHS_PER_LIFE);
+        left -= deaths;
+        let life = Life::begin(name, version, &mut random);
+        let lived = life.and_then(|life| life.pass(deaths));
+        let lived = lived.map_err(|fault| {
+            format!(
+                "{name}, {version}, after {} kills or more: {fault}",
+                kills - left - deaths
+            )
+        })?;
+        total.add(&lived);
+    }
+    Ok(total)
+}
+
+/// The three processes of one world.
+struct Life<'r> {
+    floor: Floor,
+    random: &'r mut Random,
+    client: Option<Trader>,
+    oms: Option<Server>,
+    sim: Option<Server>,
+    settings: PathBuf,
+    deaths: [u64; 3],
+    /// The last order of the account that was killed.
+    last: Option<u64>,
+}
+
+impl<'r> Life<'r> {
+    fn begin(name: &str, version: &str, random: &'r mut Random) -> Result<Self, String> {
+        let folder = scratch(name).map_err(|error| error.to_string())?;
+        let floor = Floor::new(&folder, &[(CLIENT, version)], &LINES)?;
+        let mut life = Self {
+            settings: floor.client(CLIENT, version)?,
+            floor,
+            random,
+            client: None,
+            oms: None,
+            sim: None,
+            deaths: [0; 3],
+            last: None,
+        };
+        life.start()?;
+        Ok(life)
+    }
+
+    /// Starts what does not run, in any order.
+    fn start(&mut self) -> Result<(), String> {
+        let first = self.random.below(3);
+        for at in 0..3 {
+            match (first + at) % 3 {
+                0 if self.client.is_none() => {
+                    let binary = &self.floor.oms.binary;
+                    let mut command = Command::new(binary);
+                    let words = self.settings.with_file_name("stderr");
+                    let words = File::options().create(true).append(true).open(words);
+                    command
+                        .args(["client", "--json", "--timeout", "600"])
+                        .arg(&self.settings)
+                        .stderr(words.map_err(|error| error.to_string())?);
+                    let (running, events) = Running::start(&mut command)?;
+                    self.client = Some(Trader {
+                        running,
+                        events,
+                        is_on: false,
+                        open: Vec::new(),
+                    });
+                }
+                1 if self.oms.is_none() => self.oms = Some(self.floor.oms.spawn()?),
+                2 if self.sim.is_none() => self.sim = Some(self.floor.open()?),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn pass(mut self, deaths: u64) -> Result<Played, String> {
+        while self.deaths.iter().sum::<u64>() < deaths {
+            let is_early = self.random.below(4) == 0;
+            let latest = if is_early { EARLY } else { LATEST };
+            let moment = Duration::from_micros(self.random.below(latest));
+            self.trade(moment)?;
+            if self.last.is_none() && self.deaths.iter().sum::<u64>() > deaths / 2 {
+                self.last = self.switch().ok();
+            }
+            self.kill()?;
+            if self.random.below(5) == 0 {
+                self.kill()?;
+            }
+            self.start()?;
+        }
+        let settled = self.settle();
+        settled.map_err(|fault| {
+            let said = |server: &Option<Server>| {
+                let words = server.as_ref().map(Server::last_words);
+                words.unwrap_or_default()
+            };
+            format!(
+                "{fault}\nOMS: {}\nexchange: {}",
+                said(&self.oms),
+                said(&self.sim)
+            )
+        })
+    }
+
+    /// The client sends for so long, as far as it is logged on.
+    fn trade(&mut self, time: Duration) -> Result<(), String> {
+        let until = Instant::now() + time;
+        while Instant::now() < until {
+            if let Some(client) = &mut self.client {
+                client.listen()?;
+                if client.is_on {
+                    client.command(self.random)?;
+                }
+            }
+            std::thread::sleep(PACE.min(until.saturating_duration_since(Instant::now())));
+        }
+        Ok(())
+    }
+
+    /// One of those that run is killed.
+    fn kill(&mut self) -> Result<(), String> {
+        // The OMS is in the middle of it all.
+        let victim = [0, 1, 1, 2][self.random.below(4) as usize];
+        let is_dead = match victim {
+            0 => self.client.take().map(drop).is_none(),
+            1 => self.oms.take().map(Server::kill).transpose()?.is_none(),
+            _ => self.sim.take().map(Server::kill).transpose()?.is_none(),
+        };
+        self.deaths[victim] += u64::from(!is_dead);
+        Ok(())
+    }
+
+    /// Uses the kill switch for an account, unless the OMS does not answer: its last order.
+    fn switch(&self) -> Result<u64, String> {
+        let scope = format!("account={KILLED}");
+        self.floor.tell(&["kill", &scope, "--why", "a drill"])?;
+        let orders = self.floor.ask(&["orders", "--account", KILLED])?;
+        let numbers = orders.iter().filter_map(|order| order["order"].as_u64());
+        Ok(numbers.max().unwrap_or(0))
+    }
+
+    /// The account that was killed has neither open nor new orders.
+    fn stays_killed(&self, books: &Books) -> Result<(), String> {
+        let Some(last) = self.last else {
+            return Ok(());
+        };
+        let limits = self.floor.ask(&["limits"])?;
+        let scope = format!("account={KILLED}");
+        let is_killed = |row: &Value| row["scope"] == scope && row["trading"] == "killed";
+        if !limits.iter().any(is_killed) {
+            return Err(format!("{KILLED} trades again"));
+        }
+        let mut orders = books.orders.iter().filter(|it| it.1.account == KILLED);
+        match orders.find(|(number, order)| **number > last || order.standing.state == "open") {
+            Some(order) => Err(format!("{KILLED} was killed and has {order:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// All that is under way arrives, and the three agree.
+    fn settle(&mut self) -> Result<Played, String> {
+        let deadline = Instant::now() + *PATIENCE;
+        let played = loop {
+            std::thread::sleep(Duration::from_millis(250));
+            if let Some(client) = &mut self.client {
+                client.listen()?;
+            }
+            match self.judge() {
+                Ok(played) => break played,
+                Err(fault) if Instant::now() > deadline => return Err(fault),
+                Err(_) => {}
+            }
+        };
+        for server in [self.oms.take(), self.sim.take()].into_iter().flatten() {
+            server.terminate(*PATIENCE)?;
+        }
+        Ok(played)
+    }
+
+    fn judge(&self) -> Result<Played, String> {
+        let clients = self.floor.clients(&[CLIENT])?;
+        let exchange = self.floor.exchange()?;
+        let books = self.floor.books()?;
+        agree(&clients, &books, &exchange)?;
+        self.stays_killed(&books)?;
+        let [client] = &clients[..] else {
+            return Err("no client".into());
+        };
+        Ok(Played {
+            deaths: self.deaths,
+            switched: usize::from(self.last.is_some()),
+            requests: client.requests(),
+            sent: exchange.requests(),
+            fills: client.fills,
+            changes: client.changes,
+        })
+    }
+}
+
+/// A client that runs, and what it has said since it was started.
+struct Trader {
+    running: Running,
+    events: Receiver<Event>,
+    is_on: bool,
+    /// ClOrdIDs of orders that were open at last.
+    open: Vec<String>,
+}
+
+impl Trader {
+    fn listen(&mut self) -> Result<(), String> {
+        loop {
+            let event = match self.events.try_recv() {
+                Ok(event) => event,
+                Err(TryRecvError::Empty) => return Ok(()),
+                Err(TryRecvError::Disconnected) => return Err("the client has ended".into()),
+            };
+            let json: Value =
+                serde_json::from_str(&event.text).map_err(|error| error.to_string())?;
+            let text = |name: &str| json[name].as_str().unwrap_or_default();
+            match &*event.name {
+                "session" => self.is_on = text("text") == "logged on",
+                "report" => {
+                    let (id, original) = (text("cl_ord_id"), text("orig_cl_ord_id"));
+                    self.open.retain(|open| open != id && open != original);
+                    if text("leaves") != "0" {
+                        self.open.push(id.to_owned());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn command(&mut self, random: &mut Random) -> Result<(), String> {
+        let mut draw = |limit: usize| random.below(limit as u64) as usize;
+        let price = format!("12.{}", 45 + draw(11));
+        let quantity = match draw(40) {
+            // Refused by the limits.
+            0 => LARGEST as usize + 1,
+            _ => 1 + draw(100),
+        };
+        // The newest are most often under way.
+        let recent = draw(self.open.len().min(20) + 1) + 1;
+        let order = self.open.len().checked_sub(recent).map(|at| &self.open[at]);
+        let line = match (draw(10), order) {
+            (0..=1, Some(order)) => format!("cancel {order}"),
+            (2..=3, Some(order)) => format!("replace {order} qty {quantity} price {price}"),
+            _ => {
+                let side = ["buy", "sell"][draw(2)];
+                let tif = ["day", "day", "day", "gtc", "ioc", "fok"][draw(6)];
+                let (symbol, account) = (SYMBOLS[draw(2)], ACCOUNTS[draw(ACCOUNTS.len())]);
+                let price = if draw(20) == 0 { "market" } else { &*price };
+                format!("new {side} {quantity} {symbol} @ {price} tif {tif} account {account}")
+            }
+        };
+        self.running.tell(&line)
+    }
+}
