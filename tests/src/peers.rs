@@ -37,7 +37,7 @@ pub struct Terms {
     pub certificates: PathBuf,
     /// From when to when the session is open, each day, UTC: `HH:MM:SS`; twice the same is the whole day.
     pub hours: [String; 2],
-    /// BeginString: `FIX.4.2` or `FIX.4.4`.
+    /// BeginString: `FIX.4.2` or `FIX.4.4`; `FIX.5.0SP2` is over FIXT.1.1, and not for QuickFIX/Go.
     pub version: &'static str,
 }
 

@@ -70,6 +70,18 @@ public:
     event("sent", ",\"total\":" + std::to_string(sent));
   }
 
+  // A message of this MsgType with these fields: TAG=VALUE|TAG=VALUE...
+  void say(const std::string &kind, std::istream &fields) {
+    FIX::Message message;
+    message.getHeader().setField(FIX::BeginString(id.getBeginString()));
+    message.getHeader().setField(FIX::MsgType(kind));
+    for (std::string field; std::getline(fields >> std::ws, field, '|');) {
+      const size_t at = field.find('=');
+      message.setField(std::stoi(field.substr(0, at)), field.substr(at + 1));
+    }
+    FIX::Session::sendToTarget(message, id);
+  }
+
   // Text(58) of Logouts.
   std::string farewell;
 
@@ -108,7 +120,9 @@ public:
       received("order", m);
       if (answered.insert(text(m, 11)).second) report(text(m, 11));
     } else if (kind == "8") {
-      received("report", m);
+      received("report", m, true);
+    } else if (kind == "9") {
+      received("refused", m, true);
     } else if (kind == "j") {
       event("rejected", ",\"text\":" + json(m.toString()));
     } else {
@@ -121,10 +135,11 @@ private:
     event(name, ",\"from\":" + text(m, 7) + ",\"to\":" + text(m, 16));
   }
 
-  static void received(const char *name, const FIX::Message &m) {
+  static void received(const char *name, const FIX::Message &m, bool whole = false) {
     const bool dup = text(m.getHeader(), 43) == "Y" || text(m.getHeader(), 97) == "Y";
     event(name, ",\"id\":" + json(text(m, 11)) + ",\"seq\":" + text(m.getHeader(), 34) +
-                    ",\"dup\":" + (dup ? "true" : "false"));
+                    ",\"dup\":" + (dup ? "true" : "false") +
+                    (whole ? ",\"message\":" + json(m.toString()) : ""));
   }
 
   void report(const std::string &order) {
@@ -162,6 +177,11 @@ void obey(Peer &peer, const FIX::SessionID &id) {
     words >> command >> count;
     FIX::Session *session = FIX::Session::lookupSession(id);
     if (command == "send") peer.send(count);
+    else if (command == "say") {
+      std::istringstream message(line.substr(command.size()));
+      message >> command;
+      peer.say(command, message);
+    }
     else if (command == "from") peer.from(count);
     else if (command == "skip") session->setNextSenderMsgSeqNum(session->getExpectedSenderNum() + count);
     else if (command == "back") session->setNextTargetMsgSeqNum(session->getExpectedTargetNum() - count);
@@ -201,17 +221,22 @@ int main(int argc, char **argv) {
     return 2;
   }
   const std::string role = argv[1], port = argv[2], sender = argv[3], target = argv[4];
-  const std::string certificates = argv[6], version = argv[9];
+  const std::string certificates = argv[6], version = argv[9], dictionary = argv[5];
+  const bool isFixt = version.compare(0, 7, "FIX.5.0") == 0;
+  const std::string begin = isFixt ? "FIXT.1.1" : version;
   std::stringstream text;
   text << "[DEFAULT]\nConnectionType=" << role << "\nStartTime=" << argv[7] << "\nEndTime=" << argv[8] << "\n"
        << "HeartBtInt=30\nReconnectInterval=1\nSocketNodelay=Y\nSocketReuseAddress=Y\n"
        << "SocketAcceptPort=" << port << "\nSocketConnectHost=127.0.0.1\nSocketConnectPort=" << port << "\n"
-       << "FileStorePath=store\nUseDataDictionary=Y\nDataDictionary=" << argv[5] << "\n"
+       << "FileStorePath=store\nUseDataDictionary=Y\n"
+       << (isFixt ? "DefaultApplVerID=" + version + "\nAppDataDictionary=" + dictionary + "\nTransportDataDictionary=" +
+                        dictionary.substr(0, dictionary.rfind('/')) + "/FIXT11.xml\n"
+                  : "DataDictionary=" + dictionary + "\n")
        << (certificates.empty() ? "" : tls(certificates))
-       << "[SESSION]\nBeginString=" << version << "\nSenderCompID=" << sender << "\nTargetCompID=" << target << "\n";
+       << "[SESSION]\nBeginString=" << begin << "\nSenderCompID=" << sender << "\nTargetCompID=" << target << "\n";
   try {
     FIX::SessionSettings settings(text);
-    const FIX::SessionID id(version, sender, target);
+    const FIX::SessionID id(begin, sender, target);
     Peer peer(id);
     // The memory store answers a resend that begins at a number left out as if nothing followed.
     FIX::FileStoreFactory store(settings);

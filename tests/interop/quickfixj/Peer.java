@@ -1,6 +1,7 @@
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.InputStreamReader;
+import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.util.HashSet;
@@ -46,14 +47,19 @@ public final class Peer implements Application {
             "KeyStoreType=PKCS12", "SocketKeyStore=" + args[5] + "/peer.p12", "SocketKeyStorePassword=changeit",
             "TrustStoreType=PKCS12", "SocketTrustStore=" + args[5] + "/trust.p12",
             "SocketTrustStorePassword=changeit");
+        boolean isFixt = version.startsWith("FIX.5.0");
+        String begin = isFixt ? "FIXT.1.1" : version;
+        String dictionary = !isFixt ? "DataDictionary=" + args[4] : String.join("\n",
+            "DefaultApplVerID=" + version, "AppDataDictionary=" + args[4],
+            "TransportDataDictionary=" + Path.of(args[4]).resolveSibling("FIXT11.xml"));
         String text = String.join("\n",
             "[DEFAULT]", tls, "ConnectionType=" + role, "StartTime=" + args[6], "EndTime=" + args[7],
             "HeartBtInt=30", "ReconnectInterval=1", "SocketTcpNoDelay=Y", "SocketReuseAddress=Y",
             "SocketAcceptPort=" + port, "SocketConnectHost=127.0.0.1", "SocketConnectPort=" + port,
-            "FileStorePath=store", "UseDataDictionary=Y", "DataDictionary=" + args[4],
-            "[SESSION]", "BeginString=" + version, "SenderCompID=" + sender, "TargetCompID=" + target, "");
+            "FileStorePath=store", "UseDataDictionary=Y", dictionary,
+            "[SESSION]", "BeginString=" + begin, "SenderCompID=" + sender, "TargetCompID=" + target, "");
         SessionSettings settings = new SessionSettings(new ByteArrayInputStream(text.getBytes()));
-        SessionID id = new SessionID(version, sender, target);
+        SessionID id = new SessionID(begin, sender, target);
         Peer peer = new Peer(id);
         DefaultSessionFactory sessions = new DefaultSessionFactory(peer, new FileStoreFactory(settings), null,
             new DefaultMessageFactory());
@@ -71,6 +77,10 @@ public final class Peer implements Application {
         for (String line; (line = commands.readLine()) != null;) {
             if (line.startsWith("farewell ")) {
                 farewell = line.substring("farewell ".length());
+                continue;
+            }
+            if (line.startsWith("say ")) {
+                say(line.split(" ", 3));
                 continue;
             }
             String[] words = line.trim().split(" ");
@@ -109,6 +119,17 @@ public final class Peer implements Application {
             Session.sendToTarget(order, id);
         }
         event("sent", ",\"total\":" + sent);
+    }
+
+    /** A message of this MsgType with these fields: TAG=VALUE|TAG=VALUE... */
+    private void say(String[] words) throws Exception {
+        Message message = new Message();
+        message.getHeader().setString(35, words[1]);
+        for (String field : words[2].split("\\|")) {
+            String[] parts = field.split("=", 2);
+            message.setString(Integer.parseInt(parts[0]), parts[1]);
+        }
+        Session.sendToTarget(message, id);
     }
 
     private void report(String order) throws Exception {
@@ -190,7 +211,7 @@ public final class Peer implements Application {
     public void fromApp(Message message, SessionID session) throws UnsupportedMessageType {
         switch (text(message.getHeader(), 35)) {
             case "D" -> {
-                received("order", message);
+                received("order", message, false);
                 try {
                     if (answered.add(text(message, 11))) {
                         report(text(message, 11));
@@ -199,7 +220,8 @@ public final class Peer implements Application {
                     event("rejected", ",\"text\":" + quoted(e.toString()));
                 }
             }
-            case "8" -> received("report", message);
+            case "8" -> received("report", message, true);
+            case "9" -> received("refused", message, true);
             case "j" -> event("rejected", ",\"text\":" + quoted(message.toString()));
             default -> throw new UnsupportedMessageType();
         }
@@ -209,10 +231,10 @@ public final class Peer implements Application {
         event(name, ",\"from\":" + text(message, 7) + ",\"to\":" + text(message, 16));
     }
 
-    private static void received(String name, Message message) {
+    private static void received(String name, Message message, boolean whole) {
         boolean dup = text(message.getHeader(), 43).equals("Y") || text(message.getHeader(), 97).equals("Y");
         event(name, ",\"id\":" + quoted(text(message, 11)) + ",\"seq\":" + text(message.getHeader(), 34)
-            + ",\"dup\":" + dup);
+            + ",\"dup\":" + dup + (whole ? ",\"message\":" + quoted(message.toString()) : ""));
     }
 
     private static String text(FieldMap map, int tag) {

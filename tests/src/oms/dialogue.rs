@@ -105,8 +105,7 @@ impl Dialogue {
     /// # Errors
     ///
     /// As [`of`](Self::of).
-    #[cfg(test)]
-    pub(super) fn tell(said: impl IntoIterator<Item = (bool, String)>) -> Result<Self, String> {
+    pub fn tell(said: impl IntoIterator<Item = (bool, String)>) -> Result<Self, String> {
         let mut dialogue = Self::default();
         for (is_ask, text) in said {
             dialogue.take("", &message(&text.replace('|', "\u{1}")), is_ask)?;

@@ -3,11 +3,14 @@
 use super::books::Books;
 use super::dialogue::{Asks, Dialogue};
 use crate::server::{Launch, Server, binary, free_port};
+use crate::trade::PATIENCE;
+use fixwire::control::{Asked, Client, Place, SessionLine};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// What is traded.
 pub const SYMBOLS: [&str; 2] = ["VOD", "BT"];
@@ -96,7 +99,7 @@ impl Floor {
         for symbol in SYMBOLS {
             let _ = write!(
                 text,
-                "[[instrument]]\nsymbol = \"{symbol}\"\ntick = 0.01\nlow = 11\nhigh = 14\n"
+                "[[instrument]]\nsymbol = \"{symbol}\"\ntick = 0.01\nlow = 11.50\nhigh = 13.50\n"
             );
         }
         fs::write(&self.sim.settings, text)
@@ -183,6 +186,31 @@ impl Floor {
     /// What the system says.
     pub fn open(&self) -> Result<Server, String> {
         self.sim.spawn_as(&["sim"])
+    }
+
+    /// Waits until every session of the OMS is logged on.
+    ///
+    /// # Errors
+    ///
+    /// They are not in time, or the OMS does not answer.
+    pub fn wait_for_logons(&self) -> Result<(), String> {
+        let place = Place::in_store(&self.store("oms"));
+        let deadline = Instant::now() + *PATIENCE;
+        loop {
+            let asked = Client::connect(&place.path, *PATIENCE)
+                .and_then(|mut client| client.ask(&Asked::default()));
+            let sessions = asked
+                .map_err(|error| error.to_string())
+                .map(|it| it.sessions);
+            let on = |line: &SessionLine| line.state == "logged on";
+            match sessions {
+                Ok(Some(sessions)) if sessions.iter().all(on) => return Ok(()),
+                other if Instant::now() > deadline => {
+                    return Err(format!("not all have logged on: {other:?}"));
+                }
+                _ => std::thread::sleep(Duration::from_millis(20)),
+            }
+        }
     }
 
     /// What `fixwire oms` answers to a command, its words with the settings file behind the first.
