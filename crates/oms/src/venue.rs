@@ -208,8 +208,10 @@ impl Core {
         sink: &mut impl Sink,
     ) -> Heard {
         let Some((request, order)) = self.state().orders().request(report.id.request) else {
-            // Nobody asked for it, unless it came before.
-            return if report.id.order == report.id.request {
+            // It came before, or nobody asked for it, or the client was told that it will not be.
+            let order = self.state().orders().get(report.id.order);
+            let holds = order.is_some_and(|order| report.id.request <= order.current);
+            return if report.id.order == report.id.request || !holds {
                 Heard::Unreadable
             } else {
                 Heard::Known
@@ -441,8 +443,16 @@ impl Core {
         let is_missing = filled.is_some_and(|filled| filled > order.filled);
         let lost = orders.request_of(order);
         let lost = lost.filter(|it| it.state == OrderState::Unknown && !pending);
-        if let Some(request) = lost.map(|request| request.number) {
-            self.decline(at, request, Why::NotReceived, b"", sink);
+        let instrument = order.instrument;
+        match lost.map(|request| (request.number, request.kind)) {
+            // It goes by the ClOrdID of the replace there, whose own report is still on its way.
+            Some((request, RequestKind::Replace)) if request == report.id.request => {
+                self.replaced(at, report, instrument, sink);
+            }
+            Some((request, _)) => {
+                self.decline(at, request, Why::NotReceived, b"", sink);
+            }
+            None => {}
         }
         is_missing.then_some(Heard::FillsMissing(number))
     }

@@ -215,6 +215,41 @@ fn what_was_in_flight_on_a_broken_line_is_unknown_until_the_venue_answers() {
 }
 
 #[test]
+fn a_venue_that_answers_by_the_id_of_a_lost_replace_has_carried_it_out() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 20, "100").unwrap();
+    world.accept(order);
+    let lost = world.replace(order, 10, "100").unwrap();
+    let answer = |world: &mut World, request| {
+        for line in LINES {
+            world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
+            world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+        }
+        world.work();
+        let report = Report {
+            quantity: Some(Decimal::from_int(10)),
+            ..about(order, request, ReportKind::Status(b'0'))
+        };
+        world.report(&report);
+        world.said.clone()
+    };
+    assert_eq!(answer(&mut world, lost), ["Replaced"]);
+    // Its own report came late.
+    let late = |world: &mut World, request| {
+        let report = about(order, request, ReportKind::Replaced);
+        world.tell(|core, at, mut sink| core.report(at, &report, &mut sink))
+    };
+    assert_eq!(late(&mut world, lost), Heard::Known);
+    assert_eq!(world.core.state().orders().get(order).unwrap().quantity, 10);
+
+    let refused = world.replace(order, 30, "100").unwrap();
+    assert_eq!(answer(&mut world, lost), ["Declined"]);
+    // The client was told otherwise: somebody has to look.
+    assert_eq!(late(&mut world, refused), Heard::Unreadable);
+    world.check();
+}
+
+#[test]
 fn a_kill_switch_cancels_what_is_open_and_stays_on_after_a_restart() {
     let mut world = World::new();
     let orders: Vec<Number> = (0..5)
