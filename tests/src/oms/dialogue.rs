@@ -42,8 +42,8 @@ pub struct Dialogue {
     pub orders: BTreeMap<String, Told>,
     /// Requests (D, F, G), by ClOrdID(11): how often each was answered.
     answers: BTreeMap<String, u32>,
-    /// ClOrdID(11) of the new order by OrderID(37).
-    by_order_id: BTreeMap<String, String>,
+    /// ClOrdID(11) of the new order by those of its requests.
+    roots: BTreeMap<String, String>,
     /// ClOrdID(11) of the requests of each session, by MsgSeqNum(34).
     numbers: BTreeMap<(String, u64), String>,
     /// Of all reports.
@@ -76,6 +76,8 @@ impl Dialogue {
             .map_err(|error| error.to_string())?;
         // Above a gap: they count when their turn comes.
         let mut queued = BTreeMap::new();
+        // An exchange may have been told to send them twice and in another order.
+        let mut reports: BTreeMap<u64, (Vec<u8>, String)> = BTreeMap::new();
         for line in String::from_utf8_lossy(&text).lines() {
             let json: serde_json::Value =
                 serde_json::from_str(line).map_err(|error| format!("{line}: {error}"))?;
@@ -93,9 +95,14 @@ impl Dialogue {
                 _ => continue,
             };
             let is_ask = (what == Some("out")) == (asks == Asks::Out);
-            dialogue
-                .take(session, &raw, is_ask)
-                .map_err(|fault| format!("{fault}: {session}: {}", show(&raw)))?;
+            let exec_id = number(&raw, "17").filter(|id| *id > 0 && asks == Asks::In);
+            match exec_id.filter(|_| !is_ask) {
+                Some(id) => drop(reports.insert(id, (raw, session.to_owned()))),
+                None => dialogue.take_one(session, &raw, is_ask)?,
+            }
+        }
+        for (raw, session) in reports.values() {
+            dialogue.take_one(session, raw, false)?;
         }
         Ok(dialogue)
     }
@@ -113,17 +120,22 @@ impl Dialogue {
         Ok(dialogue)
     }
 
+    fn take_one(&mut self, session: &str, raw: &[u8], is_ask: bool) -> Result<(), String> {
+        let taken = self.take(session, raw, is_ask);
+        taken.map_err(|fault| format!("{fault}: {session}: {}", show(raw)))
+    }
+
     fn take(&mut self, session: &str, raw: &[u8], is_ask: bool) -> Result<(), String> {
         let of = |tag: &str| text(raw, tag);
         match (is_ask, of("35").as_str()) {
             (true, "D" | "F" | "G") => self.asked(session, raw),
             (false, "8") => self.reported(raw),
             (false, "9") => {
-                if let Some(told) = self.by_order_id.get(&of("37")) {
-                    let told = self.orders.get_mut(told).ok_or("an order of nobody")?;
-                    if let Some(state) = state(&of("39")) {
-                        told.standing.state = state;
-                    }
+                // Without an order it says nothing of one.
+                let root = self.roots.get(&of("11")).filter(|_| of("37") != "NONE");
+                let told = root.and_then(|root| self.orders.get_mut(root));
+                if let (Some(told), Some(state)) = (told, state(&of("39"))) {
+                    told.standing.state = state;
                 }
                 self.answered(&of("11"))
             }
@@ -141,6 +153,8 @@ impl Dialogue {
         let number = number(raw, "34").unwrap_or(0);
         self.numbers
             .insert((session.to_owned(), number), id.clone());
+        let root = self.roots.get(&text(raw, "41")).unwrap_or(&id).clone();
+        self.roots.insert(id.clone(), root);
         match self.answers.insert(id, 0) {
             None => Ok(()),
             Some(_) => Err("a ClOrdID for a second message".into()),
@@ -167,15 +181,15 @@ impl Dialogue {
         if !self.exec_ids.insert(of("17")) {
             return Err("an ExecID for a second report".into());
         }
+        let root = self.roots.get(&id).ok_or("a report to nothing")?.clone();
         let is_change = !of("41").is_empty();
-        if matches!(&*exec_type, "0" | "8" | "5") || is_change {
-            self.answered(&id)?;
-            self.changes += usize::from(is_change);
+        self.changes += usize::from(is_change);
+        let is_first = !self.orders.contains_key(&root);
+        if is_first {
+            self.answered(&root)?;
         }
-        let order_id = of("37");
-        let root = self.by_order_id.get(&order_id).unwrap_or(&id).clone();
-        if order_id != "NONE" {
-            self.by_order_id.insert(order_id.clone(), root.clone());
+        if is_change || !is_first && matches!(&*exec_type, "0" | "8") {
+            self.answered(&id)?;
         }
         let whole = |tag| number(raw, tag).unwrap_or(0);
         let decimal = |tag: &str| of(tag).parse::<f64>().ok();
@@ -218,7 +232,7 @@ impl Dialogue {
             return Err(format!("LeavesQty of an order of which {left} is left"));
         }
         let told = Told {
-            order_id,
+            order_id: of("37"),
             id,
             standing,
             paid,

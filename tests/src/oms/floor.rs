@@ -179,6 +179,25 @@ impl Floor {
         Ok(file)
     }
 
+    /// From its next start on the exchange does one report in so many wrong, in each of these ways.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn set_faults(&self, kinds: &[&str], percent: u64) -> Result<(), String> {
+        const TABLE: &str = "[[fault]]\n";
+        let io = |error: std::io::Error| error.to_string();
+        let text = fs::read_to_string(&self.sim.settings).map_err(io)?;
+        let mut text = text.split(TABLE).next().unwrap_or_default().to_owned();
+        for kind in kinds {
+            let _ = write!(
+                text,
+                "{TABLE}kind = \"{kind}\"\ntype = 8\npercent = {percent}\n"
+            );
+        }
+        fs::write(&self.sim.settings, text).map_err(io)
+    }
+
     /// Starts the exchange.
     ///
     /// # Errors

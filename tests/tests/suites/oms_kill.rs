@@ -2,8 +2,8 @@
 //!
 //! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade: new orders that meet, replaces and cancels
 //! that do not wait for their answers, orders that the limits refuse, in FIX 4.2, 4.4 and 5.0 SP2. Each is ended by
-//! SIGKILL at random moments, also while it starts, sometimes two at once, and started again. In the end, by the
-//! journals of client and exchange and by what the OMS tells its operator:
+//! SIGKILL at random moments, also while it starts, sometimes two at once, and started again; in one world the
+//! exchange sends reports twice and out of order. In the end, by the journals of client and exchange and by what the OMS tells its operator:
 //!
 //! * no request reached the exchange twice, and each was answered once, at either end;
 //! * every order stands the same in all three: state, quantity, price, filled, left, average price;
@@ -25,8 +25,13 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
-/// Worlds at the same time; each in a version of its own.
-const WORLDS: [&str; 4] = ["FIX.4.2", "FIX.4.4", "FIX.5.0SP2", "FIX.4.4"];
+/// Worlds at the same time: the version of the client, and what the exchange does wrong with one report in ten.
+const WORLDS: [(&str, &[&str]); 4] = [
+    ("FIX.4.2", &[]),
+    ("FIX.4.4", &[]),
+    ("FIX.5.0SP2", &[]),
+    ("FIX.4.4", &["reorder", "duplicate"]),
+];
 /// After so many deaths the books are compared, and a new world begins.
 const DEATHS_PER_LIFE: u64 = 25;
 /// The latest moment of a death, and that of one of a process that may not have started yet.
@@ -46,9 +51,9 @@ fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
     let seed = seed();
     let share = |at: u64| kills / 4 + u64::from(at < kills % 4);
     let played: Vec<Result<Played, String>> = std::thread::scope(|scope| {
-        let worlds = (0..).zip(WORLDS).map(|(at, version)| {
+        let worlds = (0..).zip(WORLDS).map(|(at, world)| {
             let name = format!("world{at}");
-            let play = move || play(&name, version, share(at), Random::new(seed ^ at));
+            let play = move || play(&name, world, share(at), Random::new(seed ^ at));
             scope.spawn(play)
         });
         let worlds: Vec<_> = worlds.collect();
@@ -99,17 +104,22 @@ impl Played {
     }
 }
 
-fn play(name: &str, version: &str, kills: u64, mut random: Random) -> Result<Played, String> {
+fn play(
+    name: &str,
+    world: (&'static str, &'static [&'static str]),
+    kills: u64,
+    mut random: Random,
+) -> Result<Played, String> {
     let mut total = Played::default();
     let mut left = kills;
     while left > 0 {
         let deaths = left.min(DEATHS_PER_LIFE);
         left -= deaths;
-        let life = Life::begin(name, version, &mut random);
+        let life = Life::begin(name, world, &mut random);
         let lived = life.and_then(|life| life.pass(deaths));
         let lived = lived.map_err(|fault| {
             format!(
-                "{name}, {version}, after {} kills or more: {fault}",
+                "{name}, {world:?}, after {} kills or more: {fault}",
                 kills - left - deaths
             )
         })?;
@@ -127,15 +137,23 @@ struct Life<'r> {
     sim: Option<Server>,
     settings: PathBuf,
     deaths: [u64; 3],
+    /// What the exchange does wrong.
+    faults: &'static [&'static str],
     /// The last order of the account that was killed.
     last: Option<u64>,
 }
 
 impl<'r> Life<'r> {
-    fn begin(name: &str, version: &str, random: &'r mut Random) -> Result<Self, String> {
+    fn begin(
+        name: &str,
+        (version, faults): (&str, &'static [&'static str]),
+        random: &'r mut Random,
+    ) -> Result<Self, String> {
         let folder = scratch(name).map_err(|error| error.to_string())?;
         let floor = Floor::new(&folder, &[(CLIENT, version)], &LINES)?;
+        floor.set_faults(faults, 10)?;
         let mut life = Self {
+            faults,
             settings: floor.client(CLIENT, version)?,
             floor,
             random,
@@ -265,6 +283,12 @@ impl<'r> Life<'r> {
 
     /// All that is under way arrives, and the three agree.
     fn settle(&mut self) -> Result<Played, String> {
+        if !self.faults.is_empty() {
+            // What it has kept back leaves at a start.
+            self.sim.take().map(Server::kill).transpose()?;
+            self.floor.set_faults(&[], 0)?;
+            self.start()?;
+        }
         let deadline = Instant::now() + *PATIENCE;
         let played = loop {
             std::thread::sleep(Duration::from_millis(250));
