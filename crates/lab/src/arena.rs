@@ -260,7 +260,7 @@ pub fn pin(core: Option<usize>) -> Result<Option<Pinned>, Error> {
 }
 
 /// Two ends of one TCP connection over loopback.
-fn connected_pair() -> io::Result<(TcpStream, TcpStream)> {
+pub(crate) fn connected_pair() -> io::Result<(TcpStream, TcpStream)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let near = TcpStream::connect(listener.local_addr()?)?;
     let far = loop {

@@ -21,7 +21,9 @@
 #![forbid(unsafe_code)]
 
 pub mod aging;
+pub mod analysis;
 pub mod arena;
+pub mod bare_write;
 pub mod bench;
 pub mod client;
 pub mod clock;
@@ -34,11 +36,16 @@ pub mod hot_path;
 pub mod load;
 pub mod machine;
 pub mod numbered;
+pub mod oms_driven;
+mod oms_parts;
+pub mod oms_rig;
 pub mod pair;
 pub mod pipe;
 pub mod progress;
 pub mod report;
 pub mod scenario;
+pub mod stamps;
+pub mod stamps_file;
 pub mod stats;
 pub mod storm;
 pub mod trader;

@@ -16,7 +16,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use fixwire_protocol::{Nanos, Now};
+use fixwire_protocol::{Message, Nanos, Now, Outbox};
 
 pub use os::{AnnounceFault, Announced, Os, read_proxy_header};
 pub use wake_up::WakeUp;
@@ -211,6 +211,12 @@ pub trait Host {
     /// Does not report a connection as readable until this is taken back; what has arrived is reported
     /// then. A host that does so nevertheless only costs time.
     fn hold(&mut self, _conn: ConnId, _held: bool) {}
+
+    /// A message of a session has been handled: the record of it and of what it caused is committed, and
+    /// nothing of that has been written yet. What it caused stands in the outbox from entry `from` on. For hosts
+    /// that measure.
+    #[inline]
+    fn handled(&mut self, _message: &Message<'_>, _outbox: &Outbox, _from: usize) {}
 
     /// Closes a connection after what was written to it.
     fn close(&mut self, conn: ConnId);

@@ -135,6 +135,21 @@ impl<A: Application> Engine<A> {
     /// A configuration that cannot work, a journal that cannot be read or is in use, an address that
     /// cannot be listened at.
     pub fn new(config: EngineConfig, app: A) -> Result<Self, EngineError> {
+        Self::around(config, app, |os| os)
+    }
+}
+
+impl<A: Application, H: Host> Engine<A, H> {
+    /// The same with a host that `around` puts around the operating system, for example one that measures.
+    ///
+    /// # Errors
+    ///
+    /// As [`Engine::new`].
+    pub fn around(
+        config: EngineConfig,
+        app: A,
+        around: impl FnOnce(Os) -> H,
+    ) -> Result<Self, EngineError> {
         let host = Os::new(config.wait).map_err(|source| EngineError::Io {
             doing: "poll",
             source,
@@ -143,7 +158,7 @@ impl<A: Application> Engine<A> {
         let (folder, masked) = (config.journal_dir.clone(), config.masked_in_logs.clone());
         let shortage = Need::of(&config).shortage(descriptors::limit());
         let configured: Vec<String> = config.sessions.iter().map(|s| s.name.clone()).collect();
-        let mut engine = Self::with_host(config, app, host, os_disk)?;
+        let mut engine = Self::with_host(config, app, around(host), os_disk)?;
         if let Some(shortage) = shortage {
             // Whoever is configured finds a descriptor, however many strangers there are.
             let fit = usize::try_from(shortage.dynamic).unwrap_or(usize::MAX);

@@ -73,7 +73,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     let message = self.decoder.decode(&bytes[skip..skip + len]);
                     let secret = message.has_secret();
                     let app = &mut self.app;
+                    let from = self.core.outbox.entries().len();
                     let verdict = self.core.receive(now, session, &message, app, None)?;
+                    self.host.handled(&message, &self.core.outbox, from);
                     if secret {
                         self.inputs[session].blank(skip + len);
                     }

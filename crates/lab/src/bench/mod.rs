@@ -10,10 +10,13 @@ pub mod args;
 pub mod echo;
 pub mod engine;
 pub mod gateway;
+pub mod oms;
+mod oms_memory;
 pub mod parse_log;
 pub mod restart;
 pub mod sessions;
 pub mod tcp;
+pub mod transactions;
 
 pub use args::{LoadArgs, OutputArgs};
 
@@ -31,6 +34,12 @@ pub enum Command {
 
     /// The same, and an order that leaves on another session as FIX 4.4, beside the floor
     GatewayConvert(gateway::GatewayArgs),
+
+    /// Batches of orders through an OMS to an exchange and back, beside the published table
+    Oms(oms::OmsArgs),
+
+    /// 894,000 orders, replaces and cancels through an OMS: how many are completed in each millisecond
+    Transactions(transactions::TransactionsArgs),
 
     /// One order framed, decoded, validated and journalled, without a network
     ParseLog(parse_log::ParseLogArgs),
@@ -54,6 +63,8 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::Echo(args) => echo::run(&args),
         Command::GatewayEcho(args) => gateway::run(&args, false),
         Command::GatewayConvert(args) => gateway::run(&args, true),
+        Command::Oms(args) => oms::run(&args),
+        Command::Transactions(args) => transactions::run(&args),
         Command::ParseLog(args) => parse_log::run(&args),
         Command::Restart(args) => restart::run(&args),
         Command::Sessions(args) => sessions::run(&args),

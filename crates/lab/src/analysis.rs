@@ -1,0 +1,274 @@
+//! What stamps say, in the form of the summaries that were published for f9omstw, and how many transactions
+//! were completed in each millisecond.
+//!
+//! A percentile p of n values is the one at the place floor(n * p) when they are sorted, as published. T1 is when
+//! the message was found, T2 when what it caused was written.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Write};
+
+use hdrhistogram::Histogram;
+
+use crate::report::table::micros;
+use crate::stamps::{FirstState, Stamp};
+use crate::stats::{Figures, SHOWN};
+
+const PERCENTILES: [(&str, f64); 6] = [
+    ("50%", 0.5),
+    ("75%", 0.75),
+    ("90%", 0.9),
+    ("99%", 0.99),
+    ("99.9%", 0.999),
+    ("99.99%", 0.9999),
+];
+const DASHES: &str =
+    "--------------------------------------------------------------------------------";
+
+/// The value at floor(n * p) of sorted values; `None` when there are none.
+#[must_use]
+pub fn percentile<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
+    // A product just below a whole number is that number: 0.9 of 10 is the place 9.
+    let place = (sorted.len() as f64 * p + 1e-9).floor() as usize;
+    sorted.get(place.min(sorted.len().wrapping_sub(1))).copied()
+}
+
+/// Writes the summary of the stamps of this file: a block for each kind of request and for each group, which is
+/// what stands in ClOrdID before ':'. Then the same as percentiles of an HdrHistogram.
+///
+/// # Errors
+///
+/// Those of `to`.
+pub fn summary(file: &str, stamps: &[Stamp], to: &mut impl Write) -> fmt::Result {
+    let mut kinds: BTreeMap<u8, Vec<&Stamp>> = BTreeMap::new();
+    for stamp in stamps {
+        kinds.entry(stamp.kind).or_default().push(stamp);
+    }
+    let mut percentiles = String::new();
+    for (kind, stamps) in kinds {
+        let kind = kind_name(kind);
+        block(&format!("{file}.{kind}.txt"), &stamps, false, to)?;
+        let mut groups: Vec<(&[u8], Vec<&Stamp>)> = Vec::new();
+        for stamp in stamps {
+            let Some(end) = stamp.id().iter().position(|byte| *byte == b':') else {
+                continue;
+            };
+            let name = &stamp.id()[..end];
+            match groups.iter_mut().rev().find(|(known, _)| *known == name) {
+                Some((_, group)) => group.push(stamp),
+                None => groups.push((name, vec![stamp])),
+            }
+        }
+        for (name, group) in groups {
+            let name = format!("{kind}.{}", String::from_utf8_lossy(name));
+            block(&format!("{file}.{name}.txt"), &group, true, to)?;
+            hdr(&name, &group, &mut percentiles)?;
+        }
+    }
+    to.write_str(&percentiles)
+}
+
+fn kind_name(kind: u8) -> String {
+    match kind {
+        b'D' => "NewOrderSingle".to_owned(),
+        b'F' => "OrderCancelRequest".to_owned(),
+        b'G' => "OrderCancelReplaceRequest".to_owned(),
+        other => char::from(other).to_string(),
+    }
+}
+
+/// T0, T1, T2 of a request, nanoseconds.
+fn times(stamp: &Stamp) -> [i64; 3] {
+    [stamp.sent, stamp.found, stamp.written].map(|time| time as i64)
+}
+
+fn block(name: &str, stamps: &[&Stamp], is_group: bool, to: &mut impl Write) -> fmt::Result {
+    writeln!(to, "{name}")?;
+    write!(to, "Count={}", stamps.len())?;
+    for state in FirstState::ALL {
+        let count = stamps.iter().filter(|it| it.state == state).count();
+        write!(to, "|{}={count}", state.name())?;
+    }
+    writeln!(to)?;
+    let all: Vec<[i64; 3]> = stamps.iter().map(|it| times(it)).collect();
+    // Only what has a time at both ends has a difference.
+    let between = |from: usize, until: usize| -> Vec<i64> {
+        let both = all.iter().filter(|it| it[from] > 0 && it[until] > 0);
+        both.map(|it| it[until] - it[from]).collect()
+    };
+    if is_group {
+        spans(&all, to)?;
+    }
+    line("T1-T0", between(0, 1), to)?;
+    line("T2-T1", between(1, 2), to)?;
+    for at in 0..if is_group { 3 } else { 0 } {
+        let steps = all.windows(2).filter(|it| it[0][at] > 0 && it[1][at] > 0);
+        let steps = steps.map(|it| it[1][at] - it[0][at]).collect();
+        line(["T0-", "T1-", "T2-"][at], steps, to)?;
+    }
+    writeln!(to, "{DASHES}")
+}
+
+/// First and last of each time, how many requests that is, and what is said of them.
+fn spans(all: &[[i64; 3]], to: &mut impl Write) -> fmt::Result {
+    let ends = [0, 1, 2].map(|at| {
+        let first = all.iter().map(|it| it[at]).find(|time| *time > 0);
+        let last = all.iter().rposition(|it| it[at] > 0);
+        match (first, last) {
+            (Some(first), Some(last)) => (first, all[last][at], last + 1),
+            _ => (0, 0, 1),
+        }
+    });
+    let span = ends.map(|(first, last, _)| Span(last - first));
+    writeln!(to, "Spend(us)|{}|{}|{}", span[0], span[1], span[2])?;
+    let [a, b, c] = [0, 1, 2].map(|at| Mean(ends[at].1 - ends[at].0, ends[at].2));
+    writeln!(to, "Avg(us)|{a}|{b}|{c}")?;
+    let over = |last: usize, first: usize| {
+        let (time, count) = (ends[last].1 - ends[first].0, ends[last].2);
+        format!(
+            "T{last}(last)-T{first}(first)={}/{count}|Avg={}",
+            Span(time),
+            Mean(time, count)
+        )
+    };
+    writeln!(to, "{}      {}      {}", over(1, 0), over(2, 0), over(2, 1))
+}
+
+fn line(name: &str, mut values: Vec<i64>, to: &mut impl Write) -> fmt::Result {
+    write!(to, "{name}")?;
+    values.sort_unstable();
+    for (shown, p) in PERCENTILES {
+        if let Some(value) = percentile(&values, p) {
+            write!(to, "|{shown}={}", Span(value))?;
+        }
+    }
+    let worst = &values[values.len().saturating_sub(3)..];
+    if !worst.is_empty() {
+        write!(to, "|Worst=")?;
+    }
+    for value in worst {
+        write!(to, "{}|", Span(*value))?;
+    }
+    writeln!(to)
+}
+
+/// Nanoseconds as microseconds with at most three decimals.
+struct Span(i64);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let nanos = self.0.unsigned_abs();
+        let text = format!("{sign}{}.{:03}", nanos / 1000, nanos % 1000);
+        f.write_str(text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+/// A part of a span, rounded to a nanosecond.
+struct Mean(i64, usize);
+
+impl fmt::Display for Mean {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mean = self.0 as f64 / self.1.max(1) as f64;
+        Span(mean.round() as i64).fmt(f)
+    }
+}
+
+fn hdr(name: &str, stamps: &[&Stamp], to: &mut impl Write) -> fmt::Result {
+    let parts: [(&str, fn(&Stamp) -> (u64, u64)); 4] = [
+        ("T1-T0", |it| (it.sent, it.found)),
+        ("journalled-T1", |it| (it.found, it.journalled)),
+        ("T2-T1", |it| (it.found, it.written)),
+        ("T2-read", |it| (it.read, it.written)),
+    ];
+    writeln!(to, "{name}: HdrHistogram, us")?;
+    write!(to, "{:<16}{:>9}", "", "count")?;
+    for (shown, _) in SHOWN {
+        write!(to, "{shown:>9}")?;
+    }
+    writeln!(to, "{:>9}", "worst")?;
+    for (part, ends) in parts {
+        let mut histogram = crate::load::histogram();
+        let ends = stamps.iter().map(|stamp| ends(stamp));
+        for (from, until) in ends.filter(|(from, until)| *from > 0 && *until > 0) {
+            histogram.saturating_record(until.saturating_sub(from));
+        }
+        write_figures(part, &histogram, to)?;
+    }
+    Ok(())
+}
+
+fn write_figures(name: &str, histogram: &Histogram<u64>, to: &mut impl Write) -> fmt::Result {
+    let figures = Figures::of(histogram);
+    write!(to, "{name:<16}{:>9}", figures.count)?;
+    for value in figures.columns() {
+        write!(to, "{:>9}", micros(value))?;
+    }
+    writeln!(to)
+}
+
+/// How many transactions were completed in a millisecond: how many milliseconds had that count.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Throughput {
+    /// Milliseconds with so many transactions.
+    pub rows: BTreeMap<u64, u64>,
+    /// Transactions in all.
+    pub transactions: u64,
+    /// From the first to the last, nanoseconds.
+    pub span: u64,
+}
+
+impl Throughput {
+    /// Of the times at which transactions were completed, in any order, nanoseconds.
+    #[must_use]
+    pub fn of(completed: impl IntoIterator<Item = u64>) -> Self {
+        let mut completed: Vec<u64> = completed.into_iter().collect();
+        completed.sort_unstable();
+        let (Some(first), Some(last)) = (completed.first(), completed.last()) else {
+            return Self::default();
+        };
+        let millis = |time: u64| (time - first) / 1_000_000;
+        let mut rows = BTreeMap::new();
+        let mut busy = 0;
+        for same in completed.chunk_by(|a, b| millis(*a) == millis(*b)) {
+            *rows.entry(same.len() as u64).or_default() += 1;
+            busy += 1;
+        }
+        let idle = millis(*last) + 1 - busy;
+        if idle > 0 {
+            rows.insert(0, idle);
+        }
+        Self {
+            rows,
+            transactions: completed.len() as u64,
+            span: last - first,
+        }
+    }
+
+    /// Percent of the milliseconds that had from `least` to `most` transactions.
+    #[must_use]
+    pub fn share(&self, least: u64, most: u64) -> f64 {
+        let all: u64 = self.rows.values().sum();
+        let some: u64 = self.rows.range(least..=most).map(|(_, count)| count).sum();
+        100.0 * some as f64 / all.max(1) as f64
+    }
+
+    /// Writes the histogram: transactions in a millisecond, how many milliseconds, their share.
+    ///
+    /// # Errors
+    ///
+    /// Those of `to`.
+    pub fn write(&self, to: &mut impl Write) -> fmt::Result {
+        writeln!(
+            to,
+            "{} transactions in {:.3} s",
+            self.transactions,
+            self.span as f64 / 1e9
+        )?;
+        writeln!(to, "{:>6} {:>8} {:>9}", "per ms", "ms", "share")?;
+        for (count, millis) in &self.rows {
+            let share = self.share(*count, *count);
+            writeln!(to, "{count:>6} {millis:>8} {share:>8.3}%")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,462 @@
+//! `bench oms`: batches of orders and cancels through an OMS, as published for f9omstw.
+//!
+//! Source: its benchmark of 2019, whose T2-T1 stands beside ours; docs/benchmarks.md says what differs.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use fixwire::Wait;
+use serde::Serialize;
+
+use super::args::on_own_thread;
+use super::oms_memory;
+use crate::analysis::percentile;
+use crate::arena::pin;
+use crate::bare_write::bare_writes;
+use crate::error::Error;
+use crate::machine::{Machine, Noise, Taken};
+use crate::oms_rig::{Leave, Request, Rig, RigConfig, RigRun, Target, cores};
+use crate::progress::Progress;
+use crate::report::table::micros;
+use crate::stamps::Stamp;
+
+/// Flags of `bench oms`.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Examples:
+  fixwire bench oms                      the table, three minutes at most
+  fixwire bench oms --published          with 60 orders at one each 1 s, 0.5 s and 0.1 s
+  fixwire bench oms --memory             memory of a live order, and allocations on its path")]
+pub struct OmsArgs {
+    /// Batches of so many orders
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,10,100,1000,10000,100000",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub batch: Vec<u32>,
+
+    /// Paced batches have an order each so many microseconds; published were 8.45 to 10.2
+    #[arg(long, value_name = "US", default_value_t = 10,
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub gap: u32,
+
+    /// Also play 60 orders with 1 s, 0.5 s and 0.1 s between them
+    #[arg(long)]
+    pub published: bool,
+
+    /// Orders of the run that shows how many a second are answered; 0 leaves it out
+    #[arg(long, value_name = "N", default_value_t = 1_000_000,
+          value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
+    pub saturation: u32,
+
+    /// Measure the memory of live orders instead
+    #[arg(long)]
+    pub memory: bool,
+
+    /// Live orders of --memory
+    #[arg(long, value_name = "N", default_value_t = 1_000_000,
+          value_parser = clap::value_parser!(u32).range(1000..=20_000_000))]
+    pub live: u32,
+
+    /// Folder in which the journal is made; a temporary one by default
+    #[arg(long, value_name = "DIR")]
+    pub journal: Option<PathBuf>,
+
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// T2-T1 as published, microseconds: batch, blocking, spinning; each 50, 90, 99, 99.9 %, worst.
+const PUBLISHED: [(&str, [u64; 5], [u64; 5]); 7] = [
+    ("10", [88, 107, 107, 107, 107], [9, 15, 15, 15, 15]),
+    ("100", [7, 107, 127, 127, 127], [3, 6, 15, 15, 15]),
+    ("1000", [6, 9, 91, 96, 96], [3, 4, 14, 18, 18]),
+    ("10000", [6, 8, 19, 509, 589], [3, 5, 11, 17, 33]),
+    ("100000", [5, 7, 1841, 4368, 4767], [2, 4, 1564, 4079, 5102]),
+    (
+        "60 each 1000 ms",
+        [116, 121, 298, 298, 298],
+        [10, 11, 204, 204, 204],
+    ),
+    (
+        "60 each 100 ms",
+        [114, 120, 134, 134, 134],
+        [10, 10, 23, 23, 23],
+    ),
+];
+const SHOWN: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+
+/// 50, 90, 99, 99.9 % and the worst, nanoseconds.
+type Five = [u64; 5];
+
+/// One batch.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    wait: &'static str,
+    batch: String,
+    request: &'static str,
+    pace: &'static str,
+    /// From the message found to the write returned.
+    t2_t1_ns: Five,
+    /// The same from when its bytes were read.
+    t2_read_ns: Five,
+    /// From the message found to its record committed.
+    journalled_t1_ns: Five,
+    /// From the venue's report read to the client's report read.
+    t4_t3_ns: Five,
+    first_t0_to_last_t2_ns: u64,
+    first_t0_to_last_t4_ns: u64,
+    published_us: Option<[u64; 5]>,
+    taken: Taken,
+}
+
+/// Orders as fast as they are answered.
+#[derive(Clone, Debug, Serialize)]
+struct Saturation {
+    orders: usize,
+    orders_a_second: f64,
+    client_share: f64,
+    exchange_share: f64,
+}
+
+/// All figures.
+#[derive(Clone, Debug, Serialize)]
+struct Found {
+    machine: Machine,
+    place: &'static str,
+    gap_us: u32,
+    /// A write(2) of an order on the OMS's core over loopback, paced as the batches, and at once.
+    bare_write_ns: [Five; 2],
+    rows: Vec<Row>,
+    saturation: Option<Saturation>,
+}
+
+/// Measures and prints.
+///
+/// # Errors
+///
+/// The measurement could not be made.
+pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
+    if args.memory {
+        return oms_memory::run(args);
+    }
+    let found = on_own_thread(|| measure(args))?;
+    let text = if args.json {
+        serde_json::to_string(&found).map_err(|error| Error::Engine(error.to_string()))? + "\n"
+    } else {
+        shown(&found)
+    };
+    let mut to = io::stdout().lock();
+    to.write_all(text.as_bytes())
+        .map_err(Error::system("write the report"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A new folder for journals, removed when it is dropped.
+pub(super) fn folder(within: Option<&Path>) -> Result<tempfile::TempDir, Error> {
+    let within = within.map_or_else(std::env::temp_dir, Path::to_owned);
+    let folder = tempfile::Builder::new()
+        .prefix("fixwire-bench-")
+        .tempdir_in(&within);
+    folder.map_err(Error::system(format!(
+        "make a folder in {}",
+        within.display()
+    )))
+}
+
+/// Length of an order as the OMS sends it, with numbers of six digits.
+const ORDER_BYTES: usize = 163;
+
+fn measure(args: &OmsArgs) -> Result<Found, Error> {
+    let machine = Machine::read();
+    let cores = cores();
+    let near = cores.as_ref().map(|it| it[1]);
+    let most = args.batch.iter().copied().max().unwrap_or(1) as usize;
+    let config = |wait| RigConfig {
+        wait,
+        cores: cores.clone(),
+        orders: most.max(args.saturation as usize) + 1000,
+        stamps: 2 * most + 2000,
+    };
+    let place = config(Wait::Spin).place();
+    let slow = if args.published { 6 } else { 0 };
+    let steps = 2 * (args.batch.len() * 4 + slow) + 2;
+    let mut progress = Progress::new(steps);
+    let gap = u64::from(args.gap) * 1000;
+    progress.step("bare write");
+    let far = cores.as_ref().map(|it| it[0]);
+    let mut bare_write_ns = [[0; 5]; 2];
+    for (figures, gap) in bare_write_ns.iter_mut().zip([gap, 0]) {
+        let mut times = bare_writes((far, near), ORDER_BYTES, 20_000, gap)?;
+        *figures = five(&mut times);
+    }
+    let mut rows = Vec::new();
+    for (wait, name) in [(Wait::Spin, "spin"), (Wait::Block, "block")] {
+        let folder = folder(args.journal.as_deref())?;
+        // Pinned only now: the threads of a rig would inherit its core.
+        let rig = Rig::start(&config(wait), folder.path())?;
+        let pinned = pin(near)?;
+        let mut batches = Batches {
+            rig,
+            wait: name,
+            stamps: Vec::new(),
+            rows: &mut rows,
+        };
+        batches.warm_up()?;
+        for (leave, pace) in [
+            (Leave::Each(gap), "paced"),
+            (Leave::Within(usize::MAX), "unpaced"),
+        ] {
+            for count in &args.batch {
+                progress.step(&format!("{name}, {pace}: {count}"));
+                batches.play(&count.to_string(), *count as usize, leave, pace)?;
+                progress.step(&format!("{name}, {pace}: {count} cancelled"));
+            }
+        }
+        for ms in [1000, 500, 100].into_iter().filter(|_| args.published) {
+            progress.step(&format!("{name}: 60 each {ms} ms"));
+            let leave = Leave::Each(ms * 1_000_000);
+            batches.play(&format!("60 each {ms} ms"), 60, leave, "slow")?;
+            progress.step(&format!("{name}: 60 each {ms} ms cancelled"));
+        }
+        batches.rig.stop()?;
+        drop(pinned);
+    }
+    progress.step("saturation");
+    let saturation = match args.saturation {
+        0 => None,
+        orders => Some(saturate(&config(Wait::Spin), near, orders as usize, args)?),
+    };
+    Ok(Found {
+        machine,
+        place,
+        gap_us: args.gap,
+        bare_write_ns,
+        rows,
+        saturation,
+    })
+}
+
+fn saturate(
+    config: &RigConfig,
+    near: Option<usize>,
+    orders: usize,
+    args: &OmsArgs,
+) -> Result<Saturation, Error> {
+    let folder = folder(args.journal.as_deref())?;
+    let mut rig = Rig::start(config, folder.path())?;
+    let _pinned = pin(near)?;
+    rig.stamps.switch(false);
+    let run = rig.run((0..orders).map(|_| Request::New), Leave::Within(4096))?;
+    rig.stop()?;
+    let span = run.span().max(1) as f64;
+    Ok(Saturation {
+        orders,
+        orders_a_second: orders as f64 * 1e9 / span,
+        client_share: run.work[0] as f64 / span,
+        exchange_share: run.work[1] as f64 / span,
+    })
+}
+
+/// Batches through one rig.
+struct Batches<'a> {
+    rig: Rig,
+    wait: &'static str,
+    stamps: Vec<Stamp>,
+    rows: &'a mut Vec<Row>,
+}
+
+impl Batches<'_> {
+    fn warm_up(&mut self) -> Result<(), Error> {
+        let first = self.rig.requests;
+        let count = 5_000;
+        let leave = Leave::Within(64);
+        self.rig.run((0..count).map(|_| Request::New), leave)?;
+        let cancels = (0..count as u64).map(|at| first + at);
+        let cancels: Vec<Request> = cancels.map(|at| Request::Cancel(Target::of(at))).collect();
+        self.rig.run(cancels.into_iter(), leave)?;
+        Ok(())
+    }
+
+    /// So many orders, then their cancels.
+    fn play(
+        &mut self,
+        name: &str,
+        count: usize,
+        leave: Leave,
+        pace: &'static str,
+    ) -> Result<(), Error> {
+        let first = self.rig.requests;
+        self.one(name, "new", (0..count).map(|_| Request::New), leave, pace)?;
+        let cancels = (0..count).map(|at| Request::Cancel(Target::of(first + at as u64)));
+        self.one(name, "cancel", cancels, leave, pace)
+    }
+
+    fn one(
+        &mut self,
+        name: &str,
+        request: &'static str,
+        requests: impl ExactSizeIterator<Item = Request>,
+        leave: Leave,
+        pace: &'static str,
+    ) -> Result<(), Error> {
+        let count = requests.len();
+        self.settle(0)?;
+        self.stamps.clear();
+        let noise = Noise::read();
+        let run = self.rig.run(requests, leave)?;
+        let taken = noise.since();
+        self.settle(2 * count)?;
+        let row = row(&run, &self.stamps, count)?;
+        let published = PUBLISHED.iter().find(|it| it.0 == name);
+        let published = published.filter(|_| request == "new");
+        self.rows.push(Row {
+            wait: self.wait,
+            batch: name.to_owned(),
+            request,
+            pace,
+            published_us: published.map(|it| if self.wait == "spin" { it.2 } else { it.1 }),
+            taken,
+            ..row
+        });
+        Ok(())
+    }
+
+    /// Waits until the OMS has given so many stamps; those of a batch come when it has nothing to do.
+    fn settle(&mut self, count: usize) -> Result<(), Error> {
+        for _ in 0..2000 {
+            let lost = self.rig.stamps.take(&mut self.stamps);
+            if lost > 0 {
+                return Err(Error::Session(format!("{lost} stamps are lost")));
+            }
+            if count > 0 && self.stamps.len() >= count {
+                return Ok(());
+            }
+            self.rig.rest(std::time::Duration::from_millis(1))?;
+            if count == 0 {
+                return Ok(());
+            }
+        }
+        let found = self.stamps.len();
+        Err(Error::Session(format!("{found} of {count} stamps came")))
+    }
+}
+
+/// The figures of a batch: each request has its stamp, and that of the venue's report.
+fn row(run: &RigRun, stamps: &[Stamp], count: usize) -> Result<Row, Error> {
+    let is_report = |it: &&Stamp| matches!(it.kind, b'8' | b'9');
+    let requests: Vec<&Stamp> = stamps.iter().filter(|it| !is_report(it)).collect();
+    let reports: Vec<&Stamp> = stamps.iter().filter(is_report).collect();
+    if requests.len() != count || reports.len() != count {
+        return Err(Error::Session(format!(
+            "{} requests and {} reports of {count} have stamps",
+            requests.len(),
+            reports.len()
+        )));
+    }
+    let of = |time: fn(&Stamp) -> (u64, u64)| {
+        let times = requests.iter().map(|it| time(it));
+        let mut times: Vec<u64> = times.map(|(from, to)| to.saturating_sub(from)).collect();
+        five(&mut times)
+    };
+    let t4 = reports.iter().zip(&run.answered);
+    let mut t4: Vec<u64> = t4.map(|(it, t4)| t4.saturating_sub(it.read)).collect();
+    let first = run.sent.first().copied().unwrap_or(0);
+    let last_t2 = requests.iter().map(|it| it.written).max().unwrap_or(0);
+    Ok(Row {
+        wait: "",
+        batch: String::new(),
+        request: "",
+        pace: "",
+        t2_t1_ns: of(|it| (it.found, it.written)),
+        t2_read_ns: of(|it| (it.read, it.written)),
+        journalled_t1_ns: of(|it| (it.found, it.journalled)),
+        t4_t3_ns: five(&mut t4),
+        first_t0_to_last_t2_ns: last_t2.saturating_sub(first),
+        first_t0_to_last_t4_ns: run.span(),
+        published_us: None,
+        taken: Taken::default(),
+    })
+}
+
+/// Percentiles as published: the value at floor(n * p).
+fn five(times: &mut [u64]) -> Five {
+    times.sort_unstable();
+    let mut found = [0; 5];
+    for (to, p) in found.iter_mut().zip(SHOWN) {
+        *to = percentile(times, p).unwrap_or(0);
+    }
+    found[4] = times.last().copied().unwrap_or(0);
+    found
+}
+
+fn shown(found: &Found) -> String {
+    let mut text = format!(
+        "FIX 4.2 client, OMS with every control and its journal (durability process), FIX 4.4 exchange; {}\n{}\n",
+        found.place, found.machine
+    );
+    let five = |it: &Five| it.map(|ns| format!("{:>7}", micros(ns))).concat();
+    text += &format!(
+        "\nmicroseconds; T1: the OMS has found the message; T2: what it sends is written; percentiles 50, 90, 99, \
+         99.9, worst\n{:<6}{:<16}{:<8}{:<9}{:>35}  {:>7} {:>8}{:>9}{:>11}  {}\n",
+        "wait",
+        "batch",
+        "",
+        "",
+        "T2-T1",
+        "journal",
+        "T0..T2",
+        "T0..T4",
+        "T4-T3 p50",
+        "published T2-T1"
+    );
+    for row in &found.rows {
+        let published = row
+            .published_us
+            .map(|it| it.map(|it| it.to_string()).join(" / "));
+        let _ = writeln!(
+            text,
+            "{:<6}{:<16}{:<8}{:<9}{}  {:>7} {:>7.4}s{:>8.4}s{:>11}  {}{}",
+            row.wait,
+            row.batch,
+            row.request,
+            row.pace,
+            five(&row.t2_t1_ns),
+            micros(row.journalled_t1_ns[0]),
+            row.first_t0_to_last_t2_ns as f64 / 1e9,
+            row.first_t0_to_last_t4_ns as f64 / 1e9,
+            micros(row.t4_t3_ns[0]),
+            published.unwrap_or_default(),
+            if row.taken.preempted + row.taken.steal_ms > 0 {
+                "  *"
+            } else {
+                ""
+            },
+        );
+    }
+    text += "journal: p50 from T1 to the record committed; *: the client's thread was pushed off its core, or the \
+             hypervisor took time\n";
+    for (name, figures) in ["paced", "unpaced"].into_iter().zip(&found.bare_write_ns) {
+        let _ = writeln!(
+            text,
+            "{:<39}{}",
+            format!("write(2) of {ORDER_BYTES} bytes, {name}"),
+            five(figures)
+        );
+    }
+    text +=
+        "published, 100000: first T0 to last T2 0.845 s block, 1.023 s busy; last reply 5.06 s\n";
+    if let Some(saturation) = &found.saturation {
+        let _ = writeln!(
+            text,
+            "{} orders at once: {:.0} a second, answered and reported; of the time the client worked {:.0} %, the \
+             exchange on its thread {:.0} %",
+            saturation.orders,
+            saturation.orders_a_second,
+            100.0 * saturation.client_share,
+            100.0 * saturation.exchange_share,
+        );
+    }
+    text
+}

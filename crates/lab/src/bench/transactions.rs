@@ -1,0 +1,210 @@
+//! `bench transactions`: how many transactions are completed in each millisecond, as published for a risk-control
+//! server with QuickFIX C++ (Red Hat, 2011).
+//!
+//! A third of the transactions each are orders, replaces and cancels. One is completed when its report is back.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use fixwire::Wait;
+use serde::Serialize;
+
+use super::args::on_own_thread;
+use super::oms::folder;
+use crate::analysis::Throughput;
+use crate::arena::pin;
+use crate::error::Error;
+use crate::machine::{Machine, Noise, Taken};
+use crate::oms_rig::{Leave, Request, Rig, RigConfig, Target, cores};
+
+/// Flags of `bench transactions`.
+#[derive(Args, Clone, Debug)]
+pub struct TransactionsArgs {
+    /// Transactions in all
+    #[arg(long, value_name = "N", default_value_t = 894_000,
+          value_parser = clap::value_parser!(u32).range(3..=30_000_000))]
+    pub transactions: u32,
+
+    /// Transactions that wait for their reports at a time, at most
+    #[arg(long, value_name = "N", default_value_t = 1024,
+          value_parser = clap::value_parser!(u32).range(1..=2048))]
+    pub open: u32,
+
+    /// Folder in which the journal is made; a temporary one by default
+    #[arg(long, value_name = "DIR")]
+    pub journal: Option<PathBuf>,
+
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Orders between an order and its replace, and between that and its cancel: those are answered by then.
+const BETWEEN: u64 = 1000;
+
+/// Total seconds, and shares of milliseconds with 1 to 9, 10 to 15, 16 to 26 transactions.
+const PUBLISHED: [(&str, f64, [f64; 3]); 3] = [
+    ("RHEL 5.6, untuned", 93.779, [41.49, 56.35, 2.17]),
+    ("RHEL 5.6, tuned", 65.006, [0.03, 96.46, 3.51]),
+    ("RHEL 5.6, tuned, real-time kernel, NUMA", 63.731, [0.000_03, 86.22, 13.78]),
+];
+const BANDS: [(u64, u64); 4] = [(1, 9), (10, 15), (16, 26), (27, u64::MAX)];
+
+#[derive(Serialize)]
+struct Found {
+    machine: Machine,
+    place: &'static str,
+    transactions: u64,
+    seconds: f64,
+    /// Transactions in a millisecond, and how many milliseconds had so many.
+    per_ms: Vec<(u64, u64)>,
+    client_share: f64,
+    exchange_share: f64,
+    taken: Taken,
+}
+
+/// Measures and prints.
+///
+/// # Errors
+///
+/// The measurement could not be made.
+pub fn run(args: &TransactionsArgs) -> Result<ExitCode, Error> {
+    let (found, throughput) = on_own_thread(|| measure(args))?;
+    let text = if args.json {
+        serde_json::to_string(&found).map_err(|error| Error::Engine(error.to_string()))? + "\n"
+    } else {
+        shown(&found, &throughput)
+    };
+    let mut to = io::stdout().lock();
+    to.write_all(text.as_bytes())
+        .map_err(Error::system("write the report"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure(args: &TransactionsArgs) -> Result<(Found, Throughput), Error> {
+    let machine = Machine::read();
+    let config = RigConfig {
+        wait: Wait::Spin,
+        cores: cores(),
+        orders: 100_000,
+        stamps: 1,
+    };
+    let folder = folder(args.journal.as_deref())?;
+    let mut rig = Rig::start(&config, folder.path())?;
+    let _pinned = pin(config.cores.as_ref().map(|it| it[1]))?;
+    rig.stamps.switch(false);
+    let leave = Leave::Within(args.open as usize);
+    rig.run(plan(rig.requests, 5_000).into_iter(), leave)?;
+    let plan = plan(rig.requests, u64::from(args.transactions) / 3);
+    let noise = Noise::read();
+    let run = rig.run(plan.into_iter(), leave)?;
+    let taken = noise.since();
+    rig.stop()?;
+    let span = run.span().max(1) as f64;
+    let throughput = Throughput::of(run.answered.iter().copied());
+    let found = Found {
+        machine,
+        place: config.place(),
+        transactions: throughput.transactions,
+        seconds: span / 1e9,
+        per_ms: throughput.rows.iter().map(|(&a, &b)| (a, b)).collect(),
+        client_share: run.work[0] as f64 / span,
+        exchange_share: run.work[1] as f64 / span,
+        taken,
+    };
+    Ok((found, throughput))
+}
+
+/// So many orders, each replaced and cancelled, where `first` is the number of the first request.
+fn plan(first: u64, orders: u64) -> Vec<Request> {
+    let mut plan = Vec::with_capacity(3 * orders as usize);
+    let mut targets: Vec<Target> = Vec::with_capacity(orders as usize);
+    for step in 0..orders + 2 * BETWEEN {
+        let number = |plan: &Vec<Request>| first + plan.len() as u64;
+        if step < orders {
+            targets.push(Target::of(number(&plan)));
+            plan.push(Request::New);
+        }
+        let replaced = step.checked_sub(BETWEEN).filter(|it| *it < orders);
+        if let Some(target) = replaced.map(|it| &mut targets[it as usize]) {
+            let was = std::mem::replace(&mut target.original, number(&plan));
+            plan.push(Request::Replace(Target {
+                original: was,
+                ..*target
+            }));
+        }
+        let cancelled = step.checked_sub(2 * BETWEEN).filter(|it| *it < orders);
+        if let Some(at) = cancelled {
+            plan.push(Request::Cancel(targets[at as usize]));
+        }
+    }
+    plan
+}
+
+fn shown(found: &Found, throughput: &Throughput) -> String {
+    let mut text = format!(
+        "{} orders, replaces and cancels through an OMS with every control and its journal; spin; {}\n{}\n\n\
+         {:<42}{:>9}{:>10}{:>10}{:>10}{:>10}\n",
+        found.transactions,
+        found.place,
+        found.machine,
+        "",
+        "total",
+        "1-9/ms",
+        "10-15",
+        "16-26",
+        "27 on"
+    );
+    let shares = BANDS.map(|(least, most)| throughput.share(least, most));
+    let mut row = |name: &str, seconds: f64, shares: &[f64]| {
+        text += &format!("{name:<42}{seconds:>8.3}s");
+        for share in shares {
+            text += &format!("{share:>9.2}%");
+        }
+        text += "\n";
+    };
+    row("fixwire", found.seconds, &shares);
+    for (name, seconds, shares) in PUBLISHED {
+        row(name, seconds, &shares);
+    }
+    text += "\n";
+    // A string takes everything.
+    let _ = throughput.write(&mut text);
+    text += &format!(
+        "of the time the client worked {:.0} %, the exchange on its thread {:.0} %; the client's thread was pushed \
+         off its core {} times, the hypervisor took {} ms\n",
+        100.0 * found.client_share,
+        100.0 * found.exchange_share,
+        found.taken.preempted,
+        found.taken.steal_ms
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_order_is_replaced_and_then_cancelled_by_its_newest_id() {
+        let plan = plan(7, 2500);
+        assert_eq!(plan.len(), 7500);
+        let mut ids = std::collections::BTreeMap::new();
+        for (number, request) in (7..).zip(&plan) {
+            match request {
+                Request::New => assert_eq!(ids.insert(number, number), None),
+                Request::Replace(target) => {
+                    assert_eq!(ids.insert(target.order, number), Some(target.original));
+                    assert!(number >= target.original + BETWEEN);
+                }
+                Request::Cancel(target) => {
+                    assert_eq!(ids.remove(&target.order), Some(target.original));
+                    assert!(number >= target.original + BETWEEN);
+                }
+            }
+        }
+        assert!(ids.is_empty());
+    }
+}

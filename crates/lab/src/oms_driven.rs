@@ -1,0 +1,172 @@
+//! An OMS over sockets that are memory, with its client and its venue as a script: what its orders take.
+
+use std::io::Write as _;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+
+use fixwire::{Connection, Durability, Engine};
+use fixwire_oms::Oms;
+use fixwire_protocol::{Timestamp, tag};
+
+use crate::driven::{disk, engine_error, turn};
+use crate::error::Error;
+use crate::fix_client::Writer;
+use crate::oms_parts::{
+    Request, client_writer, oms, oms_settings, place, venue_writer, write_request,
+};
+use crate::wires::{WALL, Wires};
+
+/// Turns after which an answer is missing.
+const MOST_TURNS: usize = 100;
+/// Client and venue among the peers.
+const CLIENT: usize = 0;
+const VENUE: usize = 1;
+
+/// An OMS with a client and a venue, logged on.
+pub struct DrivenOms {
+    engine: Engine<Oms, Wires>,
+    client: Writer,
+    venue: Writer,
+    /// Requests so far, each with its report.
+    pub requests: u64,
+    bytes: Vec<u8>,
+}
+
+impl DrivenOms {
+    /// Starts it with room for so many open orders and its journal in this folder or in memory.
+    ///
+    /// # Errors
+    ///
+    /// The engine did not start.
+    pub fn start(journal: Option<&Path>, orders: usize) -> Result<Self, Error> {
+        let folder = journal.unwrap_or(Path::new(""));
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+        let at = Connection::Acceptor { listen };
+        let mut config = oms_settings(folder, at.clone(), at);
+        if journal.is_none() {
+            config.durability = Durability::Memory;
+        }
+        for session in &mut config.sessions {
+            // All has one SendingTime.
+            session.session.max_latency = None;
+        }
+        let engine = Engine::with_host(config, oms(orders)?, Wires::default(), disk);
+        let mut driven = Self {
+            engine: engine.map_err(engine_error)?,
+            client: client_writer(folder),
+            venue: venue_writer(folder),
+            requests: 0,
+            bytes: Vec::with_capacity(4096),
+        };
+        for (number, writer) in [(CLIENT, &mut driven.client), (VENUE, &mut driven.venue)] {
+            let logon = writer.message(b"A", WALL, |body| {
+                body.uint(tag::ENCRYPT_METHOD, 0)
+                    .uint(tag::HEART_BT_INT, 0)
+                    .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
+            })?;
+            driven.engine.host_mut().connect(number, logon);
+        }
+        driven.await_message(CLIENT)?;
+        driven.await_message(VENUE)?;
+        Ok(driven)
+    }
+
+    /// A request goes to the venue, which accepts it, and the report goes to the client.
+    ///
+    /// # Errors
+    ///
+    /// No order left, or no report came.
+    pub fn request(&mut self, request: Request) -> Result<(), Error> {
+        let number = self.requests;
+        self.requests += 1;
+        self.bytes.clear();
+        write_request(&mut self.client, request, number, WALL, &mut self.bytes)?;
+        self.engine.host_mut().send(CLIENT, &self.bytes);
+        self.await_message(VENUE)?;
+        let report = report(&mut self.venue, request, number, WALL)?;
+        self.engine.host_mut().send(VENUE, report);
+        self.await_message(CLIENT)
+    }
+
+    /// Orders in memory.
+    pub fn orders(&mut self) -> usize {
+        self.engine.application_mut().state().orders().len()
+    }
+
+    fn await_message(&mut self, number: usize) -> Result<(), Error> {
+        for _ in 0..MOST_TURNS {
+            if self.engine.host_mut().took(number, 1) {
+                return Ok(());
+            }
+            turn(&mut self.engine)?;
+        }
+        Err(Error::Session(format!("no message for peer {number}")))
+    }
+}
+
+/// The venue accepts the request of this number. The OMS counts orders and requests from 1.
+fn report(
+    venue: &mut Writer,
+    request: Request,
+    number: u64,
+    at: Timestamp,
+) -> Result<&[u8], Error> {
+    let mut id = [0; 48];
+    let order = match request {
+        Request::New => number,
+        Request::Replace(target) | Request::Cancel(target) => target.order,
+    };
+    let mut left = &mut id[..];
+    // There is room for two numbers.
+    let _ = match request {
+        Request::New => write!(left, "{}", order + 1),
+        _ => write!(left, "{}-{}", order + 1, number + 1),
+    };
+    let rest = left.len();
+    let id = &id[..id.len() - rest];
+    let (exec_type, status) = match request {
+        Request::New => (b'0', b'0'),
+        Request::Replace(_) => (b'5', b'0'),
+        Request::Cancel(_) => (b'4', b'4'),
+    };
+    let quantity = if matches!(request, Request::Replace(_)) {
+        200
+    } else {
+        100
+    };
+    venue.message(b"8", at, |body| {
+        body.uint(tag::ORDER_ID, order + 1)
+            .field(tag::CL_ORD_ID, id)
+            .uint(tag::EXEC_ID, number + 1)
+            .char(tag::EXEC_TYPE, exec_type)
+            .char(tag::ORD_STATUS, status);
+        let (_, symbol) = place(order);
+        body.field(tag::SYMBOL, symbol)
+            .char(tag::SIDE, b'1')
+            .uint(tag::ORDER_QTY, quantity)
+            .uint(tag::LEAVES_QTY, if status == b'4' { 0 } else { quantity })
+            .uint(tag::CUM_QTY, 0)
+            .uint(tag::AVG_PX, 0);
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::oms_parts::Target;
+
+    #[test]
+    fn orders_are_placed_replaced_and_cancelled() {
+        let mut driven = DrivenOms::start(None, 100).unwrap();
+        for at in 0..100 {
+            let order = 3 * at;
+            let original = order + 1;
+            driven.request(Request::New).unwrap();
+            driven.request(Request::Replace(Target::of(order))).unwrap();
+            let cancel = Request::Cancel(Target { order, original });
+            driven.request(cancel).unwrap();
+        }
+        // Those that have ended are remembered.
+        assert_eq!(driven.orders(), 100);
+    }
+}

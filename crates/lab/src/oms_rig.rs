@@ -1,0 +1,499 @@
+//! An OMS between a client and a simulated exchange: its own thread on its own core, TCP over loopback.
+//!
+//! The client is bare sockets with FIX 4.2, the exchange an engine with FIX 4.4. On two cores they take turns on
+//! one thread, from three cores on each has its own.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use fixwire::{Connection, Engine, Handle, Wait};
+use fixwire_protocol::{Decoder, Frame, Timestamp, frame, tag};
+
+use crate::arena::{Arena, PATIENCE, pin};
+use crate::clock::Clock;
+use crate::driven::engine_error;
+use crate::error::Error;
+use crate::fix_client::Writer;
+use crate::machine;
+use crate::oms_parts::{
+    FIRST_ID, Venue, address, client_writer, exec_type, oms, oms_settings, venue, write_request,
+};
+pub use crate::oms_parts::{Request, Target};
+use crate::pipe::Pipe;
+use crate::stamps::{StampingHost, Stamps};
+
+/// Orders of a write when they are not paced.
+const BURST: usize = 8;
+/// The longest message.
+const MOST: usize = 4096;
+
+/// How a rig is set up.
+#[derive(Clone, Debug)]
+pub struct RigConfig {
+    /// How the OMS waits.
+    pub wait: Wait,
+    /// Cores of the OMS, the client and the exchange; with two they share the second. `None` pins nobody.
+    pub cores: Option<Vec<usize>>,
+    /// Room for so many open orders from the start.
+    pub orders: usize,
+    /// Room for so many stamps of a run.
+    pub stamps: usize,
+}
+
+impl RigConfig {
+    /// Who is where.
+    #[must_use]
+    pub fn place(&self) -> &'static str {
+        match self.cores.as_deref() {
+            None => "no thread pinned, client and exchange in one thread by turns",
+            Some([_, _, _, ..]) => "OMS, client and exchange pinned to a core each",
+            Some(_) => {
+                "OMS pinned to one core, client and exchange in one thread by turns on the other"
+            }
+        }
+    }
+}
+
+/// The cores for a rig: the first three allowed, or two; `None` when there are not so many.
+#[must_use]
+pub fn cores() -> Option<Vec<usize>> {
+    let allowed = machine::allowed_cores();
+    match allowed.len() {
+        0 | 1 => None,
+        2 => Some(allowed),
+        _ => Some(allowed[..3].to_vec()),
+    }
+}
+
+/// Who carries the exchange.
+enum Turns {
+    /// The client's thread.
+    Here(Box<Venue>),
+    /// Its own, until it is told to end.
+    Away(Arc<AtomicBool>, JoinHandle<Result<(), Error>>),
+}
+
+impl Turns {
+    fn start(folder: &Path, core: Option<usize>) -> Result<(Self, SocketAddr), Error> {
+        let Some(core) = core else {
+            let venue = venue(folder)?;
+            let at = address(&venue)?;
+            return Ok((Self::Here(Box::new(venue)), at));
+        };
+        let ends = Arc::new(AtomicBool::new(false));
+        let (sender, listening) = channel();
+        let thread = std::thread::Builder::new().name("exchange".to_owned());
+        let thread = thread.spawn({
+            let (folder, ends) = (folder.to_owned(), Arc::clone(&ends));
+            move || {
+                let mut venue = venue(&folder)?;
+                // Nobody waits for it only when the near end has failed.
+                let _ = sender.send(address(&venue)?);
+                let _pinned = pin(Some(core))?;
+                while !ends.load(Ordering::Relaxed) {
+                    venue.turn().map_err(engine_error)?;
+                }
+                Ok(())
+            }
+        });
+        let thread = thread.map_err(Error::system("start a thread"))?;
+        match listening.recv() {
+            Ok(at) => Ok((Self::Away(ends, thread), at)),
+            Err(_) => Err(ended(thread, "exchange")),
+        }
+    }
+
+    fn turn(&mut self) -> Result<usize, Error> {
+        match self {
+            Self::Here(venue) => venue.turn().map_err(engine_error),
+            Self::Away(..) => Ok(0),
+        }
+    }
+}
+
+/// Why a thread has ended.
+fn ended(thread: JoinHandle<Result<(), Error>>, name: &'static str) -> Error {
+    match thread.join() {
+        Ok(Err(error)) => error,
+        _ => Error::Thread(name),
+    }
+}
+
+/// When requests leave.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Leave {
+    /// As fast as the session takes them, some in a write, with at most so many unanswered.
+    Within(usize),
+    /// One each so many nanoseconds, each in a write of its own.
+    Each(u64),
+}
+
+/// What one run was like. Times are nanoseconds since 1970.
+#[derive(Clone, Debug, Default)]
+pub struct RigRun {
+    /// T0 of each request.
+    pub sent: Vec<u64>,
+    /// T4 of each: its report was read.
+    pub answered: Vec<u64>,
+    /// Nanoseconds in which the client, and the exchange when it is on the client's thread, had work.
+    pub work: [u64; 2],
+}
+
+impl RigRun {
+    /// From the first T0 to the last T4, nanoseconds.
+    #[must_use]
+    pub fn span(&self) -> u64 {
+        match (self.sent.first(), self.answered.last()) {
+            (Some(first), Some(last)) => last.saturating_sub(*first),
+            _ => 0,
+        }
+    }
+}
+
+/// An OMS with a client and an exchange, logged on.
+pub struct Rig {
+    pipe: Pipe,
+    writer: Writer,
+    decoder: Decoder,
+    clock: Clock,
+    venue: Turns,
+    oms: Option<JoinHandle<Result<(), Error>>>,
+    handle: Handle,
+    /// Stamps of the OMS.
+    pub stamps: Arc<Stamps>,
+    /// Requests so far.
+    pub requests: u64,
+    alone: bool,
+}
+
+impl Rig {
+    /// Starts all of them, with journals in this folder. The caller's thread becomes the client's and is pinned by
+    /// the caller.
+    ///
+    /// # Errors
+    ///
+    /// One did not start, or is not logged on in time.
+    pub fn start(config: &RigConfig, folder: &Path) -> Result<Self, Error> {
+        let clock = Clock::start();
+        let core = |at: usize| config.cores.as_ref().and_then(|it| it.get(at).copied());
+        let (mut venue, venue_at) = Turns::start(folder, core(2))?;
+        let stamps = Arc::new(Stamps::default());
+        let (sender, started) = channel();
+        let oms_thread = std::thread::Builder::new().name("oms".to_owned());
+        let oms_thread = oms_thread.spawn({
+            let (config, folder, stamps) = (config.clone(), folder.to_owned(), stamps.clone());
+            let core = core(0);
+            move || serve(&config, &folder, core, venue_at, (clock, stamps), &sender)
+        });
+        let oms_thread = oms_thread.map_err(Error::system("start a thread"))?;
+        let Ok((handle, listening)) = started.recv() else {
+            return Err(ended(oms_thread, "OMS"));
+        };
+        venue.turn()?;
+        let pipe = TcpStream::connect(listening).and_then(|socket| Pipe::new(socket, true));
+        let mut rig = Self {
+            pipe: pipe.map_err(Error::system("connect over loopback"))?,
+            writer: client_writer(folder),
+            decoder: Decoder::with_capacity(64),
+            clock,
+            venue,
+            oms: Some(oms_thread),
+            handle,
+            stamps,
+            requests: 0,
+            alone: machine::allowed_cores().len() == 1,
+        };
+        rig.log_on()?;
+        Ok(rig)
+    }
+
+    fn wall(&self) -> u64 {
+        self.clock.to_wall(self.clock.now())
+    }
+
+    fn log_on(&mut self) -> Result<(), Error> {
+        let wall = Timestamp(self.wall() as i64);
+        let logon = self.writer.message(b"A", wall, |body| {
+            body.uint(tag::ENCRYPT_METHOD, 0)
+                .uint(tag::HEART_BT_INT, 0)
+                .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
+        })?;
+        self.pipe.output.extend_from_slice(logon);
+        if self.answer()?.0 != b"A" {
+            return Err(Error::Session("the Logon is not answered".to_owned()));
+        }
+        // Orders are rejected until the line to the exchange is logged on.
+        let start = Instant::now();
+        loop {
+            self.write(Request::New)?;
+            let (kind, status) = self.answer()?;
+            match (&kind[..], status) {
+                (b"8", b'0') => return Ok(()),
+                (b"8", b'8') if start.elapsed() < PATIENCE => {
+                    self.rest(Duration::from_millis(5))?;
+                }
+                _ => return Err(Error::Session("no order is accepted".to_owned())),
+            }
+        }
+    }
+
+    /// Waits for one message: MsgType(35) and OrdStatus(39).
+    fn answer(&mut self) -> Result<(Vec<u8>, u8), Error> {
+        let start = Instant::now();
+        while start.elapsed() < PATIENCE {
+            self.pipe.flush().map_err(broken)?;
+            self.pipe.read(false).map_err(broken)?;
+            if let Frame::Whole { skip, len } = frame::next(self.pipe.unread(), MOST) {
+                let message = &self.pipe.unread()[skip..skip + len];
+                let message = self.decoder.decode(message);
+                let status = message
+                    .get(tag::ORD_STATUS)
+                    .and_then(<[u8]>::first)
+                    .copied();
+                let found = (message.msg_type().to_vec(), status.unwrap_or(0));
+                self.pipe.consume(skip + len);
+                return Ok(found);
+            }
+            self.venue.turn()?;
+            Arena::pause(self.alone);
+        }
+        Err(Error::Session("no answer in time".to_owned()))
+    }
+
+    /// Writes a request into the output; T0.
+    fn write(&mut self, request: Request) -> Result<u64, Error> {
+        let now = self.wall();
+        let number = self.requests;
+        self.requests += 1;
+        let at = Timestamp(now as i64);
+        write_request(&mut self.writer, request, number, at, &mut self.pipe.output)?;
+        Ok(now)
+    }
+
+    /// Sends these requests and waits until each has its report, in their order.
+    ///
+    /// # Errors
+    ///
+    /// A connection or thread ended, or a request has another answer than its own report.
+    pub fn run(
+        &mut self,
+        requests: impl ExactSizeIterator<Item = Request>,
+        leave: Leave,
+    ) -> Result<RigRun, Error> {
+        let count = requests.len();
+        let base = self.requests;
+        let mut requests = requests.peekable();
+        let mut run = RigRun {
+            sent: Vec::with_capacity(count),
+            answered: Vec::with_capacity(count),
+            work: [0; 2],
+        };
+        let mut wanted = Vec::with_capacity(count);
+        let start = self.clock.now();
+        let mut alive = start;
+        let mut mark = start;
+        while run.answered.len() < count {
+            let now = self.clock.now();
+            let open = run.sent.len() - run.answered.len();
+            let due = match leave {
+                _ if !self.pipe.output.is_empty() => 0,
+                Leave::Within(most) => BURST.min(most.saturating_sub(open)),
+                Leave::Each(gap) => usize::from(now >= start + run.sent.len() as u64 * gap),
+            };
+            for _ in 0..due {
+                let Some(request) = requests.next() else {
+                    break;
+                };
+                run.sent.push(self.write(request)?);
+                wanted.push(exec_type(request));
+            }
+            self.pipe.flush().map_err(broken)?;
+            let before = run.answered.len();
+            if self.pipe.read(false).map_err(broken)? > 0 {
+                let at = self.wall();
+                self.reports(base, &wanted, at, &mut run)?;
+                alive = now;
+            }
+            let spoke = due > 0 || run.answered.len() > before;
+            let after = self.clock.now();
+            run.work[0] += if spoke { after - mark } else { 0 };
+            let worked = self.venue.turn()? > 0;
+            mark = self.clock.now();
+            run.work[1] += if worked { mark - after } else { 0 };
+            if !spoke && !worked {
+                Arena::pause(self.alone);
+                let is_waiting = open > 0 && now > alive + PATIENCE.as_nanos() as u64;
+                if is_waiting || self.oms.as_ref().is_none_or(JoinHandle::is_finished) {
+                    let what = format!("{} of {count} requests are answered", before);
+                    return Err(Error::Session(what));
+                }
+            } else if spoke {
+                alive = now;
+            }
+        }
+        Ok(run)
+    }
+
+    /// Takes each whole report.
+    fn reports(
+        &mut self,
+        base: u64,
+        wanted: &[u8],
+        at: u64,
+        run: &mut RigRun,
+    ) -> Result<(), Error> {
+        loop {
+            let bytes = self.pipe.unread();
+            let Frame::Whole { skip, len } = frame::next_unsummed(bytes, MOST) else {
+                return Ok(());
+            };
+            let bytes = &bytes[skip..skip + len];
+            let message = self.decoder.decode(bytes);
+            let place = run.answered.len();
+            let id = FIRST_ID + base + place as u64;
+            let is_right = message.msg_type() == b"8"
+                && message.uint(tag::CL_ORD_ID) == Some(Ok(id))
+                && message.get(tag::EXEC_TYPE) == wanted.get(place..place + 1);
+            if !is_right {
+                let shown = String::from_utf8_lossy(bytes).replace('\x01', "|");
+                return Err(Error::Session(format!(
+                    "no report of request {id}: {shown}"
+                )));
+            }
+            run.answered.push(at);
+            self.pipe.consume(skip + len);
+        }
+    }
+
+    /// Lets the exchange work for so long.
+    ///
+    /// # Errors
+    ///
+    /// It failed.
+    pub fn rest(&mut self, time: Duration) -> Result<(), Error> {
+        let until = Instant::now() + time;
+        while Instant::now() < until {
+            self.venue.turn()?;
+        }
+        Ok(())
+    }
+
+    /// Ends all of them.
+    ///
+    /// # Errors
+    ///
+    /// What one failed of.
+    pub fn stop(mut self) -> Result<(), Error> {
+        let stopped = self.handle.stop();
+        stopped.map_err(|error| Error::Engine(error.to_string()))?;
+        let oms = self.oms.take();
+        let start = Instant::now();
+        while oms.as_ref().is_some_and(|it| !it.is_finished()) && start.elapsed() < PATIENCE {
+            // It logs out, and is answered.
+            self.venue.turn()?;
+            if self.pipe.read(false).is_ok() {
+                let count = self.pipe.unread().len();
+                self.pipe.consume(count);
+            }
+        }
+        if let Some(oms) = oms {
+            oms.join().unwrap_or(Err(Error::Thread("OMS")))?;
+        }
+        match self.venue {
+            Turns::Here(_) => Ok(()),
+            Turns::Away(ends, thread) => {
+                ends.store(true, Ordering::Relaxed);
+                thread.join().unwrap_or(Err(Error::Thread("exchange")))
+            }
+        }
+    }
+}
+
+/// The thread of the OMS.
+fn serve(
+    config: &RigConfig,
+    folder: &Path,
+    core: Option<usize>,
+    venue_at: SocketAddr,
+    (clock, stamps): (Clock, Arc<Stamps>),
+    started: &Sender<(Handle, SocketAddr)>,
+) -> Result<(), Error> {
+    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let line = Connection::Initiator {
+        hosts: vec![(venue_at.ip().to_string(), venue_at.port())],
+        reconnect: vec![Duration::from_millis(100)],
+        timeout: PATIENCE,
+    };
+    let mut settings = oms_settings(folder, Connection::Acceptor { listen }, line);
+    (settings.wait, settings.core) = (config.wait, core);
+    let oms = oms(config.orders)?;
+    let room = config.stamps;
+    let stamping = |os| StampingHost::new(os, clock, stamps, true, room);
+    let mut engine = Engine::around(settings, oms, stamping).map_err(engine_error)?;
+    // Nobody waits for it only when the near end has failed.
+    let _ = started.send((engine.handle(), address(&engine)?));
+    engine.run().map_err(engine_error)
+}
+
+fn broken(error: io::Error) -> Error {
+    Error::Session(format!("the connection ended: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each request comes to the exchange and back, and has its stamps in their order.
+    #[test]
+    fn requests_are_answered_and_stamped() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = RigConfig {
+            wait: Wait::Block,
+            cores: None,
+            orders: 1000,
+            stamps: 1000,
+        };
+        let mut rig = Rig::start(&config, folder.path()).unwrap();
+        let mut stamps = Vec::new();
+        rig.stamps.take(&mut stamps);
+        stamps.clear();
+        let first = rig.requests;
+        let plan: Vec<Request> = (0..100)
+            .map(|_| Request::New)
+            .chain((0..100).map(|at| Request::Replace(Target::of(first + at))))
+            .chain((0..100).map(|at| {
+                Request::Cancel(Target {
+                    order: first + at,
+                    original: first + 100 + at,
+                })
+            }))
+            .collect();
+        let run = rig.run(plan.into_iter(), Leave::Within(50)).unwrap();
+        let shared = Arc::clone(&rig.stamps);
+        rig.stop().unwrap();
+        assert_eq!(shared.take(&mut stamps), 0);
+        let requests: Vec<_> = stamps.iter().filter(|it| it.kind != b'8').collect();
+        assert_eq!(requests.len(), 300);
+        assert_eq!(stamps.len(), 600);
+        for (place, stamp) in requests.iter().enumerate() {
+            let id = FIRST_ID + first + place as u64;
+            assert_eq!(stamp.id(), id.to_string().as_bytes());
+            assert_eq!(stamp.state, crate::stamps::FirstState::Sending);
+            let times = [
+                run.sent[place],
+                stamp.read,
+                stamp.found,
+                stamp.journalled,
+                stamp.written,
+                run.answered[place],
+            ];
+            assert!(times.is_sorted(), "{place}: {times:?}");
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! When a request passed the points of an OMS: a host that notes it, around the system's.
+//!
+//! ```text
+//!   T0  the client sent it          tag 9701 of the message, else TransactTime(60)
+//!   T1  it had been read            and: it was found, when the message before it was done with
+//!   T2  its record was journalled   and: the write that had its last byte returned
+//! ```
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use fixwire::Host;
+use fixwire::host::{ConnId, Dial, ListenerId, Peer, Ready, SocketOptions, WakeUp};
+use fixwire::transport::Transport;
+use fixwire_protocol::{Message, Nanos, Now, Outbox, SOH, SessionId, Timestamp, tag};
+
+use crate::clock::Clock;
+
+/// The send time of a message, nanoseconds since 1970, as `stamps on` of the order client writes it.
+pub const SENT_AT: fixwire_protocol::Tag = 9701;
+/// The longest ClOrdID(11) of a stamp; of a longer one it is the beginning.
+const MAX_ID: usize = 40;
+/// Stamps that wait for whoever keeps them: of more the oldest wait, the others are counted as lost.
+const MOST_KEPT: usize = 4 << 20;
+
+/// What a request became first.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum FirstState {
+    /// It was sent to a venue.
+    Sending,
+    /// It waits inside.
+    #[default]
+    Queuing,
+    /// The OMS rejected it.
+    Rejected,
+    /// The session rejected it, or the application did not take it.
+    Abandoned,
+}
+
+impl FirstState {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::Abandoned,
+        Self::Rejected,
+        Self::Sending,
+        Self::Queuing,
+    ];
+
+    /// Its name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sending => "Sending",
+            Self::Queuing => "Queuing",
+            Self::Rejected => "Rejected",
+            Self::Abandoned => "Abandoned",
+        }
+    }
+}
+
+/// One message and its times, nanoseconds since 1970; 0 where there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    /// MsgType(35): `D`, `F`, `G`, or `8` of a venue.
+    pub kind: u8,
+    /// What became of it first.
+    pub state: FirstState,
+    id: [u8; MAX_ID],
+    id_len: u8,
+    /// T0: the client sent it.
+    pub sent: u64,
+    /// T1: the read returned that had its last byte.
+    pub read: u64,
+    /// T1: the message before it was done with, or nothing was before it.
+    pub found: u64,
+    /// T2: its record is committed.
+    pub journalled: u64,
+    /// T2: what it caused is written.
+    pub written: u64,
+}
+
+impl Stamp {
+    /// One of this ClOrdID(11) without times.
+    #[must_use]
+    pub fn new(kind: u8, id: &[u8], state: FirstState) -> Self {
+        let len = id.len().min(MAX_ID);
+        let mut text = [0; MAX_ID];
+        text[..len].copy_from_slice(&id[..len]);
+        Self {
+            kind,
+            state,
+            id: text,
+            id_len: len as u8,
+            sent: 0,
+            read: 0,
+            found: 0,
+            journalled: 0,
+            written: 0,
+        }
+    }
+
+    /// ClOrdID(11).
+    #[must_use]
+    pub fn id(&self) -> &[u8] {
+        &self.id[..usize::from(self.id_len)]
+    }
+}
+
+/// Where the stamps of a host are kept, for whoever takes them.
+#[derive(Debug, Default)]
+pub struct Stamps {
+    off: AtomicBool,
+    kept: Mutex<(Vec<Stamp>, u64)>,
+}
+
+impl Stamps {
+    /// Notes nothing, or again everything; to be changed when nothing is under way.
+    pub fn switch(&self, on: bool) {
+        self.off.store(!on, Ordering::Release);
+    }
+
+    /// Takes what is kept, and how many were lost since the last time. The host gives them when it finds
+    /// nothing to do.
+    pub fn take(&self, into: &mut Vec<Stamp>) -> u64 {
+        let Ok(mut kept) = self.kept.lock() else {
+            return 0;
+        };
+        into.append(&mut kept.0);
+        std::mem::take(&mut kept.1)
+    }
+
+    fn keep(&self, stamps: &mut Vec<Stamp>) {
+        if let Ok(mut kept) = self.kept.lock() {
+            if kept.0.len() + stamps.len() <= MOST_KEPT {
+                kept.0.append(stamps);
+            } else {
+                kept.1 += stamps.len() as u64;
+            }
+        }
+        stamps.clear();
+    }
+}
+
+/// By what a message is known again when it is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Written {
+    seq: u64,
+    len: usize,
+    /// The digits of CheckSum(10).
+    sum: [u8; 3],
+}
+
+/// Length of `10=ddd` and SOH.
+const TRAILER: usize = 7;
+
+impl Written {
+    fn of(seq: u64, bytes: &[u8]) -> Option<Self> {
+        let sum = bytes.len().checked_sub(4)?;
+        Some(Self {
+            seq,
+            len: bytes.len(),
+            sum: [bytes[sum], bytes[sum + 1], bytes[sum + 2]],
+        })
+    }
+}
+
+/// What one session's messages wait for.
+#[derive(Debug, Default)]
+struct Queue {
+    conn: Option<ConnId>,
+    waiting: VecDeque<(Written, Stamp)>,
+}
+
+/// A host that notes when requests pass. Around the operating system it costs some 150 ns a request.
+pub struct StampingHost<H> {
+    host: H,
+    clock: Clock,
+    stamps: Arc<Stamps>,
+    /// Venues' reports are noted too.
+    answers: bool,
+    read: u64,
+    found: u64,
+    /// For each session what has not been written yet.
+    queues: Vec<Queue>,
+    done: Vec<Stamp>,
+    /// For each connection the beginning of a message whose rest has not been written yet.
+    cut: Vec<Vec<u8>>,
+}
+
+impl<H: Host> StampingHost<H> {
+    /// Around `host`; notes venues' reports as well when `answers` is true. There is room for `room` stamps
+    /// before they are given to `stamps` in the midst of work.
+    pub fn new(host: H, clock: Clock, stamps: Arc<Stamps>, answers: bool, room: usize) -> Self {
+        let nothing = Stamp::new(0, b"", FirstState::Queuing);
+        // Written once, so that no page of it is missing later.
+        let mut done = vec![nothing; room.max(1)];
+        done.clear();
+        Self {
+            host,
+            clock,
+            stamps,
+            answers,
+            read: 0,
+            found: 0,
+            queues: Vec::new(),
+            done,
+            cut: Vec::new(),
+        }
+    }
+
+    fn now_wall(&self) -> u64 {
+        self.clock.to_wall(self.clock.now())
+    }
+
+    fn is_off(&self) -> bool {
+        self.stamps.off.load(Ordering::Relaxed)
+    }
+
+    fn end(&mut self, stamp: Stamp) {
+        self.done.push(stamp);
+        if self.done.len() == self.done.capacity() {
+            self.stamps.keep(&mut self.done);
+        }
+    }
+
+    /// What was written to a connection: each whole message in it is looked for among those that wait.
+    fn wrote(&mut self, conn: ConnId, bytes: &[u8], at: u64) {
+        let index = conn.0 as usize;
+        if index >= self.cut.len() {
+            self.cut.resize_with(index + 1, Vec::new);
+        }
+        let mut whole = std::mem::take(&mut self.cut[index]);
+        let mut rest = if whole.is_empty() {
+            bytes
+        } else {
+            whole.extend_from_slice(bytes);
+            &whole
+        };
+        while let Some((seq, len)) = head(rest).filter(|(_, len)| *len <= rest.len()) {
+            if let Some(written) = Written::of(seq, &rest[..len]) {
+                self.find(conn, written, at);
+            }
+            rest = &rest[len..];
+        }
+        let rest = rest.to_vec();
+        self.cut[index] = rest;
+    }
+
+    fn find(&mut self, conn: ConnId, written: Written, at: u64) {
+        let known = self.queues.iter().position(|it| it.conn == Some(conn));
+        let is_first =
+            |it: &Queue| it.conn.is_none() && it.waiting.front().is_some_and(|it| it.0 == written);
+        let Some(index) = known.or_else(|| self.queues.iter().position(is_first)) else {
+            return;
+        };
+        self.queues[index].conn = Some(conn);
+        // What was to leave before it never will, as it was.
+        while let Some((first, mut stamp)) = self.queues[index].waiting.front().copied() {
+            if first.seq > written.seq {
+                return;
+            }
+            self.queues[index].waiting.pop_front();
+            let is_found = first == written;
+            stamp.written = if is_found { at } else { 0 };
+            self.end(stamp);
+            if is_found {
+                return;
+            }
+        }
+    }
+}
+
+/// MsgSeqNum(34) and length of the message that begins here, as soon as its header is there.
+fn head(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut fields = bytes.split(|byte| *byte == SOH);
+    let (begin, length) = (fields.next()?, fields.next()?);
+    let body = number(length.strip_prefix(b"9=")?)?;
+    let (_, seq) = (fields.next()?, fields.next()?);
+    // The field has an end only when something follows it.
+    fields.next()?;
+    let seq = number(seq.strip_prefix(b"34=")?)?;
+    let len = begin.len() + length.len() + 2 + body as usize + TRAILER;
+    Some((seq, len))
+}
+
+fn number(digits: &[u8]) -> Option<u64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// What a request has become, by the first message that it caused: where that stands, and the state.
+fn first_effect(outbox: &Outbox, from: usize) -> Option<(usize, FirstState)> {
+    let entries = outbox.entries().get(from..)?;
+    let find = |kinds: &[&[u8]]| {
+        let mut types = entries.iter().map(|entry| entry.msg_type());
+        types.position(|it| kinds.contains(&it))
+    };
+    if let Some(at) = find(&[b"D", b"F", b"G"]) {
+        return Some((from + at, FirstState::Sending));
+    }
+    let at = from + find(&[b"8", b"9", b"3", b"j", b"r"])?;
+    let is_rejected = |it: &[u8]| it == b"39=8";
+    let state = match outbox.entries()[at].msg_type() {
+        b"3" | b"j" => FirstState::Abandoned,
+        b"8" if !outbox.sealed(at).split(|it| *it == SOH).any(is_rejected) => FirstState::Queuing,
+        _ => FirstState::Rejected,
+    };
+    Some((at, state))
+}
+
+/// T0, nanoseconds since 1970; 0 when the message has none.
+fn sent(message: &Message<'_>) -> u64 {
+    if let Some(Ok(sent)) = message.uint(SENT_AT) {
+        return sent;
+    }
+    let text = message.get(tag::TRANSACT_TIME);
+    let time = text.and_then(|text| Timestamp::parse(text).ok());
+    time.and_then(|time| u64::try_from(time.0).ok())
+        .unwrap_or(0)
+}
+
+impl<H: Host> Host for StampingHost<H> {
+    fn now(&mut self) -> Now {
+        self.host.now()
+    }
+
+    fn listen(&mut self, at: SocketAddr, by: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
+        self.host.listen(at, by)
+    }
+
+    fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
+        self.host.accept(listener)
+    }
+
+    fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId> {
+        self.host.dial(to)
+    }
+
+    fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
+        self.host.dialled(conn)
+    }
+
+    fn peer(&self, conn: ConnId) -> Peer<'_> {
+        self.host.peer(conn)
+    }
+
+    fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()> {
+        self.host.tune(conn, options)
+    }
+
+    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        let count = self.host.read(conn, into)?;
+        if !self.is_off() {
+            self.read = self.now_wall();
+            self.found = self.read;
+        }
+        Ok(count)
+    }
+
+    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.host.write(conn, bytes)?;
+        if !self.is_off() {
+            let at = self.now_wall();
+            self.wrote(conn, &bytes[..count], at);
+            // A message behind it is found only now.
+            self.found = self.now_wall();
+        }
+        Ok(count)
+    }
+
+    fn is_flushed(&self, conn: ConnId) -> bool {
+        self.host.is_flushed(conn)
+    }
+
+    fn hold(&mut self, conn: ConnId, held: bool) {
+        self.host.hold(conn, held);
+    }
+
+    fn handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
+        if self.is_off() {
+            return;
+        }
+        let now = self.now_wall();
+        let found = std::mem::replace(&mut self.found, now);
+        let (kind, is_answer) = match message.msg_type() {
+            [kind @ (b'D' | b'F' | b'G')] => (*kind, false),
+            [kind @ (b'8' | b'9')] if self.answers => (*kind, true),
+            _ => return,
+        };
+        let effect = first_effect(outbox, from);
+        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
+        let mut stamp = Stamp::new(kind, id, effect.map_or(FirstState::Queuing, |it| it.1));
+        stamp.sent = if is_answer { 0 } else { sent(message) };
+        (stamp.read, stamp.found, stamp.journalled) = (self.read, found, now);
+        let place = effect.and_then(|(at, _)| {
+            let entry = &outbox.entries()[at];
+            let SessionId(session) = entry.session;
+            Some((session as usize, Written::of(entry.seq, outbox.sealed(at))?))
+        });
+        match place {
+            Some((session, written)) => {
+                if session >= self.queues.len() {
+                    self.queues.resize_with(session + 1, Queue::default);
+                }
+                self.queues[session].waiting.push_back((written, stamp));
+            }
+            None => self.end(stamp),
+        }
+        // The next one waits for this too.
+        self.found = self.now_wall();
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        if let Some(cut) = self.cut.get_mut(conn.0 as usize) {
+            cut.clear();
+        }
+        let index = self.queues.iter().position(|it| it.conn == Some(conn));
+        if let Some(index) = index {
+            let queue = std::mem::take(&mut self.queues[index]);
+            for (_, stamp) in queue.waiting {
+                self.end(stamp);
+            }
+        }
+        self.host.close(conn);
+    }
+
+    fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        if wait.0 > 0 && !self.done.is_empty() {
+            self.stamps.keep(&mut self.done);
+        }
+        let polled = self.host.poll(wait, ready);
+        if ready.is_empty() && !self.done.is_empty() {
+            self.stamps.keep(&mut self.done);
+        }
+        polled
+    }
+
+    fn wake_up(&self) -> WakeUp {
+        self.host.wake_up()
+    }
+}
+
+impl<H> Drop for StampingHost<H> {
+    fn drop(&mut self) {
+        self.stamps.keep(&mut self.done);
+    }
+}
+
+#[cfg(test)]
+mod tests;
