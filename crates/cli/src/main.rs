@@ -1,6 +1,7 @@
 //! The one binary: reads configuration and wires the rest.
 #![forbid(unsafe_code)]
 
+mod analyse;
 mod app;
 mod check;
 mod client;
@@ -106,6 +107,9 @@ enum Command {
     Generate(generate::GenerateArgs),
     /// Prints the hash of a password, for PasswordHash and PasswordFile
     HashPassword,
+    /// Shows what the stamps of an OMS say: latencies of its requests, transactions in each millisecond
+    #[command(subcommand, after_help = analyse::EXAMPLES)]
+    Analyse(analyse::AnalyseCommand),
     /// Measures latency
     #[command(subcommand)]
     Bench(fixwire_lab::bench::Command),
@@ -126,6 +130,7 @@ fn main() -> ExitCode {
         Command::Dictionary(command) => dictionary::run(&command),
         Command::Generate(args) => generate::run(&args),
         Command::HashPassword => password::run(),
+        Command::Analyse(command) => analyse::run(&command),
         Command::Bench(command) => {
             fixwire_lab::bench::run(command).map_err(|error| Failure::Text(error.to_string()))
         }

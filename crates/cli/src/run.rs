@@ -9,10 +9,14 @@ use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use fixwire::control::{Control, Place, Reload};
+use fixwire::host::Os;
 use fixwire::journal::end_on_truncation;
 use fixwire::settings::{Id, SessionSettings, Settings, Source};
-use fixwire::{Durability, Engine, EngineConfig, Handle, Operator, descriptors};
+use fixwire::{Durability, Engine, EngineConfig, Handle, Host, Operator, descriptors};
+use fixwire_lab::clock::Clock;
 use fixwire_lab::scenario::Echo;
+use fixwire_lab::stamps::StampingHost;
+use fixwire_lab::stamps_file::StampsFile;
 use fixwire_protocol::Application;
 use rustix::fs::Mode;
 use rustix::process::{
@@ -69,6 +73,9 @@ pub struct RunArgs {
     #[command(flatten)]
     how: How,
 }
+
+/// Stamps of requests that are kept before they are given to the thread that writes them.
+const STAMPS: usize = 4096;
 
 /// How an engine runs, whatever its application.
 #[derive(Args, Debug)]
@@ -180,6 +187,22 @@ impl How {
         config: EngineConfig,
         app: A,
     ) -> Result<ExitCode, Failure> {
+        self.serve_around(begun, named, config, app, |os| os)
+    }
+
+    /// The same with a host around the operating system.
+    ///
+    /// # Errors
+    ///
+    /// As [`serve`](Self::serve).
+    pub fn serve_around<A: Application, H: Host>(
+        &self,
+        begun: Begun,
+        named: &str,
+        config: EngineConfig,
+        app: A,
+        around: impl FnOnce(Os) -> H,
+    ) -> Result<ExitCode, Failure> {
         // As the settings call them where an application does.
         let names = if begun.settings.oms.is_empty() {
             config.sessions.iter().map(|it| it.name.clone()).collect()
@@ -188,7 +211,8 @@ impl How {
             sessions.map(SessionSettings::called).collect()
         };
         let start = start_line(&self.file, named, &begun.settings, &config);
-        let mut engine = Engine::new(config, app).map_err(|error| cannot(self, &error))?;
+        let engine = Engine::around(config, app, around);
+        let mut engine = engine.map_err(|error| cannot(self, &error))?;
         let _control = control(engine.handle(), &begun.settings, None)?;
         begun.signals.serve(engine.handle(), Plain)?;
         tell_events(&mut engine, names, &start)?;
@@ -257,7 +281,20 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     }
     let config = how.config(&begun.settings)?;
     let app = oms::load(&begun.source, &begun.settings, oms::listener()?)?;
-    how.serve(begun, "oms", config, app)
+    let Some(file) = &app.rules().stamps else {
+        return how.serve(begun, "oms", config, app);
+    };
+    let folder = begun.source.path.parent().unwrap_or(Path::new(""));
+    let file = folder.join(file);
+    let shown = file.display().to_string();
+    let stamps = StampsFile::start(&file, move |error| {
+        tell("warning", &format!("{shown}: no more stamps: {error}"));
+    });
+    // Dropped behind the engine, whose last stamps it writes.
+    let stamps = stamps.map_err(|error| Failure::Text(format!("{}: {error}", file.display())))?;
+    how.serve_around(begun, "oms", config, app, |os| {
+        StampingHost::new(os, Clock::start(), stamps.stamps(), false, STAMPS)
+    })
 }
 
 /// A gateway on signals.

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fixwire::settings::{Id, Settings};
-use fixwire::{Connection, Durability, Engine, EngineConfig, Event, SessionConfig, SessionReport};
+use fixwire::{
+    Connection, Durability, Engine, EngineConfig, Event, Host, SessionConfig, SessionReport,
+};
 use fixwire_protocol::time::{Precision, Stamp};
 use fixwire_protocol::{Application, Now, Timestamp};
 
@@ -51,7 +53,7 @@ fn counted(count: usize, thing: &str) -> String {
 }
 
 /// What the sessions that were connected have done, and all of them together.
-pub fn tell_end<A: Application>(engine: Engine<A>) {
+pub fn tell_end<A: Application, H: Host>(engine: Engine<A, H>) {
     let sessions: Vec<SessionReport> = engine.sessions().map(SessionReport::from).collect();
     // It writes its last events.
     drop(engine);
@@ -77,8 +79,8 @@ pub fn tell_end<A: Application>(engine: Engine<A>) {
 }
 
 /// Prints the first line and, from now on, a line for each event.
-pub fn tell_events<A: Application>(
-    engine: &mut Engine<A>,
+pub fn tell_events<A: Application, H: Host>(
+    engine: &mut Engine<A, H>,
     names: Vec<String>,
     start: &str,
 ) -> Result<(), Failure> {
@@ -86,8 +88,8 @@ pub fn tell_events<A: Application>(
 }
 
 /// The same for some of the events.
-pub fn tell_some_events<A: Application>(
-    engine: &mut Engine<A>,
+pub fn tell_some_events<A: Application, H: Host>(
+    engine: &mut Engine<A, H>,
     names: Vec<String>,
     start: &str,
     is_told: fn(&Event) -> bool,

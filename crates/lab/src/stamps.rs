@@ -186,6 +186,8 @@ pub struct StampingHost<H> {
     /// For each session what has not been written yet.
     queues: Vec<Queue>,
     done: Vec<Stamp>,
+    /// Something was read or written since the last poll.
+    is_busy: bool,
     /// For each connection the beginning of a message whose rest has not been written yet.
     cut: Vec<Vec<u8>>,
 }
@@ -207,6 +209,7 @@ impl<H: Host> StampingHost<H> {
             found: 0,
             queues: Vec::new(),
             done,
+            is_busy: false,
             cut: Vec::new(),
         }
     }
@@ -352,6 +355,7 @@ impl<H: Host> Host for StampingHost<H> {
 
     fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
         let count = self.host.read(conn, into)?;
+        self.is_busy = true;
         if !self.is_off() {
             self.read = self.now_wall();
             self.found = self.read;
@@ -361,6 +365,7 @@ impl<H: Host> Host for StampingHost<H> {
 
     fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         let count = self.host.write(conn, bytes)?;
+        self.is_busy = true;
         if !self.is_off() {
             let at = self.now_wall();
             self.wrote(conn, &bytes[..count], at);
@@ -427,14 +432,12 @@ impl<H: Host> Host for StampingHost<H> {
     }
 
     fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        if wait.0 > 0 && !self.done.is_empty() {
+        // A spinning host names its connections whether they have something or not.
+        let is_idle = !std::mem::take(&mut self.is_busy);
+        if (is_idle || wait.0 > 0) && !self.done.is_empty() {
             self.stamps.keep(&mut self.done);
         }
-        let polled = self.host.poll(wait, ready);
-        if ready.is_empty() && !self.done.is_empty() {
-            self.stamps.keep(&mut self.done);
-        }
-        polled
+        self.host.poll(wait, ready)
     }
 
     fn wake_up(&self) -> WakeUp {

@@ -237,10 +237,12 @@ impl Reader<'_> {
             "remembered",
             "restricted",
             "self_trade",
+            "stamps",
         ];
         let Some(table) = self.keys(value, &known) else {
             return;
         };
+        self.rules.stamps = self.text(table, "stamps");
         if let Some(orders) = self.number(table, "orders", 50_000_000) {
             self.rules.orders = orders;
         }

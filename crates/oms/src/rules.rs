@@ -236,6 +236,8 @@ pub struct Rules {
     pub positions: Vec<PositionRule>,
     /// Where those stand.
     pub positions_file: String,
+    /// The file beside the settings for the times at which requests pass.
+    pub stamps: Option<String>,
     /// Room for orders that is made at start.
     pub orders: usize,
     /// Orders that have ended and are still known for late fills.

@@ -48,7 +48,11 @@ const BETWEEN: u64 = 1000;
 const PUBLISHED: [(&str, f64, [f64; 3]); 3] = [
     ("RHEL 5.6, untuned", 93.779, [41.49, 56.35, 2.17]),
     ("RHEL 5.6, tuned", 65.006, [0.03, 96.46, 3.51]),
-    ("RHEL 5.6, tuned, real-time kernel, NUMA", 63.731, [0.000_03, 86.22, 13.78]),
+    (
+        "RHEL 5.6, tuned, real-time kernel, NUMA",
+        63.731,
+        [0.000_03, 86.22, 13.78],
+    ),
 ];
 const BANDS: [(u64, u64); 4] = [(1, 9), (10, 15), (16, 26), (27, u64::MAX)];
 

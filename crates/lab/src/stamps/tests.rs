@@ -1,1 +1,142 @@
+use super::*;
+use fixwire_protocol::{Decoder, HeaderTemplate};
 
+use crate::wires::Wires;
+
+const TIME: &[u8] = b"20260821-13:30:00.123";
+const CLIENT: ConnId = ConnId(0);
+const LINE: ConnId = ConnId(1);
+
+struct World {
+    host: StampingHost<Wires>,
+    stamps: Arc<Stamps>,
+    outbox: Outbox,
+    decoder: Decoder,
+    seqs: [u64; 2],
+}
+
+impl World {
+    fn new() -> Self {
+        let stamps = Arc::new(Stamps::default());
+        let mut wires = Wires::default();
+        wires.connect(0, b"");
+        wires.connect(1, b"");
+        let host = StampingHost::new(wires, Clock::start(), stamps.clone(), false, 4);
+        let header = HeaderTemplate::new(b"FIX.4.4", b"OMS", b"EXCHANGE", &[]);
+        Self {
+            host,
+            stamps,
+            outbox: Outbox::new(1 << 16, 64, header.room()),
+            decoder: Decoder::with_capacity(64),
+            seqs: [1, 1],
+        }
+    }
+
+    /// An order arrives and causes messages of these types for these sessions.
+    fn order(&mut self, id: &str, caused: &[(u32, &[u8], &str)]) {
+        let header = HeaderTemplate::new(b"FIX.4.4", b"OMS", b"EXCHANGE", &[]);
+        let text = format!("8=FIX.4.2|9=5|35=D|11={id}|9701=77|10=000|").replace('|', "\x01");
+        let from = self.outbox.entries().len();
+        for (session, kind, status) in caused {
+            let mut body = self.outbox.begin(SessionId(*session), kind);
+            body.field(tag::CL_ORD_ID, id.as_bytes())
+                .field(tag::ORD_STATUS, status.as_bytes());
+            body.finish().unwrap();
+            let seq = &mut self.seqs[*session as usize];
+            let at = self.outbox.entries().len() - 1;
+            self.outbox.seal(at, &header, *seq, TIME);
+            *seq += 1;
+        }
+        let message = self.decoder.decode(text.as_bytes());
+        self.host.handled(&message, &self.outbox, from);
+    }
+
+    /// The bytes of all messages for a session, which leave the outbox with the last one.
+    fn sealed(&self, session: u32) -> Vec<u8> {
+        let entries = (0..).zip(self.outbox.entries());
+        let own = entries.filter(|(_, entry)| entry.session == SessionId(session));
+        own.flat_map(|(at, _)| self.outbox.sealed(at).to_vec())
+            .collect()
+    }
+
+    fn taken(&mut self) -> Vec<(String, FirstState, bool)> {
+        let mut ready = Vec::new();
+        // Two polls: the first one finds the connections.
+        for _ in 0..3 {
+            self.host.poll(Nanos(0), &mut ready).unwrap();
+            while self.host.accept(ListenerId(0)).unwrap().is_some() {}
+        }
+        let mut taken = Vec::new();
+        assert_eq!(self.stamps.take(&mut taken), 0);
+        let shown = taken.iter().map(|it| {
+            assert_eq!(it.sent, 77);
+            assert!(it.written == 0 || it.written >= it.journalled);
+            let id = String::from_utf8_lossy(it.id()).into_owned();
+            (id, it.state, it.written > 0)
+        });
+        shown.collect()
+    }
+}
+
+#[test]
+fn each_state_is_told_from_the_messages_that_were_caused() {
+    let mut world = World::new();
+    world.order("a", &[(0, b"8", "A"), (1, b"D", "0")]);
+    world.order("b", &[(0, b"8", "8")]);
+    world.order("c", &[(0, b"8", "A")]);
+    world.order("d", &[(0, b"j", "0")]);
+    world.order("e", &[]);
+    let (client, line) = (world.sealed(0), world.sealed(1));
+    world.host.write(LINE, &line).unwrap();
+    world.host.write(CLIENT, &client).unwrap();
+    let mut taken = world.taken();
+    taken.sort_by(|a, b| a.0.cmp(&b.0));
+    let states = taken.iter().map(|it| (it.1, it.2));
+    assert_eq!(
+        states.collect::<Vec<_>>(),
+        [
+            (FirstState::Sending, true),
+            (FirstState::Rejected, true),
+            (FirstState::Queuing, true),
+            (FirstState::Abandoned, true),
+            (FirstState::Queuing, false),
+        ]
+    );
+}
+
+/// A message is written when its last byte is.
+#[test]
+fn a_message_that_is_written_in_parts_has_the_time_of_the_last_part() {
+    let mut world = World::new();
+    world.order("a", &[(1, b"D", "0")]);
+    world.order("b", &[(1, b"D", "0")]);
+    let line = world.sealed(1);
+    let half = line.len() / 2;
+    for part in [&line[..7], &line[7..half], &line[half..line.len() - 1]] {
+        world.host.wrote(LINE, part, u64::MAX);
+    }
+    assert_eq!(world.taken().len(), 1);
+    world.host.wrote(LINE, &line[line.len() - 1..], u64::MAX);
+    let ids: Vec<_> = world.taken().into_iter().map(|it| (it.0, it.2)).collect();
+    assert_eq!(ids, [("b".to_owned(), true)]);
+}
+
+#[test]
+fn what_a_connection_did_not_take_has_no_time() {
+    let mut world = World::new();
+    world.order("a", &[(1, b"D", "0")]);
+    let line = world.sealed(1);
+    world.host.write(LINE, &line).unwrap();
+    world.order("b", &[(1, b"D", "0")]);
+    world.host.close(LINE);
+    let written: Vec<_> = world.taken().into_iter().map(|it| (it.0, it.2)).collect();
+    assert_eq!(written, [("a".to_owned(), true), ("b".to_owned(), false)]);
+}
+
+#[test]
+fn nothing_is_noted_while_it_is_off() {
+    let mut world = World::new();
+    world.stamps.switch(false);
+    world.order("a", &[(1, b"D", "0")]);
+    assert!(world.taken().is_empty());
+}

@@ -1,0 +1,69 @@
+//! `fixwire analyse`: what a stamps file says.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use fixwire_lab::analysis::{Throughput, summary};
+use fixwire_lab::stamps::Stamp;
+use fixwire_lab::stamps_file;
+
+use crate::failure::Failure;
+use crate::readable::Escaped;
+
+/// Of the command as a whole.
+pub const EXAMPLES: &str = "Examples:
+  fixwire analyse oms stamps.txt           T1-T0 and T2-T1 of each kind of request and each group of ClOrdIDs
+  fixwire analyse throughput stamps.txt    how many milliseconds had how many requests
+
+An OMS writes the file when its settings say so: [oms] stamps = \"stamps.txt\" (docs/oms.md).";
+
+/// What to show.
+#[derive(Debug, Subcommand)]
+pub enum AnalyseCommand {
+    /// Latencies, in the form of the summaries published for f9omstw
+    Oms(Of),
+    /// Requests in each millisecond, by the time at which they were sent on
+    Throughput(Of),
+}
+
+/// Of what.
+#[derive(Args, Debug)]
+pub struct Of {
+    /// The stamps file
+    file: PathBuf,
+}
+
+/// Runs the command.
+pub fn run(command: &AnalyseCommand) -> Result<ExitCode, Failure> {
+    let mut text = String::new();
+    // A string takes everything.
+    let _ = match command {
+        AnalyseCommand::Oms(Of { file }) => {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            summary(&name, &read(file)?, &mut text)
+        }
+        AnalyseCommand::Throughput(Of { file }) => {
+            let stamps = read(file)?;
+            let written = stamps.iter().map(|stamp| stamp.written);
+            Throughput::of(written.filter(|at| *at > 0)).write(&mut text)
+        }
+    };
+    let mut to = io::stdout().lock();
+    for line in text.lines() {
+        // Groups are named by clients.
+        writeln!(to, "{}", Escaped(line.as_bytes()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn read(file: &PathBuf) -> Result<Vec<Stamp>, Failure> {
+    let cannot = |error: &dyn std::fmt::Display| {
+        let file = file.display();
+        Failure::Text(format!("{file}: {error}"))
+    };
+    let text = fs::read_to_string(file).map_err(|error| cannot(&error))?;
+    stamps_file::read(&text).map_err(|error| cannot(&error))
+}
