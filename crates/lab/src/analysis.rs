@@ -173,8 +173,11 @@ impl fmt::Display for Mean {
     }
 }
 
+/// Two times of a request.
+type Ends = fn(&Stamp) -> (u64, u64);
+
 fn hdr(name: &str, stamps: &[&Stamp], to: &mut impl Write) -> fmt::Result {
-    let parts: [(&str, fn(&Stamp) -> (u64, u64)); 4] = [
+    let parts: [(&str, Ends); 4] = [
         ("T1-T0", |it| (it.sent, it.found)),
         ("journalled-T1", |it| (it.found, it.journalled)),
         ("T2-T1", |it| (it.found, it.written)),

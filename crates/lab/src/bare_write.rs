@@ -46,7 +46,7 @@ pub fn bare_writes(
         });
         let _pinned = pin(near)?;
         let mut left = bytes * count;
-        while left > 0 && !(times.is_finished() && !ended.load(Ordering::Acquire)) {
+        while left > 0 && (ended.load(Ordering::Acquire) || !times.is_finished()) {
             let read = reader.read(false).map_err(broken())?;
             reader.consume(read);
             left -= read;

@@ -14,6 +14,9 @@
 //! driven     the engine and the gateway over sockets that are memory, for counting
 //! storm      a reconnect storm of many sessions over the same sockets
 //! wires      these sockets
+//! oms_rig    an OMS between a client and an exchange; oms_driven: the same without a network
+//! stamps     when requests pass an OMS; stamps_file keeps them, analysis reads them
+//! bare_write what a write costs by itself
 //! stats      percentiles, variation
 //! machine    where the figures come from: cores, kernel, distance of the cores
 //! report/    table, JSON, CSV, SVG

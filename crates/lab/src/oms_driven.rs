@@ -11,9 +11,8 @@ use fixwire_protocol::{Timestamp, tag};
 use crate::driven::{disk, engine_error, turn};
 use crate::error::Error;
 use crate::fix_client::Writer;
-use crate::oms_parts::{
-    Request, client_writer, oms, oms_settings, place, venue_writer, write_request,
-};
+pub use crate::oms_parts::{Request, Target};
+use crate::oms_parts::{client_writer, oms, oms_settings, place, venue_writer, write_request};
 use crate::wires::{WALL, Wires};
 
 /// Turns after which an answer is missing.
@@ -153,7 +152,6 @@ fn report(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oms_parts::Target;
 
     #[test]
     fn orders_are_placed_replaced_and_cancelled() {

@@ -5,6 +5,7 @@
 use fixwire::journal::{Config, Journal, Memory};
 use fixwire_lab::driven::Work;
 use fixwire_lab::hot_path::{HotPath, Stage};
+use fixwire_lab::oms_driven::{DrivenOms, Request, Target};
 
 const ORDERS: u64 = 50_000;
 
@@ -53,6 +54,24 @@ fn the_engine_allocates_nothing_with_a_journal_in_a_folder() {
     (0..10_000).for_each(|_| once().unwrap());
     let counted = allocation_counter::measure(|| (0..100_000).for_each(|_| once().unwrap()));
     assert_eq!(counted.count_total, 0, "{counted:?}");
+}
+
+/// What is kept of each ClOrdID of the day grows by steps; nothing else of an order allocates. Orders end, so that
+/// the same number is open at a time.
+#[test]
+fn an_order_through_the_oms_allocates_only_for_the_ids_of_the_day() {
+    let mut oms = DrivenOms::start(None, 1_000).unwrap();
+    let mut go = |orders: u64| {
+        for _ in 0..orders {
+            let order = oms.requests;
+            oms.request(Request::New).unwrap();
+            oms.request(Request::Cancel(Target::of(order))).unwrap();
+        }
+    };
+    // Above the orders that are remembered, and once round the ring of the journal.
+    go(150_000);
+    let counted = allocation_counter::measure(|| go(20_000));
+    assert!(counted.count_total <= 4, "{counted:?}");
 }
 
 #[test]
