@@ -243,7 +243,7 @@ fn nothing_is_lost(desk: &Desk, said: &[Said]) -> Result<(), String> {
             reports.filter(|it| number(it, 37) == Some(order.number))
         };
         let told: u64 = reports().filter_map(|it| number(it, 32)).sum();
-        let last = reports().last().ok_or("no report")?;
+        let last = reports().next_back().ok_or("no report")?;
         let is = (told, number(last, 14), number(last, 151));
         if is != (order.filled, Some(order.filled), Some(order.leaves())) {
             return Err(format!("order {}: {is:?} was reported", order.number));
