@@ -384,8 +384,13 @@ impl Model {
                 self.accepted(number);
                 let asked = self.orders[&number].asked.as_ref();
                 let lost = asked.filter(|asked| asked.unknown && !"6E".contains(status));
-                if let Some(request) = lost.map(|asked| asked.number) {
-                    self.decline(request, &Why::Other(0, 2));
+                match lost.map(|asked| (asked.number, asked.what)) {
+                    // The venue goes by the ClOrdID of the replace.
+                    Some((asked, 'G')) if asked == request => {
+                        self.replaced(number, request, fields);
+                    }
+                    Some((asked, _)) => self.decline(asked, &Why::Other(0, 2)),
+                    None => {}
                 }
             }
             '3' | '4' | 'C' => self.ended(number, request, status, fields),
