@@ -102,19 +102,21 @@ impl State {
                 self.orders.get_mut(order)?.asked = at;
                 Some(())
             }
-            Event::Forgotten { order } => {
-                if self.is_open(order) {
-                    return None;
-                }
-                // Its fills stay known for the day.
-                let fills: alloc::vec::Vec<u64> = self.orders.fills_of(order).collect();
-                for exec in fills {
-                    self.ids.add(FILLS, &exec.to_le_bytes(), order);
-                }
-                self.orders.forget(order).then_some(())
-            }
+            Event::Forgotten { order } => self.forget(order),
             _ => None,
         }
+    }
+
+    /// The fills of an order that leaves stay known for the day.
+    fn forget(&mut self, order: Number) -> Option<()> {
+        if self.is_open(order) {
+            return None;
+        }
+        let fills: alloc::vec::Vec<u64> = self.orders.fills_of(order).collect();
+        for exec in fills {
+            self.ids.add(FILLS, &exec.to_le_bytes(), order);
+        }
+        self.orders.forget(order).then_some(())
     }
 
     fn request(

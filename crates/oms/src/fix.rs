@@ -14,6 +14,7 @@ use crate::value::{Amount, Price, Quantity};
 pub(crate) mod clients;
 pub(crate) mod lines;
 pub(crate) mod mass;
+pub(crate) mod requests;
 
 /// The longest Text(58).
 const TEXT: usize = 240;

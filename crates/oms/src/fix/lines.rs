@@ -6,7 +6,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Timestamp, tag};
 use siphasher::sip::SipHasher13;
 
-use super::clients::{EXPIRE_DATE, POSITION_EFFECT};
+use super::requests::{EXPIRE_DATE, POSITION_EFFECT};
 use super::{Sentence, price};
 use crate::event::Event;
 use crate::order::{Order, Request};

@@ -5,7 +5,8 @@ use alloc::collections::VecDeque;
 
 use fixwire_protocol::{Message, Outbox, Precision, Refusal, Tag, Timestamp, tag};
 
-use super::clients::{Client, Extra, byte, execution, id, required};
+use super::clients::{Client, Extra, execution};
+use super::requests::{byte, id, required};
 use super::{digits, reason_text};
 use crate::event::Event;
 use crate::mass::{Filter, MassCancel};

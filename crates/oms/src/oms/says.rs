@@ -5,7 +5,7 @@ use fixwire_protocol::{Message, Outbox, Refusal, tag};
 
 use super::Oms;
 use crate::fix::mass;
-use crate::fix::{clients, lines};
+use crate::fix::{clients, lines, requests};
 use crate::notice::OmsEvent;
 use crate::value::RequestKind;
 use crate::venue::{Heard, VenueId, cut};
@@ -20,7 +20,7 @@ impl Oms {
     ) -> Result<(), Refusal> {
         match message.msg_type() {
             b"D" => {
-                let new = clients::new_order(index, message)?;
+                let new = requests::new_order(index, message)?;
                 let (core, mut out) = self.parts(outbox, Some(message));
                 if message.is_poss_resend() && core.state().used(index, new.id).is_some() {
                     return self.status(index, message, outbox);
@@ -33,7 +33,7 @@ impl Oms {
                 } else {
                     RequestKind::Cancel
                 };
-                let change = clients::change(index, kind, message)?;
+                let change = requests::change(index, kind, message)?;
                 let (core, mut out) = self.parts(outbox, None);
                 core.change(at, &change, &mut out);
             }
