@@ -28,8 +28,8 @@ pub struct TransactionsArgs {
     pub transactions: u32,
 
     /// Transactions that wait for their reports at a time, at most
-    #[arg(long, value_name = "N", default_value_t = 1024,
-          value_parser = clap::value_parser!(u32).range(1..=2048))]
+    #[arg(long, value_name = "N", default_value_t = 512,
+          value_parser = clap::value_parser!(u32).range(1..=999))]
     pub open: u32,
 
     /// Folder in which the journal is made; a temporary one by default
