@@ -6,9 +6,9 @@ use core::hash::Hasher;
 use siphasher::sip::SipHasher13;
 
 use crate::event::Event;
+use crate::filter::Filter;
 use crate::flow::Passed;
 use crate::ids::Ids;
-use crate::mass::Filter;
 use crate::order::{NO_LINE, Order};
 use crate::slab::NOWHERE;
 use crate::state::{Account, Instrument, Session, Standing, State};

@@ -20,9 +20,9 @@ use fixwire_protocol::{Decimal, OperatorCommand};
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
+use crate::filter::Filter;
 use crate::fix::{figure, scope_name};
 use crate::limits::Control;
-use crate::mass::Filter;
 use crate::rules::ScopeName;
 use crate::scope::Scope;
 use crate::value::{Market, Text, Trading};

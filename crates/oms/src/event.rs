@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use crate::mass::Filter;
+use crate::filter::Filter;
 use crate::reason::Reason;
 use crate::scope::Scope;
 use crate::value::{

@@ -3,10 +3,9 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use crate::core::{Core, Sink};
 use crate::event::Event;
 use crate::order::Order;
-use crate::reason::{Reason, Why};
+use crate::reason::Why;
 use crate::rules::{Affinity, FlowRule, LineGroup};
 use crate::state::State;
 use crate::transition::OrderState;
@@ -14,21 +13,21 @@ use crate::value::{Number, RequestKind};
 
 /// Lines that share orders, and the orders that wait for one of them.
 #[derive(Debug)]
-struct Group {
+pub(crate) struct Group {
     lines: Vec<u32>,
     next: usize,
     affinity: Option<Affinity>,
     flow: Option<FlowRule>,
     /// How long an order or replace may wait, in nanoseconds; nothing waits without it but cancels.
-    patience: Option<i64>,
-    cannot_replace: bool,
-    orders: VecDeque<Number>,
+    pub patience: Option<i64>,
+    pub cannot_replace: bool,
+    pub orders: VecDeque<Number>,
 }
 
 /// What a line has sent, and what waits for it.
 #[derive(Debug, Default)]
-struct Line {
-    group: usize,
+pub(crate) struct Line {
+    pub group: usize,
     /// When it sent what counts for its flow, the oldest first.
     sent: VecDeque<i64>,
     cancels: VecDeque<Number>,
@@ -38,9 +37,9 @@ struct Line {
 /// All groups.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
-    groups: Vec<Group>,
+    pub groups: Vec<Group>,
     /// By session; `None` for clients.
-    lines: Vec<Option<Line>>,
+    pub lines: Vec<Option<Line>>,
     /// For each instrument of the state its group.
     pub group_of: Vec<Option<usize>>,
     /// Nobody knows what was sent before this time.
@@ -48,7 +47,7 @@ pub(crate) struct Lines {
 }
 
 /// What the next order of a queue can do.
-enum Next {
+pub(crate) enum Next {
     Goes(u32),
     Stale,
     Waits(i64),
@@ -112,11 +111,11 @@ impl Lines {
         line.is_some_and(Option::is_some)
     }
 
-    fn line(&self, line: u32) -> Option<&Line> {
+    pub(crate) fn line(&self, line: u32) -> Option<&Line> {
         self.lines.get(line as usize)?.as_ref()
     }
 
-    fn group(&self, instrument: u32) -> Option<usize> {
+    pub(crate) fn group(&self, instrument: u32) -> Option<usize> {
         self.group_of.get(instrument as usize).copied().flatten()
     }
 
@@ -127,7 +126,7 @@ impl Lines {
         }
     }
 
-    fn wait_for_line(&mut self, line: u32, kind: RequestKind, number: Number) {
+    pub(crate) fn wait_for_line(&mut self, line: u32, kind: RequestKind, number: Number) {
         if let Some(Some(line)) = self.lines.get_mut(line as usize) {
             match kind {
                 RequestKind::Cancel => line.cancels.push_back(number),
@@ -141,7 +140,7 @@ impl Lines {
     /// # Errors
     ///
     /// When it may, as far as is known.
-    fn room(&self, at: i64, line: u32, is_cancel: bool) -> Result<(), i64> {
+    pub(crate) fn room(&self, at: i64, line: u32, is_cancel: bool) -> Result<(), i64> {
         let Some(known) = self.line(line) else {
             return Ok(());
         };
@@ -189,7 +188,7 @@ impl Lines {
     }
 
     /// A line of a group that takes an order now; why none, and when one may.
-    fn choose(
+    pub(crate) fn choose(
         &self,
         state: &State,
         (at, group): (i64, usize),
@@ -221,7 +220,7 @@ impl Lines {
     }
 
     /// What the first order that waits for a group can do; `None` when none does.
-    fn next_order(
+    pub(crate) fn next_order(
         &mut self,
         state: &State,
         at: i64,
@@ -250,7 +249,12 @@ impl Lines {
     }
 
     /// What the first request that waits for a line can do; `None` when none does.
-    fn next_request(&mut self, state: &State, at: i64, line: u32) -> Option<(Number, Next)> {
+    pub(crate) fn next_request(
+        &mut self,
+        state: &State,
+        at: i64,
+        line: u32,
+    ) -> Option<(Number, Next)> {
         for kind in [RequestKind::Cancel, RequestKind::Replace] {
             let (request, group) = loop {
                 let known = self.lines.get_mut(line as usize)?.as_mut()?;
@@ -286,157 +290,5 @@ impl Lines {
             return Some((request.number, next));
         }
         None
-    }
-}
-
-impl Core {
-    /// Whether a session is a line, not a client.
-    #[must_use]
-    pub fn is_line(&self, session: u32) -> bool {
-        self.lines.has(session)
-    }
-
-    /// Whether orders of an instrument cannot be replaced where they go.
-    pub(crate) fn cannot_replace(&self, instrument: u32) -> bool {
-        let group = self.lines.group(instrument);
-        group.is_some_and(|group| self.lines.groups[group].cannot_replace)
-    }
-
-    /// A new order goes out, waits, or is rejected.
-    pub(crate) fn send_order(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
-        let Some(order) = self.state.orders().get(number) else {
-            return;
-        };
-        let of = (order.account, order.instrument);
-        let Some(group) = self.lines.group(of.1) else {
-            return self.reject_unsent(at, number, Why::NoRoute, sink);
-        };
-        let waits = !self.lines.groups[group].orders.is_empty();
-        let work = &self.work;
-        let leaving = |line| work.is_leaving(line);
-        let line = match waits {
-            true => Err((Why::Busy, None)),
-            false => self.lines.choose(&self.state, (at, group), of, leaving),
-        };
-        match line {
-            Ok(line) => self.emit(at, &Event::Sent { number, line }, sink),
-            Err(_) if self.lines.groups[group].patience.is_some() => {
-                self.emit(at, &Event::Queued { number }, sink);
-                self.lines.groups[group].orders.push_back(number);
-            }
-            Err((why, _)) => self.reject_unsent(at, number, why, sink),
-        }
-    }
-
-    pub(crate) fn reject_unsent(&mut self, at: i64, order: Number, why: Why, sink: &mut impl Sink) {
-        let event = Event::Rejected {
-            order,
-            reason: Reason::of(why),
-            text: b"",
-        };
-        self.emit(at, &event, sink);
-        self.forget(at, sink);
-    }
-
-    /// A request goes out where its order went, or waits.
-    pub(crate) fn send_request(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
-        let Some((request, order)) = self.state.orders().request(number) else {
-            return;
-        };
-        let (kind, line) = (request.kind, order.line);
-        let is_cancel = kind == RequestKind::Cancel;
-        if self.state.is_ready(line) && self.lines.room(at, line, is_cancel).is_ok() {
-            return self.emit(at, &Event::Sent { number, line }, sink);
-        }
-        let group = self.lines.line(line).map(|line| line.group);
-        let patience = group.and_then(|group| self.lines.groups[group].patience);
-        if is_cancel || patience.is_some() {
-            self.emit(at, &Event::Queued { number }, sink);
-            self.lines.wait_for_line(line, kind, number);
-        } else {
-            self.decline(at, number, Why::Busy, b"", sink);
-        }
-    }
-
-    /// What waits and can go now, or has waited for too long; cancels first.
-    pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<u32>)> {
-        let done = |(number, next)| match next {
-            Next::Goes(line) => Some((number, Some(line))),
-            Next::Stale => Some((number, None)),
-            Next::Waits(_) => None,
-        };
-        let (state, lines, work) = (&self.state, &mut self.lines, &self.work);
-        let leaving = |line| work.is_leaving(line);
-        let sessions = 0..u32::try_from(lines.lines.len()).unwrap_or(u32::MAX);
-        let mut requests = sessions.filter_map(|line| lines.next_request(state, at, line));
-        if let Some(found) = requests.find_map(done) {
-            return Some(found);
-        }
-        let mut orders =
-            (0..lines.groups.len()).filter_map(|group| lines.next_order(state, at, group, leaving));
-        orders.find_map(done)
-    }
-
-    /// When something that waits can go, or has waited for too long.
-    pub(crate) fn due_waiting(&mut self, at: i64) -> Option<i64> {
-        let when = |next| match next {
-            Next::Waits(when) => when,
-            _ => at,
-        };
-        let (state, lines, work) = (&self.state, &mut self.lines, &self.work);
-        let leaving = |line| work.is_leaving(line);
-        let sessions = 0..u32::try_from(lines.lines.len()).unwrap_or(u32::MAX);
-        let requests = sessions.filter_map(|line| lines.next_request(state, at, line));
-        let requests = requests.map(|(_, next)| when(next)).min();
-        let groups = 0..lines.groups.len();
-        let orders = groups.filter_map(|group| lines.next_order(state, at, group, leaving));
-        let orders = orders.map(|(_, next)| when(next)).min();
-        requests
-            .into_iter()
-            .chain(orders)
-            .min()
-            .filter(|when| *when < i64::MAX)
-    }
-
-    /// It goes out, or is too old to.
-    pub(crate) fn send_waiting(
-        &mut self,
-        at: i64,
-        (number, line): (Number, Option<u32>),
-        sink: &mut impl Sink,
-    ) {
-        let is_order = self.state.orders().get(number).is_some();
-        match line {
-            Some(line) => self.emit(at, &Event::Sent { number, line }, sink),
-            None if is_order => self.reject_unsent(at, number, Why::Stale, sink),
-            None => {
-                self.decline(at, number, Why::Stale, b"", sink);
-            }
-        }
-    }
-
-    /// An order that never left: what is asked for it happens here.
-    pub(crate) fn change_unsent(&mut self, at: i64, request: Number, sink: &mut impl Sink) {
-        let Some((asked, order)) = self.state.orders().request(request) else {
-            return;
-        };
-        let (order, text) = (order.number, &b"it was not sent yet"[..]);
-        let event = match asked.kind {
-            RequestKind::Cancel => Event::Ended {
-                order,
-                how: crate::End::Cancelled,
-                request: Some(request),
-                at: 0,
-                text,
-            },
-            RequestKind::Replace => Event::Replaced {
-                request,
-                quantity: asked.quantity,
-                price: asked.price,
-                at: 0,
-            },
-        };
-        self.emit(at, &event, sink);
-        self.forget(at, sink);
     }
 }

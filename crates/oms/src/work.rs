@@ -7,7 +7,7 @@ use fixwire_protocol::Nanos;
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
-use crate::mass::Filter;
+use crate::filter::Filter;
 use crate::order::Order;
 use crate::scope::Scope;
 use crate::state::State;

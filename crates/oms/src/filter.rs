@@ -1,0 +1,88 @@
+//! Which orders are meant.
+
+use alloc::vec::Vec;
+
+use crate::order::Order;
+use crate::scope::Scope;
+use crate::state::State;
+use crate::value::Side;
+use crate::wire::Wire;
+
+/// Which orders: those that fit all that is named.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Filter {
+    /// The client's session that they came from.
+    pub session: Option<u32>,
+    /// The account, with those that belong to it.
+    pub account: Option<u32>,
+    /// The instrument.
+    pub instrument: Option<u32>,
+    /// Side(54).
+    pub side: Option<Side>,
+}
+
+impl Filter {
+    /// The orders of a scope.
+    #[must_use]
+    pub fn of(scope: Scope) -> Self {
+        let all = Self::default();
+        match scope {
+            Scope::Firm => all,
+            Scope::Session(session) => Self {
+                session: Some(session),
+                ..all
+            },
+            Scope::Account(account) => Self {
+                account: Some(account),
+                ..all
+            },
+            Scope::Instrument(instrument) => Self {
+                instrument: Some(instrument),
+                ..all
+            },
+            Scope::Holding(account, instrument) => Self {
+                account: Some(account),
+                instrument: Some(instrument),
+                ..all
+            },
+        }
+    }
+
+    /// Whether an order is one of them.
+    #[must_use]
+    pub fn has(&self, state: &State, order: &Order) -> bool {
+        let owners = core::iter::successors(Some(order.account), |&of| state.parent(of));
+        self.session.is_none_or(|it| it == order.session)
+            && self.instrument.is_none_or(|it| it == order.instrument)
+            && self.side.is_none_or(|it| it == order.side)
+            && self
+                .account
+                .is_none_or(|it| owners.into_iter().any(|of| of == it))
+    }
+
+    /// How many open orders are of them.
+    #[must_use]
+    pub fn count(&self, state: &State) -> u64 {
+        let orders = state.orders().iter();
+        let open = orders.filter(|order| order.state.is_open() && self.has(state, order));
+        open.count() as u64
+    }
+}
+
+impl Wire<'_> for Filter {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.session.put(to);
+        self.account.put(to);
+        self.instrument.put(to);
+        self.side.put(to);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        Some(Self {
+            session: Wire::take(from)?,
+            account: Wire::take(from)?,
+            instrument: Wire::take(from)?,
+            side: Wire::take(from)?,
+        })
+    }
+}

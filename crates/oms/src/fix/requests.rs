@@ -1,0 +1,144 @@
+//! What clients ask: NewOrderSingle(D), OrderCancelReplaceRequest(G) and OrderCancelRequest(F).
+
+use fixwire_protocol::{Decimal, Message, Refusal, Tag, tag};
+
+use crate::core::{Change, NewOrder, Others};
+use crate::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
+
+const LOCATE_REQD: Tag = 114;
+pub(super) const POSITION_EFFECT: Tag = 77;
+pub(super) const EXPIRE_DATE: Tag = 432;
+const LOCATE_BROKER: Tag = 5700;
+
+pub(super) fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
+    let value = message.get(tag);
+    value.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
+}
+
+/// ClOrdID(11) or OrigClOrdID(41), of a length that orders keep.
+pub(super) fn id<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
+    let id = required(message, tag)?;
+    if id.len() > Text::MAX {
+        return Err(Refusal::ValueOutOfRange(tag));
+    }
+    Ok(id)
+}
+
+fn optional(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Refusal> {
+    match message.decimal(tag) {
+        None => Ok(None),
+        Some(Ok(value)) => Ok(Some(value)),
+        Some(Err(_)) => Err(Refusal::IncorrectDataFormat(tag)),
+    }
+}
+
+pub(super) fn byte(message: &Message<'_>, tag: Tag) -> Option<u8> {
+    match message.get(tag)? {
+        [byte] => Some(*byte),
+        _ => None,
+    }
+}
+
+/// Reads a NewOrderSingle(D).
+///
+/// # Errors
+///
+/// A field that is missing or no number.
+pub(crate) fn new_order<'a>(session: u32, message: &Message<'a>) -> Result<NewOrder<'a>, Refusal> {
+    let id = id(message, tag::CL_ORD_ID)?;
+    let symbol = required(message, tag::SYMBOL)?;
+    required(message, tag::SIDE)?;
+    required(message, tag::ORD_TYPE)?;
+    let kind = byte(message, tag::ORD_TYPE).and_then(OrderType::of);
+    let quantity = optional(message, tag::ORDER_QTY)?;
+    let quantity = quantity.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag::ORDER_QTY))?;
+    let (price, stop) = (
+        optional(message, tag::PRICE)?,
+        optional(message, tag::STOP_PX)?,
+    );
+    let missing = Refusal::ConditionallyRequiredFieldMissing;
+    if price.is_none() && kind.is_some_and(OrderType::has_price) {
+        return Err(missing(tag::PRICE));
+    }
+    if stop.is_none() && kind.is_some_and(OrderType::has_stop) {
+        return Err(missing(tag::STOP_PX));
+    }
+    let tif = match message.get(tag::TIME_IN_FORCE) {
+        None => Some(TimeInForce::Day),
+        Some(_) => byte(message, tag::TIME_IN_FORCE).and_then(TimeInForce::of),
+    };
+    let until = match tif {
+        Some(TimeInForce::GoodTillDate) => {
+            let date = required(message, EXPIRE_DATE)?;
+            let date = <[u8; 8]>::try_from(date).ok().and_then(|date| {
+                let digits = date.iter().all(u8::is_ascii_digit);
+                let number = || fixwire_protocol::value::uint(&date).ok();
+                digits.then(number).flatten()
+            });
+            let date = date.and_then(|date| u32::try_from(date).ok());
+            Some(date.ok_or(Refusal::IncorrectDataFormat(EXPIRE_DATE))?)
+        }
+        _ => None,
+    };
+    let effect = match message.get(POSITION_EFFECT) {
+        None => Some(Effect::Netting),
+        Some(b"O") => Some(Effect::Open),
+        Some(b"C") => Some(Effect::Close),
+        Some(_) => None,
+    };
+    Ok(NewOrder {
+        until,
+        effect,
+        session,
+        id,
+        account: message.get(tag::ACCOUNT).unwrap_or_default(),
+        symbol,
+        side: byte(message, tag::SIDE).and_then(Side::of),
+        kind,
+        tif,
+        price,
+        stop,
+        quantity,
+        is_located: message.get(LOCATE_REQD) == Some(b"N") || message.get(LOCATE_BROKER).is_some(),
+    })
+}
+
+/// Reads an OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
+///
+/// # Errors
+///
+/// As [`new_order`].
+pub(crate) fn change<'a>(
+    session: u32,
+    kind: RequestKind,
+    message: &Message<'a>,
+) -> Result<Change<'a>, Refusal> {
+    let is_replace = kind == RequestKind::Replace;
+    let number = |tag| {
+        if is_replace {
+            optional(message, tag)
+        } else {
+            Ok(None)
+        }
+    };
+    Ok(Change {
+        session,
+        kind,
+        id: id(message, tag::CL_ORD_ID)?,
+        original: id(message, tag::ORIG_CL_ORD_ID)?,
+        symbol: message.get(tag::SYMBOL).unwrap_or_default(),
+        side: byte(message, tag::SIDE).and_then(Side::of),
+        quantity: number(tag::ORDER_QTY)?,
+        price: number(tag::PRICE)?,
+        others: if is_replace {
+            Others {
+                account: message.get(tag::ACCOUNT).unwrap_or_default(),
+                kind: byte(message, tag::ORD_TYPE),
+                tif: byte(message, tag::TIME_IN_FORCE),
+                stop: optional(message, tag::STOP_PX)?,
+            }
+        } else {
+            Others::default()
+        },
+    })
+}

@@ -1,0 +1,159 @@
+//! Orders and requests go out, wait, or are rejected.
+
+use crate::core::{Core, Sink};
+use crate::event::Event;
+use crate::queue::Next;
+use crate::reason::{Reason, Why};
+use crate::value::{Number, RequestKind};
+
+impl Core {
+    /// Whether a session is a line, not a client.
+    #[must_use]
+    pub fn is_line(&self, session: u32) -> bool {
+        self.lines.has(session)
+    }
+
+    /// Whether orders of an instrument cannot be replaced where they go.
+    pub(crate) fn cannot_replace(&self, instrument: u32) -> bool {
+        let group = self.lines.group(instrument);
+        group.is_some_and(|group| self.lines.groups[group].cannot_replace)
+    }
+
+    /// A new order goes out, waits, or is rejected.
+    pub(crate) fn send_order(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let Some(order) = self.state.orders().get(number) else {
+            return;
+        };
+        let of = (order.account, order.instrument);
+        let Some(group) = self.lines.group(of.1) else {
+            return self.reject_unsent(at, number, Why::NoRoute, sink);
+        };
+        let waits = !self.lines.groups[group].orders.is_empty();
+        let work = &self.work;
+        let leaving = |line| work.is_leaving(line);
+        let line = match waits {
+            true => Err((Why::Busy, None)),
+            false => self.lines.choose(&self.state, (at, group), of, leaving),
+        };
+        match line {
+            Ok(line) => self.emit(at, &Event::Sent { number, line }, sink),
+            Err(_) if self.lines.groups[group].patience.is_some() => {
+                self.emit(at, &Event::Queued { number }, sink);
+                self.lines.groups[group].orders.push_back(number);
+            }
+            Err((why, _)) => self.reject_unsent(at, number, why, sink),
+        }
+    }
+
+    pub(crate) fn reject_unsent(&mut self, at: i64, order: Number, why: Why, sink: &mut impl Sink) {
+        let event = Event::Rejected {
+            order,
+            reason: Reason::of(why),
+            text: b"",
+        };
+        self.emit(at, &event, sink);
+        self.forget(at, sink);
+    }
+
+    /// A request goes out where its order went, or waits.
+    pub(crate) fn send_request(&mut self, at: i64, number: Number, sink: &mut impl Sink) {
+        let Some((request, order)) = self.state.orders().request(number) else {
+            return;
+        };
+        let (kind, line) = (request.kind, order.line);
+        let is_cancel = kind == RequestKind::Cancel;
+        if self.state.is_ready(line) && self.lines.room(at, line, is_cancel).is_ok() {
+            return self.emit(at, &Event::Sent { number, line }, sink);
+        }
+        let group = self.lines.line(line).map(|line| line.group);
+        let patience = group.and_then(|group| self.lines.groups[group].patience);
+        if is_cancel || patience.is_some() {
+            self.emit(at, &Event::Queued { number }, sink);
+            self.lines.wait_for_line(line, kind, number);
+        } else {
+            self.decline(at, number, Why::Busy, b"", sink);
+        }
+    }
+
+    /// What waits and can go now, or has waited for too long; cancels first.
+    pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<u32>)> {
+        let done = |(number, next)| match next {
+            Next::Goes(line) => Some((number, Some(line))),
+            Next::Stale => Some((number, None)),
+            Next::Waits(_) => None,
+        };
+        let (state, lines, work) = (&self.state, &mut self.lines, &self.work);
+        let leaving = |line| work.is_leaving(line);
+        let sessions = 0..u32::try_from(lines.lines.len()).unwrap_or(u32::MAX);
+        let mut requests = sessions.filter_map(|line| lines.next_request(state, at, line));
+        if let Some(found) = requests.find_map(done) {
+            return Some(found);
+        }
+        let mut orders =
+            (0..lines.groups.len()).filter_map(|group| lines.next_order(state, at, group, leaving));
+        orders.find_map(done)
+    }
+
+    /// When something that waits can go, or has waited for too long.
+    pub(crate) fn due_waiting(&mut self, at: i64) -> Option<i64> {
+        let when = |next| match next {
+            Next::Waits(when) => when,
+            _ => at,
+        };
+        let (state, lines, work) = (&self.state, &mut self.lines, &self.work);
+        let leaving = |line| work.is_leaving(line);
+        let sessions = 0..u32::try_from(lines.lines.len()).unwrap_or(u32::MAX);
+        let requests = sessions.filter_map(|line| lines.next_request(state, at, line));
+        let requests = requests.map(|(_, next)| when(next)).min();
+        let groups = 0..lines.groups.len();
+        let orders = groups.filter_map(|group| lines.next_order(state, at, group, leaving));
+        let orders = orders.map(|(_, next)| when(next)).min();
+        requests
+            .into_iter()
+            .chain(orders)
+            .min()
+            .filter(|when| *when < i64::MAX)
+    }
+
+    /// It goes out, or is too old to.
+    pub(crate) fn send_waiting(
+        &mut self,
+        at: i64,
+        (number, line): (Number, Option<u32>),
+        sink: &mut impl Sink,
+    ) {
+        let is_order = self.state.orders().get(number).is_some();
+        match line {
+            Some(line) => self.emit(at, &Event::Sent { number, line }, sink),
+            None if is_order => self.reject_unsent(at, number, Why::Stale, sink),
+            None => {
+                self.decline(at, number, Why::Stale, b"", sink);
+            }
+        }
+    }
+
+    /// An order that never left: what is asked for it happens here.
+    pub(crate) fn change_unsent(&mut self, at: i64, request: Number, sink: &mut impl Sink) {
+        let Some((asked, order)) = self.state.orders().request(request) else {
+            return;
+        };
+        let (order, text) = (order.number, &b"it was not sent yet"[..]);
+        let event = match asked.kind {
+            RequestKind::Cancel => Event::Ended {
+                order,
+                how: crate::End::Cancelled,
+                request: Some(request),
+                at: 0,
+                text,
+            },
+            RequestKind::Replace => Event::Replaced {
+                request,
+                quantity: asked.quantity,
+                price: asked.price,
+                at: 0,
+            },
+        };
+        self.emit(at, &event, sink);
+        self.forget(at, sink);
+    }
+}
