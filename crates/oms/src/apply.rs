@@ -42,6 +42,10 @@ impl State {
             Event::Session { .. } | Event::Account { .. } | Event::Instrument { .. } => {
                 self.apply_name(event)
             }
+            Event::DayAsked { date, .. } => {
+                self.next_day = date;
+                Some(())
+            }
             Event::Limit { .. }
             | Event::LimitUntil { .. }
             | Event::Trading { .. }
@@ -261,7 +265,7 @@ impl State {
         if date <= self.day {
             return None;
         }
-        self.day = date;
+        (self.day, self.next_day) = (date, 0);
         let mut ids = Ids::new(key, self.ids.len());
         // What is open can still be named.
         for order in self.orders.iter().filter(|order| order.state.is_open()) {

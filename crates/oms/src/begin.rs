@@ -45,8 +45,12 @@ impl Core {
         }
         if self.state.day() == 0 {
             self.emit(at, &Event::Day { date: day, key }, sink);
-        } else if day > self.state.day() {
-            self.work.roll(&self.state, day, key);
+        } else {
+            let asked = self.state.next_day;
+            let day = day.max(asked);
+            if day > self.state.day() {
+                self.work.roll(&self.state, day, key);
+            }
         }
         self.work.resume(&self.state);
         true

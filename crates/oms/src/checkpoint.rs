@@ -4,7 +4,7 @@
 //! body | SipHash-2-4 of the body u64
 //!
 //! body     = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
-//!            build text, settings u64, orders of the last second, limits that end, who stopped what
+//!            build text, settings u64, orders of the last second, next day u32, limits that end, who stopped what
 //!            names of sessions, accounts, instruments: count u32, text...
 //!            firm: standing   session: ready u8, client u8, standing...   account: parent, standing...
 //!            instrument: scale u8, worth u64, market u8, standing...
@@ -45,8 +45,8 @@ impl Ledger for State {
         (NAME, VERSION)
     }
 
-    fn apply(&mut self, at: Timestamp, note: &[u8]) {
-        self.apply_note(at, note);
+    fn apply(&mut self, _at: Timestamp, note: &[u8]) {
+        self.apply_note(note);
     }
 
     fn write(&self, put: &mut dyn FnMut(&[u8])) {
@@ -122,11 +122,14 @@ impl Ledger for State {
 }
 
 impl State {
-    /// A note of the journal. One that cannot be read counts as a violation.
-    pub fn apply_note(&mut self, at: Timestamp, note: &[u8]) {
-        match Event::of(note) {
-            Some(event) => {
-                self.apply(at.0, &event);
+    /// A note of the journal: the time of the OMS, which is not the record's, and the event. One that cannot be read counts as a violation.
+    pub fn apply_note(&mut self, note: &[u8]) {
+        let event = note
+            .split_first_chunk()
+            .and_then(|(at, event)| Some((i64::from_le_bytes(*at), Event::of(event)?)));
+        match event {
+            Some((at, event)) => {
+                self.apply(at, &event);
             }
             None => self.violations += 1,
         }
@@ -173,6 +176,7 @@ impl State {
         self.build.put(to);
         self.settings.put(to);
         self.recent.put(to);
+        self.next_day.put(to);
         (self.expiries.len() as u32).put(to);
         for expiry in &self.expiries {
             expiry.scope.put(to);
@@ -280,6 +284,7 @@ impl State {
             build: Wire::take(from)?,
             settings: Wire::take(from)?,
             recent: Recent::take(from)?,
+            next_day: Wire::take(from)?,
             ..Self::default()
         };
         for _ in 0..u32::take(from)? {

@@ -16,7 +16,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write as _;
 
-use fixwire_protocol::{Decimal, OperatorCommand};
+use fixwire_protocol::{Decimal, OperatorCommand, Timestamp};
 
 use crate::core::{Core, Sink};
 use crate::event::Event;
@@ -46,7 +46,7 @@ pub fn carry_out(
     core.check_right(command.who, words.verb)?;
     let by = (cut(command.who), cut(command.why));
     if words.verb == "roll" {
-        return core.roll(words.get("day"));
+        return core.roll(at, words.get("day"), by, sink);
     }
     let scope = words.scope()?;
     let scope = core
@@ -80,7 +80,12 @@ pub fn carry_out(
             "{name} is a line to a venue: log it out (fixwire session logout)"
         ));
     }
-    if state == Trading::Active && !core.arms(at, scope, by, sink)? {
+    let is_killed = core.state().trading(scope) == Trading::Killed;
+    if state == Trading::Reducing && is_killed {
+        core.check_right(command.who, "arm")?;
+    }
+    let arms = state == Trading::Active || (state == Trading::Reducing && is_killed);
+    if arms && !core.arms(at, scope, by, sink)? {
         return Ok(format!(
             "{name}: asked for; another person has to arm it too"
         ));
@@ -102,6 +107,9 @@ pub(crate) const VERBS: [(&str, &str); 7] = [
     ("market", "market"),
     ("roll", "roll"),
 ];
+
+/// The most limits of a command.
+const MOST: usize = 6;
 
 const MARKETS: [(&str, Market); 4] = [
     ("open", Market::Open),
@@ -159,6 +167,9 @@ fn limit(
     if limits.is_empty() {
         return Err("say which limit: RC6=1000".into());
     }
+    if limits.len() > MOST {
+        return Err(format!("at most {MOST} limits in one command"));
+    }
     let until =
         match words.get("until") {
             "" => None,
@@ -168,9 +179,13 @@ fn limit(
         };
     for (control, value) in limits {
         let old = core.state().limit(scope, control);
+        // One that would have ended is what it was before that.
+        let mut expiries = core.state().expiries.iter();
+        let expiry = expiries.find(|it| (it.scope, it.control) == (scope, control));
+        let before = expiry.map_or(old, |expiry| expiry.before);
         core.set_limit(at, (scope, control, value), by, sink);
         if let Some(until) = until {
-            core.limit_until(at, (scope, control, old), until, sink);
+            core.limit_until(at, (scope, control, before), until, sink);
         }
         let text = |value: Option<i128>| {
             let digits = control.unit().digits();
@@ -179,7 +194,7 @@ fn limit(
         let _ = write!(done, "{name}: {control} is {}", text(value));
         let _ = match words.get("until") {
             "" => writeln!(done, " (was {})", text(old)),
-            until => writeln!(done, " until {until} UTC, then {} again", text(old)),
+            until => writeln!(done, " until {until} UTC, then {} again", text(before)),
         };
     }
     Ok(done.trim_end().into())
@@ -257,16 +272,32 @@ impl Core {
     }
 
     /// Begins a trading day when the orders of this one have ended.
-    fn roll(&mut self, day: &str) -> Result<String, String> {
+    fn roll(
+        &mut self,
+        at: i64,
+        day: &str,
+        (who, why): (&[u8], &[u8]),
+        sink: &mut impl Sink,
+    ) -> Result<String, String> {
         let today = self.state.day();
         let wanted = "write the day that begins: day=2026-11-23";
         let next = crate::day::parse(day).ok_or(wanted)?;
         if next <= today {
             return Err(format!("{day} is not after the trading day {today}"));
         }
+        let now = today.max(crate::day::date(Timestamp(at)));
+        if crate::day::is_far(now, next) {
+            return Err(format!("{day} is more than a month after {now}"));
+        }
         if self.work.ends_day() {
             return Err("a day is about to begin".into());
         }
+        let event = Event::DayAsked {
+            date: next,
+            who,
+            why,
+        };
+        self.emit(at, &event, sink);
         self.begin_day(next);
         Ok(format!(
             "{day} begins when the orders of {today} have ended"

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use fixwire_protocol::{Decimal, Ledger, Timestamp};
+use fixwire_protocol::{Decimal, Ledger};
 
 use crate::event::Event;
 use crate::order::Order;
@@ -146,8 +146,8 @@ impl Core {
     }
 
     /// A note of the journal.
-    pub fn replay_note(&mut self, at: Timestamp, note: &[u8]) {
-        self.state.apply_note(at, note);
+    pub fn replay_note(&mut self, note: &[u8]) {
+        self.state.apply_note(note);
     }
 
     /// The state that a checkpoint holds.

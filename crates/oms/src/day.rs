@@ -54,6 +54,12 @@ pub(crate) fn next(at: i64, text: &str) -> Option<i64> {
     Some(if today > at { today } else { today + DAY })
 }
 
+/// Whether a day is more than a month after another, as both are written.
+pub(crate) fn is_far(from: u32, to: u32) -> bool {
+    let count = |day: u32| (day / 10_000) * 372 + (day / 100 % 100) * 31 + day % 100;
+    count(to).saturating_sub(count(from)) > 31
+}
+
 /// A day such as 2026-11-22, as 20261122.
 pub(crate) fn parse(text: &str) -> Option<u32> {
     let mut parts = text.split('-');
@@ -63,7 +69,15 @@ pub(crate) fn parse(text: &str) -> Option<u32> {
         part.parse::<u32>().ok().filter(|_| is_number)
     };
     let (year, month, day) = (number(4)?, number(2)?, number(2)?);
-    let is_day = (1..=12).contains(&month) && (1..=31).contains(&day);
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    let is_day = (1..=days).contains(&day);
     (is_day && parts.next().is_none()).then_some(year * 10_000 + month * 100 + day)
 }
 
@@ -111,7 +125,8 @@ mod tests {
         for wrong in [
             "20261122",
             "2026-13-01",
-            "2026-11-32",
+            "2026-11-31",
+            "2026-02-29",
             "2026-11-22-1",
             "2026-1-2",
             "",

@@ -412,4 +412,13 @@ events! {
         /// In words.
         why: &'a [u8],
     }
+    /// A trading day is to begin when the orders of this one have ended.
+    46 DayAsked {
+        /// As a number: 20261122.
+        date: u32,
+        /// Who says so.
+        who: &'a [u8],
+        /// In words.
+        why: &'a [u8],
+    }
 }

@@ -105,10 +105,10 @@ pub fn load(
     reader.accounts(table.get("account"));
     reader.oms(table.get("oms"), open);
     reader.users(table.get("user"));
-    reader.drop_copies(table.get("drop_copy"));
     reader.operators(table.get("operator"));
     reader.groups(table.get("line_group"));
     reader.routes(table.get("route"));
+    reader.drop_copies(table.get("drop_copy"));
     let place = |error: &OmsError| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);
     reader.rules.hash = reader.hasher.finish();
@@ -441,6 +441,16 @@ impl Reader<'_> {
                 continue;
             };
             self.check_session(at, &session);
+            let mut lines = self.rules.groups.iter().flat_map(|group| &group.lines);
+            if lines.any(|line| *line == session) {
+                let what = format!("{session} is a line and a drop copy");
+                self.wrong(at, what, "a session is one of both");
+            }
+            let copies = &self.rules.drop_copies;
+            if copies.len() == 8 || copies.iter().any(|copy| copy.session == session) {
+                let what = format!("drop copy {session} is one too many");
+                self.wrong(at, what, "there are at most 8, each of another session");
+            }
             if self.rules.users.iter().any(|user| user.session == session) {
                 let what = format!("{session} is the session of a user and a drop copy");
                 self.wrong(at, what, "a session is one of both");
@@ -505,8 +515,15 @@ impl Reader<'_> {
             if lines.is_empty() {
                 self.wrong(at, format!("line_group {name} has no lines"), "");
             }
-            for (at, line) in &lines {
+            for (place, (at, line)) in lines.iter().enumerate() {
                 self.check_session(*at, line);
+                let mut others = self.rules.groups.iter().flat_map(|group| &group.lines);
+                let is_double = others.any(|other| other == line)
+                    || lines[..place].iter().any(|(_, other)| other == line);
+                if is_double {
+                    let what = format!("{line} stands there twice");
+                    self.wrong(*at, what, "a line is in one group");
+                }
                 if self.rules.users.iter().any(|user| user.session == *line) {
                     let what = format!("{line} is the session of a user and a line");
                     self.wrong(*at, what, "a session is one of both");

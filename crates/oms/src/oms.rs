@@ -87,6 +87,7 @@ impl Sink for Out<'_> {
 
     fn happened(&mut self, state: &State, event: &Event<'_>) {
         self.note.clear();
+        self.note.extend_from_slice(&state.time().to_le_bytes());
         event.put(self.note);
         // There is room: it was looked for before the first event.
         let noted = self.outbox.note(self.note);
@@ -274,6 +275,9 @@ impl Oms {
             let session = SessionId(u32::try_from(next).unwrap_or(u32::MAX));
             if self.active[next] {
                 self.session_up(at, session, outbox);
+            } else if let Some(line) = self.line(session) {
+                let (core, mut out) = self.parts(outbox, None);
+                core.line_down(at, line, &mut out);
             } else {
                 self.client(at, session, None, outbox);
             }
@@ -500,8 +504,8 @@ impl Application for Oms {
         next.map(|after| now.mono + after)
     }
 
-    fn on_note(&mut self, at: Timestamp, note: &[u8]) {
-        self.core.replay_note(at, note);
+    fn on_note(&mut self, _at: Timestamp, note: &[u8]) {
+        self.core.replay_note(note);
     }
 
     fn ledger(&self) -> Option<Box<dyn Ledger>> {

@@ -44,6 +44,8 @@ pub(crate) struct Lines {
     pub group_of: Vec<Option<usize>>,
     /// Nobody knows what was sent before this time.
     unknown_until: i64,
+    /// What waits for a line or route that the settings have no more.
+    pub lost: VecDeque<Number>,
 }
 
 /// What the next order of a queue can do.
@@ -121,8 +123,9 @@ impl Lines {
 
     /// A new order waits for a line of its group.
     fn wait(&mut self, order: &Order, number: Number) {
-        if let Some(group) = self.group(order.instrument) {
-            self.groups[group].orders.push_back(number);
+        match self.group(order.instrument) {
+            Some(group) => self.groups[group].orders.push_back(number),
+            None => self.lost.push_back(number),
         }
     }
 
@@ -132,7 +135,25 @@ impl Lines {
                 RequestKind::Cancel => line.cancels.push_back(number),
                 RequestKind::Replace => line.replaces.push_back(number),
             }
+        } else {
+            self.lost.push_back(number);
         }
+    }
+
+    /// Whether a new order or replace may pass what waits for a line already.
+    ///
+    /// # Errors
+    ///
+    /// When that may have left.
+    pub(crate) fn turn(&self, at: i64, line: u32) -> Result<(), i64> {
+        let waits = self
+            .line(line)
+            .is_some_and(|line| !line.cancels.is_empty() || !line.replaces.is_empty());
+        if waits {
+            let soon = at.saturating_add(1_000_000);
+            return Err(self.room(at, line, true).err().unwrap_or(soon));
+        }
+        self.room(at, line, false)
     }
 
     /// Whether a line may send now.
@@ -211,7 +232,7 @@ impl Lines {
                 continue;
             }
             is_ready = true;
-            match self.room(at, line, false) {
+            match self.turn(at, line) {
                 Ok(()) => return Ok(line),
                 Err(when) => free = free.into_iter().chain([when]).min(),
             }
@@ -255,6 +276,7 @@ impl Lines {
         at: i64,
         line: u32,
     ) -> Option<(Number, Next)> {
+        let mut waiting: Option<(Number, i64)> = None;
         for kind in [RequestKind::Cancel, RequestKind::Replace] {
             let (request, group) = loop {
                 let known = self.lines.get_mut(line as usize)?.as_mut()?;
@@ -284,11 +306,19 @@ impl Lines {
             let next = match self.room(at, line, is_cancel) {
                 _ if stale <= at => Next::Stale,
                 _ if !state.is_ready(line) => Next::Waits(stale),
+                // It does not pass a cancel that waits.
+                Ok(()) if waiting.is_some() => Next::Waits(stale),
                 Ok(()) => Next::Goes(line),
                 Err(when) => Next::Waits(when.min(stale)),
             };
-            return Some((request.number, next));
+            match next {
+                Next::Waits(when) => {
+                    let first = waiting.into_iter().chain([(request.number, when)]);
+                    waiting = first.min_by_key(|(_, when)| *when);
+                }
+                next => return Some((request.number, next)),
+            }
         }
-        None
+        waiting.map(|(number, when)| (number, Next::Waits(when)))
     }
 }

@@ -409,6 +409,21 @@ fn market(it: &Checking<'_>) -> Result<(), Reason> {
     })
 }
 
+/// Why an order or replace that has waited may not leave now, whatever was allowed when it was taken.
+pub(crate) fn stops(state: &State, order: &Order) -> Option<Why> {
+    let mut scopes = state.scopes(order.session, order.account, order.instrument);
+    let stopped = scopes.find_map(|scope| match state.trading(scope) {
+        Trading::Active => None,
+        Trading::Reducing => Some(Why::Reducing),
+        Trading::Killed => Some(Why::Killed),
+    });
+    let market = match state.market(order.instrument) {
+        Market::Open | Market::Auction => None,
+        Market::Halted | Market::Closed => Some(Why::Market),
+    };
+    stopped.or(market)
+}
+
 /// Whether one more cancel of a client may pass.
 ///
 /// # Errors

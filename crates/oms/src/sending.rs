@@ -4,6 +4,7 @@ use crate::core::{Core, Sink};
 use crate::event::Event;
 use crate::queue::Next;
 use crate::reason::{Reason, Why};
+use crate::risk;
 use crate::value::{Number, RequestKind};
 
 impl Core {
@@ -62,7 +63,11 @@ impl Core {
         };
         let (kind, line) = (request.kind, order.line);
         let is_cancel = kind == RequestKind::Cancel;
-        if self.state.is_ready(line) && self.lines.room(at, line, is_cancel).is_ok() {
+        let room = match is_cancel {
+            true => self.lines.room(at, line, true),
+            false => self.lines.turn(at, line),
+        };
+        if self.state.is_ready(line) && room.is_ok() {
             return self.emit(at, &Event::Sent { number, line }, sink);
         }
         let group = self.lines.line(line).map(|line| line.group);
@@ -83,6 +88,9 @@ impl Core {
             Next::Waits(_) => None,
         };
         let (state, lines, work) = (&self.state, &mut self.lines, &self.work);
+        if let Some(lost) = lines.lost.front() {
+            return Some((*lost, None));
+        }
         let leaving = |line| work.is_leaving(line);
         let sessions = 0..u32::try_from(lines.lines.len()).unwrap_or(u32::MAX);
         let mut requests = sessions.filter_map(|line| lines.next_request(state, at, line));
@@ -122,7 +130,25 @@ impl Core {
         (number, line): (Number, Option<u32>),
         sink: &mut impl Sink,
     ) {
-        let is_order = self.state.orders().get(number).is_some();
+        if self.lines.lost.front() == Some(&number) {
+            self.lines.lost.pop_front();
+        }
+        let orders = self.state.orders();
+        let is_order = orders.get(number).is_some();
+        let order = match orders.request(number) {
+            Some((request, order)) if request.kind == RequestKind::Replace => Some(order),
+            Some(_) => None,
+            None => orders.get(number),
+        };
+        if let Some(why) = order.and_then(|order| risk::stops(&self.state, order)) {
+            // Since it was taken.
+            if is_order {
+                self.reject_unsent(at, number, why, sink);
+            } else {
+                self.decline(at, number, why, b"", sink);
+            }
+            return;
+        }
         match line {
             Some(line) => self.emit(at, &Event::Sent { number, line }, sink),
             None if is_order => self.reject_unsent(at, number, Why::Stale, sink),

@@ -141,6 +141,8 @@ pub struct State {
     pub(crate) recent: Recent,
     /// Some scope counts what passes within a time.
     pub(crate) has_flow: bool,
+    /// The day that somebody wants to begin; 0 for none.
+    pub(crate) next_day: u32,
     /// Limits that end.
     pub(crate) expiries: Vec<Expiry>,
     /// Scopes that somebody has stopped.

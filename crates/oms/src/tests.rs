@@ -4,7 +4,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use fixwire_protocol::{Decimal, Ledger, Timestamp};
+use fixwire_protocol::{Decimal, Ledger};
 
 use crate::core::{Change, Core, NewOrder, Others};
 use crate::event::Event;
@@ -135,9 +135,9 @@ impl World {
         said.clear();
         *refused = None;
         let mut sink = |state: &State, event: &Event<'_>| {
-            let mut note = Vec::new();
+            let mut note = state.time().to_le_bytes().to_vec();
             event.put(&mut note);
-            assert_eq!(Event::of(&note).as_ref(), Some(event), "it comes back");
+            assert_eq!(Event::of(&note[8..]).as_ref(), Some(event), "it comes back");
             notes.push((*at, note));
             said.push(event.name().to_string());
             match *event {
@@ -283,8 +283,8 @@ impl World {
     /// The state after a crash: from all notes.
     fn replayed(&self) -> State {
         let mut state = State::with_capacity(0);
-        for (at, note) in &self.notes {
-            state.apply_note(Timestamp(*at), note);
+        for (_, note) in &self.notes {
+            state.apply_note(note);
         }
         state
     }
@@ -292,8 +292,8 @@ impl World {
     /// The process is killed and starts again.
     fn restart(&mut self, day: u32) {
         let mut core = Core::new(self.core.rules().clone());
-        for (at, note) in &self.notes {
-            core.replay_note(Timestamp(*at), note);
+        for (_, note) in &self.notes {
+            core.replay_note(note);
         }
         assert_eq!(core.state().hash(), self.core.state().hash());
         self.core = core;

@@ -183,8 +183,20 @@ impl Core {
             at: report.at,
         };
         self.emit(at, &event, sink);
+        self.decline_filled(at, order, sink);
         self.guard_order(at, order, sink);
         Heard::Taken
+    }
+
+    /// What was asked for an order that is filled now, and has not left, cannot be done.
+    fn decline_filled(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let orders = self.state().orders();
+        let known = orders.get(order).filter(|order| !order.state.is_open());
+        let request = known.and_then(|order| orders.request_of(order));
+        let request = request.filter(|request| request.state == OrderState::Queued);
+        if let Some(request) = request.map(|request| request.number) {
+            self.decline(at, request, Why::TooLate, b"", sink);
+        }
     }
 
     /// [`guard`](Self::guard) of the scopes of an order.

@@ -94,7 +94,8 @@ impl Work {
     /// The venue has said something of an order: one that may not stay can be cancelled now, perhaps.
     pub(crate) fn look_again(&mut self, state: &State, number: Number) {
         let order = state.orders().get(number);
-        if order.is_some_and(|order| order.state.is_open() && must_go(state, order)) {
+        let is_later = self.later.iter().any(|(_, later)| *later == number);
+        if !is_later && order.is_some_and(|order| order.state.is_open() && must_go(state, order)) {
             self.cancelling.push_back(number);
         }
     }
@@ -115,7 +116,12 @@ impl Work {
     }
 
     fn cancel(&mut self, state: &State, filter: Filter) {
-        let orders = open(state, |order| filter.has(state, order));
+        // One that something is asked for comes here when that is answered.
+        let is_sent = |order: &Order| {
+            let request = state.orders().request_of(order);
+            request.is_some_and(|it| it.state != OrderState::Queued)
+        };
+        let orders = open(state, |order| filter.has(state, order) && !is_sent(order));
         self.cancelling.extend(orders);
     }
 
@@ -145,12 +151,12 @@ impl Core {
     /// Whether [`work`](Self::work) has something to do.
     #[must_use]
     pub fn has_work(&mut self, at: i64) -> bool {
-        if self.next_waiting(at).is_some() {
+        if self.next_waiting(at).is_some() || self.next_asked(at).is_some() {
             return true;
         }
         let work = &self.work;
-        let waits = work.asking.is_empty() && work.cancelling.is_empty();
-        let waits = waits && work.expiring.is_empty() && work.next_day.is_none();
+        let waits =
+            work.cancelling.is_empty() && work.expiring.is_empty() && work.next_day.is_none();
         !waits || self.forgettable().is_some()
     }
 
@@ -159,12 +165,13 @@ impl Core {
         // What must leave the venue goes first.
         if let Some(number) = self.work.cancelling.pop_front() {
             self.cancel(at, number, sink);
-        } else if let Some(waiting) = self.next_waiting(at) {
-            self.send_waiting(at, waiting, sink);
-        } else if let Some(order) = self.work.asking.pop_front() {
-            self.ask(at, order, sink);
         } else if let Some(order) = self.work.expiring.pop_front() {
             self.expire(at, order, sink);
+        } else if let Some(waiting) = self.next_waiting(at) {
+            self.send_waiting(at, waiting, sink);
+        } else if let Some(order) = self.next_asked(at) {
+            self.work.asking.pop_front();
+            self.ask(at, order, sink);
         } else if let Some((date, key)) = self.work.next_day.take() {
             self.emit(at, &Event::Day { date, key }, sink);
         } else {
@@ -189,6 +196,15 @@ impl Core {
             self.emit(at, &event, sink);
             return self.forget(at, sink);
         }
+        // A replace that has not left must not leave before the cancel.
+        let unsent = orders.request_of(order);
+        let unsent = unsent
+            .filter(|it| it.kind == RequestKind::Replace && it.state == OrderState::Queued)
+            .map(|request| request.number);
+        if let Some(request) = unsent {
+            self.decline(at, request, crate::Why::TooLate, b"", sink);
+            return self.cancel(at, number, sink);
+        }
         // What is asked for it now is answered first; then it comes here again.
         if orders.request_of(order).is_some() || !self.state().is_ready(order.line) {
             return;
@@ -197,6 +213,19 @@ impl Core {
         let (order, id) = (number, b"");
         self.emit(at, &Event::CancelTaken { request, order, id }, sink);
         self.send_request(at, request, sink);
+    }
+
+    /// The first order that its venue is to be asked about, when its line may send.
+    fn next_asked(&self, at: i64) -> Option<Number> {
+        let number = *self.work.asking.front()?;
+        let line = self.state.orders().get(number).map(|order| order.line);
+        let has_room = line.is_none_or(|line| self.lines.room(at, line, true).is_ok());
+        has_room.then_some(number)
+    }
+
+    fn due_asking(&self, at: i64) -> Option<i64> {
+        let order = self.state.orders().get(*self.work.asking.front()?)?;
+        self.lines.room(at, order.line, true).err()
     }
 
     fn ask(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
@@ -214,6 +243,10 @@ impl Core {
         let Some(order) = orders.get(number).filter(|it| it.state.is_open()) else {
             return;
         };
+        // Its line may have broken since.
+        if is_unknown(&self.state, order) {
+            return;
+        }
         if let Some(request) = orders.request_of(order) {
             let request = request.number;
             self.decline(at, request, crate::Why::TooLate, b"", sink);
@@ -241,7 +274,8 @@ impl Core {
         let ends = self.due_ends(at, overdue);
         let gone = self.due_withdrawal(at, sink);
         let limits = self.due_limits(at, sink);
-        let waiting = self.due_waiting(at);
+        let asking = self.due_asking(at);
+        let waiting = self.due_waiting(at).into_iter().chain(asking).min();
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
         let others = cancels.into_iter().chain(ends).chain(gone).chain(limits);
         others.chain(waiting).min()

@@ -57,7 +57,7 @@ const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm
 
 /// Panics when something does not hold.
 pub fn run(data: &[u8]) {
-    if let Err(fault) = check(data, |state, at, note| state.apply_note(at, note)) {
+    if let Err(fault) = check(data, State::apply_note) {
         panic!("{fault}: {}", show(data));
     }
 }
@@ -67,7 +67,7 @@ pub fn run(data: &[u8]) {
 /// # Errors
 ///
 /// What does not hold.
-pub fn check(data: &[u8], apply: fn(&mut State, Timestamp, &[u8])) -> Result<(), String> {
+pub fn check(data: &[u8], apply: fn(&mut State, &[u8])) -> Result<(), String> {
     let text = String::from_utf8_lossy(data);
     if let Some(files) = text.strip_prefix("settings") {
         return check_settings(files);
@@ -100,7 +100,7 @@ fn check_settings(files: &str) -> Result<(), String> {
         Ok(rules) => {
             let mut floor = Floor::new(rules);
             floor.play(b"t 0");
-            floor.check(|state, at, note| state.apply_note(at, note))
+            floor.check(State::apply_note)
         }
         Err(errors) => {
             hold!(!errors.is_empty(), "refused without a word");
@@ -219,14 +219,13 @@ impl Floor {
     }
 
     /// The notes make the state, and so does a checkpoint.
-    fn check(&self, apply: fn(&mut State, Timestamp, &[u8])) -> Result<(), String> {
+    fn check(&self, apply: fn(&mut State, &[u8])) -> Result<(), String> {
         let state = self.oms.state();
         hold!(state.violations() == 0, "an event that does not fit");
         let mut replayed = State::with_capacity(0);
-        for (at, note) in &self.noted {
-            apply(&mut replayed, *at, note);
+        for (_, note) in &self.noted {
+            apply(&mut replayed, note);
         }
-        // Times are those of the clock that never runs back: the last note's alone may differ.
         hold!(replayed.events() == state.events(), "events are missing");
         let mut written = Vec::new();
         state.write(&mut |bytes| written.extend_from_slice(bytes));
@@ -304,14 +303,11 @@ mod tests {
 
     #[test]
     fn a_note_that_is_skipped_is_found() {
-        assert_eq!(
-            check(ORDER, |state, at, note| state.apply_note(at, note)),
-            Ok(())
-        );
-        let skips: fn(&mut State, Timestamp, &[u8]) = |state, at, note| {
+        assert_eq!(check(ORDER, State::apply_note), Ok(()));
+        let skips: fn(&mut State, &[u8]) = |state, note| {
             // That of the acceptance.
-            if note[0] != 20 {
-                state.apply_note(at, note);
+            if note[8] != 20 {
+                state.apply_note(note);
             }
         };
         assert!(check(ORDER, skips).is_err());

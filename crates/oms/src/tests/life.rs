@@ -529,8 +529,8 @@ fn an_instrument_with_a_finer_tick_keeps_what_was_priced() {
     let rule = &mut rules.instruments[0];
     (rule.scale, rule.tick, rule.reference) = (3, 5, Some(100_000));
     let mut core = Core::new(rules);
-    for (at, note) in &world.notes {
-        core.replay_note(Timestamp(*at), note);
+    for (_, note) in &world.notes {
+        core.replay_note(note);
     }
     let reserved = core.state().firm.tally.reserved;
     world.core = core;

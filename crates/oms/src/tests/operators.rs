@@ -55,6 +55,8 @@ fn a_limit_with_a_time_is_then_what_it_was() {
     world
         .says("ann", "limit account=A1 RC6=500 until=05:00")
         .unwrap();
+    let said = world.says("ann", "limit account=A1 RC6=500 until=05:30");
+    assert!(said.unwrap().ends_with("then 50 again"), "as before both");
     world.says("ann", "limit account=A1 RC6=70").unwrap();
     world.waits(6 * HOUR);
     let limit = world.limit_of(account, Control::OrderQuantity);
@@ -78,6 +80,8 @@ fn two_people_arm_and_not_the_one_who_killed() {
     world.check();
     world.restart(20_261_122);
     assert!(world.says("ann (uid 1)", "arm account=A1").is_err());
+    let said = world.says("ann (uid 1)", "reducing account=A1");
+    assert!(said.is_err(), "that is arming too");
     assert!(killed(&world));
     world.says("eve (uid 3)", "arm account=A1").unwrap();
     assert!(!killed(&world));
@@ -101,8 +105,8 @@ fn operators_may_what_the_settings_say() {
     let mut world = World::of(rules);
     for (text, ann, bob) in [
         ("limit firm RC6=7", true, false),
-        ("kill firm", true, false),
         ("reducing firm", true, false),
+        ("kill firm", true, false),
         ("cancel firm", true, false),
         ("arm firm", false, true),
         ("market symbol=XYZ halted", false, true),
@@ -150,12 +154,18 @@ fn orders_until_a_date_stay_until_it_is_over() {
 fn a_day_is_rolled_by_hand_or_by_the_clock() {
     let mut world = World::new();
     let order = world.order(Side::Buy, 10, "100").unwrap();
+    world.accept(order);
     assert!(
         world.says("ann", "roll day=2026-11-22").is_err(),
         "it is today"
     );
     assert!(world.says("ann", "roll").is_err());
+    assert!(world.says("ann", "roll day=2026-11-31").is_err());
+    assert!(world.says("ann", "roll day=2027-11-23").is_err());
     world.says("ann", "roll day=2026-11-23").unwrap();
+    world.check();
+    world.restart(20_261_122);
+    assert!(world.core.has_work(world.at), "it was asked for");
     assert!(world.says("ann", "roll day=2026-11-24").is_err());
     assert_eq!(world.order(Side::Buy, 10, "100"), None);
     assert_eq!(world.refused, Some(Why::DayEnds));

@@ -82,7 +82,7 @@ fn a_line_never_sends_more_than_its_venue_takes() {
     assert_eq!(world.sent.len(), 3, "the next one waits");
     let left = world.pass_by(5 * SECOND);
     let sent = world.notes.iter().filter(|(_, note)| {
-        let event = Event::of(note);
+        let event = Event::of(&note[8..]);
         matches!(event, Some(Event::Sent { .. }))
     });
     let times: Vec<i64> = sent.map(|(at, _)| *at).collect();
@@ -227,4 +227,132 @@ fn a_venue_that_cannot_replace_is_asked_for_no_replace() {
     assert_eq!(world.replace(order, 20, "100"), None);
     assert_eq!(world.refused, Some(Why::NoReplace));
     assert!(world.cancel(order).is_some());
+}
+
+/// One message a second.
+const SLOW: FlowRule = FlowRule {
+    count: 1,
+    time: SECOND,
+    kept: 0,
+};
+
+#[test]
+fn a_replace_that_waits_does_not_leave_after_a_kill() {
+    let mut world = world(Some(SLOW), Some(60 * SECOND));
+    let order = world.buy();
+    world.accept(order);
+    world.replace(order, 500, "100").unwrap();
+    assert_eq!(world.said, ["ReplaceTaken", "Queued"]);
+    let firm = (Scope::Firm, Trading::Killed);
+    world.tell(|core, at, mut sink| core.set_trading(at, firm, (b"ann", b"why"), &mut sink));
+    let left = world.pass_by(3 * SECOND);
+    assert_eq!(left.len(), 1, "the cancel");
+    let known = world.core.state().orders().request(left[0].request);
+    assert_eq!(known.unwrap().0.kind, RequestKind::Cancel);
+    world.check();
+}
+
+#[test]
+fn what_waits_is_looked_at_again_before_it_leaves() {
+    let mut world = world(None, Some(60 * SECOND));
+    world.line(LINES[0], false);
+    let order = world.buy();
+    let firm = (Scope::Firm, Trading::Reducing);
+    world.tell(|core, at, mut sink| core.set_trading(at, firm, (b"ann", b"why"), &mut sink));
+    world.line(LINES[0], true);
+    assert_eq!(world.pass_by(SECOND), []);
+    assert_eq!(world.stands(order), Ended(End::Rejected));
+    world.check();
+}
+
+#[test]
+fn orders_of_the_day_end_before_they_leave() {
+    let mut world = world(Some(SLOW), Some(60 * SECOND));
+    let (sent, queued) = (world.buy(), world.buy());
+    world.accept(sent);
+    world.at += 2 * SECOND;
+    world.core.begin_day(20_261_123);
+    world.sent.clear();
+    world.work();
+    assert_eq!(world.sent, [], "it has ended");
+    assert_eq!(world.stands(queued), Ended(End::Expired));
+    world.check();
+}
+
+#[test]
+fn new_orders_do_not_pass_a_cancel_that_waits() {
+    let mut world = world(Some(SLOW), Some(60 * SECOND));
+    let first = world.buy();
+    let cancel = world.cancel(first).unwrap();
+    world.sent.clear();
+    world.at += 2 * SECOND;
+    world.buy();
+    assert_eq!(world.sent, [], "the cancel comes first");
+    assert_eq!(world.pass_by(SECOND / 2)[0].request, cancel);
+    world.check();
+}
+
+#[test]
+fn a_replace_behind_a_cancel_is_stale_in_time() {
+    let mut world = world(Some(SLOW), Some(SECOND));
+    let (first, second) = {
+        let first = world.buy();
+        world.at += 2 * SECOND;
+        (first, world.buy())
+    };
+    world.replace(first, 20, "100").unwrap();
+    world.cancel(second).unwrap();
+    world.line(LINES[0], false);
+    world.pass_by(2 * SECOND);
+    let orders = world.core.state().orders();
+    assert!(orders.request_of(orders.get(first).unwrap()).is_none());
+    world.check();
+}
+
+#[test]
+fn an_order_whose_route_is_gone_is_rejected() {
+    let mut world = world(None, Some(60 * SECOND));
+    world.line(LINES[0], false);
+    let order = world.buy();
+    let mut rules = world.core.rules().clone();
+    rules.routes.clear();
+    world.core = Core::new(rules);
+    for (_, note) in &world.notes {
+        world.core.replay_note(note);
+    }
+    world.begin(20_261_122);
+    world.work();
+    assert_eq!(world.stands(order), Ended(End::Rejected));
+    world.check();
+}
+
+#[test]
+fn a_cancel_that_waits_does_not_leave_for_a_filled_order() {
+    let mut world = world(Some(SLOW), None);
+    let order = world.buy();
+    world.cancel(order).unwrap();
+    world.sent.clear();
+    world.fill(order, 10, "100");
+    assert_eq!(world.pass_by(2 * SECOND), []);
+    world.check();
+}
+
+#[test]
+fn questions_keep_to_the_flow() {
+    let mut world = world(Some(SLOW), Some(60 * SECOND));
+    for _ in 0..3 {
+        world.buy();
+        world.at += 2 * SECOND;
+    }
+    world.line(LINES[0], false);
+    world.line(LINES[0], true);
+    let start = world.notes.len();
+    world.pass_by(5 * SECOND);
+    let asked = world.notes[start..].iter().filter(|(_, note)| {
+        let event = Event::of(&note[8..]);
+        matches!(event, Some(Event::Asked { .. }))
+    });
+    let times: Vec<i64> = asked.map(|(at, _)| *at).collect();
+    assert_eq!(times.len(), 3);
+    assert!(times.windows(2).all(|pair| pair[1] - pair[0] >= SECOND));
 }

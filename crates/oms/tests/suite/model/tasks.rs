@@ -16,7 +16,8 @@ impl Model {
     }
 
     pub fn look_again(&mut self, number: u64) {
-        if self.must_go(number) {
+        let is_later = self.later.iter().any(|(_, later)| *later == number);
+        if !is_later && self.must_go(number) {
             self.cancelling.push_back(number);
         }
     }
