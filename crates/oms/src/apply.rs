@@ -84,8 +84,13 @@ impl State {
                     self.ids.add(session, id, 0);
                 }
                 if kind != Some(RequestKind::Cancel) {
-                    self.pass_refused(session);
+                    let refused = Passed {
+                        refused: 1,
+                        ..Passed::default()
+                    };
+                    self.pass_session(session, refused);
                 }
+                self.recent.forget(self.time);
                 Some(())
             }
             Event::MassCancelRefused {
@@ -115,6 +120,11 @@ impl State {
             } => {
                 if let Some(session) = session {
                     self.ids.add(session, id, 0);
+                    let cancel = Passed {
+                        cancels: 1,
+                        ..Passed::default()
+                    };
+                    self.pass_session(session, cancel);
                 }
                 self.withdraw(filter);
                 Some(())
@@ -200,7 +210,13 @@ impl State {
             });
             counted.collect::<Vec<_>>()
         };
-        let before = counted(self);
+        let gained = |state: &Self| {
+            let holdings = state.holdings.iter().filter(|it| it.instrument == index);
+            let gained =
+                holdings.map(|it| (it.account, state.money(index, it.gained()).unwrap_or(0)));
+            gained.collect::<Vec<_>>()
+        };
+        let (before, gained_before) = (counted(self), gained(self));
         let factor = 10_i64.pow(more.into());
         self.orders.rescale(index, factor);
         let holdings = self.holdings.iter_mut();
@@ -216,6 +232,14 @@ impl State {
         let after = counted(self);
         for ((session, account, old), (.., new)) in before.iter().zip(&after) {
             self.count(*session, *account, index, old, new);
+        }
+        // Which session has gained it is not known.
+        let tally = |gained| Tally {
+            gained,
+            ..Tally::default()
+        };
+        for ((account, old), (_, new)) in gained_before.into_iter().zip(gained(self)) {
+            self.count(u32::MAX, account, index, &tally(old), &tally(new));
         }
         Some(())
     }
@@ -390,21 +414,14 @@ impl State {
         });
     }
 
-    /// A message was refused: for whom it was is not known.
-    fn pass_refused(&mut self, session: u32) {
-        if !self.has_flow {
-            return;
-        }
-        let refused = Passed {
-            refused: 1,
-            ..Passed::default()
-        };
+    /// Something of a session passes that is of no account or symbol.
+    fn pass_session(&mut self, session: u32, passed: Passed) {
         let at = self.time;
         let session = self.sessions.get_mut(session as usize);
         let session = session.map(|session| &mut session.standing);
         for standing in session.into_iter().chain([&mut self.firm]) {
             if let Some(flow) = &mut standing.flow {
-                flow.add(at, refused);
+                flow.add(at, passed);
             }
         }
     }

@@ -21,7 +21,7 @@ impl State {
                 if filed {
                     standing.limits.set_filed(control, value);
                 }
-                if control.is_windowed() && value.is_some() {
+                if control.span().is_some() && value.is_some() {
                     standing.flow.get_or_insert_default();
                     self.has_flow = true;
                 }

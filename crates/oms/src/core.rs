@@ -84,7 +84,7 @@ pub struct Change<'a> {
     pub quantity: Option<Decimal>,
     /// Price(44) of a replace.
     pub price: Option<Decimal>,
-    /// What else it says that cannot be replaced: Account(1), OrdType(40), TimeInForce(59), StopPx(99).
+    /// What else it says that cannot be replaced: Account(1), OrdType(40), TimeInForce(59) and others.
     pub others: Others<'a>,
 }
 
@@ -99,6 +99,10 @@ pub struct Others<'a> {
     pub tif: Option<u8>,
     /// StopPx(99).
     pub stop: Option<Decimal>,
+    /// ExpireDate(432); empty for none.
+    pub until: &'a [u8],
+    /// PositionEffect(77); empty for none.
+    pub effect: &'a [u8],
 }
 
 /// The OMS without its sessions.
@@ -207,7 +211,7 @@ impl Core {
             hold,
             quantity: proposal.quantity,
             until: new.until.unwrap_or(0),
-            effect: new.effect.unwrap_or(Effect::Netting),
+            effect: proposal.effect,
             id: new.id,
         };
         self.emit(at, &event, sink);
@@ -255,6 +259,9 @@ impl Core {
         match new.effect {
             None => return Err(Reason::of(Why::Effect)),
             Some(Effect::Netting) if rule.has_effect => return Err(Reason::of(Why::Effect)),
+            Some(Effect::Open | Effect::Close) if !rule.has_effect => {
+                return Err(Reason::of(Why::NoEffect));
+            }
             Some(_) => {}
         }
         if new.until.is_some_and(|until| until < state.day()) {
@@ -279,6 +286,7 @@ impl Core {
             held_at: 0,
             held: 0,
             tif,
+            effect: new.effect.unwrap_or(Effect::Netting),
             replaces: 0,
             at,
         };
@@ -410,6 +418,8 @@ impl Core {
             || others.kind.is_some_and(|kind| kind != order.kind.byte())
             || others.tif.is_some_and(|tif| tif != order.tif.byte())
             || stop.is_some_and(|stop| stop != order.stop)
+            || (!others.until.is_empty() && crate::day::compact(others.until) != order.until)
+            || (!others.effect.is_empty() && others.effect != [order.effect.byte()])
         {
             return Err(Reason::of(Why::Unchangeable));
         }
@@ -420,7 +430,8 @@ impl Core {
             return Err(Reason::of(Why::NoLine));
         }
         if !is_replace {
-            risk::check_cancel(state, order, at)?;
+            let scopes = state.scopes(order.session, order.account, order.instrument);
+            risk::check_cancel(state, scopes, at)?;
             return Ok(None);
         }
         let rule = self.rule(order.instrument)?;
@@ -445,6 +456,7 @@ impl Core {
             held_at: order.hold,
             held: order.quantity,
             tif: order.tif,
+            effect: order.effect,
             replaces: order.replaces.saturating_add(1),
             at,
         };

@@ -54,6 +54,13 @@ pub(crate) fn next(at: i64, text: &str) -> Option<i64> {
     Some(if today > at { today } else { today + DAY })
 }
 
+/// A day such as 20261122, as a field of a message has it; 0 for one that is none.
+pub(crate) fn compact(text: &[u8]) -> u32 {
+    let is_day = text.len() == 8 && text.iter().all(u8::is_ascii_digit);
+    let number = core::str::from_utf8(text).ok().filter(|_| is_day);
+    number.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
 /// Whether a day is more than a month after another, as both are written.
 pub(crate) fn is_far(from: u32, to: u32) -> bool {
     let count = |day: u32| (day / 10_000) * 372 + (day / 100 % 100) * 31 + day % 100;

@@ -10,6 +10,14 @@ use crate::order::mixed;
 use crate::value::Amount;
 use crate::wire::Wire;
 
+/// A time in which something is counted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Span {
+    Second,
+    Minute,
+    Day,
+}
+
 /// What has passed.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Passed {
@@ -171,13 +179,13 @@ impl Flow {
         self.day.add(more);
     }
 
-    /// Of the last second, minute and day.
-    pub(crate) fn at(&self, at: i64) -> [Passed; 3] {
-        [
-            self.second.at(at / TENTH),
-            self.minute.at(at / SECOND),
-            self.day,
-        ]
+    /// What has passed in a time until now.
+    pub(crate) fn within(&self, span: Span, at: i64) -> Passed {
+        match span {
+            Span::Second => self.second.at(at / TENTH),
+            Span::Minute => self.minute.at(at / SECOND),
+            Span::Day => self.day,
+        }
     }
 
     pub(crate) fn begin_day(&mut self) {
@@ -199,6 +207,10 @@ impl Flow {
     }
 }
 
+fn is_over(at: i64, then: i64) -> bool {
+    at.saturating_sub(then) >= SECOND
+}
+
 /// New orders of the last second by what they say, where same orders are limited.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
@@ -215,24 +227,18 @@ impl Recent {
         let Some(&(_, count)) = known else {
             return 0;
         };
-        // Those that are over by now have not left yet.
+        // Those that are over by now leave with the next message.
         let over = self
             .orders
             .iter()
-            .take_while(|(then, _)| at.saturating_sub(*then) >= SECOND);
+            .take_while(|(then, _)| is_over(at, *then));
         let over = over.filter(|(_, known)| *known == hash).count();
         u64::from(count).saturating_sub(over as u64)
     }
 
-    pub(crate) fn add(&mut self, at: i64, hash: u64) {
-        if !self.is_on {
-            return;
-        }
-        while let Some(&(_, old)) = self
-            .orders
-            .front()
-            .filter(|(then, _)| at.saturating_sub(*then) >= SECOND)
-        {
+    /// What is older than a second leaves.
+    pub(crate) fn forget(&mut self, at: i64) {
+        while let Some(&(_, old)) = self.orders.front().filter(|(then, _)| is_over(at, *then)) {
             self.orders.pop_front();
             if let Ok(mut entry) = self.counts.find_entry(mixed(old), |known| known.0 == old) {
                 entry.get_mut().1 -= 1;
@@ -241,6 +247,13 @@ impl Recent {
                 }
             }
         }
+    }
+
+    pub(crate) fn add(&mut self, at: i64, hash: u64) {
+        if !self.is_on {
+            return;
+        }
+        self.forget(at);
         self.orders.push_back((at, hash));
         let is = |known: &(u64, u32)| known.0 == hash;
         let entry = self.counts.entry(mixed(hash), is, |known| mixed(known.0));
@@ -293,8 +306,12 @@ mod tests {
         flow.add(start, one());
         flow.add(start + SECOND / 2, one());
         let messages = |flow: &Flow, at: i64| {
-            let [second, minute, day] = flow.at(at);
-            (second.messages, minute.messages, day.messages)
+            let messages = |span| flow.within(span, at).messages;
+            (
+                messages(Span::Second),
+                messages(Span::Minute),
+                messages(Span::Day),
+            )
         };
         assert_eq!(messages(&flow, start + SECOND / 2), (2, 2, 2));
         assert_eq!(messages(&flow, start + SECOND + TENTH - 1), (2, 2, 2));
@@ -303,7 +320,7 @@ mod tests {
         assert_eq!(messages(&flow, start + 61 * SECOND), (0, 0, 2));
         flow.add(start + 200 * SECOND, one());
         assert_eq!(messages(&flow, start + 200 * SECOND), (1, 1, 3));
-        assert_eq!(flow.at(start + 200 * SECOND)[2].value, 15);
+        assert_eq!(flow.within(Span::Day, start).value, 15);
         let mut bytes = Vec::new();
         flow.put(&mut bytes);
         assert_eq!(Flow::take(&mut &*bytes), Some(Box::new(flow)));

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
+use crate::flow::Span;
 use crate::value::Trading;
 
 macro_rules! controls {
@@ -144,10 +145,18 @@ impl Control {
         self.index() <= Self::Short.index()
     }
 
-    /// It counts what happens in a time.
-    pub(crate) fn is_windowed(self) -> bool {
-        (Self::ValueSecond.index()..=Self::KillRate.index()).contains(&self.index())
-            || matches!(self, Self::Ratio | Self::Executions)
+    /// The time in which it counts what passes; `None` when it counts what is.
+    pub(crate) fn span(self) -> Option<Span> {
+        match self {
+            Self::ValueSecond
+            | Self::QuantitySecond
+            | Self::Rate
+            | Self::CancelRate
+            | Self::KillRate => Some(Span::Second),
+            Self::ValueMinute | Self::QuantityMinute | Self::Executions => Some(Span::Minute),
+            Self::ValueDay | Self::QuantityDay | Self::Ratio => Some(Span::Day),
+            _ => None,
+        }
     }
 }
 

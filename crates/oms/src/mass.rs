@@ -4,6 +4,8 @@ use crate::core::{Core, Sink};
 use crate::event::Event;
 use crate::filter::Filter;
 use crate::reason::{Reason, Why};
+use crate::risk;
+use crate::scope::Scope;
 use crate::value::Side;
 
 /// OrderMassCancelRequest(q).
@@ -27,7 +29,7 @@ impl Core {
     /// A client cancels its orders, or those of a symbol.
     pub fn mass_cancel(&mut self, at: i64, cancel: &MassCancel<'_>, sink: &mut impl Sink) {
         let session = cancel.session;
-        match self.accept_mass_cancel(cancel) {
+        match self.accept_mass_cancel(at, cancel) {
             Ok(filter) => self.withdraw(at, filter, (Some(session), cancel.id), (b"", b""), sink),
             Err(reason) => {
                 let event = Event::MassCancelRefused {
@@ -41,7 +43,7 @@ impl Core {
         }
     }
 
-    fn accept_mass_cancel(&self, cancel: &MassCancel<'_>) -> Result<Filter, Reason> {
+    fn accept_mass_cancel(&self, at: i64, cancel: &MassCancel<'_>) -> Result<Filter, Reason> {
         let state = self.state();
         let session = cancel.session;
         if state.used(session, cancel.id).is_some() {
@@ -50,6 +52,9 @@ impl Core {
         if !self.user(session)?.mass_cancel {
             return Err(Reason::of(Why::NotAllowed));
         }
+        // Of which accounts and symbols is not counted.
+        let scopes = [Scope::Firm, Scope::Session(session)].into_iter();
+        risk::check_cancel(state, scopes, at)?;
         let instrument = match cancel.kind {
             b'1' => state.instruments().find(cancel.symbol).map(Some),
             b'7' => Some(None),

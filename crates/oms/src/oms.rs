@@ -8,8 +8,8 @@ use core::fmt;
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Application, Decoder, Ledger, Message, Mono, Now, OperatorCommand, Outbox, Parting, PeerLogout,
-    Refusal, SessionId, Timestamp, tag,
+    Application, Decoder, Ledger, Message, Mono, Nanos, Now, OperatorCommand, Outbox, Parting,
+    PeerLogout, Refusal, SessionId, Timestamp, tag,
 };
 
 use crate::core::{Core, Sink};
@@ -48,12 +48,11 @@ pub struct Oms {
     /// Of the ids of clients' messages.
     key: u128,
     begun: bool,
-    /// At a start, when the state is ready: how many sessions have been looked at.
-    looked_at: Option<usize>,
+    /// Sessions that have logged on or are gone, which the state does not know yet; without a presence those that
+    /// were not there at the start.
+    changed: VecDeque<(SessionId, Option<Presence>)>,
     /// When it started, by both clocks.
     start: Option<(Mono, i64)>,
-    /// For each session of the engine whether it is logged on.
-    active: Vec<bool>,
     /// For each session of the engine its number in the state.
     indices: Vec<Option<u32>>,
     /// For each session of the state that of the engine.
@@ -172,14 +171,15 @@ impl Oms {
     /// An OMS by these rules for these sessions; `key` is a random number, for the ids of a new day.
     #[must_use]
     pub fn new(rules: Rules, sessions: Vec<OmsSession>, key: u128, listener: OmsListener) -> Self {
+        let all = (0..).map(SessionId).take(sessions.len());
+        let changed = all.map(|session| (session, None)).collect();
         Self {
             core: Core::new(rules),
             indices: alloc::vec![None; sessions.len()],
-            active: alloc::vec![false; sessions.len()],
             sessions,
             key,
             begun: false,
-            looked_at: None,
+            changed,
             start: None,
             links: Vec::new(),
             copies: Vec::new(),
@@ -248,64 +248,50 @@ impl Oms {
         ))
     }
 
-    /// Brings the state to what the settings say, in steps; true when that is done.
+    /// Brings the state to what the settings say and what sessions have done, in steps; true when that is done.
     fn begin(&mut self, now: Now, outbox: &mut Outbox) -> bool {
-        if self.begun {
+        if self.begun && self.changed.is_empty() {
             return true;
         }
         let at = self.at(now);
-        let names: Vec<String> = self.sessions.iter().map(|it| it.name.clone()).collect();
-        let (day, key) = (self.today(now), self.key);
-        while self.looked_at.is_none() {
+        while !self.begun {
             if !outbox.has_room(STEP + 16, STEP * 512) {
                 return false;
             }
+            let names: Vec<String> = self.sessions.iter().map(|it| it.name.clone()).collect();
+            let (day, key) = (self.today(now), self.key);
             let (core, mut out) = self.parts(outbox, None);
             if core.begin(at, (day, key), &names, STEP, &mut out) {
                 self.find_sessions();
-                self.looked_at = Some(0);
+                self.begun = true;
+                let notes = self.core.state().violations();
+                if notes > 0 {
+                    (self.listener)(OmsEvent::Incomplete { notes });
+                }
             }
         }
-        // Sessions that logged on before the state was ready for it, and clients that did not.
-        while let Some(next) = self.looked_at.filter(|next| *next < self.active.len()) {
-            if !self.has_room(outbox) {
-                return false;
-            }
-            self.looked_at = Some(next + 1);
-            let session = SessionId(u32::try_from(next).unwrap_or(u32::MAX));
-            if self.active[next] {
-                self.session_up(at, session, outbox);
-            } else if let Some(line) = self.line(session) {
-                let (core, mut out) = self.parts(outbox, None);
-                core.line_down(at, line, &mut out);
-            } else {
-                self.client(at, session, None, outbox);
+        while self.has_room(outbox) {
+            let Some((session, is)) = self.changed.pop_front() else {
+                return true;
+            };
+            match self.line(session) {
+                Some(line) => self.line_is(at, line, is, outbox),
+                None => self.client(at, session, is, outbox),
             }
         }
-        self.begun = true;
-        let notes = self.core.state().violations();
-        if notes > 0 {
-            (self.listener)(OmsEvent::Incomplete { notes });
-        }
-        true
+        false
     }
 
-    fn set_active(&mut self, session: SessionId, is: bool) {
-        if let Some(active) = self.active.get_mut(session.0 as usize) {
-            *active = is;
-        }
-        // It is looked at once more.
-        if let Some(next) = self.looked_at.as_mut().filter(|_| !self.begun) {
-            *next = (*next).min(session.0 as usize);
-        }
-    }
-
-    fn session_up(&mut self, at: i64, session: SessionId, outbox: &mut Outbox) {
-        if let Some(line) = self.line(session) {
+    fn line_is(&mut self, at: i64, line: u32, is: Option<Presence>, outbox: &mut Outbox) {
+        if is == Some(Presence::Here) {
             let (core, mut out) = self.parts(outbox, None);
-            core.line_up(at, line, &mut out);
-        } else {
-            self.client(at, session, Some(Presence::Here), outbox);
+            return core.line_up(at, line, &mut out);
+        }
+        let orders = self.core.in_flight(line);
+        let (core, mut out) = self.parts(outbox, None);
+        core.line_down(at, line, &mut out);
+        if orders > 0 {
+            (self.listener)(OmsEvent::Unknown { orders });
         }
     }
 
@@ -384,12 +370,8 @@ impl Application for Oms {
         _logon: &Message<'_>,
         outbox: &mut Outbox,
     ) {
-        self.set_active(session, true);
-        if !self.begin(now, outbox) {
-            return;
-        }
-        let at = self.at(now);
-        self.session_up(at, session, outbox);
+        self.changed.push_back((session, Some(Presence::Here)));
+        self.begin(now, outbox);
     }
 
     fn on_logout(&mut self, _now: Now, session: SessionId, _logout: PeerLogout<'_>) {
@@ -413,25 +395,12 @@ impl Application for Oms {
         _logout: PeerLogout<'_>,
         outbox: &mut Outbox,
     ) {
-        self.set_active(session, false);
-        if !self.begin(now, outbox) {
-            return;
-        }
-        let at = self.at(now);
-        if let Some(line) = self.line(session) {
-            let orders = self.core.in_flight(line);
-            let (core, mut out) = self.parts(outbox, None);
-            core.line_down(at, line, &mut out);
-            if orders > 0 {
-                (self.listener)(OmsEvent::Unknown { orders });
-            }
-        } else {
-            let is = match parting {
-                Parting::LoggedOut => Presence::LoggedOut,
-                Parting::Lost => Presence::Lost,
-            };
-            self.client(at, session, Some(is), outbox);
-        }
+        let is = match parting {
+            Parting::LoggedOut => Presence::LoggedOut,
+            Parting::Lost => Presence::Lost,
+        };
+        self.changed.push_back((session, Some(is)));
+        self.begin(now, outbox);
     }
 
     fn on_reject(
@@ -478,27 +447,34 @@ impl Application for Oms {
             return Some(now.mono);
         }
         let at = self.at(now);
+        let begins = self.rules().day_begins;
+        let today = begins.map(|_| self.today(now));
         let mut overdue = Vec::new();
         let (messages, bytes) = self.room();
         let (core, mut out) = self.parts(outbox, None);
-        while core.has_work(at) && out.outbox.has_room(messages, bytes) {
-            core.work(at, &mut out);
+        if let Some(today) = today {
+            core.begin_day(today);
         }
-        if !out.outbox.has_room(messages, bytes) {
-            return Some(now.mono);
-        }
-        if let Some(begins) = core.rules().day_begins {
-            core.begin_day(date(crate::day::shifted(now.wall, begins)));
-        }
-        let due = core.due(at, &mut |order| overdue.push(order), &mut out);
+        // What is due comes first, and again behind the work: much work must not delay it.
+        let due = loop {
+            if !out.outbox.has_room(messages, bytes) {
+                break Some(Nanos(0));
+            }
+            let due = core.due(at, &mut |order| overdue.push(order), &mut out);
+            if !core.has_work(at) {
+                break due;
+            }
+            while core.has_work(at) && out.outbox.has_room(messages, bytes) {
+                core.work(at, &mut out);
+            }
+        };
         self.list(outbox);
         for order in overdue {
             (self.listener)(OmsEvent::FillsMissing { order });
         }
-        if self.core.has_work(at) || !self.listings.is_empty() {
+        if !self.listings.is_empty() {
             return Some(now.mono);
         }
-        let begins = self.rules().day_begins;
         let next_day = begins.map(|begins| crate::day::left(now.wall, begins));
         let next = due.into_iter().chain(next_day).min();
         next.map(|after| now.mono + after)

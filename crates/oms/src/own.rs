@@ -75,6 +75,10 @@ impl OwnOrders {
             return None;
         }
         let number = match *event {
+            // It stays where it is while something is left of it.
+            Event::Filled {
+                order, quantity, ..
+            } if state.orders().get(order)?.leaves() > quantity => return None,
             Event::Taken { order, .. }
             | Event::ReplaceTaken { order, .. }
             | Event::Rejected { order, .. }

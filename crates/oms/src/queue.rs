@@ -40,6 +40,8 @@ pub(crate) struct Lines {
     pub groups: Vec<Group>,
     /// By session; `None` for clients.
     pub lines: Vec<Option<Line>>,
+    /// The sessions that are lines.
+    pub sessions: Vec<u32>,
     /// For each instrument of the state its group.
     pub group_of: Vec<Option<usize>>,
     /// Nobody knows what was sent before this time.
@@ -88,6 +90,8 @@ impl Lines {
         if state.last > 0 {
             lines.unknown_until = state.time().saturating_add(longest);
         }
+        let groups = lines.groups.iter();
+        lines.sessions = groups.flat_map(|group| group.lines.clone()).collect();
         lines.resume(state);
         lines
     }

@@ -180,6 +180,8 @@ reasons! {
     56 NoReplace, "", 99, 2, "the venue does not replace orders: cancel it and send a new one";
     /// PositionEffect(77) is missing, or none of ours.
     58 Effect, "", 99, 2, "PositionEffect(77) must be O or C for this symbol";
+    /// PositionEffect(77) is there, and positions net.
+    60 NoEffect, "", 99, 2, "PositionEffect(77) is not used for this symbol";
     /// ExpireDate(432) is over.
     59 Expired, "", 99, 2, "ExpireDate(432) is over";
     /// The line has sent as much as its venue takes, and orders do not wait.

@@ -11,7 +11,7 @@
 //! at any of them refuses. RC2 to RC4 and RC16 depend on settings and other orders: [`Core`](crate::Core) checks
 //! them.
 
-use crate::flow::Passed;
+use crate::flow::{Passed, Span};
 use crate::limits::Control;
 use crate::order::Order;
 use crate::reason::{Reason, Why};
@@ -19,7 +19,7 @@ use crate::rules::InstrumentRule;
 use crate::scope::Scope;
 use crate::state::{Standing, State};
 use crate::tally::Tally;
-use crate::value::{Market, OrderType, Price, Quantity, Side, TimeInForce, Trading};
+use crate::value::{Effect, Market, OrderType, Price, Quantity, Side, TimeInForce, Trading};
 
 /// What an order would be: a new one, or one that is to be replaced.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,8 @@ pub(crate) struct Proposal {
     pub held: Quantity,
     /// TimeInForce(59).
     pub tif: TimeInForce,
+    /// PositionEffect(77).
+    pub effect: Effect,
     /// How many replaces of the order there are with this one; 0 for a new order.
     pub replaces: u16,
     /// Now, in nanoseconds since 1970.
@@ -175,17 +177,26 @@ impl Checking<'_> {
         })
     }
 
-    /// As [`within`](Self::within), of what has passed within a second, a minute and the day.
+    /// As [`within`](Self::within), of what has passed in the control's time.
     fn within_time(
         &self,
         control: Control,
         why: Why,
-        value: impl Fn([Passed; 3]) -> i128,
+        value: impl Fn(Passed) -> i128,
     ) -> Result<(), Reason> {
-        let at = self.order.at;
+        let (span, at) = (control.span().unwrap_or(Span::Day), self.order.at);
         self.within(control, why, |standing| {
-            value(self.state.passed(standing, at))
+            value(self.state.passed(standing, span, at))
         })
+    }
+
+    /// Long and short, each as it counts: what is held beside each other, or the net of it both ways.
+    fn held(&self) -> (i128, i128) {
+        let position = self.position();
+        if self.rule.has_effect {
+            return (position.long.into(), position.short.into());
+        }
+        (position.net(), -position.net())
     }
 
     fn position(&self) -> crate::Position {
@@ -220,13 +231,15 @@ fn trading(it: &Checking<'_>) -> Result<(), Reason> {
                 });
             }
             Trading::Reducing => {
-                let net = it.position().net();
+                let (long, short) = it.held();
                 let (buying, selling) = it.with_this();
                 let reduces = if it.order.side.is_buy() {
-                    buying <= -net
+                    buying <= short
                 } else {
-                    selling <= net
+                    selling <= long
                 };
+                let reduces = reduces && it.order.effect != Effect::Open;
+                let net = it.position().net();
                 if !reduces {
                     return Err(Reason {
                         scope,
@@ -266,7 +279,8 @@ fn increments(it: &Checking<'_>) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Prices that it names may be so far from the reference price; 100 percent and more let any price pass.
+/// Prices that it names may be so far from the reference price. Without one only a limit of 100 percent or more lets
+/// a price pass.
 fn collar(it: &Checking<'_>) -> Result<(), Reason> {
     const HUNDRED: i128 = 100 * 1_000_000_000;
     let kind = it.order.kind;
@@ -316,12 +330,12 @@ fn credit(it: &Checking<'_>) -> Result<(), Reason> {
 
 /// What every fill of what is open may make of the position.
 fn position(it: &Checking<'_>) -> Result<(), Reason> {
-    let net = it.position().net();
+    let (long, short) = it.held();
     let (buying, selling) = it.with_this();
     if it.order.side.is_buy() {
-        it.within(Control::Long, Why::Long, |_| net + buying)
+        it.within(Control::Long, Why::Long, |_| long + buying)
     } else {
-        it.within(Control::Short, Why::Short, |_| selling - net)
+        it.within(Control::Short, Why::Short, |_| short + selling)
     }
 }
 
@@ -358,20 +372,20 @@ fn passed(it: &Checking<'_>) -> Result<(), Reason> {
         (Control::QuantityMinute, Why::QuantityMinute),
         (Control::QuantityDay, Why::QuantityDay),
     ];
-    for (at, (control, why)) in values.into_iter().enumerate() {
-        it.within_time(control, why, |times| times[at].value.saturating_add(value))?;
+    for (control, why) in values {
+        it.within_time(control, why, |passed| passed.value.saturating_add(value))?;
     }
-    for (at, (control, why)) in quantities.into_iter().enumerate() {
-        it.within_time(control, why, |times| {
-            i128::from(times[at].quantity) + quantity
+    for (control, why) in quantities {
+        it.within_time(control, why, |passed| {
+            i128::from(passed.quantity) + quantity
         })?;
     }
     Ok(())
 }
 
 fn rate(it: &Checking<'_>) -> Result<(), Reason> {
-    it.within_time(Control::Rate, Why::Rate, |[second, ..]| {
-        i128::from(second.messages) + 1
+    it.within_time(Control::Rate, Why::Rate, |passed| {
+        i128::from(passed.messages) + 1
     })
 }
 
@@ -384,8 +398,8 @@ fn messages(it: &Checking<'_>) -> Result<(), Reason> {
             i128::from(standing.tally.unanswered) + 1
         })?;
     }
-    it.within_time(Control::Ratio, Why::Ratio, |[_, _, day]| {
-        i128::from((day.messages + 1).div_ceil(day.executions.max(1)))
+    it.within_time(Control::Ratio, Why::Ratio, |passed| {
+        i128::from((passed.messages + 1).div_ceil(passed.executions.max(1)))
     })
 }
 
@@ -424,29 +438,33 @@ pub(crate) fn stops(state: &State, order: &Order) -> Option<Why> {
     stopped.or(market)
 }
 
-/// Whether one more cancel of a client may pass.
+/// Whether one more cancel of a client may pass, which counts at these scopes.
 ///
 /// # Errors
 ///
 /// There were too many.
-pub(crate) fn check_cancel(state: &State, order: &Order, at: i64) -> Result<(), Reason> {
-    for scope in state.scopes(order.session, order.account, order.instrument) {
+pub(crate) fn check_cancel(
+    state: &State,
+    mut scopes: impl Iterator<Item = Scope>,
+    at: i64,
+) -> Result<(), Reason> {
+    scopes.try_for_each(|scope| {
         let standing = state.standing(scope);
         let limit = standing.and_then(|it| it.limits.get(Control::CancelRate));
         let (Some(standing), Some(limit)) = (standing, limit) else {
-            continue;
+            return Ok(());
         };
-        let value = i128::from(state.passed(standing, at)[0].cancels) + 1;
-        if value > limit {
-            return Err(Reason {
-                why: Why::CancelRate,
-                scope,
-                value,
-                limit,
-            });
+        let value = i128::from(state.passed(standing, Span::Second, at).cancels) + 1;
+        if value <= limit {
+            return Ok(());
         }
-    }
-    Ok(())
+        Err(Reason {
+            why: Why::CancelRate,
+            scope,
+            value,
+            limit,
+        })
+    })
 }
 
 /// The first scope at which something has happened too often, or too much was lost: what, how much, the limit.
@@ -465,11 +483,16 @@ pub(crate) fn exceeded(
             if limits.trading == Trading::Killed {
                 return None;
             }
-            let [second, minute, _] = state.passed(standing, at);
-            let value = match control {
-                Control::Loss => -standing.tally.gained,
-                Control::Executions => minute.executions.into(),
-                _ => i128::from(second.messages) + i128::from(second.refused),
+            let value = match control.span() {
+                None => -standing.tally.gained,
+                Some(span) => {
+                    let passed = state.passed(standing, span, at);
+                    if control == Control::Executions {
+                        passed.executions.into()
+                    } else {
+                        i128::from(passed.messages) + i128::from(passed.refused)
+                    }
+                }
             };
             (value > limit).then_some((scope, control, value, limit))
         })

@@ -92,8 +92,8 @@ impl Core {
             return Some((*lost, None));
         }
         let leaving = |line| work.is_leaving(line);
-        let sessions = 0..u32::try_from(lines.lines.len()).unwrap_or(u32::MAX);
-        let mut requests = sessions.filter_map(|line| lines.next_request(state, at, line));
+        let mut requests = (0..lines.sessions.len())
+            .filter_map(|place| lines.next_request(state, at, lines.sessions[place]));
         if let Some(found) = requests.find_map(done) {
             return Some(found);
         }
@@ -110,8 +110,8 @@ impl Core {
         };
         let (state, lines, work) = (&self.state, &mut self.lines, &self.work);
         let leaving = |line| work.is_leaving(line);
-        let sessions = 0..u32::try_from(lines.lines.len()).unwrap_or(u32::MAX);
-        let requests = sessions.filter_map(|line| lines.next_request(state, at, line));
+        let requests = (0..lines.sessions.len())
+            .filter_map(|place| lines.next_request(state, at, lines.sessions[place]));
         let requests = requests.map(|(_, next)| when(next)).min();
         let groups = 0..lines.groups.len();
         let orders = groups.filter_map(|group| lines.next_order(state, at, group, leaving));

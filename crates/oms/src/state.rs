@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use hashbrown::HashTable;
 
-use crate::flow::{Flow, Passed, Recent};
+use crate::flow::{Flow, Passed, Recent, Span};
 use crate::ids::Ids;
 use crate::limits::{Control, Limits};
 use crate::names::Names;
@@ -415,10 +415,10 @@ impl State {
         known.map_or(Market::Open, |known| known.market)
     }
 
-    /// What has passed at a scope within a time; nothing where nothing of it is limited.
-    pub(crate) fn passed(&self, standing: &Standing, at: i64) -> [Passed; 3] {
+    /// What has passed at a scope in a time until now; nothing where nothing of it is limited.
+    pub(crate) fn passed(&self, standing: &Standing, span: Span, at: i64) -> Passed {
         let flow = standing.flow.as_ref();
-        flow.map_or_else(Default::default, |flow| flow.at(at.max(self.time)))
+        flow.map_or_else(Passed::default, |flow| flow.within(span, at.max(self.time)))
     }
 
     /// What an order counts for with a request of it: the larger of what it is and what it may become.

@@ -142,7 +142,10 @@ pub(crate) fn listing(
         filter.account = state.accounts().find(account);
         why = why.or(filter.account.is_none().then_some(Why::Account));
     }
-    filter.side = byte(message, tag::SIDE).and_then(Side::of);
+    if message.get(tag::SIDE).is_some() {
+        filter.side = byte(message, tag::SIDE).and_then(Side::of);
+        why = why.or(filter.side.is_none().then_some(Why::Unsupported));
+    }
     let orders = state.orders().iter();
     let open = orders.filter(|order| order.state.is_open() && filter.has(state, order));
     let mut left: VecDeque<Number> = match why {
@@ -205,7 +208,11 @@ impl Listing {
             .uint(tag::CUM_QTY, 0)
             .uint(tag::AVG_PX, 0);
         let why = self.why.map(|why| reason_text(state, &Reason::of(why), 0));
-        let text = why.as_ref().map_or(&b"no open orders"[..], |it| it.bytes());
+        let none: &[u8] = match self.total {
+            0 => b"no open orders",
+            _ => b"the order has ended meanwhile",
+        };
+        let text = why.as_ref().map_or(none, |it| it.bytes());
         report.field(tag::TEXT, text);
         let _ = report.finish();
     }

@@ -69,14 +69,10 @@ pub(crate) fn new_order<'a>(session: u32, message: &Message<'a>) -> Result<NewOr
     };
     let until = match tif {
         Some(TimeInForce::GoodTillDate) => {
-            let date = required(message, EXPIRE_DATE)?;
-            let date = <[u8; 8]>::try_from(date).ok().and_then(|date| {
-                let digits = date.iter().all(u8::is_ascii_digit);
-                let number = || fixwire_protocol::value::uint(&date).ok();
-                digits.then(number).flatten()
-            });
-            let date = date.and_then(|date| u32::try_from(date).ok());
-            Some(date.ok_or(Refusal::IncorrectDataFormat(EXPIRE_DATE))?)
+            match crate::day::compact(required(message, EXPIRE_DATE)?) {
+                0 => return Err(Refusal::IncorrectDataFormat(EXPIRE_DATE)),
+                date => Some(date),
+            }
         }
         _ => None,
     };
@@ -136,6 +132,8 @@ pub(crate) fn change<'a>(
                 kind: byte(message, tag::ORD_TYPE),
                 tif: byte(message, tag::TIME_IN_FORCE),
                 stop: optional(message, tag::STOP_PX)?,
+                until: message.get(EXPIRE_DATE).unwrap_or_default(),
+                effect: message.get(POSITION_EFFECT).unwrap_or_default(),
             }
         } else {
             Others::default()

@@ -191,3 +191,20 @@ fn cancels_that_no_message_asked_for_have_no_id_over_the_day() {
     assert_eq!(world.core.state().used(CLIENT, b""), None);
     world.check();
 }
+
+#[test]
+fn mass_cancels_count_as_cancels() {
+    let mut world = World::new();
+    let control = crate::limits::Control::CancelRate;
+    let limit = (crate::Scope::Firm, control, Some(1));
+    world.tell(|core, at, mut sink| core.set_limit(at, limit, (b"ann", b"why"), &mut sink));
+    let order = world.order(Side::Buy, 10, "100").unwrap();
+    world.mass_cancel("m1", b'7', "", None);
+    assert_eq!(world.cancelled(), [order]);
+    world.mass_cancel("m2", b'7', "", None);
+    assert_eq!(world.refused, Some(Why::CancelRate));
+    world.at += 2_000_000_000;
+    world.mass_cancel("m3", b'7', "", None);
+    assert_eq!(world.refused, None);
+    world.check();
+}

@@ -35,7 +35,8 @@ to = "SIM"
 session = "COPY"
 "#;
 
-const INSTRUMENTS: &str = "symbol,tick,lot,reference\nXYZ,0.05,10,100\n";
+const INSTRUMENTS: &str =
+    "symbol,tick,lot,reference,positions\nXYZ,0.05,10,100,\nFUT,0.05,10,100,effect\n";
 const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\nfirm,RC13,100\n\
                       firm,RC14,100000000\nfirm,RC15,5000\n";
 
@@ -45,8 +46,9 @@ pub struct Venue {
     /// Messages that it has read.
     read: usize,
     execs: u64,
-    /// Side(54) of the message that it answers.
+    /// Side(54) and Symbol(55) of the message that it answers.
     side: String,
+    symbol: String,
     /// Its orders by the number of ours.
     pub orders: BTreeMap<u64, VenueOrder>,
     /// What it refuses, by MsgType(35).
@@ -198,7 +200,8 @@ impl Floor {
             let filled = i128::from(at_venue.filled);
             net += if order.side.is_buy() { filled } else { -filled };
         }
-        assert_eq!(state.position(0, 0).net(), net);
+        let held = state.positions().map(|(.., position)| position.net());
+        assert_eq!(held.sum::<i128>(), net);
         let open = venue.values().filter(|order| order.is_open).count();
         assert_eq!(
             state
@@ -240,6 +243,7 @@ impl Venue {
             let id = message.get(11).unwrap_or_default().to_owned();
             let number = id.split('-').next().unwrap().parse().unwrap();
             self.side = message.get(54).unwrap_or("1").to_owned();
+            self.symbol = message.get(55).unwrap_or("XYZ").to_owned();
             self.answer(&message.msg_type, number, &id, message.get(38), &mut said);
         }
         self.read = received.len();
@@ -320,8 +324,8 @@ impl Venue {
             0
         };
         format!(
-            "37=V{number}|11={id}|{original}17=E{}|{what}55=XYZ|54={}|38={}|151={leaves}|14={}|6=100|1=A1|",
-            self.execs, self.side, order.quantity, order.filled
+            "37=V{number}|11={id}|{original}17=E{}|{what}55={}|54={}|38={}|151={leaves}|14={}|6=100|1=A1|",
+            self.execs, self.symbol, self.side, order.quantity, order.filled
         )
     }
 }

@@ -37,10 +37,12 @@ fn an_order_of_fix_4_4_from_new_to_cancelled() {
 #[test]
 fn orders_until_a_date_and_their_position_effect_reach_the_venue() {
     let mut floor = floor(BeginString::Fix44);
-    let order = "55=XYZ|54=1|38=30|40=2|44=100|60=20261122-08:00:00|";
+    let order = "55=FUT|54=1|38=30|40=2|44=100|60=20261122-08:00:00|";
     floor.send("D", &format!("11=A1|{order}59=6|432=20991231|77=O|"));
-    floor.send("D", &format!("11=A2|{order}59=6|432=20200101|"));
+    floor.send("D", &format!("11=A2|{order}59=6|432=20200101|77=C|"));
     floor.send("D", &format!("11=A3|{order}77=R|"));
+    let other = order.replace("FUT", "XYZ");
+    floor.send("D", &format!("11=A4|{other}77=O|"));
     let told = floor.told(&[11, 150, 59, 432, 77, 58]);
     assert_eq!(
         told,
@@ -49,6 +51,7 @@ fn orders_until_a_date_and_their_position_effect_reach_the_venue() {
             "A1 F 6 20991231 O -",
             "A2 8 - - - ExpireDate(432) is over",
             "A3 8 - - - PositionEffect(77) must be O or C for this symbol",
+            "A4 8 - - - PositionEffect(77) is not used for this symbol",
         ]
     );
     let copies = floor.received(crate::floor::COPY, &[11, 150, 797, 1]);

@@ -294,9 +294,8 @@ impl Model {
     }
 
     /// RC10-cancel.
-    pub fn check_cancel(&self, order: &Order) -> Result<(), Why> {
-        let scopes = self.scopes_of(order);
-        self.limit(&scopes, "RC10-cancel", |it| {
+    pub fn check_cancel(&self, scopes: &[At]) -> Result<(), Why> {
+        self.limit(scopes, "RC10-cancel", |it| {
             self.within(it, 10, SECOND / 10).cancels + 1
         })
     }

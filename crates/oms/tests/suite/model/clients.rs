@@ -295,7 +295,7 @@ impl Model {
             return Err(NO_LINE);
         }
         if !is_replace {
-            self.check_cancel(order)?;
+            self.check_cancel(&self.scopes_of(order))?;
             return Ok((0, 0, 0));
         }
         let quantity = match fields.get(&38) {
@@ -372,6 +372,12 @@ impl Model {
             Ok(filter) => {
                 let orders = self.open(&filter).len();
                 self.used.entry((client, id)).or_insert(0);
+                let cancel = Passed {
+                    cancels: 1,
+                    ..Passed::default()
+                };
+                let session = self.world.clients[client].session;
+                self.pass(&[At::Firm, At::Session(session)], cancel);
                 self.write_mass_cancel(client, fields, Ok(orders));
                 self.withdraw(&filter);
             }
@@ -387,6 +393,8 @@ impl Model {
             return Err(Why::Rc("RC4", 6));
         }
         self.may(client, "mass cancel")?;
+        let session = self.world.clients[client].session;
+        self.check_cancel(&[At::Firm, At::Session(session)])?;
         let mut filter = self.filter(client, fields)?;
         if fields.contains_key(&54) {
             filter.side = Some(one(fields, 54, "125").ok_or(UNSUPPORTED)?);
@@ -413,9 +421,11 @@ impl Model {
     }
 
     fn mass_status(&mut self, client: usize, fields: &Fields<'_>) {
-        let filter = self.filter(client, fields).map(|mut filter| {
-            filter.side = one(fields, 54, "125");
-            filter
+        let filter = self.filter(client, fields).and_then(|mut filter| {
+            if fields.contains_key(&54) {
+                filter.side = Some(one(fields, 54, "125").ok_or(UNSUPPORTED)?);
+            }
+            Ok(filter)
         });
         let (orders, why) = match filter {
             Ok(filter) => (self.open(&filter), None),
