@@ -17,6 +17,7 @@ use crate::value::{Number, OrderType, RequestKind, Side, TimeInForce};
 use crate::venue::{Report, ReportKind, VenueId};
 
 mod controls;
+mod effects;
 mod files;
 mod life;
 mod mass;

@@ -1,0 +1,74 @@
+//! PositionEffect(77): long and short beside each other.
+
+use super::controls::limit;
+use super::*;
+use crate::Scope;
+use crate::limits::Control;
+use crate::value::{Effect, Trading};
+
+/// Where long and short are held beside each other.
+fn with_effect() -> World {
+    let mut rules = rules(LIMITS);
+    rules.instruments[0].has_effect = true;
+    World::of(rules)
+}
+
+impl World {
+    fn order_that(&mut self, effect: Effect, side: Side, quantity: i64) -> Option<Number> {
+        self.ids += 1;
+        let id = format!("E{}", self.ids);
+        let new = NewOrder {
+            session: CLIENT,
+            id: id.as_bytes(),
+            account: b"A1",
+            symbol: b"XYZ",
+            side: Some(side),
+            kind: Some(OrderType::Limit),
+            tif: Some(TimeInForce::Day),
+            until: None,
+            effect: Some(effect),
+            price: Decimal::parse(b"100").ok(),
+            stop: None,
+            quantity: Decimal::from_int(quantity),
+            is_located: false,
+        };
+        self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
+        self.refused.is_none().then(|| self.core.state().last)
+    }
+}
+
+#[test]
+fn long_and_short_beside_each_other_are_limited_each() {
+    let mut world = with_effect();
+    limit(&mut world, Scope::Firm, Control::Long, 100);
+    limit(&mut world, Scope::Firm, Control::Short, 100);
+    for side in [Side::Buy, Side::Sell] {
+        let order = world.order_that(Effect::Open, side, 100).unwrap();
+        world.fill(order, 100, "100");
+    }
+    let position = world.core.state().position(1, 0);
+    assert_eq!((position.long, position.short), (100, 100));
+    assert_eq!(world.order_that(Effect::Open, Side::Buy, 10), None);
+    assert_eq!(world.refused, Some(Why::Long), "though the net is flat");
+    let reducing = (Scope::Firm, Trading::Reducing);
+    world.tell(|core, at, mut sink| core.set_trading(at, reducing, (b"", b""), &mut sink));
+    limit(&mut world, Scope::Firm, Control::Short, 1000);
+    assert_eq!(world.order_that(Effect::Open, Side::Sell, 10), None);
+    assert_eq!(world.order_that(Effect::Close, Side::Sell, 110), None);
+    assert_eq!(world.refused, Some(Why::Reducing), "more than is held");
+    let order = world.order_that(Effect::Close, Side::Sell, 100).unwrap();
+    world.fill(order, 100, "100");
+    let position = world.core.state().position(1, 0);
+    assert_eq!((position.long, position.short), (0, 100));
+    world.check();
+}
+
+#[test]
+fn position_effects_are_those_of_the_instrument() {
+    let mut world = with_effect();
+    assert_eq!(world.order_that(Effect::Netting, Side::Buy, 10), None);
+    assert_eq!(world.refused, Some(Why::Effect));
+    let mut world = World::new();
+    assert_eq!(world.order_that(Effect::Close, Side::Buy, 10), None);
+    assert_eq!(world.refused, Some(Why::NoEffect));
+}
