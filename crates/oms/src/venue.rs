@@ -182,18 +182,29 @@ impl Core {
             price,
             at: report.at,
         };
+        let known = self.state().orders().get(order);
+        let answered = known.and_then(|order| order.pended.as_ref()?.request);
         self.emit(at, &event, sink);
-        self.decline_filled(at, order, sink);
+        self.decline_filled(at, order, answered, sink);
         self.guard_order(at, order, sink);
         Heard::Taken
     }
 
-    /// What was asked for an order that is filled now, and has not left, cannot be done.
-    fn decline_filled(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+    /// What was asked for an order that is filled now cannot be done: it has not left, or the venue has carried it
+    /// out when nothing was left, and says no more of it.
+    fn decline_filled(
+        &mut self,
+        at: i64,
+        order: Number,
+        answered: Option<Number>,
+        sink: &mut impl Sink,
+    ) {
         let orders = self.state().orders();
         let known = orders.get(order).filter(|order| !order.state.is_open());
         let request = known.and_then(|order| orders.request_of(order));
-        let request = request.filter(|request| request.state == OrderState::Queued);
+        let request = request.filter(|request| {
+            request.state == OrderState::Queued || answered == Some(request.number)
+        });
         if let Some(request) = request.map(|request| request.number) {
             self.decline(at, request, Why::TooLate, b"", sink);
         }

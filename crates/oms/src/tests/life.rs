@@ -574,3 +574,16 @@ fn a_refusal_of_a_request_of_another_order_changes_nothing() {
     assert!(!known(&world));
     world.check();
 }
+
+#[test]
+fn a_cancel_that_came_after_the_last_fill_is_too_late() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 20, "100").unwrap();
+    let cancel = world.cancel(order).unwrap();
+    world.ends(order, cancel, End::Cancelled, 20);
+    assert_eq!(world.said, ["Pended"]);
+    world.fill(order, 20, "100");
+    assert_eq!(world.state_of(order), Some(Ended(End::Filled)));
+    assert!(world.core.state().orders().request(cancel).is_none());
+    world.check();
+}

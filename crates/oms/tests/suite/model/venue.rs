@@ -161,6 +161,7 @@ impl Model {
         }
         self.accepted(number);
         let order = self.orders.get_mut(&number).unwrap();
+        let carried_out = order.waiting.as_ref().and_then(|it| it.request);
         order.execs.push(exec);
         order.filled += quantity;
         order.paid = order.paid.saturating_add(price * quantity);
@@ -177,6 +178,11 @@ impl Model {
         self.write_execution(number, 'F', None, &[(32, quantity), (31, price)]);
         if is_filled {
             self.over(number);
+            // The venue cancelled it when nothing was left, and says no more of it.
+            let asked = self.orders[&number].asked.as_ref().map(|it| it.number);
+            if let Some(request) = asked.filter(|it| carried_out == Some(*it)) {
+                self.decline(request, &TOO_LATE);
+            }
         }
         self.guard(&scopes);
     }
