@@ -55,14 +55,22 @@ impl OmsError {
 impl fmt::Display for OmsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((file, line)) = &self.file {
-            write!(f, "{file}:{line}: ")?;
+            write!(f, "{}:{line}: ", line_of(file))?;
         }
-        f.write_str(&self.what)?;
+        f.write_str(&line_of(&self.what))?;
         if !self.hint.is_empty() {
-            write!(f, "; {}", self.hint)?;
+            write!(f, "; {}", line_of(&self.hint))?;
         }
         Ok(())
     }
+}
+
+/// One line of what a file says: a quoted cell may have several.
+fn line_of(text: &str) -> String {
+    let shown = text.chars();
+    shown
+        .map(|it| if it.is_control() { '?' } else { it })
+        .collect()
 }
 
 /// Reads the rules of a file. `sessions` are the names of its sessions; `open` gives the text of a file that it

@@ -108,6 +108,12 @@ fn files_are_checked_row_by_row() {
 }
 
 #[test]
+fn a_mistake_is_one_line_whatever_a_cell_says() {
+    let found = mistakes(SETTINGS, "symbol,\"tick\nsize\"\nXYZ,1\n", LIMITS);
+    has(&found, "unknown column tick?size");
+}
+
+#[test]
 fn restrictions_are_checked_row_by_row() {
     let settings = SETTINGS.replace(
         "remembered = 4",
