@@ -39,6 +39,8 @@ pub enum JsonError {
     Repeated(Tag),
     /// The count is not the number of entries, or has zeros before it.
     Count(Tag),
+    /// The length of a data field has zeros before it.
+    Length(Tag),
     /// The text is no JSON of the form above; line and column are in it.
     Form(String),
     /// No field has this name.
@@ -58,6 +60,7 @@ impl fmt::Display for JsonError {
                 "the field {tag} stands twice and is no group; JSON has a name once"
             ),
             Self::Count(tag) => write!(f, "the count {tag} is not the number of its entries"),
+            Self::Length(tag) => write!(f, "the length {tag} has zeros before it"),
             Self::Form(what) => write!(
                 f,
                 "this is no message as JSON: {what}; write objects of strings and arrays"
@@ -169,6 +172,15 @@ impl Writer<'_> {
             text.push_str(&quoted(&name(self.dictionary, field.tag)));
             text.push(':');
             let value = self.message.value(field);
+            let known = self.dictionary.field(field.tag);
+            if let Some(data) = fields.get(at)
+                && is_data(self.dictionary, data.tag)
+                && known.and_then(|field| field.partner) == Some(data.tag)
+                && value.starts_with(b"0")
+                && value.len() > 1
+            {
+                return Err(JsonError::Length(field.tag));
+            }
             let nested = inside.and_then(|inside| inside.group(field.tag));
             let Some(group) = nested.or_else(|| self.group(field.tag, inside)) else {
                 text.push_str(&self.value(field.tag, value));

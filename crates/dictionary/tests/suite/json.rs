@@ -91,6 +91,10 @@ fn what_cannot_be_said_is_refused() {
         to_json(&message(b"35=D|453=2|448=P|")),
         Err(JsonError::Count(453))
     );
+    assert_eq!(
+        to_json(&message(b"35=D|11=A|95=03|96=abc|")),
+        Err(JsonError::Length(95))
+    );
     assert_eq!(to_json(&message(b"35=D|x|")), Err(JsonError::Malformed));
     let read = |text: &str| json::read(&fix44(), text).expect_err(text);
     let with = |body: &str| {
