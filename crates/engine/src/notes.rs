@@ -6,7 +6,7 @@ use fixwire_protocol::{Application, Now, Outbox};
 
 use crate::canary::{self, Fault};
 use crate::journal::{Cause, Disk, Effect, Journal, JournalError, JournalId, Kind, NOTES};
-use crate::journal::{Recalled, Stored, Trouble};
+use crate::journal::{Recalled, Trouble};
 
 /// The row, and the number of the next note.
 pub(crate) struct Notes {
@@ -63,15 +63,13 @@ impl Notes {
             let refused = recalled.refused.clone();
             return Err(JournalError::StateLost { refused });
         }
-        let mut replay = journal.replay(id, recalled.note + 1, self.next.saturating_sub(1));
-        while let Some(stored) = journal.next_of(&mut replay)? {
-            if let Stored::Message { seq, bytes } = stored
-                && !(canary::is(Fault::ForgetNotes) && seq.is_multiple_of(3))
-                && let Some((at, note)) = stored_note(bytes)
+        journal.notes_behind(id, recalled, &mut |number, stored| {
+            if !(canary::is(Fault::ForgetNotes) && number.is_multiple_of(3))
+                && let Some((at, note)) = stored_note(stored)
             {
                 app.on_note(at, note);
             }
-        }
+        })?;
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use super::known::Stated;
 use super::segment::{HEADER, long, word};
 use super::state;
 use super::view::records_of;
-use super::{Disk, Journal, JournalError, JournalId, Kind, Position, Segment};
+use super::{Damage, Disk, Journal, JournalError, JournalId, Kind, Position, Segment};
 use fixwire_protocol::{Ledger, Timestamp};
 
 /// Takes the state of a checkpoint, which has this version, or says why not.
@@ -61,6 +61,61 @@ impl<D: Disk> Journal<D> {
             }
         }
         Ok(recalled)
+    }
+
+    /// Gives the notes behind a checkpoint to `each` in their order, with their numbers. Reads each segment once,
+    /// from its beginning to its end.
+    ///
+    /// # Errors
+    ///
+    /// When a segment cannot be mapped, or has other records than when the journal was opened.
+    pub fn notes_behind(
+        &mut self,
+        notes: JournalId,
+        recalled: &Recalled,
+        each: &mut dyn FnMut(u64, &[u8]),
+    ) -> Result<(), JournalError> {
+        let first = self.segments.first();
+        let known = self.sessions.get(notes.0 as usize);
+        let last = known.map_or(0, |known| known.index.last().0);
+        let mut found = recalled.note;
+        for number in recalled.segment.unwrap_or(first).max(first)..=self.segments.last() {
+            let Some(segment) = self.segments.get(&mut self.disk, number)? else {
+                continue;
+            };
+            let length = segment.bytes().len();
+            segment.read_ahead(0, length);
+            let mut gap = None;
+            for effect in records_of(segment.bytes(), number).flat_map(|record| record.effects) {
+                if effect.session != notes || effect.seq <= found {
+                    continue;
+                }
+                if effect.seq != found + 1 {
+                    gap = Some(effect.seq - 1);
+                    break;
+                }
+                each(effect.seq, effect.bytes);
+                found = effect.seq;
+            }
+            if let Some(last) = gap {
+                return Err(self.lost_notes(number, found, last));
+            }
+        }
+        if found < last {
+            return Err(self.lost_notes(self.segments.last(), found, last));
+        }
+        Ok(())
+    }
+
+    /// An engine numbers notes without a gap: a record was not written, or somebody has changed the file since it was
+    /// opened.
+    fn lost_notes(&self, segment: u32, found: u64, last: u64) -> JournalError {
+        JournalError::Damaged(Damage {
+            file: self.disk.name(segment),
+            offset: 0,
+            expected: format!("note {last}"),
+            found: format!("note {found} as the last"),
+        })
     }
 
     /// Notes which hash the application's state has after its last note, for the next fold and the next start
