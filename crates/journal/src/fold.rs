@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A checkpoint stands before a segment: it is what the notes of all segments before that one make. It is due
-//! when a segment is closed and the notes since the last one take more bytes than that has. A start takes the
-//! newest one and the notes behind it; should it be damaged, the one before: so the journal keeps the notes
-//! from the older one on.
+//! when a segment is closed and the notes since the last one take more bytes than a quarter of that; while further
+//! segments wait to be folded, more than all of it. A start takes the newest one and the notes behind it; should
+//! it be damaged, the one before: so the journal keeps the notes from the older one on.
 
 use super::error::Damage;
 use super::record::EFFECT;
@@ -125,6 +125,16 @@ pub struct Fold {
     differs: bool,
 }
 
+/// Whether a segment has records and gets no more.
+fn is_closed(disk: &mut dyn States, number: u32) -> Result<bool, JournalError> {
+    let mut is = false;
+    disk.read_closed(number, &mut |_| {
+        is = true;
+        false
+    })?;
+    Ok(is)
+}
+
 impl Fold {
     /// Goes on from a checkpoint, or without one from the first segment of the journal on.
     #[must_use]
@@ -196,13 +206,27 @@ impl Fold {
             }
             Closed::Read { salt, record } => {
                 self.next = number + 1;
-                if self.note == 0 || self.since == 0 || self.since < self.size {
+                if self.note == 0 || self.since == 0 || !self.is_due(disk)? {
                     return Ok(Step::Folded);
                 }
                 self.write(disk, salt, record)
                     .inspect_err(|_| disk.abandon())
             }
         }
+    }
+
+    /// Whether enough was folded since the last checkpoint: a start is short when the next one comes soon, and when
+    /// the engine is ahead, writing it would leave it further ahead.
+    fn is_due(&self, disk: &mut dyn States) -> Result<bool, JournalError> {
+        if self.since >= self.size || self.since < self.size / 4 {
+            return Ok(self.since >= self.size);
+        }
+        Ok(!is_closed(disk, self.next)?)
+    }
+
+    /// Whether the engine is more than a segment ahead.
+    pub(super) fn is_behind(&self, disk: &mut dyn States) -> Result<bool, JournalError> {
+        is_closed(disk, self.next.saturating_add(1))
     }
 
     /// Takes the checkpoint that the engine has started with, and finds the one before it.

@@ -11,18 +11,25 @@ use super::view::Record;
 use super::watch::{SharedNews, Trouble};
 use super::{Base, Damage, JournalError};
 use fixwire_sys::private;
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often it is looked whether a segment was closed.
 const LOOK: Duration = Duration::from_millis(500);
 /// Bytes of a segment that are read at a time.
 const CHUNK: usize = 1 << 20;
+/// As long as the engine is not far ahead it works for so long at a time and rests for so long: whoever shares its
+/// core does not wait for milliseconds.
+const SPELL: Duration = Duration::from_micros(200);
+const REST: Duration = Duration::from_micros(100);
+/// Rest behind each block of a checkpoint: memory and disk are the engine's too.
+const BLOCK_REST: Duration = Duration::from_micros(500);
 /// Pause after a failure.
 const AGAIN: Duration = Duration::from_secs(5);
 
@@ -141,6 +148,7 @@ impl States for Folder {
             return Ok(());
         };
         let written = file.write_all(bytes);
+        thread::sleep(BLOCK_REST);
         let number = *number;
         let name = self.file_aside(number).display().to_string();
         written.map_err(JournalError::io("write", name))
@@ -246,8 +254,46 @@ pub struct StoredState {
 ///
 /// When a file cannot be read, or is open to others than its owner.
 pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>>, JournalError> {
-    let mut folder = Folding::default().folder(directory, None);
     let mut states = Vec::new();
+    each_state(directory, |file, bytes, read| {
+        states.push(read.map(|(head, _)| StoredState {
+            file,
+            bytes,
+            name: head.name,
+            version: head.version,
+            note: head.note,
+        }));
+        true
+    })?;
+    Ok(states)
+}
+
+/// The oldest checkpoint of this name that is whole: its version and state. What it has made before the first note
+/// that the journal keeps is in it. Takes no lock and changes nothing.
+///
+/// # Errors
+///
+/// When a file cannot be read, or is open to others than its owner.
+pub fn oldest_state(directory: &Path, name: &str) -> Result<Option<(u32, Vec<u8>)>, JournalError> {
+    let mut oldest = None;
+    each_state(directory, |_, _, read| {
+        let whole = read.ok().filter(|(head, _)| head.name == name);
+        oldest = whole.map(|(head, state)| (head.version, state));
+        oldest.is_none()
+    })?;
+    Ok(oldest)
+}
+
+/// The head and the state of a checkpoint, or what is wrong with it.
+type StateRead = Result<(state::Head, Vec<u8>), Damage>;
+
+/// Gives the file, the bytes and what is in it of each checkpoint to `each`, the oldest first, until that answers
+/// false.
+fn each_state(
+    directory: &Path,
+    mut each: impl FnMut(String, u64, StateRead) -> bool,
+) -> Result<(), JournalError> {
+    let mut folder = Folding::default().folder(directory, None);
     for number in folder.list()? {
         let bytes = match folder.read(number) {
             // An engine has made the next ones meanwhile.
@@ -257,16 +303,12 @@ pub fn stored_states(directory: &Path) -> Result<Vec<Result<StoredState, Damage>
             read => read?,
         };
         let (file, len) = (folder.file_name(number), bytes.len() as u64);
-        let state = state::read(bytes, number, &file).map(|(head, _)| StoredState {
-            file,
-            bytes: len,
-            name: head.name,
-            version: head.version,
-            note: head.note,
-        });
-        states.push(state);
+        let read = state::read(bytes, number, &file);
+        if !each(file, len, read) {
+            break;
+        }
     }
-    Ok(states)
+    Ok(())
 }
 
 /// The thread that makes checkpoints, when there is one. Dropping it ends it.
@@ -327,9 +369,18 @@ impl Drop for Folding {
 }
 
 fn work(mut fold: Fold, mut folder: Folder, news: &SharedNews, ends: &AtomicBool) {
-    let goes_on = || !ends.load(Ordering::Acquire);
+    let (began, behind) = (Cell::new(Instant::now()), Cell::new(true));
+    let goes_on = || {
+        if !behind.get() && began.get().elapsed() > SPELL {
+            thread::sleep(REST);
+            began.set(Instant::now());
+        }
+        !ends.load(Ordering::Acquire)
+    };
     let mut told = None;
     while goes_on() {
+        // What cannot be read the step itself tells.
+        behind.set(fold.is_behind(&mut folder).unwrap_or(true));
         match fold.step(&mut folder, &goes_on) {
             Ok(Step::Waits) => thread::park_timeout(LOOK),
             Ok(_) => told = None,

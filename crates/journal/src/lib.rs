@@ -63,7 +63,7 @@ pub use dump::{Direction, Filter, Format, Line, dump, each_line, follow};
 pub use durability::Durability;
 pub use error::{Damage, JournalError};
 pub use fold::{Closed, Fold, States, Step};
-pub use folder::{StoredState, stored_states};
+pub use folder::{StoredState, oldest_state, stored_states};
 pub use known::{Counters, DISABLED_BY, ENABLED_BY, NOTES, OPERATORS, is_session};
 pub use lock::is_in_use;
 pub use memory::{Memory, OsDisk};

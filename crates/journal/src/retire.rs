@@ -196,9 +196,9 @@ mod tests {
     use fixwire_protocol::Ledger;
     use std::time::{Duration, Instant};
 
-    /// Counts notes.
+    /// Counts notes; its state has so many bytes more.
     #[derive(Default)]
-    struct Count(u64);
+    struct Count(u64, usize);
 
     impl Ledger for Count {
         fn form(&self) -> (&'static str, u32) {
@@ -211,11 +211,12 @@ mod tests {
 
         fn write(&self, put: &mut dyn FnMut(&[u8])) {
             put(&self.0.to_le_bytes());
+            put(&vec![0; self.1]);
         }
 
         fn read(&mut self, _version: u32, state: &[u8]) -> Result<(), String> {
-            let state = state.try_into().map_err(|_| "eight bytes are wanted")?;
-            self.0 = u64::from_le_bytes(state);
+            let count = state.first_chunk().ok_or("eight bytes are wanted")?;
+            self.0 = u64::from_le_bytes(*count);
             Ok(())
         }
 
@@ -239,7 +240,8 @@ mod tests {
     fn fill<D: Disk>(journal: &mut Journal<D>, segments: u32) -> Timestamp {
         let session = journal.register(Timestamp(0), NOTES).unwrap();
         let begin = journal.end().segment();
-        for seq in 1.. {
+        let first = journal.counters(session).unwrap().next_out;
+        for seq in first.. {
             let wall = Timestamp(seq as i64 * 1_000_000_000);
             let bytes = [b"52=20260821-13:30:00\x01".as_slice(), &[b'x'; 400]].concat();
             let effect = Effect {
@@ -296,6 +298,30 @@ mod tests {
         drop(journal);
         let (journal, _) = Journal::open(disk, CONFIG).unwrap();
         assert_eq!(journal.positions().0.segment(), end.segment() - 1);
+    }
+
+    #[test]
+    fn a_checkpoint_is_made_sooner_when_no_segment_waits_to_be_folded() {
+        let disk = SimDisk::new();
+        let (mut journal, _) = Journal::open(disk.clone(), CONFIG).unwrap();
+        // The notes of three segments take more bytes, those of one more than a quarter.
+        let ledger = Box::new(Count(0, 15_000));
+        journal.fold(ledger, &Recalled::default()).unwrap();
+        let made = || {
+            let steps = std::iter::repeat_with(|| disk.fold_step().unwrap().unwrap());
+            let steps = steps.take_while(|step| *step != Step::Waits);
+            let made = steps.filter_map(|step| match step {
+                Step::Made { segment, .. } => Some(segment),
+                _ => None,
+            });
+            made.collect::<Vec<_>>()
+        };
+        fill(&mut journal, 9);
+        assert_eq!(made(), [2, 5, 8, 10]);
+        for segment in 11..20 {
+            fill(&mut journal, 1);
+            assert_eq!(made(), [segment]);
+        }
     }
 
     #[test]
