@@ -40,7 +40,7 @@ pub use framing::{BadFrame, FrameCheck, Framed, Framing, FramingError, Hangup};
 pub use group::{Group, GroupEntry};
 pub use ledger::Ledger;
 pub use logon_signer::LogonSigner;
-pub use message::{Field, Message, SECRETS};
+pub use message::{Field, Indexed, Message, SECRETS};
 pub use outbox::{AdminOut, AdminOutError, Body, BodyError, Entry, HeaderTemplate, Number, Outbox};
 pub use prepared::{Prepared, Slot};
 pub use redact::Redactor;

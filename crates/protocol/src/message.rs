@@ -233,6 +233,67 @@ impl<'a> Message<'a> {
     }
 }
 
+/// Tags below this are found without a search in an [`Indexed`] message.
+const INDEXED: usize = 256;
+
+/// A message of which many fields are read: it is looked through once, and tags below 256 are found without a
+/// search then.
+#[derive(Clone, Debug)]
+pub struct Indexed<'m, 'a> {
+    message: &'m Message<'a>,
+    /// For each small tag one more than the place of its first field; 0 for none.
+    places: [u8; INDEXED],
+}
+
+impl<'m, 'a> Indexed<'m, 'a> {
+    /// Looks a message through.
+    #[inline]
+    #[must_use]
+    pub fn new(message: &'m Message<'a>) -> Self {
+        let mut indexed = Self {
+            message,
+            places: [0; INDEXED],
+        };
+        // Backwards: the first field of a tag is the one that counts.
+        let mut place = message.fields.len().min(INDEXED - 1);
+        while let Some(before) = place.checked_sub(1) {
+            if let Some(known) = indexed.places.get_mut(message.fields[before].tag as usize) {
+                *known = place as u8;
+            }
+            place = before;
+        }
+        indexed
+    }
+
+    /// What [`Message::get`] finds.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, tag: Tag) -> Option<&'a [u8]> {
+        match self.places.get(tag as usize) {
+            Some(0) if self.message.fields.len() < INDEXED => None,
+            Some(0) | None => self.message.get(tag),
+            Some(place) => {
+                let field = self.message.fields.get(usize::from(*place) - 1)?;
+                Some(self.message.value(*field))
+            }
+        }
+    }
+
+    /// The value as a `float`: `Price`, `Qty`, `Amt`.
+    #[inline]
+    #[must_use]
+    pub fn decimal(&self, tag: Tag) -> Option<Result<Decimal, ValueError>> {
+        self.get(tag).map(value::decimal)
+    }
+
+    /// The value as a `UTCTimestamp`.
+    #[inline]
+    #[must_use]
+    pub fn time(&self, tag: Tag) -> Option<Result<Timestamp, ValueError>> {
+        self.get(tag).map(value::time)
+    }
+}
+
 /// Finds what [`Message::get`] finds, without a search as long as each tag that is asked for stands
 /// right behind the one before.
 pub(crate) struct UsualHeader<'m, 'a> {
@@ -275,6 +336,20 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn an_index_finds_what_a_search_finds(
+            tags in proptest::collection::vec(prop_oneof![1u32..300, Just(11), Just(5700)], 0..600),
+        ) {
+            let tags = tags.iter().enumerate();
+            let text: std::string::String = tags.map(|(i, tag)| std::format!("{tag}=v{i}\x01")).collect();
+            let mut decoder = Decoder::with_capacity(600);
+            let message = decoder.decode(text.as_bytes());
+            let indexed = Indexed::new(&message);
+            for tag in (1..300).chain([5700]) {
+                prop_assert_eq!(indexed.get(tag), message.get(tag), "{} in {}", tag, text);
+            }
+        }
+
         #[test]
         fn a_usual_header_is_read_as_any_other(
             begins in any::<bool>(),

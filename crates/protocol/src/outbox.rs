@@ -194,6 +194,8 @@ pub struct Outbox {
     hangups: Vec<(SessionId, Hangup)>,
     /// Fields of an admin message while the application changes them.
     edit: Edit,
+    /// The last time that was written into a body.
+    stamp: Stamp,
 }
 
 impl Outbox {
@@ -212,6 +214,7 @@ impl Outbox {
             failures: 0,
             hangups: Vec::new(),
             edit: Edit::default(),
+            stamp: Stamp::new(),
         }
     }
 

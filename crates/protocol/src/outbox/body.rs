@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::{Content, Entry, Outbox, TRAILER};
 use crate::put::{TagText, put, put_digits, put_value};
-use crate::time::{Precision, Stamp, Timestamp};
+use crate::time::{Precision, Timestamp};
 use crate::{Decimal, Message, SOH, Tag};
 
 /// A message while its fields are written. Dropping it finishes it.
@@ -123,9 +123,19 @@ impl<'a> Body<'a> {
         self
     }
 
-    /// Writes a `UTCTimestamp`. Keep a [`Stamp`] and use [`Body::field`] where many are written.
+    /// Writes a `UTCTimestamp`.
     pub fn time(&mut self, tag: Tag, value: Timestamp, precision: Precision) -> &mut Self {
-        self.field(tag, Stamp::new().format(value, precision))
+        let len = precision.text_len();
+        if let Some(at) = self.tag(TagText::of(tag), len) {
+            let outbox = &mut *self.outbox;
+            let end = put(
+                &mut outbox.buffer,
+                at,
+                outbox.stamp.format(value, precision),
+            );
+            self.end(end);
+        }
+        self
     }
 
     /// Writes a length and the data field that belongs to it. The data may hold SOH; when there is
