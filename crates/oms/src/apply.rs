@@ -5,11 +5,12 @@ use core::hash::Hasher;
 
 use siphasher::sip::SipHasher13;
 
+use crate::canary::{self, Fault};
 use crate::event::Event;
 use crate::filter::Filter;
 use crate::flow::Passed;
 use crate::ids::Ids;
-use crate::order::{NO_LINE, Order};
+use crate::order::{NO_LINE, Order, Place};
 use crate::slab::NOWHERE;
 use crate::state::{Account, Instrument, Session, Standing, State};
 use crate::tally::Tally;
@@ -256,8 +257,9 @@ impl State {
         if old == new {
             return;
         }
+        let more = Tally::difference(old, new);
         self.each_standing(session, account, instrument, |standing| {
-            standing.tally.change(old, new);
+            standing.tally.add(&more);
         });
     }
 
@@ -465,25 +467,28 @@ impl State {
         Some(())
     }
 
-    /// Changes an order, and what is counted for it.
+    /// Changes an order, and what is counted for it; `change` gets its place.
     pub(crate) fn change(
         &mut self,
         number: Number,
-        change: impl FnOnce(&mut Self) -> Option<()>,
+        change: impl FnOnce(&mut Self, Place) -> Option<()>,
     ) -> Option<()> {
-        let counted = |state: &Self| {
-            let order = state.orders.get(number)?;
-            let tally = state.counted(order, state.orders.request_of(order));
-            Some((order.session, order.account, order.instrument, tally))
-        };
-        let (session, account, instrument, old) = counted(self)?;
-        let was_open = self.is_open(number);
-        change(self)?;
-        let (.., new) = counted(self)?;
+        let place = self.orders.place(number)?;
+        let order = self.orders.at(place)?;
+        let old = self.counted(order, self.orders.request_of(order));
+        let (session, account, instrument) = (order.session, order.account, order.instrument);
+        let was_open = order.state.is_open();
+        change(self, place)?;
+        let order = self.orders.at(place)?;
+        let new = self.counted(order, self.orders.request_of(order));
+        let is_open = order.state.is_open();
         self.count(session, account, instrument, &old, &new);
-        match (was_open, self.is_open(number)) {
+        match (was_open, is_open) {
             (true, false) => {
-                self.orders.get_mut(number)?.pended = None;
+                if canary::is(Fault::ReleaseTwice) {
+                    self.count(session, account, instrument, &old, &new);
+                }
+                self.orders.at_mut(place)?.pended = None;
                 self.orders.has_ended(number);
             }
             (false, true) => self.orders.is_open_again(number),
@@ -498,8 +503,8 @@ impl State {
     }
 
     /// Moves an order along the table.
-    pub(crate) fn step(&mut self, number: Number, happening: Happening) -> Option<()> {
-        let order = self.orders.get_mut(number)?;
+    pub(crate) fn step(&mut self, place: Place, happening: Happening) -> Option<()> {
+        let order = self.orders.at_mut(place)?;
         order.state = order.state.after(happening)?;
         Some(())
     }

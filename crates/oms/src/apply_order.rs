@@ -3,9 +3,10 @@
 use alloc::boxed::Box;
 
 use crate::apply::FILLS;
+use crate::canary::{self, Fault};
 use crate::event::Event;
 use crate::flow::Passed;
-use crate::order::{Pended, Request};
+use crate::order::{Pended, Place, Request};
 use crate::slab::NOWHERE;
 use crate::state::State;
 use crate::tally::Tally;
@@ -41,13 +42,13 @@ impl State {
             }
             Event::Accepted {
                 order, venue_id, ..
-            } => {
-                self.change(order, |state| state.step(order, Happening::Accept))?;
-                self.orders.get_mut(order)?.venue_id = Text::new(venue_id);
+            } => self.change(order, |state, place| {
+                state.step(place, Happening::Accept)?;
+                state.orders.at_mut(place)?.venue_id = Text::new(venue_id);
                 Some(())
-            }
+            }),
             Event::Rejected { order, .. } => {
-                self.change(order, |state| state.step(order, Happening::Reject))
+                self.change(order, |state, place| state.step(place, Happening::Reject))
             }
             Event::Filled { .. } | Event::Stray { .. } => self.filled(event),
             Event::Replaced {
@@ -57,8 +58,8 @@ impl State {
                 ..
             } => {
                 let number = self.orders.request(request)?.1.number;
-                self.change(number, |state| {
-                    state.replaced(number, request, quantity, price)
+                self.change(number, |state, place| {
+                    state.replaced(place, request, quantity, price)
                 })
             }
             Event::Ended {
@@ -66,18 +67,18 @@ impl State {
                 how,
                 request,
                 ..
-            } => self.change(order, |state| {
-                state.step(order, Happening::End(how))?;
-                state.orders.get_mut(order)?.pended = None;
+            } => self.change(order, |state, place| {
+                state.step(place, Happening::End(how))?;
+                state.orders.at_mut(place)?.pended = None;
                 if let Some(request) = request {
                     let request = state.orders.remove_request(request)?;
-                    state.take_id(order, &request.id)?;
+                    state.take_id(place, &request.id)?;
                 }
                 Some(())
             }),
             Event::Declined { request, .. } => {
                 let number = self.orders.request(request)?.1.number;
-                self.change(number, |state| {
+                self.change(number, |state, _| {
                     state.orders.remove_request(request)?;
                     Some(())
                 })
@@ -95,7 +96,8 @@ impl State {
                     filled,
                     at,
                 };
-                self.orders.get_mut(order)?.pended = Some(Box::new(pended));
+                let waits = !canary::is(Fault::DropPended);
+                self.orders.get_mut(order)?.pended = waits.then(|| Box::new(pended));
                 Some(())
             }
             Event::Asked { order, at, .. } => {
@@ -145,8 +147,8 @@ impl State {
         let known = self.orders.get(order)?;
         let (account, instrument, before) = (known.account, known.instrument, known.quantity);
         let reserved = self.counted(known, None).reserved;
-        self.change(order, |state| {
-            state.orders.add_request(order, request).then_some(())
+        self.change(order, |state, place| {
+            state.orders.add_request(place, request).then_some(())
         })?;
         self.number(number)?;
         if !id.is_empty() {
@@ -187,8 +189,8 @@ impl State {
                 quantity,
                 price,
                 ..
-            } => self.change(number, |state| {
-                let order = state.orders.get(number)?;
+            } => self.change(number, |state, place| {
+                let order = state.orders.at(place)?;
                 let filled = order.filled.checked_add(quantity)?;
                 let all = filled >= order.quantity;
                 let (session, account, instrument) =
@@ -196,11 +198,11 @@ impl State {
                 let (buys, was_open) = (order.side.is_buy(), order.state.is_open());
                 let effect = order.effect;
                 order.state.after(Happening::Fill { all })?;
-                if !state.orders.add_fill(number, exec) {
+                if !state.orders.add_fill(place, exec) {
                     return None;
                 }
-                state.step(number, Happening::Fill { all })?;
-                let order = state.orders.get_mut(number)?;
+                state.step(place, Happening::Fill { all })?;
+                let order = state.orders.at_mut(place)?;
                 order.filled = filled;
                 let worth = i128::from(price) * i128::from(quantity);
                 order.paid = order.paid.saturating_add(worth);
@@ -270,17 +272,17 @@ impl State {
 
     fn replaced(
         &mut self,
-        number: Number,
+        place: Place,
         request: Number,
         quantity: Quantity,
         price: i64,
     ) -> Option<()> {
-        let order = self.orders.get(number)?;
+        let order = self.orders.at(place)?;
         let all = order.filled >= quantity;
         order.state.after(Happening::Replace { all })?;
-        self.step(number, Happening::Replace { all })?;
+        self.step(place, Happening::Replace { all })?;
         let request = self.orders.remove_request(request)?;
-        let order = self.orders.get_mut(number)?;
+        let order = self.orders.at_mut(place)?;
         // The venue knows nothing of an order that was not sent.
         if order.state != OrderState::Queued {
             order.current = request.number;
@@ -288,13 +290,13 @@ impl State {
         (order.quantity, order.price) = (quantity, price);
         // What the venue made of it may differ from what was asked.
         order.hold = request.hold.max(price.saturating_abs());
-        self.take_id(number, &request.id)
+        self.take_id(place, &request.id)
     }
 
     /// The id of a request that was carried out is the order's from now on.
-    fn take_id(&mut self, number: Number, id: &Text) -> Option<()> {
+    fn take_id(&mut self, place: Place, id: &Text) -> Option<()> {
         if !id.bytes().is_empty() {
-            self.orders.get_mut(number)?.id = id.clone();
+            self.orders.at_mut(place)?.id = id.clone();
         }
         Some(())
     }

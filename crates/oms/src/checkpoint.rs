@@ -28,7 +28,7 @@ use crate::event::Event;
 use crate::flow::{Flow, Recent};
 use crate::ids::{Ids, Used};
 use crate::limits::Control;
-use crate::order::{Order, Pended, Request};
+use crate::order::{Order, Orders, Pended, Place, Request};
 use crate::slab::NOWHERE;
 use crate::state::{Account, Expiry, Instrument, Session, Standing, State, Stop};
 use crate::tally::{Position, Tally};
@@ -38,6 +38,8 @@ use crate::wire::Wire;
 
 const NAME: &str = "oms";
 const VERSION: u32 = 1;
+/// Bytes of an order without texts, fills and request.
+const LEAST_ORDER: usize = 126;
 
 /// The state as a fold of its events.
 impl Ledger for State {
@@ -72,7 +74,7 @@ impl Ledger for State {
             return Err("the state of the OMS is damaged: its checksum is wrong".into());
         }
         let mut from = body;
-        let read = Self::take(&mut from, self.ids.len());
+        let read = Self::take(&mut from, self.orders.capacity());
         *self = read
             .filter(|_| from.is_empty())
             .ok_or("the state of the OMS has a form that this program does not read")?;
@@ -100,7 +102,7 @@ impl Ledger for State {
             hasher.write_u64(*number);
         }
         // What is counted follows from the orders, or is wrong.
-        for standing in self.standings() {
+        for standing in self.all_standings() {
             let Tally {
                 orders,
                 buying,
@@ -135,7 +137,7 @@ impl State {
         }
     }
 
-    fn standings(&self) -> impl Iterator<Item = &Standing> {
+    fn all_standings(&self) -> impl Iterator<Item = &Standing> {
         core::iter::once(&self.firm)
             .chain(self.sessions.iter().map(|it| &it.standing))
             .chain(self.accounts.iter().map(|it| &it.standing))
@@ -272,14 +274,16 @@ impl State {
         }
     }
 
-    fn take(from: &mut &[u8], ids: usize) -> Option<Self> {
+    /// With room for so many orders and ids, or for those that there are.
+    fn take(from: &mut &[u8], room: usize) -> Option<Self> {
         let mut state = Self {
             time: Wire::take(from)?,
             events: Wire::take(from)?,
             violations: Wire::take(from)?,
             late_fills: Wire::take(from)?,
             day: Wire::take(from)?,
-            ids: Ids::new(Wire::take(from)?, ids),
+            ids: Ids::new(Wire::take(from)?, room),
+            orders: Orders::with_room(room),
             last: Wire::take(from)?,
             build: Wire::take(from)?,
             settings: Wire::take(from)?,
@@ -336,7 +340,11 @@ impl State {
         }
         state.check_parents()?;
         state.take_holdings(from)?;
-        for _ in 0..u64::take(from)? {
+        let orders = u64::take(from)?;
+        // No more than there are bytes for.
+        let room = orders.min((from.len() / LEAST_ORDER) as u64);
+        state.orders.reserve(room as usize);
+        for _ in 0..orders {
             state.take_order(from)?;
         }
         for _ in 0..u64::take(from)? {
@@ -345,9 +353,13 @@ impl State {
             (!order.state.is_open()).then(|| state.orders.has_ended(number))?;
         }
         state.check_ended()?;
-        let has_flow = state.standings().any(|standing| standing.flow.is_some());
+        let has_flow = state
+            .all_standings()
+            .any(|standing| standing.flow.is_some());
         state.has_flow = has_flow;
-        for _ in 0..u64::take(from)? {
+        let ids = u64::take(from)?;
+        state.ids.reserve(from.len() / 16);
+        for _ in 0..ids {
             state.ids.add_hash(Used {
                 hash: Wire::take(from)?,
                 order: Wire::take(from)?,
@@ -451,13 +463,13 @@ impl State {
         if number > self.last || self.orders.get(number).is_some() {
             return None;
         }
-        self.orders.add(order);
+        let place = self.orders.add(order);
         let mut fills = Vec::new();
         for _ in 0..u32::take(from)? {
             fills.push(u64::take(from)?);
         }
         for exec in fills.into_iter().rev() {
-            self.orders.add_fill(number, exec).then_some(())?;
+            self.orders.add_fill(place, exec).then_some(())?;
         }
         if bool::take(from)? {
             let request = Request {
@@ -473,13 +485,13 @@ impl State {
             };
             let is_new = self.orders.request(request.number).is_none();
             (is_new && request.number <= self.last).then_some(())?;
-            self.orders.add_request(number, request).then_some(())?;
+            self.orders.add_request(place, request).then_some(())?;
         }
-        self.count_order(number)
+        self.count_order(place)
     }
 
-    fn count_order(&mut self, number: Number) -> Option<()> {
-        let order = self.orders.get(number)?;
+    fn count_order(&mut self, place: Place) -> Option<()> {
+        let order = self.orders.at(place)?;
         let tally = self.counted(order, self.orders.request_of(order));
         let (session, account, instrument) = (order.session, order.account, order.instrument);
         self.count(session, account, instrument, &Tally::default(), &tally);

@@ -160,7 +160,9 @@ impl Core {
     ///
     /// What is wrong with it; the state is of no more use then.
     pub fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
-        let mut new = State::with_capacity(self.rules.orders);
+        // One state at a time has the memory that the settings ask for.
+        self.state = State::default();
+        let mut new = State::with_room(self.rules.orders);
         new.read(version, state)?;
         self.state = new;
         Ok(())
@@ -221,6 +223,15 @@ impl Core {
         } else {
             self.send_order(at, order, sink);
         }
+    }
+
+    /// Whether a new order would be taken now; changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn check(&self, at: i64, new: &NewOrder<'_>) -> Result<(), Reason> {
+        self.accept(at, new).map(|_| ())
     }
 
     fn accept(
@@ -430,8 +441,8 @@ impl Core {
             return Err(Reason::of(Why::NoLine));
         }
         if !is_replace {
-            let scopes = state.scopes(order.session, order.account, order.instrument);
-            risk::check_cancel(state, scopes, at)?;
+            let scopes = state.standings(order.session, order.account, order.instrument);
+            risk::check_cancel(state, &scopes, at)?;
             return Ok(None);
         }
         let rule = self.rule(order.instrument)?;

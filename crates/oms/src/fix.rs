@@ -6,6 +6,7 @@ use core::fmt::{self, Write as _};
 use fixwire_protocol::Decimal;
 
 use crate::limits::{Control, Unit};
+use crate::own::ANY;
 use crate::reason::{Reason, Why};
 use crate::scope::Scope;
 use crate::state::State;
@@ -51,11 +52,50 @@ impl fmt::Write for Sentence {
     }
 }
 
-/// A number, as FIX writes it.
-pub(crate) fn digits(number: u64) -> Sentence {
-    let mut text = Sentence::new();
-    let _ = write!(text, "{number}");
-    text
+/// Numbers as FIX writes them, `-` between two.
+pub(crate) struct Digits {
+    bytes: [u8; 41],
+    start: usize,
+}
+
+impl Digits {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    fn push(&mut self, byte: u8) {
+        self.start -= 1;
+        self.bytes[self.start] = byte;
+    }
+
+    fn put(&mut self, mut number: u64) {
+        loop {
+            self.push(b'0' + (number % 10) as u8);
+            number /= 10;
+            if number == 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// A number.
+pub(crate) fn digits(number: u64) -> Digits {
+    let bytes = [0; 41];
+    let mut digits = Digits {
+        start: bytes.len(),
+        bytes,
+    };
+    digits.put(number);
+    digits
+}
+
+/// `17-25`.
+pub(crate) fn two_numbers(first: u64, second: u64) -> Digits {
+    let mut both = digits(second);
+    both.push(b'-');
+    both.put(first);
+    both
 }
 
 /// A price of an instrument.
@@ -156,7 +196,10 @@ fn write_reason(
         Why::Killed | Why::Reducing => {
             return write!(text, " ({})", scope_name(state, reason.scope));
         }
-        Why::SelfTrade => return write!(text, " (order {})", reason.value),
+        Why::SelfTrade if reason.value == ANY.into() => {
+            return text.write_str(" (an order without a price)");
+        }
+        Why::SelfTrade => return write!(text, " (at {})", figure(reason.value, scale)),
         _ => return Ok(()),
     };
     let (value, limit) = (figure(reason.value, digits), figure(reason.limit, digits));
@@ -178,6 +221,18 @@ fn write_reason(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_written_in_full() {
+        for number in [0, 7, 10, 1_234_567_890, u64::MAX] {
+            assert_eq!(
+                digits(number).bytes(),
+                alloc::format!("{number}").as_bytes()
+            );
+            let both = alloc::format!("{number}-{}", u64::MAX);
+            assert_eq!(two_numbers(number, u64::MAX).bytes(), both.as_bytes());
+        }
+    }
 
     #[test]
     fn figures_are_written_as_people_do() {

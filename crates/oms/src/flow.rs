@@ -79,11 +79,12 @@ impl Passed {
 
 /// A time in `N` - 1 parts, and the part that is under way: what has passed stays for up to a part longer.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[repr(C)]
 struct Window<const N: usize> {
-    parts: [Passed; N],
+    sum: Passed,
     /// The number of the part that is under way.
     newest: i64,
-    sum: Passed,
+    parts: [Passed; N],
 }
 
 impl<const N: usize> Window<N> {
@@ -119,20 +120,27 @@ impl<const N: usize> Window<N> {
     }
 
     fn add(&mut self, part: i64, more: Passed) {
-        for place in self.over(part) {
-            let old = core::mem::take(&mut self.parts[place]);
-            self.sum.take_away(old);
+        if part > self.newest {
+            for place in self.over(part) {
+                let old = core::mem::take(&mut self.parts[place]);
+                self.sum.take_away(old);
+            }
+            self.newest = part;
         }
-        self.newest = self.newest.max(part);
         self.parts[Self::place(self.newest)].add(more);
         self.sum.add(more);
     }
 
-    fn at(&self, part: i64) -> Passed {
+    /// What `value` makes of all that has passed.
+    #[inline]
+    fn at<T>(&self, part: i64, value: impl FnOnce(&Passed) -> T) -> T {
+        if part <= self.newest {
+            return value(&self.sum);
+        }
         let mut sum = self.sum;
         self.over(part)
             .for_each(|place| sum.take_away(self.parts[place]));
-        sum
+        value(&sum)
     }
 
     fn put(&self, to: &mut Vec<u8>) {
@@ -154,12 +162,13 @@ impl<const N: usize> Window<N> {
 const TENTH: i64 = 100_000_000;
 const SECOND: i64 = 1_000_000_000;
 
-/// What passes a scope.
+/// What passes a scope. Each check reads the sums: they stand together, as far as they can.
 #[derive(Clone, Debug, Eq, PartialEq)]
+#[repr(C)]
 pub(crate) struct Flow {
+    day: Passed,
     second: Window<11>,
     minute: Window<61>,
-    day: Passed,
 }
 
 impl Default for Flow {
@@ -179,12 +188,13 @@ impl Flow {
         self.day.add(more);
     }
 
-    /// What has passed in a time until now.
-    pub(crate) fn within(&self, span: Span, at: i64) -> Passed {
+    /// What `value` makes of what has passed in a time until now.
+    #[inline]
+    pub(crate) fn within<T>(&self, span: Span, at: i64, value: impl FnOnce(&Passed) -> T) -> T {
         match span {
-            Span::Second => self.second.at(at / TENTH),
-            Span::Minute => self.minute.at(at / SECOND),
-            Span::Day => self.day,
+            Span::Second => self.second.at(at / TENTH, value),
+            Span::Minute => self.minute.at(at / SECOND, value),
+            Span::Day => value(&self.day),
         }
     }
 
@@ -306,7 +316,7 @@ mod tests {
         flow.add(start, one());
         flow.add(start + SECOND / 2, one());
         let messages = |flow: &Flow, at: i64| {
-            let messages = |span| flow.within(span, at).messages;
+            let messages = |span| flow.within(span, at, |passed| passed.messages);
             (
                 messages(Span::Second),
                 messages(Span::Minute),
@@ -320,7 +330,7 @@ mod tests {
         assert_eq!(messages(&flow, start + 61 * SECOND), (0, 0, 2));
         flow.add(start + 200 * SECOND, one());
         assert_eq!(messages(&flow, start + 200 * SECOND), (1, 1, 3));
-        assert_eq!(flow.within(Span::Day, start).value, 15);
+        assert_eq!(flow.within(Span::Day, start, |passed| passed.value), 15);
         let mut bytes = Vec::new();
         flow.put(&mut bytes);
         assert_eq!(Flow::take(&mut &*bytes), Some(Box::new(flow)));

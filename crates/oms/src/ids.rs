@@ -29,6 +29,11 @@ impl Ids {
         }
     }
 
+    /// Room for so many more. Hashes that come in the order of another table would crowd in one that grows.
+    pub(crate) fn reserve(&mut self, ids: usize) {
+        self.used.reserve(ids, |used| used.hash);
+    }
+
     pub(crate) fn key(&self) -> u128 {
         self.key
     }

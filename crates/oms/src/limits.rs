@@ -1,6 +1,6 @@
 //! Limits by control and scope.
 
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 use core::fmt;
 
 use crate::flow::Span;
@@ -20,7 +20,7 @@ macro_rules! controls {
 
             /// Its number in the journal.
             #[must_use]
-            pub fn index(self) -> u8 {
+            pub const fn index(self) -> u8 {
                 match self {
                     $(Self::$name => $index,)+
                 }
@@ -145,6 +145,11 @@ impl Control {
         self.index() <= Self::Short.index()
     }
 
+    /// Its bit in [`Limits::controls`].
+    pub(crate) const fn bit(self) -> u32 {
+        1 << self.index()
+    }
+
     /// The time in which it counts what passes; `None` when it counts what is.
     pub(crate) fn span(self) -> Option<Span> {
         match self {
@@ -164,65 +169,67 @@ impl Control {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
     /// Those that hold.
-    values: Sparse,
+    values: Values,
     /// Those that a file said last: what a person sets holds until the file says something else.
-    filed: Sparse,
+    filed: Values,
     /// Whether new risk is allowed.
     pub trading: Trading,
 }
 
-/// Values of some controls, in the order of their numbers.
+/// Values of some controls.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-struct Sparse {
+struct Values {
     /// A bit for each control that has one.
     has: u32,
-    values: Vec<i128>,
+    /// By the numbers of the controls, 0 where there is none; nothing while no control has one.
+    values: Option<Box<[i128; COUNT]>>,
 }
 
-const _: () = assert!(Control::ALL.len() <= 32);
+const COUNT: usize = Control::ALL.len();
+const _: () = assert!(COUNT <= 32);
 
-impl Sparse {
+impl Values {
     fn get(&self, control: Control) -> Option<i128> {
-        let (bit, at) = self.place(control);
-        (self.has & bit != 0).then(|| self.values[at])
-    }
-
-    fn place(&self, control: Control) -> (u32, usize) {
-        let bit = 1 << control.index();
-        (bit, (self.has & (bit - 1)).count_ones() as usize)
+        let values = self.values.as_ref()?;
+        (self.has & control.bit() != 0).then(|| values[usize::from(control.index())])
     }
 
     fn set(&mut self, control: Control, value: Option<i128>) {
-        let (bit, at) = self.place(control);
-        match (self.has & bit != 0, value) {
-            (true, Some(value)) => self.values[at] = value,
-            (false, Some(value)) => self.values.insert(at, value),
-            (true, None) => {
-                self.values.remove(at);
-            }
-            (false, None) => {}
-        }
-        self.has = if value.is_some() {
-            self.has | bit
+        let at = usize::from(control.index());
+        if let Some(value) = value {
+            self.has |= control.bit();
+            self.values.get_or_insert_with(|| Box::new([0; COUNT]))[at] = value;
         } else {
-            self.has & !bit
-        };
+            self.has &= !control.bit();
+            if let Some(values) = &mut self.values {
+                values[at] = 0;
+            }
+            if self.has == 0 {
+                self.values = None;
+            }
+        }
     }
 }
 
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            values: Sparse::default(),
-            filed: Sparse::default(),
+            values: Values::default(),
+            filed: Values::default(),
             trading: Trading::Active,
         }
     }
 }
 
 impl Limits {
+    /// A bit for each control that has a limit.
+    pub(crate) fn controls(&self) -> u32 {
+        self.values.has
+    }
+
     /// The limit of a control.
     #[must_use]
+    #[inline]
     pub fn get(&self, control: Control) -> Option<i128> {
         self.values.get(control)
     }

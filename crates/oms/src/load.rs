@@ -11,8 +11,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::command::VERBS;
-use crate::risk::SCOPES;
 use crate::rules::{AccountRule, DropCopyRule, LineGroup, OperatorRule, Route, Rules, UserRule};
+use crate::state::SCOPES;
 
 mod files;
 mod lines;

@@ -5,7 +5,6 @@ use crate::event::Event;
 use crate::filter::Filter;
 use crate::reason::{Reason, Why};
 use crate::risk;
-use crate::scope::Scope;
 use crate::value::Side;
 
 /// OrderMassCancelRequest(q).
@@ -53,8 +52,8 @@ impl Core {
             return Err(Reason::of(Why::NotAllowed));
         }
         // Of which accounts and symbols is not counted.
-        let scopes = [Scope::Firm, Scope::Session(session)].into_iter();
-        risk::check_cancel(state, scopes, at)?;
+        let scopes = state.standings(session, u32::MAX, u32::MAX);
+        risk::check_cancel(state, &scopes, at)?;
         let instrument = match cancel.kind {
             b'1' => state.instruments().find(cancel.symbol).map(Some),
             b'7' => Some(None),

@@ -2,10 +2,10 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::hash::Hasher;
 
 use hashbrown::HashTable;
-use siphasher::sip::SipHasher13;
+
+use crate::order::mixed;
 
 /// Names with their numbers from 0.
 #[derive(Clone, Debug, Default)]
@@ -14,10 +14,12 @@ pub struct Names {
     places: HashTable<u32>,
 }
 
+/// FNV-1a: names come from settings, so nobody chooses them to be alike.
 fn hash(name: &[u8]) -> u64 {
-    let mut hasher = SipHasher13::new();
-    hasher.write(name);
-    hasher.finish()
+    let all = name.iter().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    mixed(all)
 }
 
 impl Names {

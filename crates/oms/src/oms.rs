@@ -12,6 +12,7 @@ use fixwire_protocol::{
     PeerLogout, Refusal, SessionId, Timestamp, tag,
 };
 
+use crate::canary::{self, Fault};
 use crate::core::{Core, Sink};
 use crate::day::date;
 use crate::event::Event;
@@ -89,7 +90,10 @@ impl Sink for Out<'_> {
         self.note.extend_from_slice(&state.time().to_le_bytes());
         event.put(self.note);
         // There is room: it was looked for before the first event.
-        let noted = self.outbox.note(self.note);
+        let noted = match canary::is(Fault::SkipNote) && state.events().is_multiple_of(5) {
+            true => Ok(()),
+            false => self.outbox.note(self.note),
+        };
         // A state ahead of its notes must not go on: the next start has that of the notes.
         assert!(noted.is_ok(), "no room for the note of {event:?}");
         match *event {
@@ -485,7 +489,7 @@ impl Application for Oms {
     }
 
     fn ledger(&self) -> Option<Box<dyn Ledger>> {
-        Some(Box::new(State::with_capacity(self.rules().orders)))
+        Some(Box::new(State::default()))
     }
 
     fn on_checkpoint(&mut self, version: u32, state: &[u8]) -> Result<(), String> {

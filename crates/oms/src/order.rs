@@ -123,6 +123,26 @@ struct Fill {
     before: u32,
 }
 
+/// The fills of an order, the last one first.
+struct Fills<'a> {
+    fills: &'a Slab<Fill>,
+    at: u32,
+}
+
+impl Iterator for Fills<'_> {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        let fill = self.fills.get(self.at)?;
+        self.at = fill.before;
+        Some(fill.exec)
+    }
+}
+
+/// Where an order is, while it is in memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place(u32);
+
 /// All orders in memory, open ones and those that have ended not long ago.
 #[derive(Clone, Debug, Default)]
 pub struct Orders {
@@ -147,9 +167,30 @@ impl Orders {
     /// Room for so many orders from the start.
     pub(crate) fn with_capacity(orders: usize) -> Self {
         Self {
+            orders: Slab::with_capacity(orders),
             places: HashTable::with_capacity(orders),
             ..Self::default()
         }
+    }
+
+    /// The same, but that the system gives the memory of each order when it comes.
+    pub(crate) fn with_room(orders: usize) -> Self {
+        Self {
+            places: HashTable::with_capacity(orders),
+            ..Self::default()
+        }
+    }
+
+    /// Orders that there is room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.places.capacity()
+    }
+
+    /// Room for so many more.
+    pub(crate) fn reserve(&mut self, orders: usize) {
+        let known = &self.orders;
+        let hash = |place: &u32| mixed(known.get(*place).map_or(0, |order| order.number));
+        self.places.reserve(orders, hash);
     }
 
     /// Orders in memory.
@@ -167,20 +208,27 @@ impl Orders {
     /// An order in memory.
     #[must_use]
     pub fn get(&self, number: Number) -> Option<&Order> {
-        self.orders.get(self.place(number)?)
+        self.at(self.place(number)?)
     }
 
     pub(crate) fn get_mut(&mut self, number: Number) -> Option<&mut Order> {
-        let place = self.place(number)?;
-        self.orders.get_mut(place)
+        self.at_mut(self.place(number)?)
     }
 
-    fn place(&self, number: Number) -> Option<u32> {
+    pub(crate) fn at(&self, place: Place) -> Option<&Order> {
+        self.orders.get(place.0)
+    }
+
+    pub(crate) fn at_mut(&mut self, place: Place) -> Option<&mut Order> {
+        self.orders.get_mut(place.0)
+    }
+
+    pub(crate) fn place(&self, number: Number) -> Option<Place> {
         let is = |place: &u32| {
             let order = self.orders.get(*place);
             order.is_some_and(|order| order.number == number)
         };
-        self.places.find(mixed(number), is).copied()
+        self.places.find(mixed(number), is).copied().map(Place)
     }
 
     fn request_place(&self, number: Number) -> Option<u32> {
@@ -209,10 +257,14 @@ impl Orders {
         self.requests.get_mut(place)
     }
 
-    /// OrdStatus(39).
+    /// OrdStatus(39). A cancel that the client did not ask for is not pending: nothing would tell it that the
+    /// cancel failed.
     #[must_use]
     pub fn status(&self, order: &Order) -> u8 {
-        let pending = self.request_of(order).map(|request| request.kind);
+        let request = self
+            .request_of(order)
+            .filter(|it| !it.id.bytes().is_empty());
+        let pending = request.map(|request| request.kind);
         ord_status(order.state, order.filled > 0, pending)
     }
 
@@ -226,22 +278,20 @@ impl Orders {
         &self.ended
     }
 
-    pub(crate) fn add(&mut self, order: Order) {
+    pub(crate) fn add(&mut self, order: Order) -> Place {
         let number = order.number;
         let place = self.orders.add(order);
         let orders = &self.orders;
         let hash = |place: &u32| mixed(orders.get(*place).map_or(0, |order| order.number));
         self.places.insert_unique(mixed(number), place, hash);
+        Place(place)
     }
 
     /// False when there is no such order, or it has one already.
-    pub(crate) fn add_request(&mut self, order: Number, mut request: Request) -> bool {
-        let Some(place) = self.place(order) else {
-            return false;
-        };
-        request.order = place;
+    pub(crate) fn add_request(&mut self, order: Place, mut request: Request) -> bool {
+        request.order = order.0;
         let number = request.number;
-        let Some(known) = self.orders.get_mut(place) else {
+        let Some(known) = self.orders.get_mut(order.0) else {
             return false;
         };
         if known.request != NOWHERE {
@@ -272,16 +322,17 @@ impl Orders {
     }
 
     /// Remembers a fill; false when the order has had it.
-    pub(crate) fn add_fill(&mut self, order: Number, exec: u64) -> bool {
-        if self.has_fill(order, exec) {
+    pub(crate) fn add_fill(&mut self, order: Place, exec: u64) -> bool {
+        let Some(order) = self.orders.get_mut(order.0) else {
+            return false;
+        };
+        let mut known = Fills {
+            fills: &self.fills,
+            at: order.last_fill,
+        };
+        if known.any(|known| known == exec) {
             return false;
         }
-        let Some(place) = self.place(order) else {
-            return false;
-        };
-        let Some(order) = self.orders.get_mut(place) else {
-            return false;
-        };
         let before = order.last_fill;
         order.last_fill = self.fills.add(Fill { exec, before });
         true
@@ -295,12 +346,10 @@ impl Orders {
 
     /// The fills of an order, the last one first.
     pub(crate) fn fills_of(&self, order: Number) -> impl Iterator<Item = u64> {
-        let mut at = self.get(order).map_or(NOWHERE, |order| order.last_fill);
-        core::iter::from_fn(move || {
-            let fill = self.fills.get(at)?;
-            at = fill.before;
-            Some(fill.exec)
-        })
+        Fills {
+            fills: &self.fills,
+            at: self.get(order).map_or(NOWHERE, |order| order.last_fill),
+        }
     }
 
     pub(crate) fn has_ended(&mut self, number: Number) {
@@ -323,10 +372,10 @@ impl Orders {
         } else {
             self.ended.retain(|ended| *ended != number);
         }
-        if let Ok(entry) = self.places.find_entry(mixed(number), |at| *at == place) {
+        if let Ok(entry) = self.places.find_entry(mixed(number), |at| *at == place.0) {
             entry.remove();
         }
-        let Some(order) = self.orders.remove(place) else {
+        let Some(order) = self.orders.remove(place.0) else {
             return false;
         };
         let request = self.requests.get(order.request);

@@ -1,6 +1,7 @@
 //! Open orders by owner and price, for orders that would trade with one another.
 
-use alloc::collections::BTreeSet;
+use alloc::collections::BTreeMap;
+use alloc::collections::btree_map::Entry;
 
 use crate::event::Event;
 use crate::order::Order;
@@ -9,17 +10,17 @@ use crate::risk::Proposal;
 use crate::state::State;
 use crate::value::{Number, OrderType, Price, RequestKind, Side};
 
-/// Owner, instrument, whether it buys, how far its price is from crossing, order.
-type Key = (u32, u32, bool, i64, Number);
+/// Owner, instrument, whether it buys, how far its price is from crossing.
+type Level = (u32, u32, bool, i64);
 
 /// It may trade at any price.
-const ANY: i64 = i64::MIN;
+pub(crate) const ANY: i64 = i64::MIN;
 
-/// Open orders, the one that is crossed first in front. It follows from the state.
+/// How many open orders there are at each price, that which is crossed first in front. It follows from the state.
 #[derive(Debug)]
 pub(crate) struct OwnOrders {
     is_on: bool,
-    keys: BTreeSet<Key>,
+    levels: BTreeMap<Level, u32>,
 }
 
 /// The account above all that an account belongs to.
@@ -41,26 +42,37 @@ impl OwnOrders {
     pub(crate) fn new(is_on: bool) -> Self {
         Self {
             is_on,
-            keys: BTreeSet::new(),
+            levels: BTreeMap::new(),
         }
     }
 
     /// All open orders anew.
     pub(crate) fn rebuild(&mut self, state: &State) {
-        self.keys.clear();
-        for order in state.orders().iter() {
-            self.add(state, Some(order.number));
+        self.levels.clear();
+        for order in state.orders().iter().filter(|_| self.is_on) {
+            Self::each(state, order, |level| {
+                *self.levels.entry(level).or_insert(0) += 1;
+            });
         }
     }
 
-    fn each(state: &State, order: &Order, mut key: impl FnMut(Key)) {
+    /// Whether it is what it would be if it was made anew.
+    #[cfg(test)]
+    pub(crate) fn is_of(&self, state: &State) -> bool {
+        let mut anew = Self::new(self.is_on);
+        anew.rebuild(state);
+        anew.levels == self.levels
+    }
+
+    /// Its price, and that of a replace which is under way.
+    fn each(state: &State, order: &Order, mut level: impl FnMut(Level)) {
         if !order.state.is_open() {
             return;
         }
         let (owner, buys) = (owner(state, order.account), order.side.is_buy());
         let mut at = |price| {
             let distance = distance(order.side, order.kind, price);
-            key((owner, order.instrument, buys, distance, order.number));
+            level((owner, order.instrument, buys, distance));
         };
         at(order.price);
         let request = state.orders().request_of(order);
@@ -90,8 +102,13 @@ impl OwnOrders {
             _ => return None,
         };
         if let Some(order) = state.orders().get(number) {
-            Self::each(state, order, |key| {
-                self.keys.remove(&key);
+            Self::each(state, order, |level| {
+                if let Entry::Occupied(mut known) = self.levels.entry(level) {
+                    *known.get_mut() -= 1;
+                    if *known.get() == 0 {
+                        known.remove();
+                    }
+                }
             });
         }
         Some(number)
@@ -103,8 +120,8 @@ impl OwnOrders {
             return;
         }
         if let Some(order) = touched.and_then(|number| state.orders().get(number)) {
-            Self::each(state, order, |key| {
-                self.keys.insert(key);
+            Self::each(state, order, |level| {
+                *self.levels.entry(level).or_insert(0) += 1;
             });
         }
     }
@@ -125,13 +142,25 @@ impl OwnOrders {
             // A buyer at 5 trades with sellers up to 5; a seller at 5 with buyers whose distance is up to -5.
             distance => distance.saturating_neg(),
         };
-        let from = (owner, order.instrument, other, i64::MIN, 0);
-        let to = (owner, order.instrument, other, most, Number::MAX);
-        let first = self.keys.range(from..=to).find(|key| key.4 != this);
-        match first {
+        let from = (owner, order.instrument, other, i64::MIN);
+        let to = (owner, order.instrument, other, most);
+        let this = state.orders().get(this);
+        let is_other = |level: &Level, count: u32| {
+            let mut its = 0;
+            if let Some(this) = this {
+                Self::each(state, this, |at| its += u32::from(at == *level));
+            }
+            count > its
+        };
+        let mut levels = self.levels.range(from..=to);
+        match levels.find(|(level, count)| is_other(level, **count)) {
             None => Ok(()),
-            Some((.., number)) => Err(Reason {
-                value: (*number).into(),
+            Some(((.., distance), _)) => Err(Reason {
+                value: match (*distance, other) {
+                    (ANY, _) => ANY.into(),
+                    (distance, true) => -i128::from(distance),
+                    (distance, false) => distance.into(),
+                },
                 ..Reason::of(Why::SelfTrade)
             }),
         }

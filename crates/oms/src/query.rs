@@ -96,15 +96,16 @@ fn state_name(order: &Order) -> &'static str {
     }
 }
 
+/// Bytes of a message as a text: a line is a line, and a tab parts columns.
+pub(crate) fn text(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let shown = text.chars();
+    shown
+        .map(|it| if it.is_control() { '?' } else { it })
+        .collect()
+}
+
 fn order_line(state: &State, order: &Order) -> String {
-    // A line is a line, and a tab parts columns.
-    let text = |bytes: &[u8]| -> String {
-        let text = String::from_utf8_lossy(bytes);
-        let shown = text.chars();
-        shown
-            .map(|it| if it.is_control() { '?' } else { it })
-            .collect()
-    };
     let scale = state.scale(order.instrument);
     let side = match order.side {
         crate::Side::Buy => "buy",

@@ -125,6 +125,15 @@ impl Lines {
         self.group_of.get(instrument as usize).copied().flatten()
     }
 
+    /// Something waits.
+    pub(crate) fn waits(&self) -> bool {
+        let lines = self.lines.iter().flatten();
+        let mut queues = lines.flat_map(|line| [&line.cancels, &line.replaces]);
+        !self.lost.is_empty()
+            || self.groups.iter().any(|group| !group.orders.is_empty())
+            || queues.any(|queue| !queue.is_empty())
+    }
+
     /// A new order waits for a line of its group.
     fn wait(&mut self, order: &Order, number: Number) {
         match self.group(order.instrument) {

@@ -17,7 +17,7 @@ use crate::order::Order;
 use crate::reason::{Reason, Why};
 use crate::rules::InstrumentRule;
 use crate::scope::Scope;
-use crate::state::{Standing, State};
+use crate::state::{Standing, Standings, State};
 use crate::tally::Tally;
 use crate::value::{Effect, Market, OrderType, Price, Quantity, Side, TimeInForce, Trading};
 
@@ -69,17 +69,16 @@ const TABLE: [Check; 13] = [
     market,
 ];
 
-/// The most scopes of an order: more parents of an account than this are refused with the settings.
-pub(crate) const SCOPES: usize = 16;
-
 struct Checking<'a> {
     state: &'a State,
     rule: &'a InstrumentRule,
     order: &'a Proposal,
     /// What the order would count for.
     new: Tally,
-    scopes: [(Scope, Option<&'a Standing>); SCOPES],
-    count: usize,
+    /// The scopes that limit something or may not trade.
+    scopes: Standings<'a>,
+    /// The controls that have a limit at one of them.
+    controls: u32,
 }
 
 /// Goes through the table; the price to reserve for.
@@ -113,14 +112,10 @@ pub(crate) fn check(
             reserved,
             ..Tally::default()
         },
-        scopes: [(Scope::Firm, None); SCOPES],
-        count: 0,
+        scopes: state.standings(order.session, order.account, order.instrument),
+        controls: 0,
     };
-    let scopes = state.scopes(order.session, order.account, order.instrument);
-    for (place, scope) in checking.scopes.iter_mut().zip(scopes) {
-        *place = (scope, state.standing(scope));
-        checking.count += 1;
-    }
+    checking.controls = checking.scopes.keep_limited();
     TABLE.iter().try_for_each(|check| check(&checking))?;
     Ok(hold)
 }
@@ -139,9 +134,8 @@ fn hold(rule: &InstrumentRule, order: &Proposal) -> Result<Price, Reason> {
 }
 
 impl Checking<'_> {
-    fn scopes(&self) -> impl Iterator<Item = (Scope, &Standing)> {
-        let scopes = self.scopes[..self.count].iter();
-        scopes.filter_map(|(scope, standing)| Some((*scope, (*standing)?)))
+    fn scopes(&self) -> &[(Scope, &Standing)] {
+        self.scopes.all()
     }
 
     /// Compares a value of each scope with the limit there.
@@ -151,30 +145,31 @@ impl Checking<'_> {
         why: Why,
         value: impl Fn(&Standing) -> i128,
     ) -> Result<(), Reason> {
-        let mut is_limited = false;
+        if self.controls & control.bit() == 0 {
+            if !control.is_required() {
+                return Ok(());
+            }
+            return Err(Reason {
+                // Which control it is.
+                value: control.index().into(),
+                ..Reason::of(Why::NoLimit)
+            });
+        }
         for (scope, standing) in self.scopes() {
             let Some(limit) = standing.limits.get(control) else {
                 continue;
             };
-            is_limited = true;
             let value = value(standing);
             if value > limit {
                 return Err(Reason {
                     why,
-                    scope,
+                    scope: *scope,
                     value,
                     limit,
                 });
             }
         }
-        if is_limited || !control.is_required() {
-            return Ok(());
-        }
-        Err(Reason {
-            // Which control it is.
-            value: control.index().into(),
-            ..Reason::of(Why::NoLimit)
-        })
+        Ok(())
     }
 
     /// As [`within`](Self::within), of what has passed in the control's time.
@@ -182,11 +177,11 @@ impl Checking<'_> {
         &self,
         control: Control,
         why: Why,
-        value: impl Fn(Passed) -> i128,
+        value: impl Fn(&Passed) -> i128,
     ) -> Result<(), Reason> {
         let (span, at) = (control.span().unwrap_or(Span::Day), self.order.at);
         self.within(control, why, |standing| {
-            value(self.state.passed(standing, span, at))
+            self.state.passed(standing, span, at, &value)
         })
     }
 
@@ -200,16 +195,14 @@ impl Checking<'_> {
     }
 
     fn position(&self) -> crate::Position {
-        self.state
-            .position(self.order.account, self.order.instrument)
+        let holding = self.scopes.holding;
+        holding.map_or_else(crate::Position::default, |holding| holding.position)
     }
 
     /// What all open orders of the account in the instrument may buy and sell with this one.
     fn with_this(&self) -> (i128, i128) {
-        let open = self
-            .state
-            .standing(Scope::Holding(self.order.account, self.order.instrument));
-        let open = open.map_or_else(Tally::default, |standing| standing.tally);
+        let open = self.scopes.holding;
+        let open = open.map_or_else(Tally::default, |holding| holding.standing.tally);
         let with =
             |open: u64, old: u64, new: u64| i128::from(open) - i128::from(old) + i128::from(new);
         let counted = &self.order.counted;
@@ -226,7 +219,7 @@ fn trading(it: &Checking<'_>) -> Result<(), Reason> {
             Trading::Active => {}
             Trading::Killed => {
                 return Err(Reason {
-                    scope,
+                    scope: *scope,
                     ..Reason::of(Why::Killed)
                 });
             }
@@ -242,7 +235,7 @@ fn trading(it: &Checking<'_>) -> Result<(), Reason> {
                 let net = it.position().net();
                 if !reduces {
                     return Err(Reason {
-                        scope,
+                        scope: *scope,
                         value: net,
                         ..Reason::of(Why::Reducing)
                     });
@@ -425,8 +418,9 @@ fn market(it: &Checking<'_>) -> Result<(), Reason> {
 
 /// Why an order or replace that has waited may not leave now, whatever was allowed when it was taken.
 pub(crate) fn stops(state: &State, order: &Order) -> Option<Why> {
-    let mut scopes = state.scopes(order.session, order.account, order.instrument);
-    let stopped = scopes.find_map(|scope| match state.trading(scope) {
+    let scopes = state.standings(order.session, order.account, order.instrument);
+    let mut scopes = scopes.all().iter();
+    let stopped = scopes.find_map(|(_, standing)| match standing.limits.trading {
         Trading::Active => None,
         Trading::Reducing => Some(Why::Reducing),
         Trading::Killed => Some(Why::Killed),
@@ -443,18 +437,13 @@ pub(crate) fn stops(state: &State, order: &Order) -> Option<Why> {
 /// # Errors
 ///
 /// There were too many.
-pub(crate) fn check_cancel(
-    state: &State,
-    mut scopes: impl Iterator<Item = Scope>,
-    at: i64,
-) -> Result<(), Reason> {
-    scopes.try_for_each(|scope| {
-        let standing = state.standing(scope);
-        let limit = standing.and_then(|it| it.limits.get(Control::CancelRate));
-        let (Some(standing), Some(limit)) = (standing, limit) else {
+pub(crate) fn check_cancel(state: &State, scopes: &Standings<'_>, at: i64) -> Result<(), Reason> {
+    scopes.all().iter().try_for_each(|&(scope, standing)| {
+        let Some(limit) = standing.limits.get(Control::CancelRate) else {
             return Ok(());
         };
-        let value = i128::from(state.passed(standing, Span::Second, at).cancels) + 1;
+        let value =
+            i128::from(state.passed(standing, Span::Second, at, |passed| passed.cancels)) + 1;
         if value <= limit {
             return Ok(());
         }
@@ -467,16 +456,21 @@ pub(crate) fn check_cancel(
     })
 }
 
+/// What kills where it is exceeded.
+const KILLING: u32 = Control::KillRate.bit() | Control::Executions.bit() | Control::Loss.bit();
+
 /// The first scope at which something has happened too often, or too much was lost: what, how much, the limit.
 pub(crate) fn exceeded(
     state: &State,
     (session, account, instrument): (u32, u32, u32),
     at: i64,
 ) -> Option<(Scope, Control, i128, i128)> {
-    let mut scopes = state.scopes(session, account, instrument);
-    scopes.find_map(|scope| {
-        let standing = state.standing(scope)?;
+    let scopes = state.standings(session, account, instrument);
+    scopes.all().iter().find_map(|&(scope, standing)| {
         let limits = &standing.limits;
+        if limits.controls() & KILLING == 0 {
+            return None;
+        }
         let controls = [Control::KillRate, Control::Executions, Control::Loss];
         controls.into_iter().find_map(|control| {
             let limit = limits.get(control)?;
@@ -485,14 +479,10 @@ pub(crate) fn exceeded(
             }
             let value = match control.span() {
                 None => -standing.tally.gained,
-                Some(span) => {
-                    let passed = state.passed(standing, span, at);
-                    if control == Control::Executions {
-                        passed.executions.into()
-                    } else {
-                        i128::from(passed.messages) + i128::from(passed.refused)
-                    }
-                }
+                Some(span) => state.passed(standing, span, at, |passed| match control {
+                    Control::Executions => passed.executions.into(),
+                    _ => i128::from(passed.messages) + i128::from(passed.refused),
+                }),
             };
             (value > limit).then_some((scope, control, value, limit))
         })

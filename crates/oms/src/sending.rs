@@ -82,6 +82,9 @@ impl Core {
 
     /// What waits and can go now, or has waited for too long; cancels first.
     pub(crate) fn next_waiting(&mut self, at: i64) -> Option<(Number, Option<u32>)> {
+        if !self.lines.waits() {
+            return None;
+        }
         let done = |(number, next)| match next {
             Next::Goes(line) => Some((number, Some(line))),
             Next::Stale => Some((number, None)),
@@ -104,6 +107,9 @@ impl Core {
 
     /// When something that waits can go, or has waited for too long.
     pub(crate) fn due_waiting(&mut self, at: i64) -> Option<i64> {
+        if !self.lines.waits() {
+            return None;
+        }
         let when = |next| match next {
             Next::Waits(when) => when,
             _ => at,

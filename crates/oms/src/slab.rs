@@ -10,6 +10,8 @@ pub(crate) const NOWHERE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<T> {
     chunks: Vec<Vec<Option<T>>>,
+    /// The chunk that is filled now.
+    open: usize,
     free: Vec<u32>,
     len: usize,
 }
@@ -18,6 +20,7 @@ impl<T> Default for Slab<T> {
     fn default() -> Self {
         Self {
             chunks: Vec::new(),
+            open: 0,
             free: Vec::new(),
             len: 0,
         }
@@ -35,15 +38,33 @@ impl<T> Slab<T> {
             *self.place(at) = Some(value);
             return at;
         }
-        if self.chunks.last().is_none_or(|last| last.len() == CHUNK) {
-            self.chunks.push(Vec::with_capacity(CHUNK));
-            // What is freed later takes no memory then.
-            self.free.reserve(self.chunks.len() * CHUNK);
+        let is_full = |chunk: &Vec<_>| chunk.len() == CHUNK;
+        self.open += usize::from(self.chunks.get(self.open).is_some_and(is_full));
+        if self.open == self.chunks.len() {
+            self.add_chunk();
         }
-        let last = self.chunks.len() - 1;
-        let chunk = &mut self.chunks[last];
+        let chunk = &mut self.chunks[self.open];
         chunk.push(Some(value));
-        (last * CHUNK + chunk.len() - 1) as u32
+        (self.open * CHUNK + chunk.len() - 1) as u32
+    }
+
+    fn add_chunk(&mut self) {
+        self.chunks.push(Vec::with_capacity(CHUNK));
+        // What is freed later takes no memory then.
+        self.free.reserve(self.chunks.len() * CHUNK);
+    }
+
+    /// One with memory for so many values, which the system has given already.
+    pub(crate) fn with_capacity(values: usize) -> Self {
+        let mut slab = Self::default();
+        while slab.chunks.len() * CHUNK < values {
+            slab.add_chunk();
+        }
+        for chunk in &mut slab.chunks {
+            chunk.resize_with(CHUNK, || None);
+            chunk.clear();
+        }
+        slab
     }
 
     fn place(&mut self, at: u32) -> &mut Option<T> {
@@ -92,5 +113,13 @@ mod tests {
         assert_eq!((slab.add(7), slab.len()), (places[1], CHUNK + 2));
         assert_eq!(slab.get(NOWHERE), None);
         assert_eq!(slab.iter().count(), slab.len());
+        let mut slab = Slab::with_capacity(CHUNK + 1);
+        assert_eq!((slab.len(), slab.get(0), slab.chunks.len()), (0, None, 2));
+        let places = (0..2 * CHUNK + 1).map(|value| slab.add(value));
+        assert!(places.eq(0..(2 * CHUNK + 1) as u32));
+        assert_eq!(
+            (slab.get(2 * CHUNK as u32), slab.chunks.len()),
+            (Some(&(2 * CHUNK)), 3)
+        );
     }
 }

@@ -11,7 +11,7 @@ use crate::limits::{Control, Limits};
 use crate::names::Names;
 use crate::order::{Order, Orders, Request, mixed};
 use crate::scope::Scope;
-use crate::tally::{Position, Tally, scopes};
+use crate::tally::{Position, Tally};
 use crate::transition::OrderState;
 use crate::value::{Amount, Market, Number, Presence, Price, Quantity, Text, Trading};
 
@@ -64,6 +64,45 @@ impl Holding {
         let before = net - i128::from(now.bought) + i128::from(now.sold);
         let worth = net * i128::from(self.mark) - before * i128::from(self.opened_at);
         now.received - now.paid + worth
+    }
+}
+
+/// The most scopes of an order: more parents of an account than this are refused with the settings.
+pub(crate) const SCOPES: usize = 16;
+
+/// What counts for an order and limits it, the widest scope first.
+#[derive(Clone, Copy)]
+pub(crate) struct Standings<'a> {
+    all: [(Scope, &'a Standing); SCOPES],
+    count: usize,
+    pub holding: Option<&'a Holding>,
+}
+
+impl<'a> Standings<'a> {
+    #[inline]
+    fn push(&mut self, scope: Scope, standing: &'a Standing) {
+        if let Some(place) = self.all.get_mut(self.count) {
+            *place = (scope, standing);
+            self.count += 1;
+        }
+    }
+
+    pub fn all(&self) -> &[(Scope, &'a Standing)] {
+        &self.all[..self.count]
+    }
+
+    /// Leaves those that limit something or may not trade; a bit for each control that is limited.
+    #[inline]
+    pub fn keep_limited(&mut self) -> u32 {
+        let (mut kept, mut controls) = (0, 0);
+        for at in 0..self.count {
+            let limits = &self.all[at].1.limits;
+            controls |= limits.controls();
+            self.all[kept] = self.all[at];
+            kept += usize::from(limits.controls() != 0 || limits.trading != Trading::Active);
+        }
+        self.count = kept;
+        controls
     }
 }
 
@@ -168,6 +207,14 @@ impl State {
         Self {
             orders: Orders::with_capacity(orders),
             ids: Ids::new(0, orders),
+            ..Self::default()
+        }
+    }
+
+    /// The same, but that the system gives the memory of each order when it comes.
+    pub(crate) fn with_room(orders: usize) -> Self {
+        Self {
+            orders: Orders::with_room(orders),
             ..Self::default()
         }
     }
@@ -340,19 +387,35 @@ impl State {
         }
     }
 
-    /// The scopes that an order of these counts for, the widest first.
-    pub fn scopes(
-        &self,
-        session: u32,
-        account: u32,
-        instrument: u32,
-    ) -> impl Iterator<Item = Scope> + '_ {
-        let parents = core::iter::successors(self.parent(account), |&of| self.parent(of));
-        let [firm, session, account, instrument, holding] = scopes(session, account, instrument);
-        [firm, session]
-            .into_iter()
-            .chain(parents.map(Scope::Account))
-            .chain([account, instrument, holding])
+    /// The scopes that an order of these counts for, the widest first, with what counts for each and what limits it.
+    /// [`each_standing`](Self::each_standing) changes the same.
+    pub(crate) fn standings(&self, session: u32, account: u32, instrument: u32) -> Standings<'_> {
+        let mut all = Standings {
+            all: [(Scope::Firm, &self.firm); SCOPES],
+            count: 1,
+            holding: self.holding(account, instrument),
+        };
+        if let Some(known) = self.sessions.get(session as usize) {
+            all.push(Scope::Session(session), &known.standing);
+        }
+        let own = self.accounts.get(account as usize);
+        let mut above = own.and_then(|own| own.parent);
+        while let Some((index, of)) =
+            above.and_then(|of| Some((of, self.accounts.get(of as usize)?)))
+        {
+            all.push(Scope::Account(index), &of.standing);
+            above = of.parent;
+        }
+        if let Some(own) = own {
+            all.push(Scope::Account(account), &own.standing);
+        }
+        if let Some(known) = self.instruments.get(instrument as usize) {
+            all.push(Scope::Instrument(instrument), &known.standing);
+        }
+        if let Some(holding) = all.holding {
+            all.push(Scope::Holding(account, instrument), &holding.standing);
+        }
+        all
     }
 
     /// The limit of a control at a scope.
@@ -396,13 +459,22 @@ impl State {
     /// What price times quantity is worth, away from zero.
     pub(crate) fn money(&self, instrument: u32, amount: Amount) -> Option<Amount> {
         const MOST: Amount = 10_i128.pow(30);
+        const TENS: [Amount; 10] = {
+            let mut tens = [1; 10];
+            let mut at = 1;
+            while at < tens.len() {
+                tens[at] = 10 * tens[at - 1];
+                at += 1;
+            }
+            tens
+        };
         let known = self.instruments.get(instrument as usize)?;
         let amount = amount.checked_mul(i128::from(known.worth))?;
         // 10^-scale and 10^-6 become 10^-9.
         let amount = if known.scale <= 3 {
-            amount.checked_mul(10_i128.pow(u32::from(3 - known.scale)))?
+            amount.checked_mul(TENS[usize::from(3 - known.scale)])?
         } else {
-            let parts = 10_i128.pow(u32::from(known.scale - 3));
+            let parts = *TENS.get(usize::from(known.scale - 3))?;
             amount / parts + (amount % parts).signum()
         };
         (amount.abs() <= MOST).then_some(amount)
@@ -415,10 +487,20 @@ impl State {
         known.map_or(Market::Open, |known| known.market)
     }
 
-    /// What has passed at a scope in a time until now; nothing where nothing of it is limited.
-    pub(crate) fn passed(&self, standing: &Standing, span: Span, at: i64) -> Passed {
-        let flow = standing.flow.as_ref();
-        flow.map_or_else(Passed::default, |flow| flow.within(span, at.max(self.time)))
+    /// What `value` makes of what has passed at a scope in a time until now; of nothing where nothing of it is
+    /// limited.
+    #[inline]
+    pub(crate) fn passed<T>(
+        &self,
+        standing: &Standing,
+        span: Span,
+        at: i64,
+        value: impl FnOnce(&Passed) -> T,
+    ) -> T {
+        match &standing.flow {
+            Some(flow) => flow.within(span, at.max(self.time), value),
+            None => value(&Passed::default()),
+        }
     }
 
     /// What an order counts for with a request of it: the larger of what it is and what it may become.

@@ -1,6 +1,5 @@
 //! What counts against limits: open orders and what they may become, for each scope.
 
-use crate::scope::Scope;
 use crate::value::{Amount, Effect, Quantity};
 
 /// Sums over the open orders of a scope, and what was traded today.
@@ -29,7 +28,36 @@ impl Tally {
         (self.orders, self.buying, self.selling, self.reserved) == (0, 0, 0, 0)
     }
 
-    /// Puts `new` in the place of `old`, which was added before.
+    /// What has to be added to sums when `new` takes the place of `old`.
+    pub(crate) fn difference(old: &Self, new: &Self) -> Difference {
+        let count = |old: u64, new: u64| new.wrapping_sub(old).cast_signed();
+        Difference {
+            orders: count(old.orders, new.orders),
+            buying: count(old.buying, new.buying),
+            selling: count(old.selling, new.selling),
+            reserved: new.reserved.saturating_sub(old.reserved),
+            unanswered: count(old.unanswered, new.unanswered),
+            day: (old.traded, old.gained) != (new.traded, new.gained),
+            traded: new.traded.saturating_sub(old.traded),
+            gained: new.gained.saturating_sub(old.gained),
+        }
+    }
+
+    /// Adds what has changed for one order or position.
+    #[inline]
+    pub(crate) fn add(&mut self, more: &Difference) {
+        self.orders = self.orders.saturating_add_signed(more.orders);
+        self.buying = self.buying.saturating_add_signed(more.buying);
+        self.selling = self.selling.saturating_add_signed(more.selling);
+        self.reserved = self.reserved.saturating_add(more.reserved);
+        self.unanswered = self.unanswered.saturating_add_signed(more.unanswered);
+        if more.day {
+            self.traded = self.traded.saturating_add(more.traded);
+            self.gained = self.gained.saturating_add(more.gained);
+        }
+    }
+
+    /// Puts `new` in the place of `old`, which was added before: sums of many orders.
     pub(crate) fn change(&mut self, old: &Self, new: &Self) {
         let count = |now: u64, old: u64, new: u64| now.saturating_sub(old).saturating_add(new);
         self.orders = count(self.orders, old.orders, new.orders);
@@ -41,6 +69,20 @@ impl Tally {
         self.unanswered = count(self.unanswered, old.unanswered, new.unanswered);
         self.gained = amount(self.gained, old.gained, new.gained);
     }
+}
+
+/// What an event adds to the tallies of its scopes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Difference {
+    orders: i64,
+    buying: i64,
+    selling: i64,
+    reserved: Amount,
+    unanswered: i64,
+    /// The rest is not 0.
+    day: bool,
+    traded: Amount,
+    gained: Amount,
 }
 
 /// A position of an account in an instrument.
@@ -87,17 +129,6 @@ impl Position {
         *other -= closed;
         *this = this.saturating_add(quantity - closed);
     }
-}
-
-/// The scopes that an order counts for, but for its account's parents.
-pub(crate) fn scopes(session: u32, account: u32, instrument: u32) -> [Scope; 5] {
-    [
-        Scope::Firm,
-        Scope::Session(session),
-        Scope::Account(account),
-        Scope::Instrument(instrument),
-        Scope::Holding(account, instrument),
-    ]
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::venue::{Report, ReportKind, VenueId};
 mod controls;
 mod effects;
 mod files;
+mod history;
 mod life;
 mod mass;
 mod operators;
@@ -320,6 +321,10 @@ impl World {
         let mut read = State::default();
         read.read(1, &written).unwrap();
         assert_eq!(read.hash(), state.hash(), "a checkpoint holds it");
+        assert!(
+            self.core.own.is_of(state),
+            "levels are those of open orders"
+        );
         let mut firm = Tally::default();
         for order in state.orders().iter() {
             let request = state.orders().request_of(order);

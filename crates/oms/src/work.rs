@@ -51,8 +51,9 @@ fn open(state: &State, is: impl Fn(&Order) -> bool) -> Vec<Number> {
 }
 
 fn is_killed(state: &State, order: &Order) -> bool {
-    let mut scopes = state.scopes(order.session, order.account, order.instrument);
-    scopes.any(|scope| state.trading(scope) == Trading::Killed)
+    let scopes = state.standings(order.session, order.account, order.instrument);
+    let mut scopes = scopes.all().iter();
+    scopes.any(|(_, standing)| standing.limits.trading == Trading::Killed)
 }
 
 /// It may not stay at its venue.

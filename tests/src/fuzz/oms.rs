@@ -29,6 +29,7 @@ const FILES: [&str; 4] = [
 
 const SETTINGS: &str = r#"
 [oms]
+orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
 remembered = 2

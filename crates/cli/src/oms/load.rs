@@ -43,6 +43,8 @@ pub fn load(source: &Source, settings: &Settings, listener: OmsListener) -> Resu
     let sessions = sessions.map(|(name, version)| OmsSession { name, version });
     let random = || u128::from(RandomState::new().hash_one(()));
     let key = random() << 64 | random();
+    #[cfg(feature = "canary")]
+    fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
     Ok(Oms::new(rules, sessions.collect(), key, listener))
 }
 

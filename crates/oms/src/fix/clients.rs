@@ -1,7 +1,9 @@
 //! What clients are told: ExecutionReport(8) and OrderCancelReject(9).
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag};
+use fixwire_protocol::{
+    Indexed, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag,
+};
 
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
 use super::requests::{EXPIRE_DATE, POSITION_EFFECT, id};
@@ -217,12 +219,12 @@ pub(super) fn execution(
     outbox: &mut Outbox,
 ) {
     let is_status = kind == b'I';
-    let exec = digits(if is_status { 0 } else { state.events() });
+    let exec = if is_status { 0 } else { state.events() };
     let scale = state.scale(order.instrument);
     let status = state.orders().status(order);
     let mut report = outbox.begin(client.session, b"8");
     report
-        .field(tag::ORDER_ID, digits(order.number).bytes())
+        .uint(tag::ORDER_ID, order.number)
         .field(tag::CL_ORD_ID, order.id.bytes());
     if let Some(Extra::Original(id)) = extra {
         report.field(tag::ORIG_CL_ORD_ID, id.bytes());
@@ -235,7 +237,7 @@ pub(super) fn execution(
             report.char(LAST_RPT_REQUESTED, b'Y');
         }
     }
-    report.field(tag::EXEC_ID, exec.bytes());
+    report.uint(tag::EXEC_ID, exec);
     if client.is_old() {
         report.char(tag::EXEC_TRANS_TYPE, if is_status { b'3' } else { b'0' });
         // ExecType(150) has no I there: it is that of the order.
@@ -389,12 +391,12 @@ pub(crate) fn refused_new(
     let text = reason_text(state, reason, scale);
     // The answer to a question is no execution.
     let is_status = new.msg_type() == b"H";
-    let exec = digits(if is_status { 0 } else { state.events() });
+    let exec = if is_status { 0 } else { state.events() };
     let mut report = outbox.begin(client.session, b"8");
     report
         .field(tag::ORDER_ID, b"NONE")
         .field(tag::CL_ORD_ID, new.get(tag::CL_ORD_ID).unwrap_or(b"NONE"))
-        .field(tag::EXEC_ID, exec.bytes());
+        .uint(tag::EXEC_ID, exec);
     if client.is_old() {
         report.char(tag::EXEC_TRANS_TYPE, if is_status { b'3' } else { b'0' });
     }
@@ -445,7 +447,7 @@ pub(crate) fn status(
     client: Client,
     outbox: &mut Outbox,
 ) -> Result<(), Refusal> {
-    let id = id(request, tag::CL_ORD_ID)?;
+    let id = id(&Indexed::new(request), tag::CL_ORD_ID)?;
     let number = state.used(session, id);
     if let Some(order) = number.and_then(|number| state.orders().get(number)) {
         execution(state, order, (b'I', b""), None, client, outbox);

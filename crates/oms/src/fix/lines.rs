@@ -1,28 +1,26 @@
 //! Lines to venues: orders and requests out, reports in.
 
-use core::fmt::Write as _;
-
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Body, Message, Outbox, Precision, SessionId, Timestamp, tag};
+use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Timestamp, tag};
 use siphasher::sip::SipHasher13;
 
 use super::requests::{EXPIRE_DATE, POSITION_EFFECT};
-use super::{Sentence, price};
+use super::{Digits, digits, price, two_numbers};
+use crate::canary::{self, Fault};
 use crate::event::Event;
 use crate::order::{Order, Request};
 use crate::state::State;
+use crate::transition::OrderState;
 use crate::value::{Effect, End, Number, RequestKind, Side};
 use crate::venue::{Report, ReportKind, VenueId, cut};
 
 /// ClOrdID(11) at the venue.
-fn venue_id(order: Number, request: Number) -> Sentence {
-    let mut id = Sentence::new();
-    let _ = if order == request {
-        write!(id, "{order}")
+fn venue_id(order: Number, request: Number) -> Digits {
+    if order == request {
+        digits(order)
     } else {
-        write!(id, "{order}-{request}")
-    };
-    id
+        two_numbers(order, request)
+    }
 }
 
 /// Writes the order, request or question that an event sends.
@@ -37,6 +35,9 @@ pub(crate) fn send(state: &State, event: &Event<'_>, line: SessionId, outbox: &m
         }
         Event::Asked { order, .. } => {
             if let Some(order) = state.orders().get(order) {
+                if canary::is(Fault::ResendUnknown) && order.state == OrderState::Unknown {
+                    return new_order(state, order, line, outbox);
+                }
                 ask(state, order, line, outbox);
             }
         }
@@ -47,7 +48,7 @@ pub(crate) fn send(state: &State, event: &Event<'_>, line: SessionId, outbox: &m
 fn new_order(state: &State, order: &Order, line: SessionId, outbox: &mut Outbox) {
     let scale = state.scale(order.instrument);
     let mut out = outbox.begin(line, b"D");
-    out.field(tag::CL_ORD_ID, venue_id(order.number, order.number).bytes())
+    out.uint(tag::CL_ORD_ID, order.number)
         .field(tag::ACCOUNT, state.accounts().name(order.account))
         .char(tag::HANDL_INST, b'1')
         .field(tag::SYMBOL, state.instruments().name(order.instrument))
@@ -130,7 +131,11 @@ fn ask(state: &State, order: &Order, line: SessionId, outbox: &mut Outbox) {
 }
 
 /// Reads an ExecutionReport(8); `None` when it has no ClOrdID(11).
-pub(crate) fn report<'a>(line: u32, message: &Message<'a>, version: Version) -> Option<Report<'a>> {
+pub(crate) fn report<'a>(
+    line: u32,
+    message: &Indexed<'_, 'a>,
+    version: Version,
+) -> Option<Report<'a>> {
     let text_id = message.get(tag::CL_ORD_ID)?;
     let original = message.get(tag::ORIG_CL_ORD_ID).and_then(VenueId::parse);
     let decimal = |tag| message.decimal(tag).and_then(Result::ok);

@@ -3,7 +3,10 @@
 
 use alloc::collections::VecDeque;
 
-use fixwire_protocol::{Message, Outbox, Precision, Refusal, Tag, Timestamp, tag};
+use fixwire_protocol::dictionary::Version;
+use fixwire_protocol::{
+    Indexed, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag,
+};
 
 use super::clients::{Client, Extra, execution};
 use super::requests::{byte, id, required};
@@ -21,6 +24,7 @@ const MASS_CANCEL_REJECT_REASON: Tag = 532;
 const TOTAL_AFFECTED_ORDERS: Tag = 533;
 pub(super) const MASS_STATUS_REQ_ID: Tag = 584;
 const MASS_STATUS_REQ_TYPE: Tag = 585;
+const MASS_ACTION_REPORT_ID: Tag = 1369;
 pub(super) const TOT_NUM_REPORTS: Tag = 911;
 pub(super) const LAST_RPT_REQUESTED: Tag = 912;
 
@@ -33,6 +37,7 @@ pub(crate) fn mass_cancel<'a>(
     session: u32,
     message: &Message<'a>,
 ) -> Result<MassCancel<'a>, Refusal> {
+    let message = &Indexed::new(message);
     required(message, MASS_CANCEL_REQUEST_TYPE)?;
     let side = message.get(tag::SIDE).map(|side| match side {
         [byte] => *byte,
@@ -73,6 +78,9 @@ pub(crate) fn report(
             MASS_CANCEL_RESPONSE,
             if reason.is_some() { b"0" } else { kind },
         );
+    if client.version >= Version::Fix50Sp1 {
+        report.field(MASS_ACTION_REPORT_ID, number.bytes());
+    }
     if let Some(reason) = reason {
         let code = match reason.why {
             Why::Unsupported => 0,
@@ -124,6 +132,7 @@ pub(crate) fn listing(
     message: &Message<'_>,
     client: Client,
 ) -> Result<Listing, Refusal> {
+    let message = &Indexed::new(message);
     let id = id(message, MASS_STATUS_REQ_ID)?;
     required(message, MASS_STATUS_REQ_TYPE)?;
     let symbol = message.get(tag::SYMBOL).unwrap_or_default();
@@ -164,6 +173,11 @@ pub(crate) fn listing(
 }
 
 impl Listing {
+    /// Who asks.
+    pub(crate) fn session(&self) -> SessionId {
+        self.client.session
+    }
+
     /// Reports the next order; false when there is none left.
     pub(crate) fn step(&mut self, state: &State, outbox: &mut Outbox) -> bool {
         let Some(number) = self.left.pop_front() else {

@@ -1,6 +1,6 @@
 //! What clients ask: NewOrderSingle(D), OrderCancelReplaceRequest(G) and OrderCancelRequest(F).
 
-use fixwire_protocol::{Decimal, Message, Refusal, Tag, tag};
+use fixwire_protocol::{Decimal, Indexed, Refusal, Tag, tag};
 
 use crate::core::{Change, NewOrder, Others};
 use crate::value::{Effect, OrderType, RequestKind, Side, Text, TimeInForce};
@@ -10,13 +10,13 @@ pub(super) const POSITION_EFFECT: Tag = 77;
 pub(super) const EXPIRE_DATE: Tag = 432;
 const LOCATE_BROKER: Tag = 5700;
 
-pub(super) fn required<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
+pub(super) fn required<'a>(message: &Indexed<'_, 'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     let value = message.get(tag);
     value.ok_or(Refusal::ConditionallyRequiredFieldMissing(tag))
 }
 
 /// ClOrdID(11) or OrigClOrdID(41), of a length that orders keep.
-pub(super) fn id<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
+pub(super) fn id<'a>(message: &Indexed<'_, 'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     let id = required(message, tag)?;
     if id.len() > Text::MAX {
         return Err(Refusal::ValueOutOfRange(tag));
@@ -24,7 +24,7 @@ pub(super) fn id<'a>(message: &Message<'a>, tag: Tag) -> Result<&'a [u8], Refusa
     Ok(id)
 }
 
-fn optional(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Refusal> {
+fn optional(message: &Indexed<'_, '_>, tag: Tag) -> Result<Option<Decimal>, Refusal> {
     match message.decimal(tag) {
         None => Ok(None),
         Some(Ok(value)) => Ok(Some(value)),
@@ -32,7 +32,7 @@ fn optional(message: &Message<'_>, tag: Tag) -> Result<Option<Decimal>, Refusal>
     }
 }
 
-pub(super) fn byte(message: &Message<'_>, tag: Tag) -> Option<u8> {
+pub(super) fn byte(message: &Indexed<'_, '_>, tag: Tag) -> Option<u8> {
     match message.get(tag)? {
         [byte] => Some(*byte),
         _ => None,
@@ -44,10 +44,14 @@ pub(super) fn byte(message: &Message<'_>, tag: Tag) -> Option<u8> {
 /// # Errors
 ///
 /// A field that is missing or no number.
-pub(crate) fn new_order<'a>(session: u32, message: &Message<'a>) -> Result<NewOrder<'a>, Refusal> {
+pub(crate) fn new_order<'a>(
+    session: u32,
+    message: &Indexed<'_, 'a>,
+) -> Result<NewOrder<'a>, Refusal> {
     let id = id(message, tag::CL_ORD_ID)?;
     let symbol = required(message, tag::SYMBOL)?;
     required(message, tag::SIDE)?;
+    let side = byte(message, tag::SIDE).and_then(Side::of);
     required(message, tag::ORD_TYPE)?;
     let kind = byte(message, tag::ORD_TYPE).and_then(OrderType::of);
     let quantity = optional(message, tag::ORDER_QTY)?;
@@ -89,13 +93,14 @@ pub(crate) fn new_order<'a>(session: u32, message: &Message<'a>) -> Result<NewOr
         id,
         account: message.get(tag::ACCOUNT).unwrap_or_default(),
         symbol,
-        side: byte(message, tag::SIDE).and_then(Side::of),
+        side,
         kind,
         tif,
         price,
         stop,
         quantity,
-        is_located: message.get(LOCATE_REQD) == Some(b"N") || message.get(LOCATE_BROKER).is_some(),
+        is_located: side == Some(Side::SellShort)
+            && (message.get(LOCATE_REQD) == Some(b"N") || message.get(LOCATE_BROKER).is_some()),
     })
 }
 
@@ -107,7 +112,7 @@ pub(crate) fn new_order<'a>(session: u32, message: &Message<'a>) -> Result<NewOr
 pub(crate) fn change<'a>(
     session: u32,
     kind: RequestKind,
-    message: &Message<'a>,
+    message: &Indexed<'_, 'a>,
 ) -> Result<Change<'a>, Refusal> {
     let is_replace = kind == RequestKind::Replace;
     let number = |tag| {

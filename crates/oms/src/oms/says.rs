@@ -1,10 +1,10 @@
 //! What clients and venues say.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Message, Outbox, Refusal, tag};
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
 
 use super::Oms;
-use crate::fix::mass;
+use crate::fix::mass::{self, Listing};
 use crate::fix::{clients, lines, requests};
 use crate::notice::OmsEvent;
 use crate::value::RequestKind;
@@ -20,7 +20,7 @@ impl Oms {
     ) -> Result<(), Refusal> {
         match message.msg_type() {
             b"D" => {
-                let new = requests::new_order(index, message)?;
+                let new = requests::new_order(index, &Indexed::new(message))?;
                 let (core, mut out) = self.parts(outbox, Some(message));
                 if message.is_poss_resend() && core.state().used(index, new.id).is_some() {
                     return self.status(index, message, outbox);
@@ -33,7 +33,7 @@ impl Oms {
                 } else {
                     RequestKind::Cancel
                 };
-                let change = requests::change(index, kind, message)?;
+                let change = requests::change(index, kind, &Indexed::new(message))?;
                 let (core, mut out) = self.parts(outbox, None);
                 core.change(at, &change, &mut out);
             }
@@ -66,15 +66,16 @@ impl Oms {
 
     /// It is answered when nothing else is to be done.
     fn mass_status(&mut self, index: u32, message: &Message<'_>) -> Result<(), Refusal> {
-        /// Of all sessions together.
-        const MOST: usize = 16;
+        /// Of a session.
+        const MOST: usize = 4;
         let Some(Some(client)) = self.links.get(index as usize) else {
             return Err(Refusal::NotAuthorized);
         };
         if !self.core.may_ask(index) {
             return Err(Refusal::NotAuthorized);
         }
-        if self.listings.len() == MOST {
+        let own = self.listings.iter();
+        if own.filter(|it| it.session() == client.session).count() == MOST {
             return Err(Refusal::NotAvailable);
         }
         let listing = mass::listing(self.core.state(), index, message, *client)?;
@@ -88,8 +89,14 @@ impl Oms {
             let Some(listing) = self.listings.front_mut() else {
                 return;
             };
+            let session = listing.session();
             if !listing.step(self.core.state(), outbox) {
                 self.listings.pop_front();
+            }
+            // Sessions take turns, an order each.
+            let is_its = |listing: &Listing| listing.session() == session;
+            if !self.listings.iter().all(is_its) {
+                self.listings.make_contiguous().sort_by_key(is_its);
             }
         }
     }
@@ -103,10 +110,10 @@ impl Oms {
     ) -> Result<(), Refusal> {
         let version = self.links.get(line as usize).copied().flatten();
         let version = version.map_or(Version::Fix44, |client| client.version);
-        let text = cut(message.get(tag::TEXT).unwrap_or_default());
+        let text = || cut(message.get(tag::TEXT).unwrap_or_default());
         let id = |tag| message.get(tag).and_then(VenueId::parse);
         let heard = match message.msg_type() {
-            b"8" => match lines::report(line, message, version) {
+            b"8" => match lines::report(line, &Indexed::new(message), version) {
                 Some(report) => {
                     let (core, mut out) = self.parts(outbox, None);
                     core.report(at, &report, &mut out)
@@ -116,7 +123,7 @@ impl Oms {
             b"9" => match id(tag::CL_ORD_ID) {
                 Some(id) => {
                     let (core, mut out) = self.parts(outbox, None);
-                    core.declined(at, id, text, &mut out)
+                    core.declined(at, id, text(), &mut out)
                 }
                 None => Heard::Unknown,
             },
@@ -126,7 +133,7 @@ impl Oms {
             b"j" => match id(tag::BUSINESS_REJECT_REF_ID) {
                 Some(id) => {
                     let (core, mut out) = self.parts(outbox, None);
-                    core.refused(at, id, text, &mut out)
+                    core.refused(at, id, text(), &mut out)
                 }
                 None => Heard::Unknown,
             },

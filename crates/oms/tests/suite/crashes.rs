@@ -44,7 +44,8 @@ fn every_point(durability: Durability) {
         let before = floor.state().hash();
         floor.world.kill();
         assert_eq!(floor.world.start(), Turn::Alive);
-        assert_eq!(floor.state().hash(), before, "operation {operations}");
+        let after = floor.state().hash();
+        assert_eq!(after, before, "operation {operations}: the notes");
         floor.settle();
         floor.agrees();
         if floor.crashes == 0 {

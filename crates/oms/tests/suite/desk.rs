@@ -74,6 +74,7 @@ fn oms(setup: &Setup) -> Oms {
         name: (*name).to_owned(),
         version: *version,
     });
+    crate::canaries::plant();
     Oms::new(rules, sessions.collect(), 7, Box::new(|_| {}))
 }
 

@@ -16,6 +16,7 @@ pub const COPY: SessionId = SessionId(2);
 
 const SETTINGS: &str = r#"
 [oms]
+orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
 [[account]]
@@ -110,6 +111,7 @@ impl Floor {
                 session("SIM-1", venue),
                 session("COPY", BeginString::Fix44),
             ];
+            crate::canaries::plant();
             Oms::new(rules, sessions, 7, Box::new(|_| {}))
         };
         let mut floor = Self {

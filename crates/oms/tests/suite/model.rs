@@ -104,6 +104,8 @@ pub struct Symbol {
     /// Multiplier times rate, in 10^-6.
     pub worth: i128,
     pub reference: Option<i128>,
+    /// Long and short are held beside each other.
+    pub has_effect: bool,
     /// The lines that take its orders.
     pub lines: &'static [usize],
 }
@@ -192,6 +194,10 @@ pub struct Order {
     pub side: char,
     pub kind: char,
     pub tif: char,
+    /// ExpireDate(432), of an order until a date.
+    pub until: Option<String>,
+    /// PositionEffect(77); `-` for none.
+    pub effect: char,
     pub price: i128,
     pub stop: i128,
     pub hold: i128,
@@ -227,7 +233,8 @@ impl Order {
 
     /// What holds with the highest precedence.
     pub fn status(&self) -> char {
-        match (&self.asked, self.fate) {
+        let asked = self.asked.as_ref().filter(|asked| !asked.id.is_empty());
+        match (asked, self.fate) {
             (Some(asked), _) if asked.what == 'F' => '6',
             (Some(_), _) => 'E',
             (None, Fate::Over(how)) => how,
@@ -329,6 +336,26 @@ pub fn fields(body: &str) -> Fields<'_> {
     fields
         .map(|(tag, value)| (tag.parse().unwrap(), value))
         .collect()
+}
+
+/// A day since 1970 as 20261122.
+pub fn date(day: i64) -> String {
+    let (mut left, mut year, mut month) = (day, 1970, 1);
+    let leap = |year: i64| i64::from(year % 4 == 0 && (year % 100 != 0 || year % 400 == 0));
+    while left >= 365 + leap(year) {
+        left -= 365 + leap(year);
+        year += 1;
+    }
+    let length = |month: i64| match month {
+        2 => 28 + leap(year),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    while left >= length(month) {
+        left -= length(month);
+        month += 1;
+    }
+    format!("{year:04}{month:02}{:02}", left + 1)
 }
 
 impl Model {

@@ -1,9 +1,12 @@
 //! What clients are told, by version.
 
 use fixwire_engine::Durability;
+use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::session::BeginString;
 
-use crate::floor::Floor;
+use crate::desk::{Desk, Input};
+use crate::floor::{CLIENT, Floor};
+use crate::twin::floors;
 
 const MOST: [u32; 12] = [35, 11, 41, 150, 39, 32, 31, 151, 14, 6, 103, 102];
 
@@ -92,6 +95,18 @@ fn a_mass_cancel_is_reported_and_then_each_order() {
 }
 
 #[test]
+fn a_mass_cancel_report_of_fix_5_0_sp2_has_its_own_id() {
+    for (version, has_id) in [(Version::Fix44, false), (Version::Fix50Sp2, true)] {
+        let (mut setup, _) = floors::floor(0);
+        setup.sessions[floors::CLIENTS[0]].1 = version;
+        let body = "11=M1|530=7|60=20261122-08:00:00|".to_owned();
+        let said = Desk::new(&setup).hear(&Input::Says(floors::CLIENTS[0], "q", body));
+        assert_eq!(said[0].msg_type, "r");
+        assert_eq!(said[0].get(1369).is_some(), has_id, "{version:?}");
+    }
+}
+
+#[test]
 fn a_mass_status_request_lists_open_orders() {
     let mut floor = floor(BeginString::Fix44);
     let all = "584=S1|585=7|";
@@ -110,6 +125,22 @@ fn a_mass_status_request_lists_open_orders() {
     assert_eq!(listed[0], "S1 I 1 40 - A00 70 -");
     assert_eq!(listed[39], "S1 I 1 40 Y A39 70 -");
     assert_eq!(listed[40], "S2 I 8 0 Y - 0 RC2: unknown symbol");
+}
+
+#[test]
+fn a_client_waits_for_four_mass_status_requests_at_most() {
+    let mut floor = floor(BeginString::Fix44);
+    floor.order("A1", 1, 100);
+    let before = floor.told(&[35]).len();
+    for id in ["S1", "S2", "S3", "S4", "S5"] {
+        floor.world.send(CLIENT, "AF", &format!("584={id}|585=7|"));
+    }
+    floor.settle();
+    let told = floor.told(&[35, 584, 380]);
+    assert_eq!(
+        told[before..],
+        ["j - 4", "8 S1 -", "8 S2 -", "8 S3 -", "8 S4 -"]
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ pub struct Wanted<'a> {
     pub price: i128,
     pub stop: i128,
     pub quantity: i128,
+    pub effect: char,
     /// The order that is replaced.
     pub old: Option<&'a Order>,
     pub is_located: bool,
@@ -127,12 +128,13 @@ impl Model {
     /// RC1; `more` is what the order may trade more than it could.
     fn trading_allows(&self, new: &Wanted<'_>, scopes: &[At], more: i128) -> Result<(), Why> {
         let (buying, selling) = self.open_of(At::Holding(new.account, new.symbol));
-        let net = self.net(new.account, new.symbol);
+        let (long, short) = self.held(new.account, new.symbol);
         let reduces = if new.side == '1' {
-            buying + more <= -net
+            buying + more <= short
         } else {
-            selling + more <= net
+            selling + more <= long
         };
+        let reduces = reduces && new.effect != 'O';
         for scope in scopes {
             match self.trading.get(scope) {
                 Some(&"reducing") if reduces => {}
@@ -143,10 +145,14 @@ impl Model {
         Ok(())
     }
 
-    fn net(&self, account: usize, symbol: usize) -> i128 {
-        self.holdings
-            .get(&(account, symbol))
-            .map_or(0, |it| it.net())
+    /// What is long, and what is short: beside each other, or the net of both.
+    fn held(&self, account: usize, symbol: usize) -> (i128, i128) {
+        let holding = self.holdings.get(&(account, symbol));
+        let holding = holding.copied().unwrap_or_default();
+        if self.world.symbols[symbol].has_effect {
+            return (holding.long, holding.short);
+        }
+        (holding.net(), -holding.net())
     }
 
     /// Sums over open orders of a scope.
@@ -240,18 +246,18 @@ impl Model {
             reserved + more.1 + self.traded.get(&it).copied().unwrap_or(0)
         })?;
         let (buying, selling) = self.open_of(At::Holding(new.account, new.symbol));
-        let net = self.net(new.account, new.symbol);
+        let (long, short) = self.held(new.account, new.symbol);
         if new.side == '1' {
-            self.limit(scopes, "RC15-long", |_| net + buying + more.0)
+            self.limit(scopes, "RC15-long", |_| long + buying + more.0)
         } else {
-            self.limit(scopes, "RC15-short", |_| selling + more.0 - net)
+            self.limit(scopes, "RC15-short", |_| short + selling + more.0)
         }
     }
 
     fn market_allows(&self, new: &Wanted<'_>) -> Result<(), Why> {
         match self.markets.get(&new.symbol) {
             None | Some(&"open") => Ok(()),
-            Some(&"auction") if "01".contains(new.tif) && !"34".contains(new.kind) => Ok(()),
+            Some(&"auction") if "016".contains(new.tif) && !"34".contains(new.kind) => Ok(()),
             Some(_) => Err(Why::Rc("RC18", 2)),
         }
     }

@@ -3,7 +3,7 @@
 use super::checks::Wanted;
 use super::{
     Asked, At, Fate, Fields, Model, NO_LINE, Number, Order, PENDING, Passed, TOO_LATE,
-    UNKNOWN_ORDER, Why,
+    UNKNOWN_ORDER, Why, date,
 };
 
 const NOT_ALLOWED: Why = Why::Rc("RC2", 0);
@@ -128,7 +128,7 @@ impl Model {
         let kind = one(fields, 40, "1234").ok_or(UNSUPPORTED)?;
         let tif = match fields.get(&59) {
             None => '0',
-            Some(_) => one(fields, 59, "0134").ok_or(UNSUPPORTED)?,
+            Some(_) => one(fields, 59, "01346").ok_or(UNSUPPORTED)?,
         };
         let account = match fields.get(&1) {
             None => user.default,
@@ -137,6 +137,16 @@ impl Model {
         let account = account.filter(|it| user.accounts.contains(it));
         let account = account.ok_or(Why::Rc("RC2", 15))?;
         let symbol = self.symbol(fields[&55]).ok_or(Why::Rc("RC2", 1))?;
+        let has_effect = self.world.symbols[symbol].has_effect;
+        let effect = match (fields.get(&77), one(fields, 77, "OC")) {
+            (Some(_), Some(effect)) if has_effect => effect,
+            (None, _) if !has_effect => '-',
+            _ => return Err(Why::Other(99, 2)),
+        };
+        let until = (tif == '6').then(|| fields[&432].to_owned());
+        if until.as_ref().is_some_and(|until| *until < date(self.day)) {
+            return Err(Why::Other(99, 2));
+        }
         let scale = self.world.symbols[symbol].scale;
         let price = |wanted: &str, tag: u32| {
             if !wanted.contains(kind) {
@@ -154,6 +164,7 @@ impl Model {
             price: price("24", 44)?,
             stop: price("34", 99)?,
             quantity: Number::read(fields[&38]).unwrap().whole()?,
+            effect,
             old: None,
             is_located: fields.get(&114) == Some(&"N") || fields.contains_key(&5700),
         };
@@ -167,6 +178,8 @@ impl Model {
             side,
             kind,
             tif,
+            until,
+            effect,
             price: wanted.price,
             stop: wanted.stop,
             hold,
@@ -286,6 +299,8 @@ impl Model {
             if !is(1, self.world.accounts[order.account].name)
                 || !is(40, &order.kind.to_string())
                 || !is(59, &order.tif.to_string())
+                || !is(432, order.until.as_deref().unwrap_or("no date"))
+                || !is(77, &order.effect.to_string())
                 || stop.is_some_and(|stop| stop != order.stop)
             {
                 return Err(UNCHANGEABLE);
@@ -319,6 +334,7 @@ impl Model {
             price,
             stop: order.stop,
             quantity,
+            effect: order.effect,
             old: Some(order),
             is_located: true,
         };

@@ -1,7 +1,7 @@
 //! Lines, time, operators and days.
 
 use super::clients::Filter;
-use super::{At, DAY, Fate, Model, Passed, SECOND, Symbol};
+use super::{At, DAY, Fate, Model, Order, Passed, SECOND, Symbol, date};
 
 impl Model {
     pub fn is_killed(&self, scopes: &[At]) -> bool {
@@ -104,7 +104,12 @@ impl Model {
     /// What is of the day and not unknown expires; then the new day begins.
     fn begin_day(&mut self) {
         let open = self.orders.values().filter(|order| order.is_open());
-        let of_day = open.filter(|order| order.tif != '1' && !order.is_unknown());
+        let today = date(self.day);
+        let stays = |order: &Order| match order.tif {
+            '6' => order.until.as_ref() >= Some(&today),
+            tif => tif == '1',
+        };
+        let of_day = open.filter(|order| !stays(order) && !order.is_unknown());
         let of_day: Vec<u64> = of_day.map(|order| order.number).collect();
         for number in of_day {
             self.end(number, 'C', None, "the day is over");

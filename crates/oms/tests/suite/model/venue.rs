@@ -172,9 +172,10 @@ impl Model {
         }
         self.late_fills += u64::from(!was_open);
         let order = &self.orders[&number];
-        let (account, symbol, buys) = (order.account, order.symbol, order.buys());
+        let (account, symbol) = (order.account, order.symbol);
+        let side = (order.buys(), order.effect);
         let scopes = self.scopes_of(order);
-        self.trade(&scopes, (account, symbol), buys, (quantity, price));
+        self.trade(&scopes, (account, symbol), side, (quantity, price));
         self.write_execution(number, 'F', None, &[(32, quantity), (31, price)]);
         if is_filled {
             self.over(number);
@@ -205,7 +206,7 @@ impl Model {
         }
         self.late_fills += 1;
         let scopes = self.scopes(line, account, symbol);
-        self.trade(&scopes, (account, symbol), side == "1", execution);
+        self.trade(&scopes, (account, symbol), (side == "1", '-'), execution);
         self.guard(&scopes);
     }
 
@@ -213,20 +214,21 @@ impl Model {
         &mut self,
         scopes: &[At],
         (account, symbol): (usize, usize),
-        buys: bool,
+        (buys, effect): (bool, char),
         (quantity, price): (i128, i128),
     ) {
         let holding = self.holdings.entry((account, symbol)).or_default();
         let before = holding.gained();
         let worth = price * quantity;
+        let most = if effect == 'O' { 0 } else { quantity };
         if buys {
-            let closed = quantity.min(holding.short);
+            let closed = most.min(holding.short);
             holding.short -= closed;
             holding.long += quantity - closed;
             holding.bought += quantity;
             holding.paid += worth;
         } else {
-            let closed = quantity.min(holding.long);
+            let closed = most.min(holding.long);
             holding.long -= closed;
             holding.short += quantity - closed;
             holding.sold += quantity;

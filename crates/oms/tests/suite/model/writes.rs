@@ -1,12 +1,12 @@
 //! Messages as lines of text: for whom, MsgType(35), and the fields that are compared, in one order.
 
-use super::{Fields, Model, Why};
+use super::{Fields, Model, Order, Why};
 use crate::desk::Said;
 
 /// Fields that are compared, in this order; Text(58) as far as it is a control's code or the venue's.
-const TAGS: [u32; 35] = [
-    37, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55, 54, 38, 40, 44, 99, 59, 32, 31, 151, 14, 6, 530,
-    531, 532, 533, 584, 911, 912, 21, 58, 379, 372, 380, 45,
+const TAGS: [u32; 37] = [
+    37, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55, 54, 38, 40, 44, 99, 59, 432, 77, 32, 31, 151,
+    14, 6, 530, 531, 532, 533, 584, 911, 912, 21, 58, 379, 372, 380, 45,
 ];
 
 /// A message of the OMS, as the model writes it.
@@ -73,6 +73,20 @@ impl Body {
     }
 }
 
+/// How long an order is to stay.
+fn put_validity(order: &Order, body: &mut Body) {
+    body.put(59, order.tif);
+    if let Some(until) = &order.until {
+        body.put(432, until);
+    }
+}
+
+fn put_effect(order: &Order, body: &mut Body) {
+    if order.effect != '-' {
+        body.put(77, order.effect);
+    }
+}
+
 impl Model {
     fn write(&mut self, to: usize, msg_type: &str, body: Body) {
         let said = Said {
@@ -98,7 +112,7 @@ impl Model {
         if "34".contains(order.kind) {
             body.put(99, decimal(order.stop, symbol.scale));
         }
-        body.put(59, order.tif);
+        put_validity(order, body);
     }
 
     pub fn write_execution(
@@ -144,6 +158,9 @@ impl Model {
         };
         body.put(150, kind).put(39, order.status());
         self.what(number, body);
+        if !is_old {
+            put_effect(order, body);
+        }
         for (tag, value) in more {
             let scale = if *tag == 31 { scale } else { 0 };
             body.put(*tag, decimal(*value, scale));
@@ -253,7 +270,9 @@ impl Model {
         let mut body = Body::default();
         body.put(11, number).put(21, 1);
         self.what(number, &mut body);
-        self.write(self.orders[&number].line, "D", body);
+        let order = &self.orders[&number];
+        put_effect(order, &mut body);
+        self.write(order.line, "D", body);
     }
 
     /// What is asked for an order goes to its venue.
@@ -279,7 +298,8 @@ impl Model {
             if "34".contains(order.kind) {
                 body.put(99, decimal(order.stop, symbol.scale));
             }
-            body.put(59, order.tif);
+            put_validity(order, &mut body);
+            put_effect(order, &mut body);
         } else {
             body.put(38, order.quantity);
         }

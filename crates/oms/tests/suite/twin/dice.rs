@@ -2,7 +2,7 @@
 
 use super::floors::{CLIENTS, LINES};
 use crate::desk::Input;
-use crate::model::{At, Model, Order, SECOND};
+use crate::model::{At, Model, Order, SECOND, date};
 
 /// xorshift64*, and what was said before.
 pub struct Dice {
@@ -162,6 +162,7 @@ impl Dice {
             "ABC" => &["50", "51", "49", "48.0"],
             "OLD1" => &["10", "10.001", "9.999", "10.5"],
             "FIN" => &["1", "1.00005", "0.99995", "1.1", "1.01"],
+            "FUT" => &["20", "20.5", "19.5", "21", "19"],
             _ => &["5", "5.5", "0.5", "-1.5"],
         };
         match self.below(50) {
@@ -201,7 +202,7 @@ impl Dice {
             self.below(2) as usize
         };
         let id = self.id(model);
-        let at = self.below(6).min(4) as usize;
+        let at = self.below(8).min(5) as usize;
         let symbol = &model.world.symbols[if self.once_in(2) { 0 } else { at }];
         let name = if self.once_in(60) {
             "NONE"
@@ -245,7 +246,17 @@ impl Dice {
             3 => body.push_str("59=3|"),
             4 => body.push_str("59=4|"),
             5 if self.once_in(4) => body.push_str("59=7|"),
+            6 => {
+                let until = model.day - 1 + i64::from(self.below(5) as u32);
+                body.push_str(&format!("59=6|432={}|", date(until)));
+            }
             _ => {}
+        }
+        let is_wrong = self.once_in(40);
+        if is_wrong != symbol.has_effect {
+            body.push_str(self.any(&["77=O|", "77=C|"]));
+        } else if self.once_in(40) {
+            body.push_str("77=R|");
         }
         if self.once_in(8) {
             body.push_str(self.any(&["114=N|", "114=Y|", "5700=X|"]));
@@ -287,7 +298,11 @@ impl Dice {
                 body.push_str(&format!("44={}|", self.price(symbol.name)));
             }
             if self.once_in(40) {
-                body.push_str(self.any(&["1=A2|", "59=3|", "99=7|", "99=0.000001|"]));
+                body.push_str(self.any(&["1=A2|", "59=3|", "99=7|", "99=0.000001|", "77=C|"]));
+            }
+            if order.tif == '6' && self.once_in(4) {
+                let until = order.until.as_deref().filter(|_| !self.once_in(3));
+                body.push_str(&format!("432={}|", until.unwrap_or("20261231")));
             }
         }
         Input::Says(CLIENTS[client], what, body)

@@ -10,6 +10,7 @@ pub const LINES: [usize; 3] = [3, 4, 5];
 
 const SETTINGS: &str = r#"
 [oms]
+orders = 100
 instruments = "instruments.csv"
 limits = "limits.csv"
 remembered = 6
@@ -54,12 +55,13 @@ symbols = ["*"]
 to = "NEW"
 "#;
 
-const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,rate,reference
-XYZ,0.05,10,2,1,100
-ABC,1,1,1,0.5,50
-OLD1,0.001,1,1,1,10
-FIN,0.00005,1,3,1.5,1
-NOREF,0.5,5,1,1,
+const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,rate,reference,positions
+XYZ,0.05,10,2,1,100,
+ABC,1,1,1,0.5,50,
+OLD1,0.001,1,1,1,10,
+FIN,0.00005,1,3,1.5,1,
+NOREF,0.5,5,1,1,,
+FUT,0.5,1,10,1,20,effect
 ";
 
 const NEW: &[usize] = &[3, 4];
@@ -73,6 +75,7 @@ fn symbols() -> Vec<Symbol> {
         lot,
         worth,
         reference,
+        has_effect: name == "FUT",
         lines,
     };
     vec![
@@ -81,6 +84,7 @@ fn symbols() -> Vec<Symbol> {
         symbol("OLD1", 3, 1, 1, 1_000_000, Some(10_000), OLD),
         symbol("FIN", 5, 5, 1, 4_500_000, Some(100_000), NEW),
         symbol("NOREF", 1, 5, 5, 1_000_000, None, NEW),
+        symbol("FUT", 1, 5, 1, 10_000_000, Some(200), NEW),
     ]
 }
 
@@ -127,7 +131,7 @@ pub fn limits(seed: u64) -> Vec<(&'static str, &'static str, &'static str)> {
                 ("firm", "RC9-value-1s", "700000"),
                 ("account=A1", "RC9-value-60s", "1500000"),
                 ("symbol=XYZ", "RC9-value-day", "2500000"),
-                ("account=A1", "RC9-quantity-1s", "2500"),
+                ("account=A1", "RC9-quantity-1s", "1500"),
                 ("symbol=ABC", "RC9-quantity-60s", "100"),
                 ("firm", "RC9-quantity-day", "60000"),
                 ("firm", "RC17", "2000000"),

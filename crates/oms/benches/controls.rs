@@ -1,0 +1,163 @@
+//! What do the controls before a new order cost?
+//!
+//! Input: limit orders, accepted all, of which nothing is kept: what is timed is the whole decision whether an order
+//! may be taken, from its ClOrdID to its reservation. With the required controls at the firm, then with a limit
+//! of every control at the firm and each account; first one account and symbol, then 10,000 accounts and
+//! 2,000 symbols at random, in rounds by turns. 100,000 orders are open.
+
+use std::fmt::Write;
+use std::hint::black_box;
+use std::time::Instant;
+
+use fixwire_oms::limits::Control;
+use fixwire_oms::{Core, Effect, Event, NewOrder, OrderType, Side, State, TimeInForce};
+use fixwire_protocol::Decimal;
+
+const ROUNDS: usize = 9;
+const CHECKS: usize = 200_000;
+const OPEN: usize = 100_000;
+const START: i64 = 1_787_319_000_000_000_000;
+/// Between two orders, nanoseconds.
+const GAP: i64 = 10_000;
+
+fn main() {
+    let mut benches = [
+        Bench::new("required, 1 account, 1 symbol", false, 1, 1),
+        Bench::new("all, 1 account, 1 symbol", true, 1, 1),
+        Bench::new(
+            "required, 10,000 accounts, 2,000 symbols",
+            false,
+            10_000,
+            2_000,
+        ),
+        Bench::new("all, 10,000 accounts, 2,000 symbols", true, 10_000, 2_000),
+    ];
+    for _ in 0..ROUNDS {
+        benches.iter_mut().for_each(Bench::round);
+    }
+    println!("ns an order, median of {ROUNDS} rounds");
+    for bench in &mut benches {
+        bench.nanos.sort_by(f64::total_cmp);
+        println!("{:<42} {:>6.0}", bench.name, bench.nanos[ROUNDS / 2]);
+    }
+}
+
+struct Bench {
+    name: &'static str,
+    core: Core,
+    accounts: Vec<String>,
+    symbols: Vec<String>,
+    random: u64,
+    now: i64,
+    nanos: Vec<f64>,
+}
+
+impl Bench {
+    fn new(name: &'static str, all: bool, accounts: usize, symbols: usize) -> Self {
+        let mut bench = Self {
+            name,
+            core: Core::new(rules(all, accounts, symbols)),
+            accounts: (0..accounts).map(|at| format!("A{at}")).collect(),
+            symbols: (0..symbols).map(|at| format!("S{at}")).collect(),
+            random: 42,
+            now: START,
+            nanos: Vec::new(),
+        };
+        let names = ["CLIENT".to_owned(), "LINE".to_owned()];
+        let mut nowhere = |_: &State, _: &Event<'_>| ();
+        let done = bench
+            .core
+            .begin(START, (20_260_821, 1), &names, usize::MAX, &mut nowhere);
+        assert!(done, "it began");
+        bench.core.line_up(START, 1, &mut nowhere);
+        for number in 0..OPEN {
+            let (account, symbol) = bench.place();
+            let id = number.to_string();
+            let new = order(&bench.accounts[account], &bench.symbols[symbol], &id);
+            bench.now += GAP;
+            bench.core.new_order(bench.now, &new, &mut nowhere);
+        }
+        assert_eq!(bench.core.state().orders().len(), OPEN, "each was taken");
+        bench
+    }
+
+    /// An account and a symbol.
+    fn place(&mut self) -> (usize, usize) {
+        // Xorshift: the same order of places in each run.
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        let random = self.random as usize;
+        (
+            random % self.accounts.len(),
+            (random >> 32) % self.symbols.len(),
+        )
+    }
+
+    fn round(&mut self) {
+        let places: Vec<_> = (0..CHECKS).map(|_| self.place()).collect();
+        let start = Instant::now();
+        for (account, symbol) in places {
+            let new = order(&self.accounts[account], &self.symbols[symbol], "NEXT");
+            let checked = self.core.check(self.now, black_box(&new));
+            assert!(black_box(checked).is_ok(), "it may be taken");
+        }
+        self.nanos
+            .push(start.elapsed().as_nanos() as f64 / CHECKS as f64);
+    }
+}
+
+fn order<'a>(account: &'a str, symbol: &'a str, id: &'a str) -> NewOrder<'a> {
+    NewOrder {
+        session: 0,
+        id: id.as_bytes(),
+        account: account.as_bytes(),
+        symbol: symbol.as_bytes(),
+        side: Some(Side::Buy),
+        kind: Some(OrderType::Limit),
+        tif: Some(TimeInForce::Day),
+        price: Decimal::new(1250, 2),
+        stop: None,
+        quantity: Decimal::from_int(100),
+        until: None,
+        effect: Some(Effect::Netting),
+        is_located: false,
+    }
+}
+
+fn rules(all: bool, accounts: usize, symbols: usize) -> fixwire_oms::rules::Rules {
+    let mut text = "[oms]\ninstruments = 'instruments'\nlimits = 'limits'\nself_trade = 'reject'\norders = 200000\n\
+                    [[account]]\nname = 'DESK'\n"
+        .to_owned();
+    let mut limits = "scope,control,limit\n".to_owned();
+    let mut limit = |scope: &str| {
+        for control in Control::ALL.iter().filter(|it| all || it.is_required()) {
+            let most = if control.code() == "RC8" {
+                50
+            } else {
+                1_000_000_000_000_u64
+            };
+            let _ = writeln!(limits, "{scope},{},{most}", control.code());
+        }
+    };
+    limit("firm");
+    for account in 0..accounts {
+        let _ = write!(text, "[[account]]\nname = 'A{account}'\nparent = 'DESK'\n");
+        if all {
+            limit(&format!("account=A{account}"));
+        }
+    }
+    text += "[[user]]\nsession = 'CLIENT'\naccounts = ['A*']\nmay = ['new', 'cancel']\n\
+             [[line_group]]\nname = 'VENUE'\nlines = ['LINE']\n[[route]]\nsymbols = ['*']\nto = 'VENUE'\n";
+    let mut instruments = "symbol,tick,reference\n".to_owned();
+    for symbol in 0..symbols {
+        let _ = writeln!(instruments, "S{symbol},0.01,12.50");
+    }
+    let mut open = |file: &str| {
+        Ok(match file {
+            "instruments" => instruments.clone(),
+            _ => limits.clone(),
+        })
+    };
+    fixwire_oms::load::load(&text, &["CLIENT", "LINE"], &mut open).expect("rules")
+}

@@ -1,0 +1,68 @@
+//! Do the other tests find a fault of the OMS, and say what it is?
+
+/// Plants the fault that `FIXWIRE_CANARY` names, in a build that has any.
+pub fn plant() {
+    #[cfg(feature = "canary")]
+    fixwire_oms::canary::plant(&std::env::var("FIXWIRE_CANARY").unwrap_or_default());
+}
+
+#[cfg(feature = "canary")]
+mod trials {
+    use fixwire_oms::canary::Fault;
+    use std::process::Command;
+    use std::time::Instant;
+
+    /// A fault, the test that must find it, and what it says then.
+    const TRIALS: [(Fault, &str, &str); 4] = [
+        (
+            Fault::SkipNote,
+            "crashes::nothing_is_sent_twice_or_forgotten_when_the_process_is_killed",
+            "the notes",
+        ),
+        (
+            Fault::DropPended,
+            "permutations::every_order_of_reports_ends_in_the_same_state",
+            "cancelled while it is filled in part: [",
+        ),
+        (
+            Fault::ResendUnknown,
+            "crashes::nothing_is_sent_twice_or_forgotten_when_the_process_is_killed",
+            "was sent twice",
+        ),
+        (
+            Fault::ReleaseTwice,
+            "twin::the_oms_does_what_the_slow_model_says",
+            "reserved is ",
+        ),
+    ];
+
+    /// Each in a process of its own, in all of which it is planted.
+    fn found(fault: Fault, test: &str, words: &str) -> Result<String, String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let output = Command::new(program)
+            .args(["--exact", test, "--nocapture"])
+            .env("FIXWIRE_CANARY", fault.name())
+            .env("RUST_BACKTRACE", "0")
+            .output()
+            .map_err(|error| error.to_string())?;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        match said.lines().find(|line| line.contains(words)) {
+            _ if output.status.success() => Err("it passes".into()),
+            Some(line) => Ok(line.to_owned()),
+            None => Err(format!("found by other words:\n{said}")),
+        }
+    }
+
+    #[test]
+    fn each_planted_fault_is_found() {
+        assert_eq!(TRIALS.map(|(fault, ..)| fault), Fault::ALL);
+        for (fault, test, words) in TRIALS {
+            let (began, name) = (Instant::now(), fault.name());
+            match found(fault, test, words) {
+                Ok(line) => println!("{name}: {test} in {:.1?}: {line}", began.elapsed()),
+                Err(why) => panic!("{name}: {test}: {why}"),
+            }
+        }
+    }
+}
