@@ -7,18 +7,23 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fixwire::control::{Asked, What};
+use fixwire::journal::{self, Filter, JournalError, Line};
+use fixwire_oms::State;
+use fixwire_oms::history::History;
+use fixwire_protocol::{Ledger as _, Precision, Stamp, Timestamp};
 use serde_json::{Map, Value};
 
 pub use load::{listener, load};
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::readable::Escaped;
-use crate::session::{Engine, running};
+use crate::session::{Engine, running, store};
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
   fixwire oms status oms.toml
   fixwire oms orders oms.toml --account A1 --open
+  fixwire oms history oms.toml 17
   fixwire oms limit oms.toml account=A1 RC6=500 --why \"new desk\"
   fixwire oms kill oms.toml account=A1 --why \"runaway algo\"
   fixwire oms arm oms.toml account=A1 --why \"checked with the desk\"
@@ -47,6 +52,13 @@ pub enum OmsCommand {
         #[command(flatten)]
         ask: Ask,
         /// Its number
+        number: u64,
+    },
+    /// What has happened to an order, as the journal has it, whether the engine runs or not
+    History {
+        #[command(flatten)]
+        ask: Ask,
+        /// Its number: OrderID(37)
         number: u64,
     },
     /// Positions, and what open orders may still buy and sell
@@ -102,6 +114,7 @@ pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
             query(ask, &format!("orders{}{open}", account.unwrap_or_default()))
         }
         OmsCommand::Order { ask, number } => query(ask, &format!("order {number}")),
+        OmsCommand::History { ask, number } => history(ask, *number),
         OmsCommand::Positions(ask) => query(ask, "positions"),
         OmsCommand::Limits(ask) => query(ask, "limits"),
         OmsCommand::Limit(told) => tell(told, "limit"),
@@ -139,14 +152,69 @@ fn query(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
         text: Some(text.to_owned()),
         ..Asked::default()
     };
-    let text = answer(&ask.at, asked)?;
+    show(ask, &answer(&ask.at, asked)?)
+}
+
+/// Prints lines of columns, which a tab parts.
+fn show(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
     let shown = if ask.json {
-        format!("{:#}\n", json(&text))
+        format!("{:#}\n", json(text))
     } else {
-        table(&text)
+        table(text)
     };
     write!(io::stdout(), "{shown}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads the journal for the events of an order.
+fn history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
+    let store = store(&ask.at)?;
+    let failure = |error: JournalError| Failure::Text(error.to_string());
+    let mut before = State::default();
+    if let Some((version, bytes)) =
+        journal::oldest_state(&store, before.form().0).map_err(failure)?
+    {
+        let file = store.display();
+        let read = before.read(version, &bytes);
+        read.map_err(|why| Failure::Text(format!("{file}: the oldest checkpoint: {why}")))?;
+    }
+    let (mut before, mut history) = (Some(before), None);
+    let mut text = String::from("time\tevent\twhat");
+    let mut stamp = Stamp::new();
+    let mut steps = 0;
+    let each = |line: &Line<'_>| {
+        let Some((seq, note)) = line.kept() else {
+            return Ok(());
+        };
+        // Before the first note there is nothing; before another one the checkpoint has it.
+        let history: &mut History = history.get_or_insert_with(|| {
+            let before = before.take().filter(|_| seq > 1);
+            History::new(number, before.unwrap_or_default())
+        });
+        if let Some(step) = history.take(note) {
+            let at = stamp.format(Timestamp(step.at), Precision::Micros);
+            let at = String::from_utf8_lossy(at);
+            text += &format!("\n{at}\t{}\t{}", step.event, step.text);
+            steps += 1;
+        }
+        Ok(())
+    };
+    let read = journal::each_line(&store, &Filter::default(), each).map_err(failure)?;
+    if let Some(damage) = read.bad.as_ref().filter(|_| !read.torn) {
+        let text = format!("what stands behind is not shown: {damage}");
+        failure::tell("warning", &text);
+    }
+    if read.segments == 0 {
+        let store = store.display();
+        return Err(Failure::Text(format!("{store} holds no journal")));
+    }
+    if steps == 0 {
+        return Err(Failure::Text(format!(
+            "no order {number} in the journal {}: it is unknown, or its segments were removed (JournalKeep)",
+            store.display()
+        )));
+    }
+    show(ask, &text)
 }
 
 /// An object for each row, with numbers where there are numbers.

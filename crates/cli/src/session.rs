@@ -249,6 +249,21 @@ pub fn running(at: &Engine) -> Result<Client, Failure> {
     }
 }
 
+/// The folder of an engine's journal.
+///
+/// # Errors
+///
+/// It keeps none.
+pub fn store(at: &Engine) -> Result<PathBuf, Failure> {
+    let store = Target::find(&at.engine, &at.reading)?.store;
+    store.ok_or_else(|| {
+        Failure::Text(format!(
+            "{} names no journal: name the settings file or the folder",
+            at.engine.display()
+        ))
+    })
+}
+
 /// The engine, and the name by which it knows a session.
 fn find_session(at: &Engine, session: &str) -> Result<(Found, String), Failure> {
     let target = Target::find(&at.engine, &at.reading)?;

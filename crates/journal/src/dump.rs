@@ -335,6 +335,13 @@ impl Line<'_> {
         is_message.then_some(self.shown.bytes)
     }
 
+    /// The number and the bytes of an application's note, its secrets with it; `None` when this is none.
+    #[must_use]
+    pub fn kept(&self) -> Option<(u64, &[u8])> {
+        let number = self.shown.seq.filter(|_| self.shown.what == "kept");
+        Some((number?, self.shown.bytes))
+    }
+
     /// What it shows, its secrets masked.
     fn text(&self) -> Vec<u8> {
         let bytes = self.shown.bytes;

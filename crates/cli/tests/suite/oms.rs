@@ -117,6 +117,37 @@ fn an_order_is_checked_sent_filled_and_known_after_kill_9() {
         fill.contains("|11=A2|") && fill.contains("|32=40|31=12.5|151=60|14=40|6=12.5|"),
         "{fill}"
     );
+    let history = |at: &str| {
+        let at = folder.join(at).display().to_string();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fixwire"));
+        let run = command
+            .args(["oms", "history", "--json", &at, "1"])
+            .output()
+            .unwrap();
+        assert!(
+            run.status.success(),
+            "{}",
+            String::from_utf8_lossy(&run.stderr)
+        );
+        let steps: Value = serde_json::from_slice(&run.stdout).unwrap();
+        let steps = steps.as_array().unwrap().iter();
+        steps
+            .map(|step| step["what"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let steps = [
+        "CLIENT as A2 for A1: buy 100 VOD at 12.5",
+        "the order goes out on SIM-1",
+        "accepted by the venue, OrderID V1",
+        "40 filled at 12.5",
+    ];
+    assert_eq!(history("oms.toml"), steps);
+    assert_eq!(history("oms-store"), steps);
+    let (code, said) = oms(folder, "history", &["4711"]);
+    assert!(
+        code != 0 && said.contains("no order 4711 in the journal"),
+        "{said}"
+    );
     // One that the venue does not answer before the process dies.
     client.send("D", &order("A3", 10));
     let second = id(&venue.expect("D"));

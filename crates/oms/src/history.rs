@@ -1,0 +1,322 @@
+//! What has happened to an order: its events in the journal, as sentences.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::event::Event;
+use crate::fix::{price, reason_text};
+use crate::query::text;
+use crate::reason::Reason;
+use crate::state::State;
+use crate::value::{End, Number, Price, Quantity, RequestKind, Side};
+use crate::venue::VenueId;
+
+/// Collects the events of one order from notes, the oldest first.
+#[derive(Debug)]
+pub struct History {
+    order: Number,
+    /// What was asked for it.
+    requests: Vec<Number>,
+    /// Only its names go on with the notes.
+    state: State,
+    instrument: u32,
+    line: Option<u32>,
+    /// OrderQty(38) and CumQty(14).
+    quantity: Quantity,
+    filled: Quantity,
+}
+
+/// One event of an order.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Step {
+    /// When, in nanoseconds since 1970.
+    pub at: i64,
+    /// The name of the event.
+    pub event: &'static str,
+    /// What happened, as a sentence.
+    pub text: String,
+}
+
+impl History {
+    /// Of this order; `state` is that before the first note, or the oldest that is left, for names and for the
+    /// order, should the note that it was taken be gone.
+    #[must_use]
+    pub fn new(order: Number, state: State) -> Self {
+        let known = state.orders().get(order);
+        let request = known.and_then(|known| state.orders().request_of(known));
+        let open = known.filter(|known| known.state.is_open());
+        Self {
+            order,
+            requests: request.iter().map(|request| request.number).collect(),
+            instrument: known.map_or(u32::MAX, |known| known.instrument),
+            line: open.map(|open| open.line),
+            quantity: known.map_or(0, |known| known.quantity),
+            filled: known.map_or(0, |known| known.filled),
+            state,
+        }
+    }
+
+    /// The next note; what it says of the order, if anything.
+    pub fn take(&mut self, note: &[u8]) -> Option<Step> {
+        let (at, note) = note.split_first_chunk()?;
+        let at = i64::from_le_bytes(*at);
+        let event = Event::of(note)?;
+        if matches!(
+            event,
+            Event::Session { .. } | Event::Account { .. } | Event::Instrument { .. }
+        ) {
+            // One that is known changes nothing.
+            self.state.apply(at, &event);
+        }
+        let text = self.sentence(&event)?;
+        Some(Step {
+            at,
+            event: event.name(),
+            text,
+        })
+    }
+
+    fn sentence(&mut self, event: &Event<'_>) -> Option<String> {
+        match *event {
+            Event::Taken { order, .. } if order == self.order => Some(self.taken(event)),
+            Event::Refused { order, .. } if order == Some(self.order) => self.refused(event),
+            Event::ReplaceTaken { order, .. } | Event::CancelTaken { order, .. }
+                if order == self.order =>
+            {
+                Some(self.requested(event))
+            }
+            Event::Sent { number, line } => {
+                let what = self.what(number)?;
+                self.line = Some(line);
+                Some(format!("{what} goes out on {}", self.session(line)))
+            }
+            Event::Queued { number } => Some(format!("{} waits for a line", self.what(number)?)),
+            Event::Accepted {
+                order, venue_id, ..
+            } if order == self.order => {
+                Some(format!("accepted by the venue, OrderID {}", text(venue_id)))
+            }
+            Event::Rejected {
+                order,
+                ref reason,
+                text: said,
+            } if order == self.order => {
+                self.line = None;
+                Some(format!("rejected: {}", self.why(reason, said)))
+            }
+            Event::Filled {
+                order,
+                quantity,
+                price,
+                ..
+            } if order == self.order => {
+                self.filled = self.filled.saturating_add(quantity);
+                if self.filled >= self.quantity {
+                    self.line = None;
+                }
+                Some(format!("{quantity} filled at {}", self.price(price)))
+            }
+            Event::Stray {
+                id,
+                quantity,
+                price,
+                ..
+            } if VenueId::parse(id).is_some_and(|id| id.order == self.order) => Some(format!(
+                "{quantity} filled at {}, when it had left memory: the position has it",
+                self.price(price)
+            )),
+            Event::Ended { .. }
+            | Event::Pended { .. }
+            | Event::Replaced { .. }
+            | Event::Declined { .. } => self.answered(event),
+            Event::Asked { order, line, .. } if order == self.order => Some(format!(
+                "the venue is asked on {} what became of it",
+                self.session(line)
+            )),
+            Event::LineDown { line } if self.line == Some(line) => Some(format!(
+                "{} is gone: what the venue has not answered is unknown",
+                self.session(line)
+            )),
+            Event::Forgotten { order } if order == self.order => {
+                Some("it leaves memory: it has ended long enough ago".into())
+            }
+            _ => None,
+        }
+    }
+
+    fn taken(&mut self, event: &Event<'_>) -> String {
+        let Event::Taken {
+            session,
+            account,
+            instrument,
+            side,
+            kind,
+            price,
+            stop,
+            quantity,
+            id,
+            ..
+        } = *event
+        else {
+            return String::new();
+        };
+        (self.instrument, self.quantity, self.filled) = (instrument, quantity, 0);
+        let side = match side {
+            Side::Buy => "buy",
+            Side::Sell => "sell",
+            Side::SellShort => "sell short",
+        };
+        let at = match kind.has_price() {
+            true => format!(" at {}", self.price(price)),
+            false => " at the market".into(),
+        };
+        let stop = match kind.has_stop() {
+            true => format!(", stop {}", self.price(stop)),
+            false => String::new(),
+        };
+        format!(
+            "{} as {} for {}: {side} {quantity} {}{at}{stop}",
+            self.session(session),
+            text(id),
+            name(self.state.accounts().name(account), "account", account),
+            name(
+                self.state.instruments().name(instrument),
+                "instrument",
+                instrument
+            ),
+        )
+    }
+
+    fn refused(&self, event: &Event<'_>) -> Option<String> {
+        let Event::Refused {
+            kind,
+            id,
+            ref reason,
+            ..
+        } = *event
+        else {
+            return None;
+        };
+        let kind = match kind? {
+            RequestKind::Cancel => "cancel",
+            RequestKind::Replace => "replace",
+        };
+        Some(format!(
+            "{kind} {} is refused: {}",
+            text(id),
+            self.why(reason, b"")
+        ))
+    }
+
+    fn requested(&mut self, event: &Event<'_>) -> String {
+        match *event {
+            Event::ReplaceTaken {
+                request,
+                quantity,
+                price,
+                id,
+                ..
+            } => {
+                self.requests.push(request);
+                let at = self.price(price);
+                format!(
+                    "replace {request} is wanted as {}: {quantity} at {at}",
+                    text(id)
+                )
+            }
+            Event::CancelTaken { request, id, .. } => {
+                self.requests.push(request);
+                match id {
+                    b"" => format!("the OMS wants to cancel it, request {request}"),
+                    id => format!("cancel {request} is wanted as {}", text(id)),
+                }
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn answered(&mut self, event: &Event<'_>) -> Option<String> {
+        let ended = |how| match how {
+            End::Filled => "filled",
+            End::Cancelled => "cancelled",
+            End::Rejected => "rejected",
+            End::Expired => "expired",
+            End::DoneForDay => "done for the day",
+        };
+        match *event {
+            Event::Ended {
+                order,
+                how,
+                text: said,
+                ..
+            } if order == self.order => {
+                self.line = None;
+                let said = if said.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", text(said))
+                };
+                Some(format!("{}{said}", ended(how)))
+            }
+            Event::Pended {
+                order, how, filled, ..
+            } if order == self.order => Some(format!(
+                "the venue says {}, CumQty {filled}: fills are missing, and it waits for them",
+                ended(how)
+            )),
+            Event::Replaced {
+                request,
+                quantity,
+                price,
+                ..
+            } if self.requests.contains(&request) => {
+                self.quantity = quantity;
+                let at = self.price(price);
+                Some(format!("replace {request} is done: {quantity} at {at}"))
+            }
+            Event::Declined {
+                request,
+                ref reason,
+                text: said,
+            } if self.requests.contains(&request) => Some(format!(
+                "request {request} is declined: {}",
+                self.why(reason, said)
+            )),
+            _ => None,
+        }
+    }
+
+    /// The order, or a request of it.
+    fn what(&self, number: Number) -> Option<String> {
+        match number {
+            _ if number == self.order => Some("the order".into()),
+            _ if self.requests.contains(&number) => Some(format!("request {number}")),
+            _ => None,
+        }
+    }
+
+    fn session(&self, index: u32) -> String {
+        name(self.state.sessions().name(index), "session", index)
+    }
+
+    fn price(&self, at: Price) -> String {
+        format!("{}", price(at, self.state.scale(self.instrument)))
+    }
+
+    fn why(&self, reason: &Reason, said: &[u8]) -> String {
+        let sentence = reason_text(&self.state, reason, self.state.scale(self.instrument));
+        match said {
+            b"" => text(sentence.bytes()),
+            said => format!("{} ({})", text(sentence.bytes()), text(said)),
+        }
+    }
+}
+
+/// A name, or the number of one that is not known.
+fn name(known: &[u8], what: &str, index: u32) -> String {
+    match known {
+        b"" => format!("{what} {index}"),
+        known => text(known),
+    }
+}

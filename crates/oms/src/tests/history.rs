@@ -1,0 +1,73 @@
+//! What the journal says of an order.
+
+use std::string::String;
+use std::vec::Vec;
+
+use super::{LINES, World, about};
+use crate::history::History;
+use crate::state::State;
+use crate::value::{Number, Side};
+use crate::venue::ReportKind;
+
+fn told(world: &World, order: Number) -> Vec<String> {
+    let mut history = History::new(order, State::default());
+    let steps = world
+        .notes
+        .iter()
+        .filter_map(|(_, note)| history.take(note));
+    steps.map(|step| step.text).collect()
+}
+
+#[test]
+fn everything_that_happens_to_an_order_is_told() {
+    let mut world = World::new();
+    let order = world.order(Side::Buy, 100, "100.05").unwrap();
+    let other = world.order(Side::Sell, 10, "101").unwrap();
+    world.accept(order);
+    let replace = world.replace(order, 200, "99.95").unwrap();
+    world.report(&about(order, replace, ReportKind::Replaced));
+    let refused = world.replace(order, 5_000, "100");
+    assert_eq!(refused, None);
+    let declined = world.cancel(order).unwrap();
+    world.decline(declined);
+    let line = LINES[0];
+    world.fill(order, 40, "99.95");
+    world.tell(|core, at, mut sink| core.line_down(at, line, &mut sink));
+    world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
+    let cancel = world.cancel(order).unwrap();
+    world.report(&about(
+        order,
+        cancel,
+        ReportKind::End(crate::End::Cancelled),
+    ));
+    assert_eq!(
+        told(&world, order),
+        [
+            "CLIENT as C1 for A1: buy 100 XYZ at 100.05",
+            "the order goes out on SIM-1",
+            "accepted by the venue, OrderID V",
+            "replace 3 is wanted as C3: 200 at 99.95",
+            "request 3 goes out on SIM-1",
+            "replace 3 is done: 200 at 99.95",
+            "replace C4 is refused: RC6: order quantity exceeds the limit (5000, at most 1000 for firm)",
+            "cancel 4 is wanted as C5",
+            "request 4 goes out on SIM-1",
+            "request 4 is declined: rejected by the venue (no)",
+            "40 filled at 99.95",
+            "SIM-1 is gone: what the venue has not answered is unknown",
+            "cancel 5 is wanted as C6",
+            "request 5 goes out on SIM-1",
+            "cancelled",
+        ]
+    );
+    world.fill(other, 10, "101");
+    world.tell(|core, at, mut sink| core.line_down(at, LINES[1], &mut sink));
+    let told_of_other = [
+        "CLIENT as C2 for A1: sell 10 XYZ at 101",
+        "the order goes out on SIM-2",
+        "accepted by the venue, OrderID V",
+        "10 filled at 101",
+    ];
+    assert_eq!(told(&world, other), told_of_other);
+    assert_eq!(told(&world, 99), [""; 0]);
+}
