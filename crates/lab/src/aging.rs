@@ -11,18 +11,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fixwire::host::{ConnId, Dial, Host, ListenerId, Ready, SocketOptions, WakeUp};
-use fixwire::journal::Retention;
+use fixwire::journal::{Retention, StoredState, stored_states};
 use fixwire::transport::Transport;
 use fixwire::{Connection, Durability, Engine, EngineConfig};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
-use fixwire_protocol::{Application, Nanos, Now, tag};
+use fixwire_protocol::{Application, Nanos, Now, Timestamp, tag};
+use fixwire_threads::Pinned;
 use hdrhistogram::Histogram;
 
-use crate::arena::PATIENCE;
+use crate::arena::{PATIENCE, pin};
 use crate::driven::{disk, engine_error};
 use crate::error::Error;
 use crate::fix_client::Writer;
@@ -74,6 +75,8 @@ pub struct Aged {
     pub checkpoint_bytes: u64,
     /// How many there were.
     pub checkpoints: usize,
+    /// The newest one.
+    pub newest: Option<StoredState>,
     /// Bytes of the folder at the end.
     pub left: u64,
     /// The next MsgSeqNum of each peer.
@@ -99,7 +102,12 @@ pub fn pair(sessions: usize, journals: &Path) -> PairConfig {
 
 /// The settings of the engine between them.
 pub fn settings(pair: &PairConfig, listen: SocketAddr, keep: Duration) -> EngineConfig {
-    let mut config = pair.engine(Role::Acceptor, Connection::Acceptor { listen });
+    let connection = Connection::Acceptor { listen };
+    retiring(pair.engine(Role::Acceptor, connection), keep)
+}
+
+/// Settings with which old segments go.
+pub(crate) fn retiring(mut config: EngineConfig, keep: Duration) -> EngineConfig {
     for session in &mut config.sessions {
         // What is sent has one SendingTime, whatever the clock says.
         session.session.max_latency = None;
@@ -119,55 +127,145 @@ pub fn settings(pair: &PairConfig, listen: SocketAddr, keep: Duration) -> Engine
 ///
 /// The engine stopped, or a message had no answer.
 pub fn age<A: Application>(app: A, pair: &PairConfig, aging: Aging) -> Result<Aged, Error> {
-    let pinned = crate::arena::pin(aging.core)?;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
+    let writers = (0..pair.sessions.len()).map(|number| Writer::of_initiator(pair, number));
+    let logons: Result<Vec<_>, _> = writers.map(|mut writer| log_on(&mut writer)).collect();
     let config = settings(pair, listen, aging.keep);
-    let (folder, segment) = (config.journal_dir.clone(), config.segment_bytes as u64);
-    let mut wires = Wires::default();
-    let sessions = pair.sessions.len();
-    for number in 0..sessions {
-        let bytes = log_on(&mut Writer::of_initiator(pair, number))?;
-        wires.connect(number, &bytes);
-    }
-    let host = Clocked {
-        wires,
-        began: Instant::now(),
-    };
-    let mut engine = Engine::with_host(config, app, host, disk).map_err(engine_error)?;
-    let watch = Watch::start(&folder, segment, aging.keep)?;
-    let mut times = Times {
-        alone: histogram()?,
-        beside: histogram()?,
-        is_beside: Arc::clone(&watch.is_writing),
-    };
-    for number in 0..sessions {
-        times.pass(&mut engine, number)?;
-    }
-    times.alone.reset();
+    let mut engine = AgingEngine::start(app, config, &logons?, aging)?;
     let mut progress = Progress::new(100);
     let (mut order, mut report) = (orders(pair)?, reports(pair)?);
-    let (last, began) = (sessions - 1, Instant::now());
+    let last = pair.sessions.len() - 1;
     for number in 0..aging.orders {
         if number % (aging.orders / 100).max(1) == 0 {
             progress.step(&format!("order {number} of {}", aging.orders));
         }
-        engine.host_mut().wires.send(0, order.take());
-        times.pass(&mut engine, last)?;
+        let took = engine.pass(0, order.take(), last)?;
+        engine.record(took);
         if last > 0 && number >= aging.open {
-            engine.host_mut().wires.send(last, report.take());
-            times.pass(&mut engine, 0)?;
+            let took = engine.pass(last, report.take(), 0)?;
+            engine.record(took);
         }
     }
-    let seconds = began.elapsed().as_secs_f64();
     drop(progress);
-    drop(pinned);
-    let next = engine.sessions().map(|session| session.next_in).collect();
-    drop(engine);
-    let mut aged = watch.end()?;
-    aged.rate = aging.orders as f64 / seconds.max(1e-9);
-    (aged.alone, aged.beside) = (Figures::of(&times.alone), Figures::of(&times.beside));
-    aged.next = next;
-    Ok(aged)
+    engine.end()
+}
+
+/// An engine on a core of its own, whose peers are a script.
+pub struct AgingEngine<A: Application> {
+    engine: Engine<A, Clocked>,
+    folder: PathBuf,
+    orders: u64,
+    times: Times,
+    watch: Watch,
+    began: Instant,
+    _pinned: Option<Pinned>,
+}
+
+impl<A: Application> AgingEngine<A> {
+    /// Starts it; each peer connects, sends this, and is answered.
+    ///
+    /// # Errors
+    ///
+    /// The engine did not start, or did not answer.
+    pub fn start(
+        app: A,
+        config: EngineConfig,
+        logons: &[Vec<u8>],
+        aging: Aging,
+    ) -> Result<Self, Error> {
+        let pinned = pin(aging.core)?;
+        let (folder, segment) = (config.journal_dir.clone(), config.segment_bytes as u64);
+        let mut host = Clocked {
+            wires: Wires::default(),
+            began: Instant::now(),
+            wall: wall(),
+        };
+        for (number, logon) in logons.iter().enumerate() {
+            host.wires.connect(number, logon);
+        }
+        let engine = Engine::with_host(config, app, host, disk).map_err(engine_error)?;
+        let watch = Watch::start(&folder, segment, aging.keep)?;
+        let times = Times {
+            alone: histogram()?,
+            beside: histogram()?,
+            is_beside: Arc::clone(&watch.is_writing),
+        };
+        let mut aging = Self {
+            engine,
+            folder,
+            orders: aging.orders,
+            times,
+            watch,
+            began: Instant::now(),
+            _pinned: pinned,
+        };
+        for number in 0..logons.len() {
+            aging.await_message(number)?;
+        }
+        aging.began = Instant::now();
+        Ok(aging)
+    }
+
+    /// A peer sends this: nanoseconds of the turn in which another one gets a message.
+    ///
+    /// # Errors
+    ///
+    /// The engine stopped, or no message came.
+    pub fn pass(&mut self, from: usize, bytes: &[u8], to: usize) -> Result<u64, Error> {
+        self.engine.host_mut().wires.send(from, bytes);
+        self.await_message(to)
+    }
+
+    fn await_message(&mut self, number: usize) -> Result<u64, Error> {
+        for _ in 0..MOST_TURNS {
+            let began = Instant::now();
+            self.engine.turn().map_err(engine_error)?;
+            let took = began.elapsed().as_nanos() as u64;
+            if self.engine.host_mut().wires.took(number, 1) {
+                return Ok(took);
+            }
+        }
+        Err(Error::Session(format!("no message for peer {number}")))
+    }
+
+    /// A message took so many nanoseconds.
+    pub fn record(&mut self, took: u64) {
+        let times = match self.times.is_beside.load(Ordering::Relaxed) {
+            true => &mut self.times.beside,
+            false => &mut self.times.alone,
+        };
+        times.saturating_record(took.max(1));
+    }
+
+    /// The application.
+    pub fn application(&mut self) -> &mut A {
+        self.engine.application_mut()
+    }
+
+    /// The journal stays as a process leaves it that was killed.
+    ///
+    /// # Errors
+    ///
+    /// The thread that watches has failed, or the newest checkpoint is damaged.
+    pub fn end(self) -> Result<Aged, Error> {
+        let seconds = self.began.elapsed().as_secs_f64();
+        let next = self.engine.sessions().map(|it| it.next_in).collect();
+        drop(self.engine);
+        let mut aged = self.watch.end()?;
+        let mut states = stored_states(&self.folder).map_err(engine_error)?;
+        aged.newest = states.pop().transpose().map_err(engine_error)?;
+        aged.rate = self.orders as f64 / seconds.max(1e-9);
+        aged.alone = Figures::of(&self.times.alone);
+        aged.beside = Figures::of(&self.times.beside);
+        aged.next = next;
+        Ok(aged)
+    }
+}
+
+/// The clock of the system.
+pub(crate) fn wall() -> Timestamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    Timestamp(now.unwrap_or_default().as_nanos() as i64)
 }
 
 fn histogram() -> Result<Histogram<u64>, Error> {
@@ -224,30 +322,6 @@ struct Times {
     alone: Histogram<u64>,
     beside: Histogram<u64>,
     is_beside: Arc<AtomicBool>,
-}
-
-impl Times {
-    /// Turns until this peer has one more message.
-    fn pass<A: Application>(
-        &mut self,
-        engine: &mut Engine<A, Clocked>,
-        number: usize,
-    ) -> Result<(), Error> {
-        for _ in 0..MOST_TURNS {
-            let began = Instant::now();
-            engine.turn().map_err(engine_error)?;
-            let took = began.elapsed().as_nanos() as u64;
-            if engine.host_mut().wires.took(number, 1) {
-                let times = match self.is_beside.load(Ordering::Relaxed) {
-                    true => &mut self.beside,
-                    false => &mut self.alone,
-                };
-                times.saturating_record(took.max(1));
-                return Ok(());
-            }
-        }
-        Err(Error::Session(format!("no message for peer {number}")))
-    }
 }
 
 /// Looks at the folder of a journal, on a thread of its own.
@@ -338,13 +412,14 @@ impl Watcher {
 struct Clocked {
     wires: Wires,
     began: Instant,
+    wall: Timestamp,
 }
 
 impl Host for Clocked {
     fn now(&mut self) -> Now {
         let passed = self.began.elapsed().as_nanos() as i64;
         let mut now = self.wires.now();
-        (now.wall.0, now.mono.0) = (WALL.0 + passed, passed.unsigned_abs());
+        (now.wall.0, now.mono.0) = (self.wall.0 + passed, passed.unsigned_abs());
         now
     }
 

@@ -17,6 +17,7 @@ use crate::bench::gateway;
 use crate::error::Error;
 use crate::fix_client::{Writer, unwritten};
 use crate::numbered::Numbered;
+use crate::oms_driven::{DrivenOms, Request, Target};
 use crate::pair::PairConfig;
 use crate::scenario::{EXECUTION_REPORT, Echo, fill_report};
 use crate::wires::{WALL, Wires};
@@ -36,6 +37,8 @@ pub enum Work {
     Route,
     /// The same, and it becomes one of FIX 4.4.
     Convert,
+    /// An order and then its cancel go through an OMS to a venue, and the reports back.
+    Oms,
 }
 
 /// Messages of a [`Work::Batch`] or [`Work::Resend`].
@@ -48,18 +51,21 @@ const CL_ORD_ID: u64 = 1_795_253_164_123_456_789;
 const MOST_TURNS: usize = 100;
 /// So long that no segment of a journal in a folder is made meanwhile.
 const SEGMENT_BYTES: usize = 256 << 20;
+/// Room of an OMS for orders.
+const OMS_ORDERS: usize = 20_000;
 /// Rules of the gateway, of which the last one applies.
 const RULES: u32 = 10;
 
 impl Work {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Order,
         Self::Batch,
         Self::Handle,
         Self::Resend,
         Self::Route,
         Self::Convert,
+        Self::Oms,
     ];
 
     /// Its name in files and on command lines.
@@ -72,6 +78,7 @@ impl Work {
             Self::Resend => "engine-resend",
             Self::Route => "gateway-route",
             Self::Convert => "gateway-convert",
+            Self::Oms => "oms",
         }
     }
 
@@ -86,6 +93,7 @@ impl Work {
     pub fn messages(self) -> usize {
         match self {
             Self::Batch | Self::Resend => BATCH,
+            Self::Oms => 2,
             _ => 1,
         }
     }
@@ -120,6 +128,14 @@ impl Work {
                 let app = gateway::gateway(RULES, &two, true)?;
                 let mut driven = Driven::new(&two, app, journal)?;
                 Box::new(move || driven.orders(1))
+            }
+            Self::Oms => {
+                let mut driven = DrivenOms::start(journal, OMS_ORDERS)?;
+                Box::new(move || {
+                    let order = driven.requests;
+                    driven.request(Request::New)?;
+                    driven.request(Request::Cancel(Target::of(order)))
+                })
             }
         })
     }

@@ -14,7 +14,8 @@
 //! driven     the engine and the gateway over sockets that are memory, for counting
 //! storm      a reconnect storm of many sessions over the same sockets
 //! wires      these sockets
-//! oms_rig    an OMS between a client and an exchange; oms_driven: the same without a network
+//! oms_rig    an OMS between a client and a venue; oms_driven: the same without a network
+//! aging      an engine that many orders pass through; oms_aging: an OMS
 //! stamps     when requests pass an OMS; stamps_file keeps them, analysis reads them
 //! bare_write what a write costs by itself
 //! stats      percentiles, variation
@@ -39,9 +40,11 @@ pub mod hot_path;
 pub mod load;
 pub mod machine;
 pub mod numbered;
+pub mod oms_aging;
 pub mod oms_driven;
 mod oms_parts;
 pub mod oms_rig;
+mod oms_venue;
 pub mod pair;
 pub mod pipe;
 pub mod progress;

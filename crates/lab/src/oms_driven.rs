@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
-use fixwire::{Connection, Durability, Engine};
+use fixwire::{Connection, Durability, Engine, EngineConfig};
 use fixwire_oms::Oms;
 use fixwire_protocol::{Timestamp, tag};
 
@@ -38,10 +38,24 @@ impl DrivenOms {
     ///
     /// The engine did not start.
     pub fn start(journal: Option<&Path>, orders: usize) -> Result<Self, Error> {
+        Self::with_segments(journal, orders, EngineConfig::default().segment_bytes)
+    }
+
+    /// The same with segments of so many bytes; in memory three of them are the whole journal.
+    ///
+    /// # Errors
+    ///
+    /// The engine did not start.
+    pub fn with_segments(
+        journal: Option<&Path>,
+        orders: usize,
+        segment_bytes: usize,
+    ) -> Result<Self, Error> {
         let folder = journal.unwrap_or(Path::new(""));
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));
         let at = Connection::Acceptor { listen };
         let mut config = oms_settings(folder, at.clone(), at);
+        config.segment_bytes = segment_bytes;
         if journal.is_none() {
             config.durability = Durability::Memory;
         }
@@ -104,7 +118,7 @@ impl DrivenOms {
 }
 
 /// The venue accepts the request of this number. The OMS counts orders and requests from 1.
-fn report(
+pub(crate) fn report(
     venue: &mut Writer,
     request: Request,
     number: u64,

@@ -164,9 +164,10 @@ pub(crate) fn venue_writer(folder: &Path) -> Writer {
     Writer::of_initiator(&back(folder), 0)
 }
 
-pub(crate) type Venue = Engine<Exchange>;
+/// The simulated exchange.
+pub(crate) type Sim = Engine<Exchange>;
 
-pub(crate) fn venue(folder: &Path) -> Result<Venue, Error> {
+pub(crate) fn sim(folder: &Path) -> Result<Sim, Error> {
     let mut pair = pair(("OMS", "EXCHANGE"), Version::Fix44, false, folder);
     pair.durability = Durability::Memory;
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));

@@ -1,13 +1,12 @@
-//! An OMS between a client and a simulated exchange: its own thread on its own core, TCP over loopback.
+//! An OMS between a client and a venue: its own thread on its own core, TCP over loopback.
 //!
-//! The client is bare sockets with FIX 4.2, the exchange an engine with FIX 4.4. On two cores they take turns on
-//! one thread, from three cores on each has its own.
+//! The client is bare sockets with FIX 4.2, the venue speaks FIX 4.4. On two cores they take turns on one thread,
+//! from three cores on each has its own.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -15,16 +14,18 @@ use std::time::{Duration, Instant};
 use fixwire::{Connection, Engine, Handle, Wait};
 use fixwire_protocol::{Decoder, Frame, Timestamp, frame, tag};
 
-use crate::arena::{Arena, PATIENCE, pin};
+use crate::arena::{Arena, PATIENCE};
 use crate::clock::Clock;
 use crate::driven::engine_error;
 use crate::error::Error;
 use crate::fix_client::Writer;
 use crate::machine;
 use crate::oms_parts::{
-    FIRST_ID, Venue, address, client_writer, exec_type, oms, oms_settings, venue, write_request,
+    FIRST_ID, address, client_writer, exec_type, oms, oms_settings, write_request,
 };
 pub use crate::oms_parts::{Request, Target};
+pub use crate::oms_venue::Behind;
+use crate::oms_venue::Turns;
 use crate::pipe::Pipe;
 use crate::stamps::{StampingHost, Stamps};
 
@@ -38,7 +39,9 @@ const MOST: usize = 4096;
 pub struct RigConfig {
     /// How the OMS waits.
     pub wait: Wait,
-    /// Cores of the OMS, the client and the exchange; with two they share the second. `None` pins nobody.
+    /// What its orders go to.
+    pub behind: Behind,
+    /// Cores of the OMS, the client and the venue; with two they share the second. `None` pins nobody.
     pub cores: Option<Vec<usize>>,
     /// Room for so many open orders from the start.
     pub orders: usize,
@@ -51,10 +54,10 @@ impl RigConfig {
     #[must_use]
     pub fn place(&self) -> &'static str {
         match self.cores.as_deref() {
-            None => "no thread pinned, client and exchange in one thread by turns",
-            Some([_, _, _, ..]) => "OMS, client and exchange pinned to a core each",
+            None => "no thread pinned, client and venue in one thread by turns",
+            Some([_, _, _, ..]) => "OMS, client and venue pinned to a core each",
             Some(_) => {
-                "OMS pinned to one core, client and exchange in one thread by turns on the other"
+                "OMS pinned to one core, client and venue in one thread by turns on the other"
             }
         }
     }
@@ -71,54 +74,8 @@ pub fn cores() -> Option<Vec<usize>> {
     }
 }
 
-/// Who carries the exchange.
-enum Turns {
-    /// The client's thread.
-    Here(Box<Venue>),
-    /// Its own, until it is told to end.
-    Away(Arc<AtomicBool>, JoinHandle<Result<(), Error>>),
-}
-
-impl Turns {
-    fn start(folder: &Path, core: Option<usize>) -> Result<(Self, SocketAddr), Error> {
-        let Some(core) = core else {
-            let venue = venue(folder)?;
-            let at = address(&venue)?;
-            return Ok((Self::Here(Box::new(venue)), at));
-        };
-        let ends = Arc::new(AtomicBool::new(false));
-        let (sender, listening) = channel();
-        let thread = std::thread::Builder::new().name("exchange".to_owned());
-        let thread = thread.spawn({
-            let (folder, ends) = (folder.to_owned(), Arc::clone(&ends));
-            move || {
-                let mut venue = venue(&folder)?;
-                // Nobody waits for it only when the near end has failed.
-                let _ = sender.send(address(&venue)?);
-                let _pinned = pin(Some(core))?;
-                while !ends.load(Ordering::Relaxed) {
-                    venue.turn().map_err(engine_error)?;
-                }
-                Ok(())
-            }
-        });
-        let thread = thread.map_err(Error::system("start a thread"))?;
-        match listening.recv() {
-            Ok(at) => Ok((Self::Away(ends, thread), at)),
-            Err(_) => Err(ended(thread, "exchange")),
-        }
-    }
-
-    fn turn(&mut self) -> Result<usize, Error> {
-        match self {
-            Self::Here(venue) => venue.turn().map_err(engine_error),
-            Self::Away(..) => Ok(0),
-        }
-    }
-}
-
 /// Why a thread has ended.
-fn ended(thread: JoinHandle<Result<(), Error>>, name: &'static str) -> Error {
+pub(crate) fn ended(thread: JoinHandle<Result<(), Error>>, name: &'static str) -> Error {
     match thread.join() {
         Ok(Err(error)) => error,
         _ => Error::Thread(name),
@@ -141,7 +98,9 @@ pub struct RigRun {
     pub sent: Vec<u64>,
     /// T4 of each: its report was read.
     pub answered: Vec<u64>,
-    /// Nanoseconds in which the client, and the exchange when it is on the client's thread, had work.
+    /// How late each was sent when they are paced: the client could not send it when it was due.
+    pub late: Vec<u64>,
+    /// Nanoseconds in which the client, and the venue when it is on the client's thread, had work.
     pub work: [u64; 2],
 }
 
@@ -156,7 +115,7 @@ impl RigRun {
     }
 }
 
-/// An OMS with a client and an exchange, logged on.
+/// An OMS with a client and a venue, logged on.
 pub struct Rig {
     pipe: Pipe,
     writer: Writer,
@@ -182,7 +141,7 @@ impl Rig {
     pub fn start(config: &RigConfig, folder: &Path) -> Result<Self, Error> {
         let clock = Clock::start();
         let core = |at: usize| config.cores.as_ref().and_then(|it| it.get(at).copied());
-        let (mut venue, venue_at) = Turns::start(folder, core(2))?;
+        let (mut venue, venue_at) = Turns::start(config.behind, folder, clock, core(2))?;
         let stamps = Arc::new(Stamps::default());
         let (sender, started) = channel();
         let oms_thread = std::thread::Builder::new().name("oms".to_owned());
@@ -228,7 +187,7 @@ impl Rig {
         if self.answer()?.0 != b"A" {
             return Err(Error::Session("the Logon is not answered".to_owned()));
         }
-        // Orders are rejected until the line to the exchange is logged on.
+        // Orders are rejected until the line to the venue is logged on.
         let start = Instant::now();
         loop {
             self.write(Request::New)?;
@@ -292,6 +251,7 @@ impl Rig {
         let mut run = RigRun {
             sent: Vec::with_capacity(count),
             answered: Vec::with_capacity(count),
+            late: Vec::new(),
             work: [0; 2],
         };
         let mut wanted = Vec::with_capacity(count);
@@ -310,6 +270,10 @@ impl Rig {
                 let Some(request) = requests.next() else {
                     break;
                 };
+                if let Leave::Each(gap) = leave {
+                    let due = start + run.sent.len() as u64 * gap;
+                    run.late.push(now.saturating_sub(due));
+                }
                 run.sent.push(self.write(request)?);
                 wanted.push(exec_type(request));
             }
@@ -371,7 +335,7 @@ impl Rig {
         }
     }
 
-    /// Lets the exchange work for so long.
+    /// Lets the venue work for so long.
     ///
     /// # Errors
     ///
@@ -405,13 +369,7 @@ impl Rig {
         if let Some(oms) = oms {
             oms.join().unwrap_or(Err(Error::Thread("OMS")))?;
         }
-        match self.venue {
-            Turns::Here(_) => Ok(()),
-            Turns::Away(ends, thread) => {
-                ends.store(true, Ordering::Relaxed);
-                thread.join().unwrap_or(Err(Error::Thread("exchange")))
-            }
-        }
+        self.venue.stop()
     }
 }
 
@@ -449,12 +407,13 @@ fn broken(error: io::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// Each request comes to the exchange and back, and has its stamps in their order.
+    /// Each request comes to the venue and back, and has its stamps in their order.
     #[test]
     fn requests_are_answered_and_stamped() {
         let folder = tempfile::tempdir().unwrap();
         let config = RigConfig {
             wait: Wait::Block,
+            behind: Behind::Sockets,
             cores: None,
             orders: 1000,
             stamps: 1000,

@@ -12,6 +12,7 @@ mod hash_password;
 mod oms;
 mod peer;
 mod process;
+mod restart;
 mod run;
 mod running;
 mod samples;

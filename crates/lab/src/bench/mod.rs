@@ -35,7 +35,7 @@ pub enum Command {
     /// The same, and an order that leaves on another session as FIX 4.4, beside the floor
     GatewayConvert(gateway::GatewayArgs),
 
-    /// Batches of orders through an OMS to an exchange and back, beside the published table
+    /// Batches of orders through an OMS to a venue and back, beside the published table
     Oms(oms::OmsArgs),
 
     /// 894,000 orders, replaces and cancels through an OMS: how many are completed in each millisecond

@@ -12,13 +12,13 @@ use fixwire::Wait;
 use serde::Serialize;
 
 use super::args::on_own_thread;
-use super::oms_memory;
+use super::oms_memory::{self, Part};
 use crate::analysis::percentile;
 use crate::arena::pin;
 use crate::bare_write::bare_writes;
 use crate::error::Error;
 use crate::machine::{Machine, Noise, Taken};
-use crate::oms_rig::{Leave, Request, Rig, RigConfig, RigRun, Target, cores};
+use crate::oms_rig::{Behind, Leave, Request, Rig, RigConfig, RigRun, Target, cores};
 use crate::progress::Progress;
 use crate::report::table::micros;
 use crate::stamps::Stamp;
@@ -28,7 +28,9 @@ use crate::stamps::Stamp;
 #[command(after_help = "Examples:
   fixwire bench oms                      the table, three minutes at most
   fixwire bench oms --published          with 60 orders at one each 1 s, 0.5 s and 0.1 s
-  fixwire bench oms --memory             memory of a live order, and allocations on its path")]
+  fixwire bench oms --memory             memory of a live order, of the OMS and of its copy
+  fixwire bench oms --memory --live 100000 --churn 10000000
+                                         how it grows when orders end")]
 pub struct OmsArgs {
     /// Batches of so many orders
     #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1,10,100,1000,10000,100000",
@@ -49,14 +51,27 @@ pub struct OmsArgs {
           value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
     pub saturation: u32,
 
+    /// Put the simulated exchange behind the OMS, in place of bare sockets that accept each order
+    #[arg(long)]
+    pub exchange: bool,
+
     /// Measure the memory of live orders instead
     #[arg(long)]
     pub memory: bool,
 
-    /// Live orders of --memory
-    #[arg(long, value_name = "N", default_value_t = 1_000_000,
+    /// Live orders of --memory, a row for each
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "1000000,4000000",
           value_parser = clap::value_parser!(u32).range(1000..=20_000_000))]
-    pub live: u32,
+    pub live: Vec<u32>,
+
+    /// With --memory, so many orders one after the other of which --live are open at a time
+    #[arg(long, value_name = "N", requires = "memory",
+          value_parser = clap::value_parser!(u32).range(1000..=50_000_000))]
+    pub churn: Option<u32>,
+
+    /// Measure one row of --memory in this process: with checkpoints or without
+    #[arg(long, hide = true, requires = "memory")]
+    pub part: Option<Part>,
 
     /// Folder in which the journal is made; a temporary one by default
     #[arg(long, value_name = "DIR")]
@@ -99,6 +114,9 @@ struct Row {
     pace: &'static str,
     /// From the message found to the write returned.
     t2_t1_ns: Five,
+    /// Of paced requests before which nothing held the client up, and how many those are.
+    untouched_ns: Option<Five>,
+    untouched: usize,
     /// The same from when its bytes were read.
     t2_read_ns: Five,
     /// From the message found to its record committed.
@@ -117,13 +135,14 @@ struct Saturation {
     orders: usize,
     orders_a_second: f64,
     client_share: f64,
-    exchange_share: f64,
+    venue_share: f64,
 }
 
 /// All figures.
 #[derive(Clone, Debug, Serialize)]
 struct Found {
     machine: Machine,
+    venue: &'static str,
     place: &'static str,
     gap_us: u32,
     /// A write(2) of an order on the OMS's core over loopback, paced as the batches, and at once.
@@ -173,8 +192,13 @@ fn measure(args: &OmsArgs) -> Result<Found, Error> {
     let cores = cores();
     let near = cores.as_ref().map(|it| it[1]);
     let most = args.batch.iter().copied().max().unwrap_or(1) as usize;
+    let behind = match args.exchange {
+        true => Behind::Exchange,
+        false => Behind::Sockets,
+    };
     let config = |wait| RigConfig {
         wait,
+        behind,
         cores: cores.clone(),
         orders: most.max(args.saturation as usize) + 1000,
         stamps: 2 * most + 2000,
@@ -230,6 +254,10 @@ fn measure(args: &OmsArgs) -> Result<Found, Error> {
     };
     Ok(Found {
         machine,
+        venue: match behind {
+            Behind::Sockets => "venue that accepts what it reads",
+            Behind::Exchange => "simulated exchange",
+        },
         place,
         gap_us: args.gap,
         bare_write_ns,
@@ -255,7 +283,7 @@ fn saturate(
         orders,
         orders_a_second: orders as f64 * 1e9 / span,
         client_share: run.work[0] as f64 / span,
-        exchange_share: run.work[1] as f64 / span,
+        venue_share: run.work[1] as f64 / span,
     })
 }
 
@@ -360,6 +388,9 @@ fn row(run: &RigRun, stamps: &[Stamp], count: usize) -> Result<Row, Error> {
         let mut times: Vec<u64> = times.map(|(from, to)| to.saturating_sub(from)).collect();
         five(&mut times)
     };
+    let mut untouched: Vec<u64> = untouched(&run.late)
+        .map(|at| requests[at].written.saturating_sub(requests[at].found))
+        .collect();
     let t4 = reports.iter().zip(&run.answered);
     let mut t4: Vec<u64> = t4.map(|(it, t4)| t4.saturating_sub(it.read)).collect();
     let first = run.sent.first().copied().unwrap_or(0);
@@ -370,6 +401,8 @@ fn row(run: &RigRun, stamps: &[Stamp], count: usize) -> Result<Row, Error> {
         request: "",
         pace: "",
         t2_t1_ns: of(|it| (it.found, it.written)),
+        untouched_ns: (!untouched.is_empty()).then(|| five(&mut untouched)),
+        untouched: untouched.len(),
         t2_read_ns: of(|it| (it.read, it.written)),
         journalled_t1_ns: of(|it| (it.found, it.journalled)),
         t4_t3_ns: five(&mut t4),
@@ -377,6 +410,18 @@ fn row(run: &RigRun, stamps: &[Stamp], count: usize) -> Result<Row, Error> {
         first_t0_to_last_t4_ns: run.span(),
         published_us: None,
         taken: Taken::default(),
+    })
+}
+
+/// Requests that went out when they were due, as did those before them: what was held up comes in a heap, and the
+/// OMS has to work it off.
+fn untouched(late: &[u64]) -> impl Iterator<Item = usize> {
+    /// Nanoseconds.
+    const LATE: u64 = 10_000;
+    const BEFORE: usize = 32;
+    (0..late.len()).filter(|at| {
+        let before = &late[at.saturating_sub(BEFORE)..=*at];
+        before.iter().all(|late| *late < LATE)
     })
 }
 
@@ -393,8 +438,8 @@ fn five(times: &mut [u64]) -> Five {
 
 fn shown(found: &Found) -> String {
     let mut text = format!(
-        "FIX 4.2 client, OMS with every control and its journal (durability process), FIX 4.4 exchange; {}\n{}\n",
-        found.place, found.machine
+        "FIX 4.2 client, OMS with every control and its journal (durability process), FIX 4.4 {}; {}\n{}\n",
+        found.venue, found.place, found.machine
     );
     let five = |it: &Five| it.map(|ns| format!("{:>7}", micros(ns))).concat();
     text += &format!(
@@ -435,6 +480,20 @@ fn shown(found: &Found) -> String {
             },
         );
     }
+    for row in found.rows.iter().filter(|row| row.taken.preempted > 0) {
+        if let Some(untouched) = &row.untouched_ns {
+            let _ = writeln!(
+                text,
+                "{:<6}{:<16}{:<8}{:<9}{}  the {} before which the client was not held up",
+                row.wait,
+                row.batch,
+                row.request,
+                "paced",
+                five(untouched),
+                row.untouched
+            );
+        }
+    }
     text += "journal: p50 from T1 to the record committed; *: the client's thread was pushed off its core, or the \
              hypervisor took time\n";
     for (name, figures) in ["paced", "unpaced"].into_iter().zip(&found.bare_write_ns) {
@@ -451,11 +510,11 @@ fn shown(found: &Found) -> String {
         let _ = writeln!(
             text,
             "{} orders at once: {:.0} a second, answered and reported; of the time the client worked {:.0} %, the \
-             exchange on its thread {:.0} %",
+             venue on its thread {:.0} %",
             saturation.orders,
             saturation.orders_a_second,
             100.0 * saturation.client_share,
-            100.0 * saturation.exchange_share,
+            100.0 * saturation.venue_share,
         );
     }
     text

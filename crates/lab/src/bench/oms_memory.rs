@@ -1,25 +1,74 @@
-//! `bench oms --memory`: what a live order takes.
+//! `bench oms --memory`: what a live order takes, and what stays of those that have ended.
+//!
+//! Each figure is one of a process of its own: what another has freed does not stand in it.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Write};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
+use std::thread;
+use std::time::Duration;
 
-use serde::Serialize;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
 use super::oms::{OmsArgs, folder};
+use crate::driven::engine_error;
 use crate::error::Error;
 use crate::oms_driven::DrivenOms;
-use crate::oms_rig::Request;
+use crate::oms_rig::{Request, Target};
 
-/// The figures.
-#[derive(Clone, Debug, Serialize)]
-struct Memory {
+/// What is in the process.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Part {
+    /// The OMS alone, its journal in a ring of memory.
+    Own,
+    /// The OMS with its journal in a folder, and the thread that makes checkpoints of it.
+    Both,
+}
+
+/// Bytes of a segment in the ring, of which there are three; and in a folder, where the open one is not in
+/// the copy.
+const RING: usize = 5 << 20;
+const SEGMENT: usize = 16 << 20;
+/// How long memory has to stay the same until the copy is thought to be complete.
+const SAME: Duration = Duration::from_secs(10);
+
+/// Anonymous memory of a process, bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Measured {
+    /// Orders in memory at the end.
     live: usize,
-    /// Anonymous memory of the process before the engine, bytes.
+    /// Before the engine.
     before: u64,
-    /// With all orders open.
-    after: u64,
-    bytes_an_order: f64,
+    /// With all orders open; when orders end, when the first tenth has passed.
+    first: u64,
+    /// At the end.
+    last: u64,
+    /// ClOrdIDs of the day then, and at the end.
+    ids: [u64; 2],
+}
+
+/// The figures of so many live orders.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    live: u32,
+    own: u64,
+    own_bytes_an_order: f64,
+    copy: u64,
+    copy_bytes_an_order: f64,
+}
+
+/// The figures of orders that end.
+#[derive(Clone, Debug, Serialize)]
+struct Churn {
+    orders: u32,
+    live: u32,
+    /// When a tenth of them had passed, and at the end.
+    own: [u64; 2],
+    ids: [u64; 2],
+    /// What it grew by for each id that came between.
+    bytes_an_id: f64,
 }
 
 /// Measures and prints.
@@ -28,35 +77,141 @@ struct Memory {
 ///
 /// The measurement could not be made.
 pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
-    let folder = folder(args.journal.as_deref())?;
-    let before = anonymous()?;
-    // Room is made as orders come, as for a day that nobody has foreseen.
-    let mut oms = DrivenOms::start(Some(folder.path()), 1000)?;
-    for _ in 0..args.live {
-        oms.request(Request::New)?;
-    }
-    let after = anonymous()?;
-    let memory = Memory {
-        live: oms.orders(),
-        before,
-        after,
-        bytes_an_order: after.saturating_sub(before) as f64 / f64::from(args.live),
-    };
-    let text = if args.json {
-        serde_json::to_string(&memory).map_err(|error| Error::Engine(error.to_string()))? + "\n"
+    let text = if let Some(part) = args.part {
+        serde_json::to_string(&measure(args, part)?).map_err(engine_error)? + "\n"
+    } else if let Some(orders) = args.churn {
+        churn(args, orders)?
     } else {
-        format!(
-            "{} live orders, every control on: {:.1} MB of anonymous memory (RssAnon), {:.0} bytes an order\n\
-             published: 700 to 860 bytes an order, 3.09 GB for 1.11 million orders and 0.11 million changes\n",
-            memory.live,
-            (memory.after - memory.before) as f64 / 1e6,
-            memory.bytes_an_order
-        )
+        rows(args)?
     };
     let mut to = io::stdout().lock();
     to.write_all(text.as_bytes())
         .map_err(Error::system("write the report"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn rows(args: &OmsArgs) -> Result<String, Error> {
+    let mut rows = Vec::new();
+    for &live in &args.live {
+        let own = process(args, live, Part::Own)?;
+        let both = process(args, live, Part::Both)?;
+        let own = own.last.saturating_sub(own.before);
+        let copy = both.last.saturating_sub(both.before).saturating_sub(own);
+        rows.push(Row {
+            live,
+            own,
+            own_bytes_an_order: own as f64 / f64::from(live),
+            copy,
+            copy_bytes_an_order: copy as f64 / f64::from(live),
+        });
+    }
+    if args.json {
+        return Ok(serde_json::to_string(&rows).map_err(engine_error)? + "\n");
+    }
+    let shown = rows.iter().map(|row| {
+        format!(
+            "{} live orders, every control on: {:.1} MB of anonymous memory (RssAnon), {:.0} bytes an order; the \
+             copy of the thread that makes checkpoints {:.1} MB, {:.0} bytes an order\n",
+            row.live,
+            row.own as f64 / 1e6,
+            row.own_bytes_an_order,
+            row.copy as f64 / 1e6,
+            row.copy_bytes_an_order
+        )
+    });
+    Ok(shown.collect::<String>()
+        + "published: 700 to 860 bytes an order, 3.09 GB for 1.11 million orders and 0.11 million changes\n")
+}
+
+fn churn(args: &OmsArgs, orders: u32) -> Result<String, Error> {
+    let live = args.live.first().copied().unwrap_or(1000);
+    let found = process(args, live, Part::Own)?;
+    let own = [found.first, found.last].map(|it| it.saturating_sub(found.before));
+    let ids = (found.ids[1] - found.ids[0]).max(1);
+    let churn = Churn {
+        orders,
+        live,
+        own,
+        ids: found.ids,
+        bytes_an_id: own[1].saturating_sub(own[0]) as f64 / ids as f64,
+    };
+    if args.json {
+        return Ok(serde_json::to_string(&churn).map_err(engine_error)? + "\n");
+    }
+    Ok(format!(
+        "{} orders, {} open at a time, {} in memory at the end: {:.1} MB of anonymous memory (RssAnon) after a tenth \
+         of them, {:.1} MB at the end; {:.1} bytes for each of the {} ClOrdIDs between\n",
+        churn.orders,
+        churn.live,
+        found.live,
+        own[0] as f64 / 1e6,
+        own[1] as f64 / 1e6,
+        churn.bytes_an_id,
+        ids
+    ))
+}
+
+/// Measures in a process of its own.
+fn process(args: &OmsArgs, live: u32, part: Part) -> Result<Measured, Error> {
+    let program = std::env::current_exe().map_err(Error::system("find this program"))?;
+    let mut command = Command::new(program);
+    command.args(["bench", "oms", "--memory", "--live", &live.to_string()]);
+    command.args(["--part", if part == Part::Own { "own" } else { "both" }]);
+    if let Some(orders) = args.churn {
+        command.args(["--churn", &orders.to_string()]);
+    }
+    if let Some(folder) = &args.journal {
+        command.arg("--journal").arg(folder);
+    }
+    let output = command.output().map_err(Error::system("measure"))?;
+    serde_json::from_slice(&output.stdout).map_err(|_| {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        Error::Engine(format!("nothing was measured: {errors}"))
+    })
+}
+
+fn measure(args: &OmsArgs, part: Part) -> Result<Measured, Error> {
+    let live = args.live.first().copied().unwrap_or(1000) as usize;
+    let folder = folder(args.journal.as_deref())?;
+    let before = anonymous()?;
+    // Room is made as orders come, as for a day that nobody has foreseen.
+    let mut oms = match part {
+        Part::Own => DrivenOms::with_segments(None, 1000, RING)?,
+        Part::Both => DrivenOms::with_segments(Some(folder.path()), 1000, SEGMENT)?,
+    };
+    let orders = args.churn.map_or(live, |orders| orders as usize);
+    let mut open = VecDeque::with_capacity(live + 1);
+    let mut first = (0, 0);
+    for number in 0..orders {
+        open.push_back(oms.requests);
+        oms.request(Request::New)?;
+        if open.len() > live
+            && let Some(oldest) = open.pop_front()
+        {
+            oms.request(Request::Cancel(Target::of(oldest)))?;
+        }
+        if number + 1 == orders / 10 {
+            first = (anonymous()?, oms.requests);
+        }
+    }
+    // The list of open orders is ours, and so is the ring.
+    let ring = if part == Part::Own { 3 * RING } else { 0 };
+    let ours = (open.capacity() * size_of::<u64>() + ring) as u64;
+    let mut last = anonymous()?;
+    let mut is_same = part == Part::Own;
+    while !is_same {
+        thread::sleep(SAME);
+        let now = anonymous()?;
+        is_same = now == last;
+        last = now;
+    }
+    Ok(Measured {
+        live: oms.orders(),
+        before,
+        first: first.0.saturating_sub(ours),
+        last: last.saturating_sub(ours),
+        ids: [first.1, oms.requests],
+    })
 }
 
 /// RssAnon of this process, bytes: neither the journal's files nor the program.

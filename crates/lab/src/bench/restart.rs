@@ -5,42 +5,46 @@ use std::io::{self, Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use fixwire::Engine;
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Application, Timestamp, tag};
+use fixwire_protocol::{Application, tag};
 use serde::Serialize;
 
 use super::gateway::gateway_of;
-use crate::aging::{Aged, Aging, age, pair, settings};
+use crate::aging::{Aged, Aging, age, pair, settings, wall};
 use crate::driven::engine_error;
 use crate::error::Error;
 use crate::fix_client::Writer;
 use crate::machine;
+use crate::oms_aging::{age_oms, aging_oms, oms_aging_settings};
+use crate::oms_parts::client_writer;
 use crate::report::thousands;
 use crate::scenario::Echo;
 
 /// Flags of `bench restart`.
 #[derive(Args, Clone, Debug)]
-#[command(
-    after_help = "Example:\n  fixwire bench restart --gateway --orders 10000000 --open 100000"
-)]
+#[command(after_help = "Examples:
+  fixwire bench restart --gateway --orders 10000000 --open 100000
+  fixwire bench restart --oms            10,000,000 orders, the last 1,000,000 open")]
 pub struct RestartArgs {
     /// A gateway, which knows each order; without it, an application that knows none
     #[arg(long)]
     pub gateway: bool,
 
-    /// Orders that pass before the restart
-    #[arg(long, value_name = "N", default_value_t = 1_000_000,
-          value_parser = clap::value_parser!(u64).range(1..=50_000_000))]
-    pub orders: u64,
+    /// The OMS of bench oms, every control on, whose orders are cancelled in the end
+    #[arg(long, conflicts_with = "gateway")]
+    pub oms: bool,
 
-    /// Orders that are open at a time
-    #[arg(long, value_name = "N", default_value_t = 100_000,
-          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub open: u64,
+    /// Orders that pass before the restart; by default 1,000,000, of an OMS 10,000,000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=50_000_000))]
+    pub orders: Option<u64>,
+
+    /// Orders that are open at a time; by default 100,000, of an OMS 1,000,000
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4_000_000))]
+    pub open: Option<u64>,
 
     /// Seconds that the journal keeps what nobody needs
     #[arg(long, value_name = "S", default_value_t = 2,
@@ -68,6 +72,18 @@ pub struct RestartArgs {
     pub port: Option<u16>,
 }
 
+impl RestartArgs {
+    fn orders(&self) -> u64 {
+        self.orders
+            .unwrap_or(if self.oms { 10_000_000 } else { 1_000_000 })
+    }
+
+    fn open(&self) -> u64 {
+        self.open
+            .unwrap_or(if self.oms { 1_000_000 } else { 100_000 })
+    }
+}
+
 /// The figures.
 #[derive(Clone, Debug, Serialize)]
 struct Found {
@@ -80,6 +96,10 @@ struct Found {
     folder_bytes_left: u64,
     checkpoints: usize,
     checkpoint_bytes: u64,
+    /// Of the newest.
+    newest_checkpoint_bytes: u64,
+    /// Notes of an OMS that are in no checkpoint.
+    notes_behind: Option<u64>,
     p50_ns: [u64; 2],
     p99_9_ns: [u64; 2],
     worst_ns: [u64; 2],
@@ -120,15 +140,24 @@ fn measure(args: &RestartArgs) -> Result<Found, Error> {
             within.display()
         )))?;
     let aging = Aging {
-        orders: args.orders,
-        open: args.open,
+        orders: args.orders(),
+        open: args.open(),
         keep: Duration::from_secs(args.keep),
         core: machine::two_cores().map(|(core, _)| core),
     };
     let pair = pair(if args.gateway { 2 } else { 1 }, folder.path());
-    let aged = match args.gateway {
-        true => age(gateway(args)?, &pair, aging)?,
-        false => age(Echo, &pair, aging)?,
+    let (aged, notes) = if args.oms {
+        let found = age_oms(folder.path(), aging)?;
+        let open = aging.orders.min(aging.open);
+        if found.live != open {
+            let what = format!("{} orders are open instead of {open}", found.live);
+            return Err(Error::Session(what));
+        }
+        (found.aged, Some(found.notes))
+    } else if args.gateway {
+        (age(gateway(args)?, &pair, aging)?, None)
+    } else {
+        (age(Echo, &pair, aging)?, None)
     };
     let mut start_ms = Vec::new();
     for run in 0..args.runs {
@@ -136,9 +165,10 @@ fn measure(args: &RestartArgs) -> Result<Found, Error> {
         start_ms.push(took.as_secs_f64() * 1e3);
     }
     let Aged { alone, beside, .. } = aged;
+    let newest = aged.newest.as_ref();
     Ok(Found {
-        orders: args.orders,
-        open: args.open,
+        orders: aging.orders,
+        open: aging.open,
         orders_a_second: aged.rate,
         journal_bytes_written: aged.written,
         folder_bytes_at_most: aged.most,
@@ -146,6 +176,8 @@ fn measure(args: &RestartArgs) -> Result<Found, Error> {
         folder_bytes_left: aged.left,
         checkpoints: aged.checkpoints,
         checkpoint_bytes: aged.checkpoint_bytes,
+        newest_checkpoint_bytes: newest.map_or(0, |newest| newest.bytes),
+        notes_behind: notes.map(|notes| notes - newest.map_or(0, |newest| newest.note)),
         p50_ns: [alone.p50, beside.p50],
         p99_9_ns: [alone.p99_9, beside.p99_9],
         worst_ns: [alone.worst, beside.worst],
@@ -160,6 +192,13 @@ fn shown(found: &Found) -> String {
         let ratio = beside as f64 / alone.max(1) as f64;
         format!("  {name:<8}{alone:>10}{beside:>10}{ratio:>8.2}\n")
     };
+    let (behind, timed) = match found.notes_behind {
+        Some(notes) => {
+            let behind = format!("notes behind it         {}\n", thousands(notes));
+            (behind, "an order, to the venue,")
+        }
+        None => (String::new(), "a message"),
+    };
     let starts: Vec<_> = found.start_ms.iter().map(|ms| format!("{ms:.0}")).collect();
     format!(
         "{} orders, {} open at a time, {} a second\n\
@@ -167,8 +206,9 @@ fn shown(found: &Found) -> String {
          folder at most          {}\n\
          beyond what is kept     {:.1} segments at most, without checkpoints\n\
          folder at the end       {}\n\
-         checkpoints             {} of {} in all\n\
-         time of a message inside the engine, ns: alone, while a checkpoint was written ({} messages), ratio\n\
+         checkpoints             {} of {} in all, the newest {}\n\
+         {}\
+         time of {} inside the engine, ns: alone, while a checkpoint was written ({} messages), ratio\n\
          {}{}{}\
          first Logon answered    {} ms after the start of the process\n",
         thousands(found.orders),
@@ -180,6 +220,9 @@ fn shown(found: &Found) -> String {
         mega(found.folder_bytes_left),
         found.checkpoints,
         mega(found.checkpoint_bytes),
+        mega(found.newest_checkpoint_bytes),
+        behind,
+        timed,
         thousands(found.beside),
         times("p50", found.p50_ns),
         times("p99.9", found.p99_9_ns),
@@ -193,7 +236,7 @@ fn gateway(args: &RestartArgs) -> Result<impl Application + use<>, Error> {
         "[gateway]\nmax_orders = {}\n\
          [[rule]]\nfrom = [\"VENUE\"]\ndo = ['return']\n\
          [[rule]]\nfrom = [\"CLIENT\"]\ndo = ['send VENUE']\n",
-        2 * args.open
+        2 * args.open()
     );
     gateway_of(&rules, &[Version::Fix42; 2])
 }
@@ -201,8 +244,14 @@ fn gateway(args: &RestartArgs) -> Result<impl Application + use<>, Error> {
 /// What is started: the same engine over the system's sockets.
 fn serve(args: &RestartArgs, folder: &Path, port: u16) -> Result<(), Error> {
     let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let keep = Duration::from_secs(args.keep);
+    if args.oms {
+        let config = oms_aging_settings(folder, listen, keep);
+        let oms = aging_oms(args.open())?;
+        return serve_with(Engine::new(config, oms).map_err(engine_error)?);
+    }
     let pair = pair(if args.gateway { 2 } else { 1 }, folder);
-    let config = settings(&pair, listen, Duration::from_secs(args.keep));
+    let config = settings(&pair, listen, keep);
     match args.gateway {
         true => serve_with(Engine::new(config, gateway(args)?).map_err(engine_error)?),
         false => serve_with(Engine::new(config, Echo).map_err(engine_error)?),
@@ -235,19 +284,20 @@ fn start(args: &RestartArgs, folder: &Path, seq: u64) -> Result<Duration, Error>
     command.args(["--port", &free.port().to_string()]);
     command.args([
         "--open",
-        &args.open.to_string(),
+        &args.open().to_string(),
         "--keep",
         &args.keep.to_string(),
     ]);
     command
         .args(args.gateway.then_some("--gateway"))
+        .args(args.oms.then_some("--oms"))
         .stdin(Stdio::null());
-    let now = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    let mut writer = Writer::of_initiator(&pair(1, folder), 0);
+    let mut writer = match args.oms {
+        true => client_writer(folder),
+        false => Writer::of_initiator(&pair(1, folder), 0),
+    };
     writer.next_out = seq;
-    let logon = writer.message(b"A", Timestamp(now.as_nanos() as i64), |body| {
+    let logon = writer.message(b"A", wall(), |body| {
         body.uint(tag::ENCRYPT_METHOD, 0).uint(tag::HEART_BT_INT, 0);
     })?;
     let began = Instant::now();

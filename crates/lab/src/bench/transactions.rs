@@ -17,7 +17,7 @@ use crate::analysis::Throughput;
 use crate::arena::pin;
 use crate::error::Error;
 use crate::machine::{Machine, Noise, Taken};
-use crate::oms_rig::{Leave, Request, Rig, RigConfig, Target, cores};
+use crate::oms_rig::{Behind, Leave, Request, Rig, RigConfig, Target, cores};
 
 /// Flags of `bench transactions`.
 #[derive(Args, Clone, Debug)]
@@ -91,6 +91,7 @@ fn measure(args: &TransactionsArgs) -> Result<(Found, Throughput), Error> {
     let machine = Machine::read();
     let config = RigConfig {
         wait: Wait::Spin,
+        behind: Behind::Exchange,
         cores: cores(),
         orders: 100_000,
         stamps: 1,

@@ -1,0 +1,151 @@
+//! An OMS that many orders pass through, and what its journal is like then.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use fixwire::{Connection, EngineConfig};
+use fixwire_oms::Oms;
+use fixwire_protocol::{Timestamp, tag};
+
+use crate::aging::{Aged, Aging, AgingEngine, retiring, wall};
+use crate::error::Error;
+use crate::fix_client::Writer;
+use crate::oms_driven::report;
+use crate::oms_parts::{
+    Request, Target, client_writer, oms, oms_settings, venue_writer, write_request,
+};
+use crate::progress::Progress;
+
+const CLIENT: usize = 0;
+const VENUE: usize = 1;
+
+/// What it was like.
+#[derive(Clone, Debug)]
+pub struct AgedOms {
+    /// The engine and its journal. Timed are the turns in which an order is read and written to the venue.
+    pub aged: Aged,
+    /// Orders that are open.
+    pub live: u64,
+    /// Notes that were written.
+    pub notes: u64,
+}
+
+/// The settings of the engine of an OMS whose journal is in this folder; client and venue connect.
+pub fn oms_aging_settings(folder: &Path, listen: SocketAddr, keep: Duration) -> EngineConfig {
+    let at = Connection::Acceptor { listen };
+    retiring(oms_settings(folder, at.clone(), at), keep)
+}
+
+/// The OMS of `bench oms` with room for so many open orders.
+///
+/// # Errors
+///
+/// A mistake in its settings, which a test rules out.
+pub fn aging_oms(open: u64) -> Result<Oms, Error> {
+    oms(open as usize)
+}
+
+/// Lets the orders pass: the venue accepts each; when more are open than may be, the oldest is cancelled.
+///
+/// # Errors
+///
+/// The engine stopped, or a message had no answer.
+pub fn age_oms(folder: &Path, aging: Aging) -> Result<AgedOms, Error> {
+    let config = oms_aging_settings(folder, SocketAddr::from(([127, 0, 0, 1], 1)), aging.keep);
+    let at = wall();
+    let mut peers = [client_writer(folder), venue_writer(folder)];
+    let logons: Result<Vec<_>, _> = peers.iter_mut().map(|peer| log_on(peer, at)).collect();
+    let [client, venue] = peers;
+    let mut passing = Passing {
+        engine: AgingEngine::start(aging_oms(aging.open)?, config, &logons?, aging)?,
+        client,
+        venue,
+        at,
+        requests: 0,
+        bytes: Vec::with_capacity(4096),
+    };
+    let mut progress = Progress::new(100);
+    let mut open = VecDeque::with_capacity(aging.open as usize + 1);
+    for number in 0..aging.orders {
+        if number % (aging.orders / 100).max(1) == 0 {
+            progress.step(&format!("order {number} of {}", aging.orders));
+        }
+        open.push_back(passing.requests);
+        let took = passing.request(Request::New)?;
+        passing.engine.record(took);
+        if open.len() as u64 > aging.open
+            && let Some(oldest) = open.pop_front()
+        {
+            passing.request(Request::Cancel(Target::of(oldest)))?;
+        }
+    }
+    drop(progress);
+    let state = passing.engine.application().state();
+    let live = state.orders().iter().filter(|order| order.state.is_open());
+    let (live, notes) = (live.count() as u64, state.events());
+    Ok(AgedOms {
+        aged: passing.engine.end()?,
+        live,
+        notes,
+    })
+}
+
+fn log_on(writer: &mut Writer, at: Timestamp) -> Result<Vec<u8>, Error> {
+    let logon = writer.message(b"A", at, |body| {
+        body.uint(tag::ENCRYPT_METHOD, 0)
+            .uint(tag::HEART_BT_INT, 0)
+            .char(tag::RESET_SEQ_NUM_FLAG, b'Y');
+    });
+    logon.map(<[u8]>::to_vec)
+}
+
+/// The OMS with its client and its venue.
+struct Passing {
+    engine: AgingEngine<Oms>,
+    client: Writer,
+    venue: Writer,
+    at: Timestamp,
+    requests: u64,
+    bytes: Vec<u8>,
+}
+
+impl Passing {
+    /// A request goes to the venue and its report to the client: nanoseconds of the first.
+    fn request(&mut self, request: Request) -> Result<u64, Error> {
+        let number = self.requests;
+        self.requests += 1;
+        self.bytes.clear();
+        write_request(&mut self.client, request, number, self.at, &mut self.bytes)?;
+        let took = self.engine.pass(CLIENT, &self.bytes, VENUE)?;
+        let report = report(&mut self.venue, request, number, self.at)?;
+        self.engine.pass(VENUE, report, CLIENT)?;
+        Ok(took)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many orders are open at the end as may be, and a checkpoint was made.
+    #[test]
+    fn orders_pass_and_the_oldest_are_cancelled() {
+        let folder = tempfile::tempdir().unwrap();
+        let aging = Aging {
+            orders: 2_000,
+            open: 100,
+            keep: Duration::from_secs(60),
+            core: None,
+        };
+        let found = age_oms(folder.path(), aging).unwrap();
+        assert_eq!(found.live, 100);
+        let times = found.aged.alone.count + found.aged.beside.count;
+        assert_eq!(times, 2_000);
+        // An order that is sent and accepted is three notes, and so is its cancel.
+        assert!(found.notes > 3 * (2_000 + 1_900), "{found:?}");
+        // Each request and the Logon.
+        assert_eq!(found.aged.next[CLIENT], 2 + 2_000 + 1_900);
+    }
+}
