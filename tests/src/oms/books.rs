@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An order as `fixwire oms orders --json` has it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Order {
     /// ClOrdID(11) of the client.
     pub id: String,
@@ -27,7 +27,7 @@ pub struct Position {
 }
 
 /// What the OMS says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Books {
     /// By number.
     pub orders: BTreeMap<u64, Order>,
@@ -110,6 +110,9 @@ pub fn agree(clients: &[Dialogue], books: &Books, exchange: &Dialogue) -> Result
     {
         if let Some(id) = dialogue.unanswered() {
             return Err(format!("{whom} never answered {id}"));
+        }
+        if let Some(id) = dialogue.uncancelled() {
+            return Err(format!("a mass cancel has left order {id} open"));
         }
     }
     let mut known = BTreeSet::new();

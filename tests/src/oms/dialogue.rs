@@ -35,12 +35,12 @@ pub struct Told {
     paid: f64,
 }
 
-/// Orders, replaces and cancels of one side, and what the other answered.
+/// Orders, replaces, cancels and mass cancels of one side, and what the other answered.
 #[derive(Debug, Default)]
 pub struct Dialogue {
     /// By ClOrdID(11) of the new order.
     pub orders: BTreeMap<String, Told>,
-    /// Requests (D, F, G), by ClOrdID(11): how often each was answered.
+    /// Requests (D, F, G, q), by ClOrdID(11): how often each was answered.
     answers: BTreeMap<String, u32>,
     /// ClOrdID(11) of the new order by those of its requests.
     roots: BTreeMap<String, String>,
@@ -52,6 +52,12 @@ pub struct Dialogue {
     pub fills: usize,
     /// Replaces and cancels that were carried out.
     pub changes: usize,
+    /// ClOrdID(11), Symbol(55) and Side(54) of the new orders.
+    sent: Vec<(String, [String; 2])>,
+    /// Mass cancels (q), by ClOrdID(11): the orders that were sent before and are meant.
+    meant: BTreeMap<String, Vec<String>>,
+    /// Orders that were open when a mass cancel was reported (r) that means them.
+    pub withdrawn: BTreeSet<String>,
 }
 
 /// Which way requests go in a journal.
@@ -128,7 +134,7 @@ impl Dialogue {
     fn take(&mut self, session: &str, raw: &[u8], is_ask: bool) -> Result<(), String> {
         let of = |tag: &str| text(raw, tag);
         match (is_ask, of("35").as_str()) {
-            (true, "D" | "F" | "G") => self.asked(session, raw),
+            (true, "D" | "F" | "G" | "q") => self.asked(session, raw),
             (false, "8") => self.reported(raw),
             (false, "9") => {
                 // Without an order it says nothing of one.
@@ -139,6 +145,7 @@ impl Dialogue {
                 }
                 self.answered(&of("11"))
             }
+            (false, "r") => self.mass_cancelled(raw),
             (false, "3" | "j") => {
                 let number = number(raw, "45").unwrap_or(0);
                 let id = self.numbers.get(&(session.to_owned(), number)).cloned();
@@ -154,6 +161,20 @@ impl Dialogue {
         self.numbers
             .insert((session.to_owned(), number), id.clone());
         let root = self.roots.get(&text(raw, "41")).unwrap_or(&id).clone();
+        let about = ["55", "54"].map(|tag| text(raw, tag));
+        match value(raw, "35") {
+            Some(b"D") => self.sent.push((id.clone(), about)),
+            Some(b"q") => {
+                let is_meant = |of: &[String; 2]| {
+                    let mut both = about.iter().zip(of);
+                    both.all(|(wanted, of)| wanted.is_empty() || wanted == of)
+                };
+                let meant = self.sent.iter().filter(|(_, of)| is_meant(of));
+                let meant = meant.map(|(id, _)| id.clone()).collect();
+                self.meant.insert(id.clone(), meant);
+            }
+            _ => {}
+        }
         self.roots.insert(id.clone(), root);
         match self.answers.insert(id, 0) {
             None => Ok(()),
@@ -168,6 +189,27 @@ impl Dialogue {
             1 => Ok(()),
             _ => Err("answered twice".into()),
         }
+    }
+
+    /// An OrderMassCancelReport(r): TotalAffectedOrders(533) is how many of the orders that are meant were open.
+    fn mass_cancelled(&mut self, raw: &[u8]) -> Result<(), String> {
+        let id = text(raw, "11");
+        self.answered(&id)?;
+        let is_open = |id: &&String| match self.orders.get(*id) {
+            Some(told) => told.standing.state == "open",
+            // It is reported when the venue has answered, or was rejected without a report.
+            None => self.answers.get(*id) == Some(&0),
+        };
+        let meant = self
+            .meant
+            .get(&id)
+            .ok_or("a mass cancel that nobody asked for")?;
+        let open: Vec<String> = meant.iter().filter(is_open).cloned().collect();
+        if text(raw, "531") == "0" || number(raw, "533") != Some(open.len() as u64) {
+            return Err(format!("a mass cancel of the open orders {open:?}"));
+        }
+        self.withdrawn.extend(open);
+        Ok(())
     }
 
     /// An ExecutionReport(8): CumQty(14) is the sum of the fills, AvgPx(6) their average, and nothing is left of an
@@ -247,6 +289,22 @@ impl Dialogue {
         self.answers.len()
     }
 
+    /// Mass cancels.
+    #[must_use]
+    pub fn mass_cancels(&self) -> usize {
+        self.meant.len()
+    }
+
+    /// The first order that is still open though a mass cancel means it.
+    #[must_use]
+    pub fn uncancelled(&self) -> Option<&str> {
+        let is_open = |id: &&String| {
+            let told = self.orders.get(*id);
+            told.is_none_or(|told| told.standing.state == "open")
+        };
+        self.withdrawn.iter().find(is_open).map(String::as_str)
+    }
+
     /// The first request that has no answer.
     #[must_use]
     pub fn unanswered(&self) -> Option<&str> {
@@ -283,7 +341,7 @@ mod tests {
     const CANCELLED: &str = "35=8|11=B|41=A|37=7|17=e3|150=4|39=4|38=100|14=40|151=0|6=2.5|";
 
     fn tell(said: &[&str]) -> Result<Dialogue, String> {
-        let asks = |text: &str| !text.starts_with("35=8") && !text.starts_with("35=9");
+        let asks = |text: &str| !["35=8", "35=9", "35=r"].contains(&&text[..4]);
         Dialogue::tell(said.iter().map(|text| (asks(text), (*text).to_owned())))
     }
 
@@ -324,5 +382,27 @@ mod tests {
         let late = FILLED.replace("e2", "e4");
         let late = [NEW, ACCEPTED, FILLED, CANCEL, CANCELLED, &late];
         assert!(fault(&late).contains("after its end"));
+    }
+
+    #[test]
+    fn a_mass_cancel_means_what_was_sent_before_and_is_open() {
+        let new = |id: &str, symbol: &str| format!("35=D|34=1|11={id}|55={symbol}|54=1|");
+        let (first, other, later) = (new("A", "VOD"), new("O", "BT"), new("L", "VOD"));
+        let mass = "35=q|34=4|11=M|55=VOD|";
+        let report = |count: u64| format!("35=r|11=M|531=1|533={count}|");
+        let said = |count: u64, then: &[&str]| {
+            let report = report(count);
+            let said = [&first, &other, ACCEPTED, mass, &later, &report];
+            tell(&[&said, then].concat())
+        };
+        let open = said(1, &[]).unwrap();
+        assert_eq!((open.uncancelled(), open.mass_cancels()), (Some("A"), 1));
+        let cancelled = CANCELLED.replace("|41=A", "").replace("11=B", "11=A");
+        let cancelled = cancelled.replace("14=40", "14=0").replace("6=2.5", "6=0");
+        assert_eq!(said(1, &[&cancelled]).unwrap().uncancelled(), None);
+        for count in [0, 2, 3] {
+            let fault = said(count, &[]).map(drop).unwrap_err();
+            assert!(fault.contains("the open orders [\"A\"]"), "{fault}");
+        }
     }
 }

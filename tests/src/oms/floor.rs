@@ -135,7 +135,7 @@ impl Floor {
             let _ = write!(
                 text,
                 "[[user]]\nsession = \"{name}\"\naccounts = [\"A*\"]\naccount = \"A1\"\n\
-                 may = [\"new\", \"replace\", \"cancel\", \"status\"]\n"
+                 may = [\"new\", \"replace\", \"cancel\", \"mass cancel\", \"status\"]\n"
             );
         }
         let names: Vec<&str> = lines.iter().map(|(name, _)| *name).collect();

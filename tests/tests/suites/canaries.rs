@@ -21,7 +21,7 @@ struct Trial {
     words: &'static str,
 }
 
-const TRIALS: [Trial; 15] = [
+const TRIALS: [Trial; 17] = [
     Trial {
         suite: "kill",
         test: "nothing_is_lost_when_an_acceptor_is_killed",
@@ -92,6 +92,20 @@ const TRIALS: [Trial; 15] = [
         variables: &[("GATEWAY_RELOADS", "2")],
         fault: "lose-message",
         words: "an order is missing or comes twice",
+    },
+    Trial {
+        suite: "oms_kill",
+        test: "client_oms_and_exchange_agree_over_kills_of_each",
+        variables: &[("OMS_KILLS", "20"), ("TRADE_PATIENCE", "10")],
+        fault: "skip-note",
+        words: "make a state with hash",
+    },
+    Trial {
+        suite: "oms_kill",
+        test: "client_oms_and_exchange_agree_over_kills_of_each",
+        variables: &[("OMS_KILLS", "20"), ("TRADE_PATIENCE", "10")],
+        fault: "release-twice",
+        words: "the position of",
     },
     Trial {
         suite: "operate_kill",

@@ -1,14 +1,16 @@
 //! Does an OMS lose, double or mix up anything when it, its client or its exchange is killed?
 //!
-//! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade: new orders that meet, replaces and cancels
-//! that do not wait for their answers, orders that the limits refuse, in FIX 4.2, 4.4 and 5.0 SP2. Each is ended by
+//! `fixwire client`, `fixwire run oms.toml` and `fixwire sim` trade: new orders that meet, replaces, cancels and mass
+//! cancels that do not wait for their answers, orders that the limits refuse, in FIX 4.2, 4.4 and 5.0 SP2. Each is ended by
 //! SIGKILL at random moments, also while it starts, sometimes two at once, and started again; in one world the
 //! exchange sends reports twice and out of order. In the end, by the journals of client and exchange and by what the OMS tells its operator:
 //!
 //! * no request reached the exchange twice, and each was answered once, at either end;
+//! * a mass cancel was reported with as many orders as were open, and none of them is;
 //! * every order stands the same in all three: state, quantity, price, filled, left, average price;
 //! * positions are what the orders make of them, and add up to nothing, for both sides of every trade are here;
-//! * an account for which the kill switch was used stays without open orders.
+//! * an account for which the kill switch was used stays without open orders;
+//! * a start after a clean stop, which some of the ends of the OMS are, finds the state that the stop has noted.
 //!
 //! `OMS_KILLS` says how many (200), `FIXWIRE_SEED` repeats the moments.
 
@@ -41,6 +43,8 @@ const EARLY: u64 = 40_000;
 const PACE: Duration = Duration::from_millis(4);
 /// For which the kill switch is used, in the middle of a life.
 const KILLED: &str = ACCOUNTS[5];
+/// A state that is another than the one that a clean stop has noted.
+const DIFFERS: &str = "make a state with hash";
 const CLIENT: &str = "CLIENT";
 const LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
 
@@ -70,6 +74,7 @@ fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
     println!("{total:?}, nothing lost, doubled or mixed up; seed {seed}");
     match total {
         Played { fills: 0, .. } | Played { changes: 0, .. } => Err("nothing was traded".into()),
+        Played { withdrawn: 0, .. } => Err("no mass cancel has met an open order".into()),
         _ => Ok(()),
     }
 }
@@ -79,6 +84,8 @@ fn client_oms_and_exchange_agree_over_kills_of_each() -> Result<(), String> {
 struct Played {
     /// Of client, OMS and exchange.
     deaths: [u64; 3],
+    /// Clean stops of the OMS.
+    stops: u64,
     /// Messages of the client.
     requests: usize,
     /// Messages that reached the exchange.
@@ -87,6 +94,9 @@ struct Played {
     fills: usize,
     /// Replaces and cancels that were carried out.
     changes: usize,
+    /// Mass cancels, and the orders that they have met.
+    mass_cancels: usize,
+    withdrawn: usize,
     /// Uses of the kill switch.
     switched: usize,
 }
@@ -100,6 +110,9 @@ impl Played {
         self.sent += other.sent;
         self.fills += other.fills;
         self.changes += other.changes;
+        self.stops += other.stops;
+        self.mass_cancels += other.mass_cancels;
+        self.withdrawn += other.withdrawn;
         self.switched += other.switched;
     }
 }
@@ -137,6 +150,10 @@ struct Life<'r> {
     sim: Option<Server>,
     settings: PathBuf,
     deaths: [u64; 3],
+    /// Clean stops of the OMS.
+    stops: u64,
+    /// The version of the client has mass cancels.
+    has_mass: bool,
     /// What the exchange does wrong.
     faults: &'static [&'static str],
     /// The last order of the account that was killed.
@@ -161,6 +178,8 @@ impl<'r> Life<'r> {
             oms: None,
             sim: None,
             deaths: [0; 3],
+            stops: 0,
+            has_mass: version != "FIX.4.2",
             last: None,
         };
         life.start()?;
@@ -186,6 +205,7 @@ impl<'r> Life<'r> {
                         running,
                         events,
                         is_on: false,
+                        has_mass: self.has_mass,
                         open: Vec::new(),
                     });
                 }
@@ -211,6 +231,7 @@ impl<'r> Life<'r> {
                 self.kill()?;
             }
             self.start()?;
+            self.state_is_the_same()?;
         }
         let settled = self.settle();
         settled.map_err(|fault| {
@@ -247,11 +268,62 @@ impl<'r> Life<'r> {
         let victim = [0, 1, 1, 2][self.random.below(4) as usize];
         let is_dead = match victim {
             0 => self.client.take().map(drop).is_none(),
+            // The first one always: what was never killed has nothing else to show.
+            1 if self.oms.is_some() && (self.stops == 0 || self.random.below(4) == 0) => {
+                return self.stop();
+            }
             1 => self.oms.take().map(Server::kill).transpose()?.is_none(),
             _ => self.sim.take().map(Server::kill).transpose()?.is_none(),
         };
         self.deaths[victim] += u64::from(!is_dead);
         Ok(())
+    }
+
+    /// The OMS ends in good order, and notes the hash of its state.
+    fn stop(&mut self) -> Result<(), String> {
+        // One that is only starting has no ear for signals.
+        self.oms_answers()?;
+        self.oms
+            .take()
+            .map(|oms| oms.terminate(*PATIENCE))
+            .transpose()?;
+        self.stops += 1;
+        Ok(())
+    }
+
+    fn oms_answers(&self) -> Result<(), String> {
+        let deadline = Instant::now() + *PATIENCE;
+        while let Err(fault) = self.floor.tell(&["status"]) {
+            if Instant::now() > deadline {
+                return Err(fault);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// No start has found another state than the one that a stop has noted.
+    fn state_is_the_same(&self) -> Result<(), String> {
+        for server in [&self.oms, &self.sim].into_iter().flatten() {
+            if let Some(line) = server.words().lines().find(|line| line.contains(DIFFERS)) {
+                return Err(line.to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// After one more clean stop the OMS says the same of all orders and positions.
+    fn stays_the_same(&mut self) -> Result<(), String> {
+        let books = self.floor.books()?;
+        self.stop()?;
+        self.start()?;
+        self.oms_answers()?;
+        let again = self.floor.books()?;
+        self.state_is_the_same()?;
+        match again == books {
+            true => Ok(()),
+            false => Err(format!("a clean stop makes {again:?} of {books:?}")),
+        }
     }
 
     /// Uses the kill switch for an account, unless the OMS does not answer: its last order.
@@ -301,6 +373,7 @@ impl<'r> Life<'r> {
                 Err(_) => {}
             }
         };
+        self.stays_the_same()?;
         for server in [self.oms.take(), self.sim.take()].into_iter().flatten() {
             server.terminate(*PATIENCE)?;
         }
@@ -308,6 +381,7 @@ impl<'r> Life<'r> {
     }
 
     fn judge(&self) -> Result<Played, String> {
+        self.state_is_the_same()?;
         let clients = self.floor.clients(&[CLIENT])?;
         let exchange = self.floor.exchange()?;
         let books = self.floor.books()?;
@@ -318,11 +392,14 @@ impl<'r> Life<'r> {
         };
         Ok(Played {
             deaths: self.deaths,
+            stops: self.stops,
             switched: usize::from(self.last.is_some()),
             requests: client.requests(),
             sent: exchange.requests(),
             fills: client.fills,
             changes: client.changes,
+            mass_cancels: client.mass_cancels(),
+            withdrawn: client.withdrawn.len(),
         })
     }
 }
@@ -332,6 +409,7 @@ struct Trader {
     running: Running,
     events: Receiver<Event>,
     is_on: bool,
+    has_mass: bool,
     /// ClOrdIDs of orders that were open at last.
     open: Vec<String>,
 }
@@ -372,6 +450,14 @@ impl Trader {
         // The newest are most often under way.
         let recent = draw(self.open.len().min(20) + 1) + 1;
         let order = self.open.len().checked_sub(recent).map(|at| &self.open[at]);
+        if self.has_mass && draw(60) == 0 {
+            let which = ["530=1|55=VOD", "530=1|55=BT", "530=7"][draw(3)];
+            let side = ["", "|54=1", "|54=2"][draw(3)];
+            // The group gives it a ClOrdID.
+            let set = format!("set MASS q 11=M|60=20261122-08:00:00|{which}{side}");
+            self.running.tell(&set)?;
+            return self.running.tell("send MASS 1 m");
+        }
         let line = match (draw(10), order) {
             (0..=1, Some(order)) => format!("cancel {order}"),
             (2..=3, Some(order)) => format!("replace {order} qty {quantity} price {price}"),
