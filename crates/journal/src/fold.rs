@@ -224,11 +224,6 @@ impl Fold {
         Ok(!is_closed(disk, self.next)?)
     }
 
-    /// Whether the engine is more than a segment ahead.
-    pub(super) fn is_behind(&self, disk: &mut dyn States) -> Result<bool, JournalError> {
-        is_closed(disk, self.next.saturating_add(1))
-    }
-
     /// Takes the checkpoint that the engine has started with, and finds the one before it.
     fn load(&mut self, disk: &mut dyn States, number: u32) -> Result<(), JournalError> {
         let file = disk.file_name(number);

@@ -21,10 +21,10 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 /// How often it is looked whether a segment was closed.
-const LOOK: Duration = Duration::from_millis(500);
+const LOOK: Duration = Duration::from_millis(100);
 /// Bytes of a segment that are read at a time.
 const CHUNK: usize = 1 << 20;
-/// As long as the engine is not far ahead it works for so long at a time and rests for so long: whoever shares its
+/// In a segment that it had to wait for it works for so long at a time and rests for so long: whoever shares its
 /// core does not wait for milliseconds.
 const SPELL: Duration = Duration::from_micros(200);
 const REST: Duration = Duration::from_micros(100);
@@ -369,9 +369,10 @@ impl Drop for Folding {
 }
 
 fn work(mut fold: Fold, mut folder: Folder, news: &SharedNews, ends: &AtomicBool) {
-    let (began, behind) = (Cell::new(Instant::now()), Cell::new(true));
+    // It rests in a segment that it had to wait for: one that is closed before it is late.
+    let (began, rests) = (Cell::new(Instant::now()), Cell::new(false));
     let goes_on = || {
-        if !behind.get() && began.get().elapsed() > SPELL {
+        if rests.get() && began.get().elapsed() > SPELL {
             thread::sleep(REST);
             began.set(Instant::now());
         }
@@ -379,9 +380,9 @@ fn work(mut fold: Fold, mut folder: Folder, news: &SharedNews, ends: &AtomicBool
     };
     let mut told = None;
     while goes_on() {
-        // What cannot be read the step itself tells.
-        behind.set(fold.is_behind(&mut folder).unwrap_or(true));
-        match fold.step(&mut folder, &goes_on) {
+        let step = fold.step(&mut folder, &goes_on);
+        rests.set(matches!(step, Ok(Step::Waits)));
+        match step {
             Ok(Step::Waits) => thread::park_timeout(LOOK),
             Ok(_) => told = None,
             Err(error) => {
