@@ -187,10 +187,10 @@ impl How {
         config: EngineConfig,
         app: A,
     ) -> Result<ExitCode, Failure> {
-        self.serve_around(begun, named, config, app, |os| os)
+        self.serve_around(begun, named, config, app, |os| os, drop)
     }
 
-    /// The same with a host around the operating system.
+    /// The same with a host around the operating system; `started` gets a handle of the engine.
     ///
     /// # Errors
     ///
@@ -202,6 +202,7 @@ impl How {
         config: EngineConfig,
         app: A,
         around: impl FnOnce(Os) -> H,
+        started: impl FnOnce(Handle),
     ) -> Result<ExitCode, Failure> {
         // As the settings call them where an application does.
         let names = if begun.settings.oms.is_empty() {
@@ -213,6 +214,7 @@ impl How {
         let start = start_line(&self.file, named, &begun.settings, &config);
         let engine = Engine::around(config, app, around);
         let mut engine = engine.map_err(|error| cannot(self, &error))?;
+        started(engine.handle());
         let _control = control(engine.handle(), &begun.settings, None)?;
         begun.signals.serve(engine.handle(), Plain)?;
         tell_events(&mut engine, names, &start)?;
@@ -292,9 +294,8 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     });
     // Dropped behind the engine, whose last stamps it writes.
     let stamps = stamps.map_err(|error| Failure::Text(format!("{}: {error}", file.display())))?;
-    how.serve_around(begun, "oms", config, app, |os| {
-        StampingHost::new(os, Clock::start(), stamps.stamps(), false, STAMPS)
-    })
+    let around = |os| StampingHost::new(os, Clock::start(), stamps.stamps(), false, STAMPS);
+    how.serve_around(begun, "oms", config, app, around, drop)
 }
 
 /// A gateway on signals.

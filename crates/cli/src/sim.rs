@@ -1,16 +1,21 @@
 //! `fixwire sim`: a simulated exchange for the sessions of a settings file.
 
 mod load;
+mod wire;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
-use fixwire_exchange::{Exchange, ExchangeConfig, ExchangeSession, InstrumentConfig, state_name};
+use fixwire_exchange::{
+    Exchange, ExchangeConfig, ExchangeSession, InstrumentConfig, OrderScript, state_name,
+};
 use fixwire_protocol::Decimal;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::run::How;
+use wire::{FaultyHost, SharedWire};
 
 pub use load::load;
 
@@ -27,12 +32,16 @@ pub use load::load;
   fixwire session command sim.toml 'band 9 11 VOD'       move the price band
   fixwire session command sim.toml 'fault drop session=OMS count=1'
                                                          lose one report on purpose
+  fixwire session command sim.toml 'fault disconnect session=OMS count=1'
+                                                         cut the connection in place of the next report
+  fixwire session command sim.toml scripts               which orders follow scripts, and how far are they?
 
 Each [[session]] of the file is a member, of FIX 4.2, 4.3, 4.4 or 5.0; each [[instrument]] has an order book
 with price-time priority. Members send NewOrderSingle (D), OrderCancelRequest (F), OrderCancelReplaceRequest (G),
 OrderStatusRequest (H), OrderMassCancelRequest (q) and OrderMassStatusRequest (AF). Market, limit, stop,
 stop-limit and iceberg orders trade with those of all members, and ExecutionReports (8) say so, also to a
-member that is away. Books, orders and ids are in the journal: after kill -9 they are the same.
+member that is away. Orders that a [[script]] is for are answered step by step instead. Books, orders and ids
+are in the journal: after kill -9 they are the same.
 
 Signals, journal, logs and control socket are those of fixwire run. docs/exchange.md has the details.")]
 pub struct SimArgs {
@@ -45,7 +54,9 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
     let how = &args.how;
     let begun = how.begin()?;
     let config = how.config(&begun.settings)?;
-    let exchange = load(&begun.source, &begun.settings)?;
+    let mut exchange = load(&begun.source, &begun.settings)?;
+    let wire = SharedWire::default();
+    exchange.wire = Some(Arc::new(wire.clone()));
     let sessions = config.sessions.iter().map(|session| ExchangeSession {
         name: &session.name,
         session: &session.session,
@@ -54,7 +65,10 @@ pub fn run(args: &SimArgs) -> Result<ExitCode, Failure> {
         let file = how.file.display();
         Failure::Text(format!("{file}: {error}"))
     })?;
-    how.serve(begun, "exchange", config, exchange)
+    let (members, around) = (config.sessions.clone(), wire.clone());
+    let around = |os| FaultyHost::new(os, around, &members);
+    let started = |engine| wire.give(engine);
+    how.serve_around(begun, "exchange", config, exchange, around, started)
 }
 
 /// What `check` shows of an exchange: a name and a value for each line.
@@ -82,7 +96,35 @@ pub fn shown(exchange: &ExchangeConfig) -> Vec<(String, String)> {
         }
         rows.push((format!("instrument.{}", instrument.symbol), value));
     }
+    for script in &exchange.scripts {
+        let wanted = conditions(script).into_iter();
+        let wanted: Vec<String> = wanted
+            .map(|(key, value)| format!("{key} {value}"))
+            .collect();
+        let wanted = if wanted.is_empty() {
+            "every order".into()
+        } else {
+            wanted.join(", ")
+        };
+        let value = format!("{wanted}: {}", script.steps.join(", "));
+        rows.push((format!("script.{}", script.name), value));
+    }
     rows
+}
+
+/// What an order has to have for a script.
+fn conditions(script: &OrderScript) -> Vec<(&'static str, String)> {
+    let all = [
+        ("session", script.session.clone()),
+        ("symbol", script.symbol.clone()),
+        ("side", script.side.clone()),
+        ("account", script.account.clone()),
+        ("quantity", script.quantity.map(digits)),
+        ("price", script.price.map(digits)),
+    ];
+    all.into_iter()
+        .filter_map(|(key, value)| Some((key, value?)))
+        .collect()
 }
 
 /// The same as JSON.
@@ -99,11 +141,19 @@ pub fn json(exchange: &ExchangeConfig) -> Value {
         }
         entry
     });
+    let scripts = exchange.scripts.iter().map(|script| {
+        let mut entry = json!({ "name": script.name, "steps": script.steps });
+        for (key, value) in conditions(script) {
+            entry[key] = value.into();
+        }
+        entry
+    });
     json!({
         "maxOrders": exchange.orders_max,
         "maxRemembered": exchange.remembered_max,
         "faults": exchange.faults,
         "instruments": instruments.collect::<Vec<_>>(),
+        "scripts": scripts.collect::<Vec<_>>(),
     })
 }
 

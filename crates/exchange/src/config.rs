@@ -2,12 +2,15 @@
 
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use fixwire_book::BookState;
 use fixwire_protocol::Decimal;
 
+use crate::faults::WireControl;
 use crate::instrument::{self, Unfit};
+use crate::script::OrderScript;
 
 /// The instruments of an exchange and its limits.
 #[derive(Clone, Debug)]
@@ -21,6 +24,10 @@ pub struct ExchangeConfig {
     pub remembered_max: u32,
     /// Faults from the start on, in the words of the command `fault`: `drop session=OMS count=1`.
     pub faults: Vec<String>,
+    /// Orders that are answered by a script; the first that is for an order counts.
+    pub scripts: Vec<OrderScript>,
+    /// What carries messages to members, when faults can be done there.
+    pub wire: Option<Arc<dyn WireControl>>,
 }
 
 impl Default for ExchangeConfig {
@@ -30,6 +37,8 @@ impl Default for ExchangeConfig {
             orders_max: 100_000,
             remembered_max: 100_000,
             faults: Vec::new(),
+            scripts: Vec::new(),
+            wire: None,
         }
     }
 }
@@ -53,13 +62,26 @@ pub struct InstrumentConfig {
     pub state: BookState,
 }
 
+/// What a mistake is in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ConfigTable {
+    /// The exchange as a whole.
+    Exchange,
+    /// An instrument, counted from 0.
+    Instrument(usize),
+    /// A script, counted from 0.
+    Script(usize),
+}
+
 /// A mistake in a configuration.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConfigProblem {
-    /// Which instrument, counted from 0; `None`: the exchange as a whole.
-    pub instrument: Option<usize>,
+    /// Where it is.
+    pub table: ConfigTable,
     /// The key of the settings file.
     pub key: &'static str,
+    /// Which entry of the key, counted from 0, when it has several.
+    pub entry: Option<usize>,
     /// What is wrong and what to do, as a sentence.
     pub what: String,
 }
@@ -72,26 +94,29 @@ impl ExchangeConfig {
     #[must_use]
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut problems = Vec::new();
-        if self.instruments.is_empty() {
+        let mut add = |key, what| {
             problems.push(ConfigProblem {
-                instrument: None,
-                key: "instrument",
-                what: "an exchange needs at least one [[instrument]]".into(),
+                table: ConfigTable::Exchange,
+                key,
+                entry: None,
+                what,
             });
+        };
+        if self.instruments.is_empty() {
+            let what = "an exchange needs at least one [[instrument]]";
+            add("instrument", what.into());
         }
         if self.orders_max == 0 {
-            problems.push(ConfigProblem {
-                instrument: None,
-                key: "max_orders",
-                what: "max_orders is 0: no order could rest; give at least 1".into(),
-            });
+            let what = "max_orders is 0: no order could rest; give at least 1";
+            add("max_orders", what.into());
         }
         for (index, instrument) in self.instruments.iter().enumerate() {
             let before = &self.instruments[..index];
             let mut add = |key, what| {
                 problems.push(ConfigProblem {
-                    instrument: Some(index),
+                    table: ConfigTable::Instrument(index),
                     key,
+                    entry: None,
                     what,
                 });
             };
@@ -103,6 +128,23 @@ impl ExchangeConfig {
                 );
             }
             instrument.look(&mut add);
+        }
+        for (index, script) in self.scripts.iter().enumerate() {
+            let before = &self.scripts[..index];
+            let mut add = |key, entry, what| {
+                problems.push(ConfigProblem {
+                    table: ConfigTable::Script(index),
+                    key,
+                    entry,
+                    what,
+                });
+            };
+            if before.iter().any(|it| it.name == script.name) {
+                let name = &script.name;
+                let what = format!("there are two scripts {name}: give each a name of its own");
+                add("name", None, what);
+            }
+            script.look(&self.instruments, &mut add);
         }
         problems
     }

@@ -13,6 +13,13 @@ pub(crate) enum Kind {
     Expired,
     Triggered,
     Status,
+    PendingNew,
+    PendingCancel,
+    PendingReplace,
+    DoneForDay,
+    Restated,
+    TradeCancel,
+    TradeCorrect,
 }
 
 /// Why a request is rejected, before a version has a code for it.
@@ -28,6 +35,8 @@ pub(crate) enum Why {
     Band,
     TooLate,
     Other,
+    /// This code, as a script says.
+    Code(u64),
 }
 
 /// The way in which a member's version speaks.
@@ -76,7 +85,9 @@ impl Dialect {
         let old = self == Self::Fix42;
         Some(match kind {
             Kind::New => b'0',
-            Kind::Trade | Kind::Status if old => ord_status,
+            Kind::Trade if old && ord_status == b'2' => b'2',
+            Kind::Trade if old => b'1',
+            Kind::Status | Kind::TradeCancel | Kind::TradeCorrect if old => ord_status,
             Kind::Trade => b'F',
             Kind::Status => b'I',
             Kind::Canceled => b'4',
@@ -85,12 +96,24 @@ impl Dialect {
             Kind::Expired => b'C',
             Kind::Triggered if self == Self::Fix50 => b'L',
             Kind::Triggered => return None,
+            Kind::PendingNew => b'A',
+            Kind::PendingCancel => b'6',
+            Kind::PendingReplace => b'E',
+            Kind::DoneForDay => b'3',
+            Kind::Restated => b'D',
+            Kind::TradeCancel => b'H',
+            Kind::TradeCorrect => b'G',
         })
     }
 
     /// ExecTransType(20), which only FIX 4.2 has.
     pub(crate) fn exec_trans_type(self, kind: Kind) -> Option<u8> {
-        let code = if kind == Kind::Status { b'3' } else { b'0' };
+        let code = match kind {
+            Kind::TradeCancel => b'1',
+            Kind::TradeCorrect => b'2',
+            Kind::Status => b'3',
+            _ => b'0',
+        };
         (self == Self::Fix42).then_some(code)
     }
 
@@ -107,6 +130,7 @@ impl Dialect {
             Why::Quantity if self >= Self::Fix44 => 13,
             Why::Band if self >= Self::Fix50 => 16,
             Why::TooLate => 4,
+            Why::Code(code) => code,
             Why::Unsupported | Why::Quantity | Why::Band | Why::Other => other,
         }
     }
@@ -118,6 +142,7 @@ impl Dialect {
             Why::UnknownOrder => 1,
             Why::Duplicate if self >= Self::Fix43 => 6,
             Why::Band if self >= Self::Fix50 => 8,
+            Why::Code(code) => code,
             _ if self >= Self::Fix44 => 99,
             _ => 2,
         }

@@ -7,6 +7,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -24,6 +25,7 @@ use crate::instrument::Instrument;
 use crate::ledger::{self, MarketLedger};
 use crate::market::{Market, digits};
 use crate::note::{Note, Request, read_fields};
+use crate::script::OrderScript;
 
 /// Reports that may wait for room in the outbox before further requests are refused.
 const WAITING_MAX: usize = 100_000;
@@ -47,6 +49,8 @@ pub struct Exchange {
     is_broken: bool,
     note: Vec<u8>,
     faults: Faults,
+    /// Of each script what the notes of its orders have of it.
+    scripts: Vec<Arc<str>>,
 }
 
 /// A session of the engine, as the exchange sees it.
@@ -135,11 +139,13 @@ impl Exchange {
             let session = old.name.clone();
             return Err(ExchangeError::Version { session });
         }
-        let mut faults = Faults::default();
+        let mut faults = Faults::new(config.wire.clone());
         for words in &config.faults {
             let added = faults.operate(words);
             added.map_err(|what| ExchangeError::Fault { what })?;
         }
+        let scripts = config.scripts.iter();
+        let scripts = scripts.map(|script| script.noted().into()).collect();
         Ok(Self {
             config,
             market: Market::default(),
@@ -149,6 +155,7 @@ impl Exchange {
             is_broken: false,
             note: Vec::new(),
             faults,
+            scripts,
         })
     }
 
@@ -238,6 +245,29 @@ impl Exchange {
         Ok(number)
     }
 
+    /// The script that a new order follows, if one is for it.
+    fn script(&self, from: SessionId, request: &Request<'_>) -> Option<Arc<str>> {
+        let seat = self.seats.get(from.0 as usize)?;
+        let is_for = |it: &OrderScript| it.is_for(&seat.name, request.fields);
+        let index = self.config.scripts.iter().position(is_for)?;
+        Some(Arc::clone(&self.scripts[index]))
+    }
+
+    /// Lets orders go on whose waits are over. When the next one is.
+    fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
+        while let Some((until, order)) = self.market.scripted.next() {
+            if until > now.wall {
+                let left = until.0.abs_diff(now.wall.0);
+                return Some(now.mono + Nanos(left));
+            }
+            let at = now.wall;
+            if self.keep(Note::Step { at, order }, outbox).is_err() {
+                return Some(now.mono + RETRY);
+            }
+        }
+        None
+    }
+
     /// Whether a request of this type has what it needs, and its numbers are numbers.
     fn look(message: &Message<'_>) -> Result<(), Refusal> {
         let needed: &[Tag] = match message.msg_type() {
@@ -307,7 +337,13 @@ impl Application for Exchange {
             msg_type: message.msg_type(),
             fields: Fields(&fields),
         };
-        self.keep(Note::Request(request), outbox).map_err(full)?;
+        let is_new = request.msg_type == b"D" && !self.scripts.is_empty();
+        let script = is_new.then(|| self.script(from, &request)).flatten();
+        let note = match &script {
+            Some(script) => Note::Scripted { request, script },
+            None => Note::Request(request),
+        };
+        self.keep(note, outbox).map_err(full)?;
         self.deliver(now.mono, outbox);
         Ok(())
     }
@@ -373,10 +409,12 @@ impl Application for Exchange {
         }
         // What does not fit now is tried again.
         let is_listed = self.list(now, outbox).is_ok();
-        let due = self.deliver(now.mono, outbox);
-        if is_listed {
-            return due;
+        if !is_listed {
+            self.deliver(now.mono, outbox);
+            return Some(now.mono + RETRY);
         }
-        Some(now.mono + RETRY)
+        let next = self.step(now, outbox);
+        let due = self.deliver(now.mono, outbox);
+        [next, due].into_iter().flatten().min()
     }
 }

@@ -8,7 +8,8 @@ use fixwire_protocol::{Ledger, Timestamp};
 use crate::market::Market;
 
 const NAME: &str = "exchange";
-const VERSION: u32 = 1;
+/// Version 1 knew no orders that follow scripts.
+const VERSION: u32 = 2;
 
 /// The market that notes make.
 #[derive(Debug, Default)]
@@ -18,11 +19,11 @@ pub(crate) struct MarketLedger {
     is_broken: bool,
 }
 
-/// The market of a state that was written in this version.
+/// The market of a state that was written in this version, or the one before.
 pub(crate) fn read(version: u32, state: &[u8]) -> Result<Market, String> {
-    if version != VERSION {
+    if !(1..=VERSION).contains(&version) {
         return Err(format!(
-            "the state of the exchange has version {version}, this exchange reads version {VERSION}"
+            "the state of the exchange has version {version}, this exchange reads versions 1 to {VERSION}"
         ));
     }
     Market::read(state)

@@ -29,11 +29,16 @@ mod market;
 mod note;
 mod orders;
 mod report;
+mod script;
+mod scripted;
 mod state;
 #[cfg(test)]
 mod tests;
 
-pub use config::{ConfigProblem, ExchangeConfig, InstrumentConfig, state_name, state_of};
+pub use config::{
+    ConfigProblem, ConfigTable, ExchangeConfig, InstrumentConfig, state_name, state_of,
+};
 pub use exchange::{Exchange, ExchangeError, ExchangeSession};
-pub use faults::check_fault;
+pub use faults::{WireControl, WireFault, WireFaults, check_fault};
 pub use fixwire_book::BookState;
+pub use script::{OrderScript, check_step};

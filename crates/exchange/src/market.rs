@@ -3,8 +3,10 @@
 //! Nothing changes it but [`Market::apply`], which takes a note: when a request is handled, when a restart
 //! reads the journal, and when a checkpoint is made.
 
+mod follow;
 mod request;
 mod settle;
+mod terms;
 
 use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
@@ -15,8 +17,9 @@ use fixwire_protocol::{Precision, Stamp, Timestamp};
 
 use crate::dialect::Dialect;
 use crate::instrument::{Instrument, units};
-use crate::note::Note;
+use crate::note::{Note, Request};
 use crate::orders::Orders;
+use crate::scripted::ScriptedOrders;
 
 /// All that the exchange knows.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +27,8 @@ pub(crate) struct Market {
     pub(crate) members: Vec<Member>,
     pub(crate) instruments: Vec<Instrument>,
     pub(crate) orders: Orders,
+    /// Those of them that are in no book.
+    pub(crate) scripted: ScriptedOrders,
     /// The last OrderID and ExecID that were given out.
     pub(crate) last_order: u64,
     pub(crate) last_exec: u64,
@@ -83,11 +88,14 @@ impl Market {
                 self.instruments[index].is_gone = true;
             }
             Note::Request(request) => {
-                if self.members.len() <= request.member as usize {
-                    return Err(UnreadableNote);
-                }
+                self.known(&request)?;
                 self.request(&request);
             }
+            Note::Scripted { request, script } => {
+                self.known(&request)?;
+                self.enter_scripted(&request, script)?;
+            }
+            Note::Step { at, order } => self.step(at, order),
             Note::State { at, state, symbol } => {
                 self.run(symbol, at, |instrument, sink| {
                     instrument
@@ -118,8 +126,16 @@ impl Market {
                 self.waiting.drain(at as usize..end);
             }
         }
-        self.orders.forget();
+        for id in self.orders.forget() {
+            self.scripted.remove(id);
+        }
         Ok(())
+    }
+
+    /// Whether the member of a request is there.
+    fn known(&self, request: &Request<'_>) -> Result<(), UnreadableNote> {
+        let known = self.members.get(request.member as usize);
+        known.map(drop).ok_or(UnreadableNote)
     }
 
     /// The number of a member; `None` for one that is new.
@@ -185,6 +201,7 @@ impl Market {
             debug_assert!(leaves > 0, "an order in the book has something left");
             self.cancelled(at, id, CancelReason::Requested, text, None);
         }
+        self.clear_scripted(index, at, text);
     }
 
     /// Lets an operator act on an instrument and reports what it has caused.

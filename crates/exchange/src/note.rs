@@ -6,6 +6,8 @@
 //! I time tick|lot|low|high|reference|state|orders|symbol    an instrument is new, or the file says otherwise of it
 //! X time symbol                       the file has it no longer
 //! R member time MsgType fields        a request of a member, with the fields that are read
+//! O member time length script fields  a new order that follows a script: the lines of that, so many bytes, then its fields
+//! T time order                        the time of the next step of such an order has come
 //! S time state symbol                 an operator has changed the state of trading
 //! U time symbol                       an operator has ended an auction call with its trades
 //! B low high symbol                   an operator has moved the price band
@@ -70,6 +72,15 @@ pub(crate) enum Note<'a> {
         symbol: &'a str,
     },
     Request(Request<'a>),
+    Scripted {
+        request: Request<'a>,
+        /// Its name and its steps, a line each.
+        script: &'a str,
+    },
+    Step {
+        at: Timestamp,
+        order: u64,
+    },
     State {
         at: Timestamp,
         state: BookState,
@@ -137,6 +148,29 @@ impl<'a> Note<'a> {
                     fields: Fields(fields),
                 })
             }
+            b"O" => {
+                let (member, rest) = word(rest)?;
+                let (at, rest) = word(rest)?;
+                let (length, rest) = word(rest)?;
+                let length = usize::try_from(number(length)?).ok()?;
+                let (script, fields) = rest.split_at_checked(length)?;
+                Self::Scripted {
+                    request: Request {
+                        member: short(member)?,
+                        at: time(at)?,
+                        msg_type: b"D",
+                        fields: Fields(fields),
+                    },
+                    script: core::str::from_utf8(script).ok()?,
+                }
+            }
+            b"T" => {
+                let (at, order) = timed(rest)?;
+                Self::Step {
+                    at,
+                    order: order.parse().ok()?,
+                }
+            }
             b"S" => {
                 let (at, rest) = word(rest)?;
                 let (state, symbol) = word(rest)?;
@@ -199,6 +233,15 @@ impl<'a> Note<'a> {
                 line.word("R").number(u64::from(request.member));
                 line.time(request.at);
                 line.bytes(request.msg_type).bytes(request.fields.0);
+            }
+            Self::Scripted { request, script } => {
+                line.word("O").number(u64::from(request.member));
+                line.time(request.at).number(script.len() as u64);
+                line.word(script);
+                out.extend_from_slice(request.fields.0);
+            }
+            Self::Step { at, order } => {
+                line.word("T").time(at).number(order);
             }
             Self::State { at, state, symbol } => {
                 line.word("S").time(at).word(state_name(state)).word(symbol);

@@ -32,6 +32,8 @@ pub(crate) struct Order {
     pub(crate) notional: i128,
     /// OrdStatus(39) of an order that has left the book.
     pub(crate) closed: Option<u8>,
+    /// That of an order of a script that is open and stands otherwise than its quantities say: A, 6 or E.
+    pub(crate) pending: Option<u8>,
 }
 
 impl Order {
@@ -42,7 +44,7 @@ impl Order {
 
     /// OrdStatus(39). FIX 4.2 and 4.3 have one for an order that was replaced and has not traded.
     pub(crate) fn status(&self, dialect: Dialect) -> u8 {
-        match self.closed {
+        match self.closed.or(self.pending) {
             Some(status) => status,
             None if self.filled > 0 => b'1',
             None if self.ids.len() > 1 && dialect == Dialect::Fix42 => b'5',
@@ -70,9 +72,9 @@ pub(crate) struct Orders {
 }
 
 impl Orders {
+    /// Those beyond it stay until [`forget`](Self::forget) is called.
     pub(crate) fn set_remembered_max(&mut self, most: u32) {
         self.remembered_max = most;
-        self.forget();
     }
 
     pub(crate) fn remembered_max(&self) -> u32 {
@@ -103,7 +105,6 @@ impl Orders {
             self.closed.push_back(order.id);
         }
         self.all.insert(order.id, order);
-        self.forget();
     }
 
     /// The order has a further ClOrdID.
@@ -125,8 +126,33 @@ impl Orders {
         }
     }
 
-    /// Forgets closed orders beyond the limit, the oldest first. Their ClOrdIDs may be used again.
-    pub(crate) fn forget(&mut self) {
+    /// What was filled of an order has changed: it is open, or filled.
+    pub(crate) fn refill(&mut self, id: u64) {
+        let Some(order) = self.all.get_mut(&id) else {
+            return;
+        };
+        let is_filled = order.filled >= order.quantity;
+        match order.closed {
+            None if is_filled => self.close(id, b'2'),
+            Some(b'2') if !is_filled => {
+                order.closed = None;
+                self.closed.retain(|closed| *closed != id);
+            }
+            _ => {}
+        }
+    }
+
+    /// The order has ended so, whatever became of it before.
+    pub(crate) fn end(&mut self, id: u64, status: u8) {
+        self.close(id, status);
+        if let Some(order) = self.all.get_mut(&id) {
+            order.closed = Some(status);
+        }
+    }
+
+    /// Forgets closed orders beyond the limit, the oldest first: which. Their ClOrdIDs may be used again.
+    pub(crate) fn forget(&mut self) -> Vec<u64> {
+        let mut forgotten = Vec::new();
         while self.closed.len() > self.remembered_max as usize {
             let oldest = self.closed.pop_front();
             let order = oldest.and_then(|id| self.all.remove(&id));
@@ -139,7 +165,9 @@ impl Orders {
                     names.remove(id);
                 }
             }
+            forgotten.extend(oldest);
         }
+        forgotten
     }
 
     /// All orders by OrderID.

@@ -51,7 +51,7 @@ pub(crate) fn execution(
     said: &Said<'_>,
 ) -> Option<Vec<u8>> {
     let status = match said.kind {
-        Kind::Trade if order.closed.is_none() => b'1',
+        Kind::Trade if order.closed.or(order.pending).is_none() => b'1',
         _ => order.status(dialect),
     };
     let mut out = FieldWriter::default();

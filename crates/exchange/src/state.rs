@@ -5,14 +5,16 @@
 //!           members: count u32, (name, version, digits u8)...,
 //!           instruments: count u32, instrument..., orders: count u32, order...,
 //!           closed: count u32, OrderID u64..., waiting: count u32, (member u32, MsgType u8, body)...,
-//!           FNV-1a of all before it u64
+//!           if there are any: scripted: count u32, scripted order..., FNV-1a of all before it u64
 //! instrument = words of its note, gone u8, state, low i64, high i64, last, lowest, highest: optional i64,
 //!           4 queues (buy, sell, buy that wait, sell that wait): count u32, (OrderID u64, visible u64, has stop u8)...
 //! order   = OrderID u64, member u32, instrument u32, ids: count u32, text..., account, Side, OrdType,
 //!           TimeInForce u8, quantity u64, filled u64, notional i128, display, price, stop: optional, closed u8
 //! ```
+//! scripted order = OrderID u64, script as its note has it, next step u32, end of its wait: optional i64, is new u8,
+//!           fills: count u32, (ExecID u64, lots u64, ticks i64)..., asked: count u32, (MsgType u8, is pending u8, fields)...
 //!
-//! Numbers are little-endian, texts have their length as u32 in front, and optional numbers a u8 that is 1 if there
+//! Version 1 has no scripted orders. Numbers are little-endian, texts have their length as u32 in front, and optional numbers a u8 that is 1 if there
 //! is one. What a book says of an order beside this stands in the order itself.
 
 use alloc::boxed::Box;
@@ -22,12 +24,15 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_book::{BookOrder, PriceBand, Side, TimeInForce};
+use fixwire_protocol::Timestamp;
 
 use crate::config::{state_name, state_of};
 use crate::dialect::Dialect;
 use crate::instrument::Instrument;
 use crate::market::{Market, Member, Report};
 use crate::orders::{Order, Orders};
+use crate::script::Asking;
+use crate::scripted::{Asked, Filled, Scripted, ScriptedOrders};
 
 /// The bytes of the sum at the end.
 const SUM: usize = 8;
@@ -80,6 +85,13 @@ impl Market {
             out.u8(report.msg_type);
             out.text(&report.body);
         }
+        // Without them the state is that of version 1, and has its hash.
+        if self.scripted.len() > 0 {
+            out.count(self.scripted.len());
+            for (id, scripted) in self.scripted.iter() {
+                put_scripted(&mut out, id, scripted);
+            }
+        }
     }
 
     /// The market of such bytes.
@@ -122,10 +134,14 @@ impl Market {
             }
         }
         let in_books: usize = self.instruments.iter().map(|it| it.book.len()).sum();
+        let is_open = |id| Some(self.orders.get(id)?.closed.is_none());
+        let scripted: Option<Vec<bool>> = self.scripted.iter().map(|(id, _)| is_open(id)).collect();
+        let scripted = scripted.ok_or("a script has no order")?;
+        let scripted = scripted.into_iter().filter(|open| *open).count();
         let open = self.orders.open();
-        if in_books != open {
+        if in_books + scripted != open {
             return Err(format!(
-                "{in_books} orders are in the books and {open} are open"
+                "{in_books} orders are in the books, {scripted} follow scripts, and {open} are open"
             ));
         }
         Ok(())
@@ -170,6 +186,29 @@ fn put_order(out: &mut Out<'_>, order: &Order) {
     out.optional(order.price);
     out.optional(order.stop);
     out.u8(order.closed.unwrap_or_default());
+}
+
+fn put_scripted(out: &mut Out<'_>, id: u64, scripted: &Scripted) {
+    out.u64(id);
+    out.text(scripted.script.as_bytes());
+    out.count(scripted.at);
+    out.optional(scripted.until.map(|until| until.0));
+    out.u8(u8::from(scripted.is_new));
+    out.count(scripted.fills.len());
+    for fill in &scripted.fills {
+        out.u64(fill.exec_id);
+        out.u64(fill.lots);
+        out.i64(fill.ticks);
+    }
+    out.count(scripted.asked.len());
+    for asked in &scripted.asked {
+        out.u8(match asked.asking {
+            Asking::Cancel => b'F',
+            Asking::Replace => b'G',
+        });
+        out.u8(u8::from(asked.is_pending));
+        out.text(&asked.fields);
+    }
 }
 
 /// Writes numbers and texts.
@@ -317,14 +356,54 @@ impl<'a> Parts<'a> {
                 body: self.bytes()?.to_vec(),
             });
         }
-        Some(Market {
+        let mut scripted = ScriptedOrders::default();
+        if !self.0.is_empty() {
+            for _ in 0..self.u32()? {
+                let id = self.u64()?;
+                orders.get(id)?;
+                scripted.insert(id, self.scripted()?);
+            }
+        }
+        let mut market = Market {
             members,
             instruments,
             orders,
+            scripted,
             last_order,
             last_exec,
             waiting,
-        })
+        };
+        let ids: Vec<u64> = market.scripted.iter().map(|it| it.0).collect();
+        for id in ids {
+            market.restate_pending(id);
+        }
+        Some(market)
+    }
+
+    fn scripted(&mut self) -> Option<Scripted> {
+        let mut scripted = Scripted::begin(self.text()?)?;
+        scripted.at = self.u32()? as usize;
+        scripted.until = self.optional()?.map(Timestamp);
+        scripted.is_new = self.u8()? == 1;
+        for _ in 0..self.u32()? {
+            scripted.fills.push(Filled {
+                exec_id: self.u64()?,
+                lots: self.u64()?,
+                ticks: self.i64()?,
+            });
+        }
+        for _ in 0..self.u32()? {
+            scripted.asked.push_back(Asked {
+                asking: match self.u8()? {
+                    b'F' => Asking::Cancel,
+                    b'G' => Asking::Replace,
+                    _ => return None,
+                },
+                is_pending: self.u8()? == 1,
+                fields: self.bytes()?.into(),
+            });
+        }
+        Some(scripted)
     }
 
     fn instrument(&mut self, queues: &mut Vec<Vec<Queued>>) -> Option<Instrument> {
@@ -372,6 +451,7 @@ impl<'a> Parts<'a> {
             price: self.optional()?,
             stop: self.optional()?,
             closed: Some(self.u8()?).filter(|status| *status != 0),
+            pending: None,
         })
     }
 }

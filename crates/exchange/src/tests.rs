@@ -7,3 +7,4 @@ mod orders;
 mod random;
 mod requests;
 mod restarts;
+mod scripts;

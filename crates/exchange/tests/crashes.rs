@@ -3,14 +3,26 @@
 use std::net::SocketAddr;
 
 use fixwire_engine::protocol::session::{BeginString, Config, Role};
-use fixwire_engine::protocol::{Application, Decimal, SessionId};
+use fixwire_engine::protocol::{Application, Decimal, Nanos, SessionId};
 use fixwire_engine::{Connection, Durability, EngineConfig, SessionConfig};
 use fixwire_exchange::BookState;
-use fixwire_exchange::{Exchange, ExchangeConfig, ExchangeSession, InstrumentConfig};
+use fixwire_exchange::{Exchange, ExchangeConfig, ExchangeSession, InstrumentConfig, OrderScript};
 use fixwire_harness::Trial;
 
 const A: SessionId = SessionId(0);
 const B: SessionId = SessionId(1);
+
+/// What happens to orders of 101.
+const STEPS: [&str; 8] = [
+    "ack",
+    "wait 50ms",
+    "fill 50 @ 10.40",
+    "pending cancel",
+    "wait 50ms",
+    "fill 10",
+    "reject cancel 0",
+    "cancel rest",
+];
 
 fn session(name: &str, version: BeginString, port: u16) -> SessionConfig {
     let config = Config::new(version, Role::Acceptor, b"EXCHANGE", name.as_bytes());
@@ -40,6 +52,12 @@ fn exchange(engine: &EngineConfig) -> Exchange {
             high: None,
             reference: None,
             state: BookState::Continuous,
+        }],
+        scripts: vec![OrderScript {
+            name: "slow".to_owned(),
+            quantity: Some(decimal("101")),
+            steps: STEPS.map(str::to_owned).to_vec(),
+            ..OrderScript::default()
         }],
         ..ExchangeConfig::default()
     };
@@ -122,4 +140,53 @@ fn a_process_that_dies_anywhere_leaves_the_same_exchange() {
 fn a_power_cut_leaves_the_same_exchange() {
     let tally = trial(Durability::Disk).run().unwrap();
     assert!(tally.power_cuts > 50 && tally.failed_syncs > 0, "{tally}");
+}
+
+/// Two orders that follow the same script, beside one that trades.
+fn scripted(durability: Durability) -> Trial<Exchange> {
+    let order = |id: &str, quantity: u32| {
+        format!("11={id}|21=1|55=VOD|54=1|38={quantity}|40=2|44=10.50|60=20260302-08:00:00|")
+    };
+    let cancel = "11=A2|41=A1|55=VOD|54=1|60=20260302-08:00:00|";
+    let make = move || move || exchange(&engine(durability));
+    Trial::new(engine(durability), make)
+        .send(A, "D", &order("A1", 101))
+        .send(B, "D", &order("B1", 101))
+        .pass(Nanos::from_millis(60))
+        .send(A, "F", cancel)
+        .send(B, "D", &order("B2", 7))
+        .pass(Nanos::from_millis(60))
+        .disconnect(A)
+        .send_again(B)
+        // Which of the two orders is filled first is a matter of moments.
+        .ignoring(17)
+        .state(Exchange::open)
+        .check(|exchange, peers| {
+            exchange.check()?;
+            let ids = peers.iter().flat_map(|peer| peer.received());
+            let mut ids: Vec<u64> = ids.filter_map(|it| it.number(17)).collect();
+            let count = ids.len();
+            ids.sort_unstable();
+            ids.dedup();
+            if ids.len() < count {
+                return Err("an ExecID for two reports".to_owned());
+            }
+            let filled = |peer: usize| -> u64 {
+                let reports = peers[peer].received();
+                reports.filter_map(|it| it.number(32)).sum()
+            };
+            // One of B's is in the book, and one waits for a cancel.
+            match (filled(0), filled(1), exchange.open()) {
+                (60, 50, (2, 0)) => Ok(()),
+                other => Err(format!("{other:?}")),
+            }
+        })
+}
+
+#[test]
+fn scripts_go_on_after_a_process_that_dies_anywhere() {
+    let tally = scripted(Durability::Process).run().unwrap();
+    assert!(tally.kills > 50 && tally.during_recovery > 0, "{tally}");
+    let tally = scripted(Durability::Disk).run().unwrap();
+    assert!(tally.power_cuts > 30, "{tally}");
 }

@@ -246,7 +246,7 @@ called; keys that start with `X-` are as well. Errors name line and column.
 
 The tables of a gateway may stand in the same file: `[gateway]`, `[group]`, `[script]`, `[table.NAME]`,
 `[conversion]`, `[target.NAME]`, `[[rule]]` and `[[on]]` ([rules](gateway-rules.md), [commands](gateway-cli.md)). `fixwire check` reads both.
-So may those of a simulated exchange, `[exchange]`, `[[instrument]]` and `[[fault]]` ([docs/exchange.md](exchange.md)), for `fixwire sim`.
+So may those of a simulated exchange, `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]` ([docs/exchange.md](exchange.md)), for `fixwire sim`.
 
 `fixwire config convert broker.cfg broker.toml` writes this form of a file of any engine. Each session has the
 values that it had: what stands in `[DEFAULT]` goes to `[default]`, defaults of the file's engine are written

@@ -48,14 +48,15 @@ pub const OMS: [&str; 7] = [
     "user",
 ];
 
-/// Tables that belong to a simulated exchange.
+/// Tables that belong to a simulated exchange; beside them `[[script]]` does, a list, while a gateway has `[script]`.
 pub const EXCHANGE: [&str; 3] = ["exchange", "fault", "instrument"];
+const SCRIPT: &str = "script";
 
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
                       and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[route]]`, `[[drop_copy]]` and `[[operator]]`; \
-                      and of a simulated exchange `[exchange]`, `[[instrument]]` and `[[fault]]`";
+                      and of a simulated exchange `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]`";
 
 /// A text that was read.
 #[derive(Debug, Default)]
@@ -99,6 +100,10 @@ pub fn parse(source: &Source, problems: &mut Vec<Problem>) -> Document {
         reader.top(name, value);
     }
     let mut document = reader.document;
+    if document.exchange == [SCRIPT] {
+        // Without instruments it is none of an exchange: the gateway says how its scripts are written.
+        document.gateway.append(&mut document.exchange);
+    }
     document
         .sections
         .sort_by_key(|section| section.header.start);
@@ -169,6 +174,10 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn top(&mut self, name: &Spanned<impl AsRef<str>>, value: &Spanned<DeValue<'_>>) {
         let document = &mut self.document;
+        let is_list = matches!(value.get_ref(), DeValue::Array(_));
+        if is_list && name.get_ref().as_ref() == SCRIPT {
+            return document.exchange.push(SCRIPT);
+        }
         for (known, found) in [
             (&GATEWAY[..], &mut document.gateway),
             (&OMS[..], &mut document.oms),

@@ -1,7 +1,10 @@
 //! The tables of an exchange in a settings file, and every mistake in them.
 
 use fixwire::settings::{Fault, Id, LoadError, Problem, Report, Settings, Source, Span};
-use fixwire_exchange::{BookState, ExchangeConfig, InstrumentConfig, check_fault, state_of};
+use fixwire_exchange::{
+    BookState, ConfigTable, ExchangeConfig, InstrumentConfig, OrderScript, check_fault, check_step,
+    state_of,
+};
 use fixwire_protocol::Decimal;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -10,6 +13,8 @@ const OF_EXCHANGE: &str = "the keys of [exchange] are max_orders and max_remembe
 const OF_INSTRUMENT: &str =
     "the keys of [[instrument]] are symbol, tick, lot, low, high, reference and state";
 const OF_FAULT: &str = "the keys of [[fault]] are kind, session, type, count, percent, seed and ms";
+const OF_SCRIPT: &str =
+    "the keys of [[script]] are name, session, symbol, side, account, quantity, price and steps";
 const STATES: &str = "give \"continuous\", \"auction\", \"halted\" or \"closed\"";
 
 /// Reads the exchange of a settings file.
@@ -26,7 +31,7 @@ pub fn load(source: &Source, settings: &Settings) -> Result<ExchangeConfig, Load
     let config = reader.exchange(source);
     if reader.problems.is_empty() {
         for problem in config.problems() {
-            let span = reader.place(problem.instrument, problem.key);
+            let span = reader.place(problem.table, problem.key, problem.entry);
             reader.report(span, &problem.what, None);
         }
     }
@@ -42,8 +47,8 @@ pub fn load(source: &Source, settings: &Settings) -> Result<ExchangeConfig, Load
 
 struct Reader {
     problems: Vec<Problem>,
-    /// Where keys of instruments have their values; the table itself has no key.
-    places: Vec<(Option<usize>, String, Span)>,
+    /// Where keys have their values, and the entries of those that have several; the table itself has no key.
+    places: Vec<(ConfigTable, String, Option<usize>, Span)>,
 }
 
 impl Reader {
@@ -53,7 +58,12 @@ impl Reader {
             if let Some(table) = tables.first() {
                 let title =
                     format!("a file has an exchange or {other}, not both: `{table}` is of {other}");
-                let help = format!("put {other} into a file of its own");
+                let help = match *table {
+                    "script" => {
+                        "write [[script]], with two brackets, for each script of an exchange".into()
+                    }
+                    _ => format!("put {other} into a file of its own"),
+                };
                 self.report(Span::default(), &title, Some(&help));
             }
         }
@@ -82,47 +92,46 @@ impl Reader {
         for (name, value) in document.get_ref() {
             match (name.get_ref().as_ref(), value.get_ref()) {
                 ("exchange", DeValue::Table(table)) => self.limits(table, &mut config),
-                ("instrument", DeValue::Array(tables)) => {
-                    for (index, one) in tables.iter().enumerate() {
-                        let span = Span::from(one.span());
-                        if let DeValue::Table(table) = one.get_ref() {
-                            let instrument = self.instrument(index, span, table);
-                            config.instruments.extend(instrument);
-                        } else {
-                            self.report(
-                                span,
-                                "an instrument is a table",
-                                Some("write [[instrument]]"),
-                            );
-                        }
-                    }
-                }
-                ("fault", DeValue::Array(tables)) => {
-                    for one in tables.iter() {
-                        let words = self.fault(one);
-                        config.faults.extend(words);
-                    }
-                }
-                ("fault", _) => {
-                    let help = Some("write [[fault]], with two brackets, for each fault");
-                    self.report(Span::from(value.span()), "fault is a list of tables", help);
-                }
                 ("exchange", _) => {
                     let help = Some("write [exchange] on a line of its own");
                     self.report(Span::from(value.span()), "exchange is a table", help);
                 }
-                ("instrument", _) => {
-                    let help = Some("write [[instrument]], with two brackets, for each instrument");
-                    self.report(
-                        Span::from(value.span()),
-                        "instrument is a list of tables",
-                        help,
-                    );
+                ("instrument" | "fault" | "script", DeValue::Array(tables)) => {
+                    for (index, one) in tables.iter().enumerate() {
+                        self.one_of(name.get_ref(), index, one, &mut config);
+                    }
+                }
+                (name @ ("instrument" | "fault" | "script"), _) => {
+                    let title = format!("{name} is a list of tables");
+                    let help = format!("write [[{name}]], with two brackets, for each");
+                    self.report(Span::from(value.span()), &title, Some(&help));
                 }
                 _ => {}
             }
         }
         config
+    }
+
+    /// A table of a list.
+    fn one_of(
+        &mut self,
+        name: &str,
+        index: usize,
+        one: &Spanned<DeValue<'_>>,
+        config: &mut ExchangeConfig,
+    ) {
+        let header = Span::from(one.span());
+        let DeValue::Table(table) = one.get_ref() else {
+            let title = format!("each {name} is a table");
+            return self.report(header, &title, Some(&format!("write [[{name}]]")));
+        };
+        match name {
+            "instrument" => config
+                .instruments
+                .extend(self.instrument(index, header, table)),
+            "fault" => config.faults.extend(self.fault(header, table)),
+            _ => config.scripts.extend(self.script(index, header, table)),
+        }
     }
 
     fn limits(&mut self, table: &DeTable<'_>, config: &mut ExchangeConfig) {
@@ -151,17 +160,13 @@ impl Reader {
                     self.report(span, &title, Some("give a number without quotes"));
                 }
             }
-            self.places.push((None, name.get_ref().to_string(), span));
+            let key = name.get_ref().to_string();
+            self.places.push((ConfigTable::Exchange, key, None, span));
         }
     }
 
     /// A fault in the words of the command.
-    fn fault(&mut self, one: &Spanned<DeValue<'_>>) -> Option<String> {
-        let header = Span::from(one.span());
-        let DeValue::Table(table) = one.get_ref() else {
-            self.report(header, "a fault is a table", Some("write [[fault]]"));
-            return None;
-        };
+    fn fault(&mut self, header: Span, table: &DeTable<'_>) -> Option<String> {
         let (mut kind, mut rest): (Option<String>, String) = (None, String::new());
         for (name, value) in table {
             let span = Span::from(value.span());
@@ -187,7 +192,8 @@ impl Reader {
             }
         }
         let Some(kind) = kind else {
-            let help = "add kind = \"drop\", duplicate, delay, reorder, stall or reject";
+            let help = "add kind = \"drop\", duplicate, delay, reorder, stall, reject, checksum, gap, logout or \
+                        disconnect";
             self.report(header, "the fault has no kind", Some(help));
             return None;
         };
@@ -204,12 +210,13 @@ impl Reader {
         header: Span,
         table: &DeTable<'_>,
     ) -> Option<InstrumentConfig> {
-        self.places.push((Some(index), String::new(), header));
+        let own = ConfigTable::Instrument(index);
+        self.places.push((own, String::new(), None, header));
         let (mut symbol, mut state) = (None, Some(BookState::Continuous));
         let [mut tick, mut lot, mut low, mut high, mut reference] = [None; 5];
         for (name, value) in table {
             let (key, span) = (name.get_ref().as_ref(), Span::from(value.span()));
-            self.places.push((Some(index), key.to_owned(), span));
+            self.places.push((own, key.to_owned(), None, span));
             let number = match key {
                 "symbol" => {
                     symbol = value.get_ref().as_str().map(str::to_owned);
@@ -269,14 +276,96 @@ impl Reader {
         })
     }
 
-    /// Where a key has its value, or its table is; else the beginning of the file.
-    fn place(&self, instrument: Option<usize>, key: &str) -> Span {
-        let find = |wanted: &str| {
-            let mut places = self.places.iter();
-            let found = places.find(|(of, key, _)| *of == instrument && key == wanted);
-            found.map(|(_, _, span)| *span)
+    /// A script, with the mistakes that can be seen without the instruments.
+    fn script(&mut self, index: usize, header: Span, table: &DeTable<'_>) -> Option<OrderScript> {
+        let own = ConfigTable::Script(index);
+        self.places.push((own, String::new(), None, header));
+        let mut script = OrderScript::default();
+        let (mut name, mut steps) = (None, None);
+        for (key, value) in table {
+            let (is, span) = (key.get_ref().as_ref(), Span::from(value.span()));
+            self.places.push((own, is.to_owned(), None, span));
+            let text = match is {
+                "name" => &mut name,
+                "session" => &mut script.session,
+                "symbol" => &mut script.symbol,
+                "side" => &mut script.side,
+                "account" => &mut script.account,
+                "quantity" | "price" => {
+                    let number = decimal(value.get_ref());
+                    if number.is_none() {
+                        let title = format!("{is} is no decimal number");
+                        self.report(span, &title, Some("give a number such as 101"));
+                    }
+                    match is {
+                        "quantity" => script.quantity = number,
+                        _ => script.price = number,
+                    }
+                    continue;
+                }
+                "steps" => {
+                    steps = Some(self.steps(own, value));
+                    continue;
+                }
+                _ => {
+                    self.unknown(key, OF_SCRIPT);
+                    continue;
+                }
+            };
+            *text = value.get_ref().as_str().map(str::to_owned);
+            if text.is_none() {
+                let title = format!("{is} is no text");
+                self.report(span, &title, Some("give it in quotes"));
+            }
+        }
+        for (key, is_missing, what) in [
+            ("name", name.is_none(), "what operators call it"),
+            (
+                "steps",
+                steps.is_none(),
+                "such as [\"ack\", \"wait 100ms\", \"fill rest\"]",
+            ),
+        ] {
+            if is_missing && !table.iter().any(|(name, _)| name.get_ref().as_ref() == key) {
+                let title = format!("the script has no {key}");
+                self.report(header, &title, Some(&format!("add {key} = ..., {what}")));
+            }
+        }
+        (script.name, script.steps) = (name?, steps?);
+        Some(script)
+    }
+
+    fn steps(&mut self, own: ConfigTable, value: &Spanned<DeValue<'_>>) -> Vec<String> {
+        let mut steps = Vec::new();
+        let DeValue::Array(each) = value.get_ref() else {
+            let help = "write steps = [\"ack\", \"fill rest\"]";
+            self.report(Span::from(value.span()), "steps is no list", Some(help));
+            return steps;
         };
-        find(key).or_else(|| find("")).unwrap_or_default()
+        for (entry, step) in each.iter().enumerate() {
+            let span = Span::from(step.span());
+            let words = step.get_ref().as_str().unwrap_or_default();
+            if let Err(what) = check_step(words) {
+                self.report(span, &what, None);
+            }
+            self.places
+                .push((own, "steps".to_owned(), Some(entry), span));
+            steps.push(words.to_owned());
+        }
+        steps
+    }
+
+    /// Where a key has its value, or its table is; else the beginning of the file.
+    fn place(&self, table: ConfigTable, key: &str, entry: Option<usize>) -> Span {
+        let find = |wanted: &str, entry| {
+            let mut places = self.places.iter();
+            let found =
+                places.find(|(of, key, at, _)| *of == table && key == wanted && *at == entry);
+            found.map(|(.., span)| *span)
+        };
+        find(key, entry)
+            .or_else(|| find("", None))
+            .unwrap_or_default()
     }
 
     fn unknown(&mut self, name: &Spanned<impl AsRef<str>>, help: &str) {

@@ -8,6 +8,7 @@
 //!
 //! instruments               (also as a command) what is traded, in which state, and the last price
 //! book SYMBOL               (also as a command) the price levels
+//! scripts                   (also as a command) the orders that follow scripts, and how far they are
 //! ```
 
 use alloc::format;
@@ -23,11 +24,12 @@ use crate::faults::USAGE;
 use crate::fields;
 use crate::instrument::{Instrument, units};
 use crate::note::Note;
+use crate::scripted::Scripted;
 
 /// The symbol that stands for all of them.
 const ALL: &str = "*";
 const COMMANDS: &str = "state STATE SYMBOL, uncross SYMBOL, band LOW HIGH SYMBOL";
-const QUERIES: &str = "instruments, book SYMBOL, faults";
+const QUERIES: &str = "instruments, book SYMBOL, scripts, faults";
 
 impl Exchange {
     /// Carries a command out and says what was done.
@@ -78,7 +80,7 @@ impl Exchange {
                 Ok(format!("{symbol}: band {} to {}", shown(low), shown(high)))
             }
             "fault" => self.faults.operate(rest),
-            "instruments" | "book" | "faults" => self.answer(command.as_bytes()),
+            "instruments" | "book" | "scripts" | "faults" => self.answer(command.as_bytes()),
             _ => Err(format!(
                 "no command {verb:?}: there are {COMMANDS}, {USAGE}, {QUERIES}"
             )),
@@ -96,6 +98,13 @@ impl Exchange {
                 Ok(traded.map(line).collect())
             }
             "faults" => Ok(self.faults.shown()),
+            "scripts" => {
+                let orders = self.market.scripted.iter();
+                let line = |(id, scripted): (u64, &Scripted)| {
+                    format!("order {id}: {}\n", scripted.shown())
+                };
+                Ok(orders.map(line).collect())
+            }
             "book" => {
                 let instrument = self.named(rest)?;
                 let mut text = line(instrument);

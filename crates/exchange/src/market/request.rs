@@ -6,32 +6,20 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_book::{BookEvent, EntryOrder, OrderChange, RefusedOrder, Side, TimeInForce};
-use fixwire_protocol::{Decimal, Tag, tag};
+use fixwire_protocol::{Tag, tag};
 
 use super::settle::Cause;
+use super::terms::{Objection, Terms, terms, unsupported};
 use super::{Market, takes_orders};
 use crate::config::state_name;
 use crate::dialect::{Dialect, Kind, Why};
-use crate::fields::{FieldWriter, Fields};
-use crate::instrument::{Instrument, Unfit, units};
+use crate::fields::FieldWriter;
 use crate::note::Request;
 use crate::orders::Order;
-use crate::report::{self, NONE, NoOrder, Said, display_tag};
+use crate::report::{self, NONE, NoOrder, Said};
 
 /// How many ClOrdIDs one order may have had: each replace adds one, and all are remembered.
 const IDS_MAX: usize = 1000;
-
-/// Why a request is rejected, with its Text(58).
-type Objection = (Why, String);
-
-/// What an order asks for, in ticks and lots.
-struct Terms {
-    ord_type: u8,
-    quantity: u64,
-    price: Option<i64>,
-    stop: Option<i64>,
-    display: Option<u64>,
-}
 
 impl Market {
     /// Answers a request. Those of other types never become a note.
@@ -48,15 +36,8 @@ impl Market {
     }
 
     fn enter(&mut self, request: &Request<'_>) {
-        let fields = request.fields;
-        let cl_ord_id = fields.text(tag::CL_ORD_ID);
-        if let Some(known) = self.orders.find(request.member, cl_ord_id) {
-            // A member that does not know whether its order has arrived hears how it stands.
-            if fields.get(tag::POSS_RESEND) == Some(b"Y") {
-                return self.report(request.at, known, &Said::of(Kind::Status));
-            }
-            let text = "ClOrdID(11) was used before: give each order its own".to_string();
-            return self.reject(request, (Why::Duplicate, text));
+        if self.is_known(request) {
+            return;
         }
         let (index, order, entry) = match self.accept(request) {
             Ok(accepted) => accepted,
@@ -74,8 +55,28 @@ impl Market {
         self.settle(request.at, &events, None);
     }
 
+    /// Whether a new order has a ClOrdID that was used before; it has its answer then.
+    pub(super) fn is_known(&mut self, request: &Request<'_>) -> bool {
+        let fields = request.fields;
+        let cl_ord_id = fields.text(tag::CL_ORD_ID);
+        let Some(known) = self.orders.find(request.member, cl_ord_id) else {
+            return false;
+        };
+        // A member that does not know whether its order has arrived hears how it stands.
+        if fields.get(tag::POSS_RESEND) == Some(b"Y") {
+            self.report(request.at, known, &Said::of(Kind::Status));
+        } else {
+            let text = "ClOrdID(11) was used before: give each order its own".to_string();
+            self.reject(request, (Why::Duplicate, text));
+        }
+        true
+    }
+
     /// The order that a request asks for: its instrument, what is known of it, and what its book is given.
-    fn accept(&self, request: &Request<'_>) -> Result<(usize, Order, EntryOrder), Objection> {
+    pub(super) fn accept(
+        &self,
+        request: &Request<'_>,
+    ) -> Result<(usize, Order, EntryOrder), Objection> {
         let fields = request.fields;
         let symbol = fields.text(tag::SYMBOL);
         let index = self.instrument(symbol).ok_or_else(|| {
@@ -124,6 +125,7 @@ impl Market {
             filled: 0,
             notional: 0,
             closed: None,
+            pending: None,
         };
         let entry = EntryOrder {
             id,
@@ -142,6 +144,9 @@ impl Market {
             Ok(found) => found,
             Err(objection) => return self.cancel_reject(request, objection),
         };
+        if self.scripted.get(id).is_some() {
+            return self.ask_scripted(request, id);
+        }
         let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
         let orig_cl_ord_id = request.fields.text(tag::ORIG_CL_ORD_ID);
         let mut events = Vec::new();
@@ -157,6 +162,11 @@ impl Market {
 
     fn replace(&mut self, request: &Request<'_>) {
         let found = self.named(request);
+        if let Ok((id, _)) = found
+            && self.scripted.get(id).is_some()
+        {
+            return self.ask_scripted(request, id);
+        }
         let changed =
             found.and_then(|(id, index)| Ok((id, index, self.change(request, id, index)?)));
         let (id, index, (terms, change)) = match changed {
@@ -185,7 +195,7 @@ impl Market {
     }
 
     /// What a replace asks for. What it cannot change it must not change.
-    fn change(
+    pub(super) fn change(
         &self,
         request: &Request<'_>,
         id: u64,
@@ -239,13 +249,8 @@ impl Market {
         let orig_cl_ord_id = fields.text(tag::ORIG_CL_ORD_ID);
         let id = self.orders.find(request.member, orig_cl_ord_id);
         let order = id.and_then(|id| self.orders.get(id)).ok_or_else(unknown)?;
-        if let Some(status) = order.closed {
-            let what = match status {
-                b'2' => "filled",
-                b'C' => "expired",
-                _ => "canceled",
-            };
-            return Err((Why::TooLate, format!("Too late: the order is {what}")));
+        if let Some(too_late) = self.too_late(order.id) {
+            return Err(too_late);
         }
         if order.cl_ord_id() != orig_cl_ord_id {
             let text = "Too late: the order was replaced and has another ClOrdID".to_string();
@@ -267,6 +272,18 @@ impl Market {
             return Err((Why::Duplicate, text));
         }
         Ok((order.id, order.instrument as usize))
+    }
+
+    /// Why nothing can be asked of an order that has ended.
+    pub(super) fn too_late(&self, id: u64) -> Option<Objection> {
+        let what = match self.orders.get(id)?.closed? {
+            b'2' => "filled",
+            b'3' => "done for the day",
+            b'8' => "rejected",
+            b'C' => "expired",
+            _ => "canceled",
+        };
+        Some((Why::TooLate, format!("Too late: the order is {what}")))
     }
 
     fn status(&mut self, request: &Request<'_>) {
@@ -314,6 +331,10 @@ impl Market {
                 cl_ord_id,
                 orig_cl_ord_id: &orig_cl_ord_id,
             };
+            if self.scripted.get(id).is_some() {
+                self.cancel_scripted(request.at, id, cause);
+                continue;
+            }
             let mut events = Vec::new();
             let book = &mut self.instruments[order.instrument as usize].book;
             book.cancel(id, &mut |event| events.push(event));
@@ -402,7 +423,7 @@ impl Market {
     }
 
     /// A new order is rejected: it has an OrderID and an ExecID, and is not remembered.
-    fn reject(&mut self, request: &Request<'_>, (why, text): Objection) {
+    pub(super) fn reject(&mut self, request: &Request<'_>, (why, text): Objection) {
         self.last_order += 1;
         self.last_exec += 1;
         let order_id = self.last_order.to_string();
@@ -424,7 +445,7 @@ impl Market {
         self.tell(request.member, b'8', body);
     }
 
-    fn cancel_reject(&mut self, request: &Request<'_>, (why, text): Objection) {
+    pub(super) fn cancel_reject(&mut self, request: &Request<'_>, (why, text): Objection) {
         let orig_cl_ord_id = request.fields.text(tag::ORIG_CL_ORD_ID);
         let id = self.orders.find(request.member, orig_cl_ord_id);
         let order = id.and_then(|id| self.orders.get(id));
@@ -481,90 +502,6 @@ impl Market {
         };
         (why, text)
     }
-}
-
-/// The quantity and the prices of a request.
-fn terms(
-    instrument: &Instrument,
-    fields: Fields<'_>,
-    dialect: Dialect,
-) -> Result<Terms, Objection> {
-    let ord_type = fields.char(tag::ORD_TYPE).unwrap_or_default();
-    let (has_price, has_stop) = match ord_type {
-        b'1' => (false, false),
-        b'2' => (true, false),
-        b'3' => (false, true),
-        b'4' => (true, true),
-        _ => return Err(unsupported(tag::ORD_TYPE, "OrdType", "1, 2, 3 or 4")),
-    };
-    let price = |is_needed: bool, tag: Tag, name: &str| -> Result<Option<i64>, Objection> {
-        let value = fields.decimal(tag).flatten();
-        if !is_needed {
-            return Ok(None);
-        }
-        let Some(value) = value else {
-            let text = format!("{name}({tag}) is missing: this OrdType(40) needs it");
-            return Err((Why::Other, text));
-        };
-        let ticks = units(value, instrument.tick);
-        ticks
-            .map(Some)
-            .map_err(|unfit| misfit(unfit, name, tag, "tick", instrument.tick))
-    };
-    let (price, stop) = (
-        price(has_price, tag::PRICE, "Price")?,
-        price(has_stop, tag::STOP_PX, "StopPx")?,
-    );
-    let quantity = |tag: Tag, name: &str| -> Result<Option<u64>, Objection> {
-        let Some(value) = fields.decimal(tag).flatten() else {
-            return Ok(None);
-        };
-        let lots = units(value, instrument.lot);
-        let mut lots = lots.map_err(|unfit| misfit(unfit, name, tag, "lot", instrument.lot))?;
-        if value.mantissa < 0 {
-            lots = -1;
-        }
-        let negative = || (Why::Quantity, format!("{name}({tag}) is below zero"));
-        u64::try_from(lots).map(Some).map_err(|_| negative())
-    };
-    let total = quantity(tag::ORDER_QTY, "OrderQty")?.ok_or_else(|| {
-        let text = "OrderQty(38) is missing: other ways to give a quantity are not supported";
-        (Why::Quantity, text.to_string())
-    })?;
-    let shown = display_tag(dialect);
-    let display = match quantity(shown, "The displayed quantity")? {
-        None if shown != tag::MAX_FLOOR => quantity(tag::MAX_FLOOR, "MaxFloor")?,
-        display => display,
-    };
-    Ok(Terms {
-        ord_type,
-        quantity: total,
-        price,
-        stop,
-        display,
-    })
-}
-
-fn misfit(unfit: Unfit, name: &str, tag: Tag, unit: &str, size: Decimal) -> Objection {
-    let size = crate::fields::text(size);
-    let size = String::from_utf8_lossy(&size);
-    let why = if unit == "lot" {
-        Why::Quantity
-    } else {
-        Why::Other
-    };
-    let text = match unfit {
-        Unfit::NotMultiple => format!("{name}({tag}) must be a multiple of the {unit}, {size}"),
-        Unfit::Range => format!("{name}({tag}) has too many digits"),
-    };
-    (why, text)
-}
-
-fn unsupported(tag: Tag, name: &str, known: &str) -> Objection {
-    (
-        Why::Unsupported,
-        format!("{name}({tag}) must be {known} here"),
-    )
 }
 
 fn unknown() -> Objection {

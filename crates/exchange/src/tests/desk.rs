@@ -165,6 +165,7 @@ impl Desk {
     /// The clock goes on by so many milliseconds.
     pub(super) fn sleep(&mut self, millis: u64) {
         self.now.mono = self.now.mono + Nanos::from_millis(millis);
+        self.now.wall.0 += millis.cast_signed() * 1_000_000;
     }
 
     /// What the engine does when a call returns: keeps notes, sends messages.

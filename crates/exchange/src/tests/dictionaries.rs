@@ -8,8 +8,22 @@ use fixwire_protocol::dictionary::{Dictionary, Version};
 use fixwire_protocol::session::{ApplVerId, BeginString, Config, Role};
 use fixwire_protocol::{SessionId, tag};
 
-use super::desk::{B, Desk, Said, config};
-use crate::{Exchange, ExchangeSession};
+use super::desk::{B, Desk, Said, config, decimal};
+use crate::{Exchange, ExchangeSession, OrderScript};
+
+/// A script of everything that a script can say.
+fn all_steps() -> OrderScript {
+    let steps = "pending,ack,fill 40,bust,fill 10 @ 9.5,correct 11 @ 9.51,restate 95 @ 9.8 \"Less\",\
+                 pending cancel,reject cancel 2 \"No\",pending replace,accept replace,cancel rest,expire,\
+                 done for day,reject \"Not today\"";
+    OrderScript {
+        name: "all".into(),
+        symbol: Some("VOD".into()),
+        quantity: Some(decimal("101")),
+        steps: steps.split(',').map(String::from).collect(),
+        ..OrderScript::default()
+    }
+}
 
 /// What one member of a version hears, of everything that a member can be told.
 fn heard(version: Version) -> Vec<Said> {
@@ -22,7 +36,9 @@ fn heard(version: Version) -> Vec<Said> {
         session: &session,
     };
     let mut desk = Desk::new();
-    desk.exchange = Exchange::new(config(), [member("ONE"), member("TWO")]).unwrap();
+    let mut config = config();
+    config.scripts = [all_steps()].into();
+    desk.exchange = Exchange::new(config, [member("ONE"), member("TWO")]).unwrap();
     let one = SessionId(0);
     let mut said = Vec::new();
     for (from, message) in [
@@ -44,6 +60,10 @@ fn heard(version: Version) -> Vec<Said> {
         (one, "F 11=8|41=4|55=VOD|54=1"),
         (one, "D 11=9|55=BTC|54=1|38=1.5|40=2|44=100.5"),
         (one, "D 11=10|55=BTC|54=2|38=1|40=2|44=200"),
+        (one, "D 11=20|55=VOD|54=2|38=101|40=2|44=10"),
+        (one, "F 11=21|41=20|55=VOD|54=2"),
+        (one, "G 11=22|41=20|55=VOD|54=2|38=90|40=2|44=9"),
+        (one, "D 11=23|55=VOD|54=2|38=101|40=1"),
     ] {
         said.extend(desk.say(from, message));
     }
@@ -121,9 +141,13 @@ fn every_report_is_as_the_dictionary_of_its_version_has_it() {
         kinds.sort_unstable();
         kinds.dedup();
         let wanted: &[&str] = match version {
-            Version::Fix42 => &["0", "1", "4", "5", "8", "C"],
-            Version::Fix50Sp2 => &["0", "4", "5", "8", "C", "F", "I", "L"],
-            _ => &["0", "4", "5", "8", "C", "F", "I"],
+            Version::Fix42 => &["0", "1", "3", "4", "5", "6", "8", "A", "C", "D", "E"],
+            Version::Fix50Sp2 => &[
+                "0", "3", "4", "5", "6", "8", "A", "C", "D", "E", "F", "G", "H", "I", "L",
+            ],
+            _ => &[
+                "0", "3", "4", "5", "6", "8", "A", "C", "D", "E", "F", "G", "H", "I",
+            ],
         };
         for kind in wanted {
             assert!(kinds.contains(kind), "{version:?}: {kinds:?}");

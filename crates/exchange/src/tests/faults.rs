@@ -2,11 +2,14 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use std::sync::Mutex;
 
 use fixwire_protocol::{Application, Refusal};
 
 use super::desk::{A, B, Desk, Said, config};
+use crate::{WireControl, WireFault, WireFaults};
 
 fn order(id: u32) -> String {
     format!("D 11={id}|55=VOD|54=1|38=1|40=2|44=10")
@@ -145,4 +148,57 @@ fn faults_are_listed_and_what_is_none_is_refused() {
         let error = desk.command(&format!("fault {words}")).0.unwrap_err();
         assert!(error.contains(why), "{error}");
     }
+}
+
+#[derive(Debug, Default)]
+struct Wire(Mutex<WireFaults>);
+
+impl WireControl for Wire {
+    fn change(&self, change: &mut dyn FnMut(&mut WireFaults)) {
+        change(&mut self.0.lock().unwrap());
+    }
+}
+
+#[test]
+fn faults_of_the_wire_are_given_to_it_and_meet_what_they_name() {
+    let wire = Arc::new(Wire::default());
+    let mut desk = Desk::of(crate::ExchangeConfig {
+        faults: ["gap session=M1 type=0".to_string()].into(),
+        wire: Some(wire.clone()),
+        ..config()
+    });
+    let meet = |session: &str, msg_type: &str| {
+        let mut faults = wire.0.lock().unwrap();
+        faults.meet(session, msg_type.as_bytes())
+    };
+    assert_eq!(meet("M0", "0"), None);
+    assert_eq!(meet("M1", "8"), None);
+    assert_eq!(meet("M1", "0"), Some(WireFault::Gap));
+    fault(&mut desk, "clear");
+    assert_eq!(meet("M1", "0"), None);
+    for (words, suffers) in [
+        ("checksum count=2", WireFault::CheckSum),
+        ("gap count=2", WireFault::Gap),
+        ("logout count=2", WireFault::Logout),
+        ("disconnect count=2", WireFault::Disconnect),
+    ] {
+        fault(&mut desk, words);
+        // What the session itself says is not meant, unless its type is named.
+        assert_eq!(meet("M0", "0"), None);
+        assert_eq!(meet("M0", "8"), Some(suffers));
+        let left = words.replace('2', "1") + "\n";
+        assert_eq!(desk.query("faults"), Ok(left));
+        assert_eq!(meet("M1", "9"), Some(suffers));
+        assert_eq!(meet("M1", "9"), None);
+    }
+    // The exchange itself does nothing else for them.
+    fault(&mut desk, "gap");
+    fault(&mut desk, "drop count=1");
+    assert_eq!(desk.query("faults"), Ok("drop count=1\ngap\n".into()));
+    assert!(desk.say(A, &order(1)).is_empty());
+    assert_eq!(desk.say(A, &order(2)).len(), 1);
+    let cleared = desk.command("fault clear").0;
+    assert_eq!(cleared, Ok("1 faults lifted".into()));
+    let error = Desk::new().command("fault gap").0.unwrap_err();
+    assert!(error.contains("run it with fixwire sim"), "{error}");
 }

@@ -5,7 +5,8 @@ use alloc::string::String;
 
 use fixwire_protocol::{Application, SessionId};
 
-use super::desk::{Desk, config};
+use super::desk::{Desk, config, decimal};
+use crate::{ExchangeConfig, OrderScript};
 
 const REQUESTS: u32 = 20_000;
 
@@ -62,6 +63,49 @@ const FIELDS: [(u32, &[&str]); 10] = [
 
 #[test]
 fn no_request_ends_the_exchange_and_its_notes_make_it_again() {
+    play(config());
+}
+
+#[test]
+fn nor_do_scripts_of_any_steps() {
+    const STEPS: [&str; 17] = [
+        "ack",
+        "pending",
+        "wait 20ms",
+        "fill 3",
+        "fill 50% @ 10.5",
+        "fill rest @ 10.5",
+        "bust",
+        "correct 2 @ 9.5",
+        "restate 5",
+        "wait for cancel",
+        "pending cancel",
+        "reject cancel",
+        "accept cancel",
+        "pending replace",
+        "accept replace",
+        "cancel rest",
+        "expire",
+    ];
+    let mut config = config();
+    for (index, quantity) in ["1", "7", "30"].into_iter().enumerate() {
+        for half in 0..2 {
+            let words =
+                (0..9).map(|at| STEPS[(index * 7 + half * 5 + at * (at + 3)) % STEPS.len()]);
+            config.scripts.push(OrderScript {
+                name: format!("{quantity} {half}"),
+                side: Some(["buy", "sell"][half].into()),
+                symbol: Some("VOD".into()),
+                quantity: Some(decimal(quantity)),
+                steps: words.map(String::from).collect(),
+                ..OrderScript::default()
+            });
+        }
+    }
+    play(config);
+}
+
+fn play(config: ExchangeConfig) {
     let mut random = 1_u64;
     let mut below = move |end: usize| {
         random = random
@@ -69,7 +113,7 @@ fn no_request_ends_the_exchange_and_its_notes_make_it_again() {
             .wrapping_add(1);
         (random >> 33) as usize % end
     };
-    let mut desk = Desk::new().with_room(8000, 24);
+    let mut desk = Desk::of(config.clone()).with_room(8000, 24);
     let (mut refused, mut reports) = (0, 0);
     for number in 0..REQUESTS {
         let types = ["D", "D", "D", "D", "D", "G", "G", "F", "H", "q", "AF", "8"];
@@ -98,6 +142,7 @@ fn no_request_ends_the_exchange_and_its_notes_make_it_again() {
             let done: Result<String, String> = desk.command(&format!("state {state} *")).0;
             assert!(done.is_ok(), "{done:?}");
         }
+        desk.sleep(2);
         reports += desk.pass().1.len();
         assert_eq!(
             desk.exchange.check(),
@@ -109,7 +154,7 @@ fn no_request_ends_the_exchange_and_its_notes_make_it_again() {
         refused > 100 && reports > REQUESTS as usize / 2,
         "{refused} {reports}"
     );
-    let again = desk.again(config());
+    let again = desk.again(config);
     assert_eq!(again.state_hash(), desk.exchange.state_hash());
     assert_eq!(again.check(), Ok(()));
 }

@@ -7,7 +7,7 @@ use fixwire_protocol::session::{BeginString, Config, Role};
 use fixwire_protocol::{Refusal, tag};
 
 use super::desk::{A, B, Desk, NEW, OLD, config, decimal};
-use crate::{Exchange, ExchangeError, ExchangeSession};
+use crate::{ConfigTable, Exchange, ExchangeError, ExchangeSession};
 
 const BUY: &str = "D 11=A1|55=VOD|54=1|38=100|40=2|44=10.50|59=0";
 
@@ -253,13 +253,13 @@ fn a_configuration_is_refused_with_all_its_mistakes() {
     let ExchangeError::Config(problems) = Exchange::new(wrong, []).unwrap_err() else {
         panic!("another error");
     };
-    let keys: Vec<_> = problems.iter().map(|it| (it.instrument, it.key)).collect();
+    let keys: Vec<_> = problems.iter().map(|it| (it.table, it.key)).collect();
     let wanted = [
-        (None, "max_orders"),
-        (Some(0), "tick"),
-        (Some(1), "symbol"),
-        (Some(1), "lot"),
-        (Some(1), "low"),
+        (ConfigTable::Exchange, "max_orders"),
+        (ConfigTable::Instrument(0), "tick"),
+        (ConfigTable::Instrument(1), "symbol"),
+        (ConfigTable::Instrument(1), "lot"),
+        (ConfigTable::Instrument(1), "low"),
     ];
     assert_eq!(keys, wanted);
     let old = Config::new(BeginString::Fix41, Role::Acceptor, b"A", b"B");

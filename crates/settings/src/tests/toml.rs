@@ -206,6 +206,19 @@ fn tables_of_an_exchange_are_passed_over_and_named() {
 }
 
 #[test]
+fn a_list_of_scripts_is_of_an_exchange_and_a_table_of_a_gateway() {
+    let list = "[[script]]\nname = 'X'\n";
+    let exchange = read(&format!("{SESSION}{list}[[instrument]]\nsymbol = 'VOD'\n")).unwrap();
+    assert_eq!(exchange.exchange, ["instrument", "script"]);
+    assert!(exchange.gateway.is_empty());
+    for alone in [list, "[script]\noperations = 1\n"] {
+        let gateway = read(&format!("{SESSION}{alone}")).unwrap();
+        assert_eq!(gateway.gateway, ["script"], "{alone}");
+        assert!(gateway.exchange.is_empty(), "{alone}");
+    }
+}
+
+#[test]
 fn each_session_has_a_name_of_its_own_for_rules() {
     let second = SESSION.replace("\"B\"", "\"C\"");
     let both = |one: &str, two: &str| read(&format!("{SESSION}{one}\n{second}{two}\n"));

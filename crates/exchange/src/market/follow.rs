@@ -1,0 +1,493 @@
+//! Orders that follow a script: they never touch a book.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+
+use fixwire_book::CancelReason;
+use fixwire_protocol::{Decimal, Timestamp, tag};
+
+use super::settle::Cause;
+use super::terms::Objection;
+use super::{Market, UnreadableNote};
+use crate::dialect::{Kind, Why};
+use crate::fields::{FieldWriter, Fields};
+use crate::instrument::{Instrument, units};
+use crate::note::Request;
+use crate::orders::Order;
+use crate::report::Said;
+use crate::script::{Amount, Asking, OrderEnd, ScriptStep};
+use crate::scripted::{Asked, Filled, Scripted};
+
+/// How many requests for one order may wait for their steps.
+const ASKED_MAX: usize = 16;
+
+impl Market {
+    /// A new order that follows a script.
+    pub(super) fn enter_scripted(
+        &mut self,
+        request: &Request<'_>,
+        script: &str,
+    ) -> Result<(), UnreadableNote> {
+        let scripted = Scripted::begin(script).ok_or(UnreadableNote)?;
+        if self.is_known(request) {
+            return Ok(());
+        }
+        let accepted = self.accept(request).and_then(|(index, order, _)| {
+            self.takes_script(index, order.quantity, order.price, &scripted)?;
+            Ok(order)
+        });
+        let order = match accepted {
+            Ok(order) => order,
+            Err(objection) => {
+                self.reject(request, objection);
+                return Ok(());
+            }
+        };
+        let id = order.id;
+        self.last_order = id;
+        self.orders.insert(order);
+        self.scripted.insert(id, scripted);
+        self.follow(request.at, id);
+        Ok(())
+    }
+
+    fn takes_script(
+        &self,
+        index: usize,
+        quantity: u64,
+        price: Option<i64>,
+        scripted: &Scripted,
+    ) -> Result<(), Objection> {
+        if quantity == 0 {
+            return Err((Why::Quantity, "OrderQty(38) is zero".to_string()));
+        }
+        if price.is_none() && scripted.needs_price() {
+            let text = "The script fills at the price of the order, which has none";
+            return Err((Why::Other, text.to_string()));
+        }
+        let most = self.instruments[index].book.orders_max();
+        if self.scripted.len() >= most as usize {
+            let text = format!("{most} orders follow scripts already");
+            return Err((Why::Limit, text));
+        }
+        Ok(())
+    }
+
+    /// The time of the next step of an order has come.
+    pub(super) fn step(&mut self, at: Timestamp, id: u64) {
+        let waits = |it: &&mut Scripted| it.until.is_some();
+        if let Some(scripted) = self.scripted.get_mut(id).filter(waits) {
+            scripted.at += 1;
+            self.scripted.set_wait(id, None);
+            self.follow(at, id);
+        }
+    }
+
+    /// A cancel or replace of an order that follows a script.
+    pub(super) fn ask_scripted(&mut self, request: &Request<'_>, id: u64) {
+        let Some(scripted) = self.scripted.get_mut(id) else {
+            return;
+        };
+        if scripted.asked.len() >= ASKED_MAX {
+            let text = format!("{ASKED_MAX} requests for the order have no answer yet");
+            return self.cancel_reject(request, (Why::Other, text));
+        }
+        let cl_ord_id = request.fields.text(tag::CL_ORD_ID);
+        let is_same = |it: &Asked| Fields(&it.fields).text(tag::CL_ORD_ID) == cl_ord_id;
+        if scripted.asked.iter().any(is_same) {
+            let text = "ClOrdID(11) was used before: give each request its own";
+            return self.cancel_reject(request, (Why::Duplicate, text.to_string()));
+        }
+        scripted.asked.push_back(Asked {
+            asking: if request.msg_type == b"G" {
+                Asking::Replace
+            } else {
+                Asking::Cancel
+            },
+            is_pending: false,
+            fields: request.fields.0.into(),
+        });
+        self.follow(request.at, id);
+    }
+
+    /// Takes the steps of an order up to one that waits, then answers requests that no step is about.
+    fn follow(&mut self, at: Timestamp, id: u64) {
+        self.restate_pending(id);
+        while let Some(step) = self.scripted.get(id).and_then(Scripted::step).cloned() {
+            if !self.take(at, id, &step) {
+                break;
+            }
+            if let Some(scripted) = self.scripted.get_mut(id) {
+                scripted.at += 1;
+            }
+        }
+        let was_closed = self.is_closed(id);
+        while let Some(asked) = self.scripted.get(id).and_then(Scripted::unscripted) {
+            self.grant(at, id, asked);
+            // The script ends with an order that its member has cancelled.
+            if !was_closed && self.is_closed(id) {
+                return self.drop_script(at, id);
+            }
+        }
+        let is_done = self.scripted.get(id).is_some_and(|it| it.step().is_none());
+        if is_done && self.is_closed(id) {
+            self.drop_script(at, id);
+        }
+    }
+
+    /// Takes one step; `false` when it waits.
+    fn take(&mut self, at: Timestamp, id: u64, step: &ScriptStep) -> bool {
+        match step {
+            ScriptStep::Pending => self.report(at, id, &Said::of(Kind::PendingNew)),
+            ScriptStep::Acknowledge => {
+                self.set_new(id);
+                self.report(at, id, &Said::of(Kind::New));
+            }
+            ScriptStep::Fill(amount, price) => self.fill(at, id, *amount, *price),
+            ScriptStep::Bust => self.bust(at, id),
+            ScriptStep::Correct(quantity, price) => self.correct(at, id, *quantity, *price),
+            ScriptStep::Restate(quantity, price, text) => {
+                self.restate(at, id, (*quantity, *price), text);
+            }
+            ScriptStep::End(end, code, text) => self.end(at, id, *end, *code, text),
+            ScriptStep::Wait(time) => {
+                let scripted = self.scripted.get(id);
+                if scripted.is_some_and(|it| it.until.is_none()) {
+                    let until = at.0.saturating_add(time.0.cast_signed());
+                    self.scripted.set_wait(id, Some(Timestamp(until)));
+                }
+                return false;
+            }
+            ScriptStep::WaitFor(asking)
+            | ScriptStep::PendingRequest(asking)
+            | ScriptStep::Accept(asking)
+            | ScriptStep::Refuse(asking, ..) => {
+                let scripted = self.scripted.get(id);
+                let Some(asked) = scripted.and_then(|it| it.oldest(*asking)) else {
+                    return false;
+                };
+                match step {
+                    ScriptStep::PendingRequest(_) => self.report_pending(at, id, asked),
+                    ScriptStep::Accept(_) => self.grant(at, id, asked),
+                    ScriptStep::Refuse(_, code, text) => self.refuse(at, id, asked, *code, text),
+                    _ => {}
+                }
+            }
+        }
+        true
+    }
+
+    fn fill(&mut self, at: Timestamp, id: u64, amount: Amount, price: Option<Decimal>) {
+        let Some((order, instrument)) = self.placed(id) else {
+            return;
+        };
+        let lots = match amount {
+            Amount::Quantity(quantity) => lots(instrument, quantity),
+            Amount::Percent(percent) => {
+                let lots = u128::from(order.quantity) * u128::from(percent) / 100;
+                u64::try_from(lots).unwrap_or(order.quantity).max(1)
+            }
+            Amount::Rest => order.quantity.saturating_sub(order.filled),
+        };
+        let price = price.and_then(|price| units(price, instrument.tick).ok());
+        let ticks = price.or(order.price).unwrap_or_default();
+        if lots == 0 {
+            return;
+        }
+        self.refilled(id, i128::from(lots), i128::from(lots) * i128::from(ticks));
+        self.set_new(id);
+        let said = Said {
+            last: Some((lots, ticks)),
+            ..Said::of(Kind::Trade)
+        };
+        self.report(at, id, &said);
+        self.remember_fill(id, lots, ticks);
+    }
+
+    /// The last fill is cancelled.
+    fn bust(&mut self, at: Timestamp, id: u64) {
+        let scripted = self.scripted.get_mut(id);
+        let Some(fill) = scripted.and_then(|it| it.fills.pop()) else {
+            return;
+        };
+        let lots = i128::from(fill.lots);
+        self.refilled(id, -lots, -lots * i128::from(fill.ticks));
+        let mut more = FieldWriter::default();
+        more.uint(tag::EXEC_REF_ID, fill.exec_id);
+        let said = Said {
+            more: &more.0,
+            ..Said::of(Kind::TradeCancel)
+        };
+        self.report(at, id, &said);
+    }
+
+    /// The last fill was another one.
+    fn correct(&mut self, at: Timestamp, id: u64, quantity: Decimal, price: Option<Decimal>) {
+        let scripted = self.scripted.get_mut(id);
+        let Some(fill) = scripted.and_then(|it| it.fills.pop()) else {
+            return;
+        };
+        let Some((_, instrument)) = self.placed(id) else {
+            return;
+        };
+        let lots = lots(instrument, quantity);
+        let price = price.and_then(|price| units(price, instrument.tick).ok());
+        let ticks = price.unwrap_or(fill.ticks);
+        let worth = |lots: u64, ticks: i64| i128::from(lots) * i128::from(ticks);
+        self.refilled(
+            id,
+            i128::from(lots) - i128::from(fill.lots),
+            worth(lots, ticks) - worth(fill.lots, fill.ticks),
+        );
+        let mut more = FieldWriter::default();
+        more.uint(tag::EXEC_REF_ID, fill.exec_id);
+        let said = Said {
+            last: Some((lots, ticks)),
+            more: &more.0,
+            ..Said::of(Kind::TradeCorrect)
+        };
+        self.report(at, id, &said);
+        self.remember_fill(id, lots, ticks);
+    }
+
+    /// The venue changes the order without being asked.
+    fn restate(
+        &mut self,
+        at: Timestamp,
+        id: u64,
+        (quantity, price): (Option<Decimal>, Option<Decimal>),
+        text: &str,
+    ) {
+        let Some((_, instrument)) = self.placed(id) else {
+            return;
+        };
+        let new_quantity = quantity.map(|quantity| lots(instrument, quantity));
+        let new_price = price.and_then(|price| units(price, instrument.tick).ok());
+        if let Some(order) = self.orders.get_mut(id) {
+            order.quantity = new_quantity.unwrap_or(order.quantity);
+            order.price = new_price.or(order.price);
+        }
+        self.orders.refill(id);
+        let reason = match (quantity, price) {
+            (Some(_), _) => b'5',
+            (None, Some(_)) => b'3',
+            (None, None) => b'4',
+        };
+        let mut more = FieldWriter::default();
+        more.char(tag::EXEC_RESTATEMENT_REASON, reason);
+        let said = Said {
+            text,
+            more: &more.0,
+            ..Said::of(Kind::Restated)
+        };
+        self.report(at, id, &said);
+    }
+
+    fn end(&mut self, at: Timestamp, id: u64, end: OrderEnd, code: Option<u64>, text: &str) {
+        let (kind, status, said) = match end {
+            OrderEnd::Canceled => (Kind::Canceled, b'4', "Canceled by the exchange"),
+            OrderEnd::Rejected => (Kind::Rejected, b'8', "Rejected by the exchange"),
+            OrderEnd::Expired => (Kind::Expired, b'C', "Expired"),
+            OrderEnd::DoneForDay => (Kind::DoneForDay, b'3', "Done for the day"),
+        };
+        let Some(order) = self.orders.get(id) else {
+            return;
+        };
+        let dialect = self.dialect(order.member);
+        let mut more = FieldWriter::default();
+        if end == OrderEnd::Rejected {
+            let why = code.map_or(Why::Other, Why::Code);
+            more.uint(tag::ORD_REJ_REASON, dialect.ord_rej_reason(why));
+        }
+        self.orders.end(id, status);
+        let said = Said {
+            text: if text.is_empty() { said } else { text },
+            more: &more.0,
+            ..Said::of(kind)
+        };
+        self.report(at, id, &said);
+    }
+
+    /// Reports the request at a place as pending.
+    fn report_pending(&mut self, at: Timestamp, id: u64, place: usize) {
+        let scripted = self.scripted.get_mut(id);
+        let Some(asked) = scripted.and_then(|it| it.asked.get_mut(place)) else {
+            return;
+        };
+        asked.is_pending = true;
+        let (asking, fields) = (asked.asking, asked.fields.clone());
+        self.restate_pending(id);
+        let said = Said {
+            cl_ord_id: Some(Fields(&fields).text(tag::CL_ORD_ID)),
+            orig_cl_ord_id: Some(Fields(&fields).text(tag::ORIG_CL_ORD_ID)),
+            ..Said::of(match asking {
+                Asking::Cancel => Kind::PendingCancel,
+                Asking::Replace => Kind::PendingReplace,
+            })
+        };
+        self.report(at, id, &said);
+    }
+
+    /// Carries the request at a place out, unless the order has ended or cannot be so.
+    fn grant(&mut self, at: Timestamp, id: u64, place: usize) {
+        let Some((asking, fields)) = self.answered(id, place) else {
+            return;
+        };
+        let Some(order) = self.orders.get(id) else {
+            return;
+        };
+        let (member, index) = (order.member, order.instrument as usize);
+        let request = request(member, at, asking, &fields);
+        if let Some(too_late) = self.too_late(id) {
+            return self.cancel_reject(&request, too_late);
+        }
+        let cause = Cause {
+            cl_ord_id: request.fields.text(tag::CL_ORD_ID),
+            orig_cl_ord_id: request.fields.text(tag::ORIG_CL_ORD_ID),
+        };
+        if asking == Asking::Cancel {
+            self.orders.rename(id, cause.cl_ord_id);
+            return self.cancelled(at, id, CancelReason::Requested, "", Some(cause));
+        }
+        let terms = match self.change(&request, id, index) {
+            Ok((terms, _)) => terms,
+            Err(objection) => return self.cancel_reject(&request, objection),
+        };
+        let filled = self.orders.get(id).map_or(0, |order| order.filled);
+        if terms.quantity <= filled {
+            let text = "OrderQty(38) is not above what has traded".to_string();
+            return self.cancel_reject(&request, (Why::TooLate, text));
+        }
+        self.orders.rename(id, cause.cl_ord_id);
+        if let Some(order) = self.orders.get_mut(id) {
+            (order.quantity, order.price) = (terms.quantity, terms.price);
+            order.stop = terms.stop;
+        }
+        let said = Said {
+            orig_cl_ord_id: Some(cause.orig_cl_ord_id),
+            ..Said::of(Kind::Replaced)
+        };
+        self.report(at, id, &said);
+    }
+
+    /// Rejects the request at a place.
+    fn refuse(&mut self, at: Timestamp, id: u64, place: usize, code: Option<u64>, text: &str) {
+        let Some((asking, fields)) = self.answered(id, place) else {
+            return;
+        };
+        let member = self.orders.get(id).map_or(0, |order| order.member);
+        let why = code.map_or(Why::Other, Why::Code);
+        let text = if text.is_empty() {
+            "Rejected by the exchange"
+        } else {
+            text
+        };
+        let request = request(member, at, asking, &fields);
+        self.cancel_reject(&request, (why, text.to_string()));
+    }
+
+    /// Takes the request at a place out: it is answered now.
+    fn answered(&mut self, id: u64, place: usize) -> Option<(Asking, Box<[u8]>)> {
+        let asked = self.scripted.get_mut(id)?.asked.remove(place)?;
+        self.restate_pending(id);
+        Some((asked.asking, asked.fields))
+    }
+
+    /// A script ends: what nobody will answer any more is rejected as too late.
+    fn drop_script(&mut self, at: Timestamp, id: u64) {
+        while self.scripted.get(id).is_some_and(|it| !it.asked.is_empty()) {
+            self.grant(at, id, 0);
+        }
+        self.scripted.remove(id);
+    }
+
+    /// Cancels the open orders of an instrument that follow scripts, and ends all its scripts.
+    pub(super) fn clear_scripted(&mut self, index: usize, at: Timestamp, text: &str) {
+        let is_its = |(id, _): &(u64, &Scripted)| {
+            let order = self.orders.get(*id);
+            order.is_none_or(|order| order.instrument as usize == index)
+        };
+        let ids: Vec<u64> = self.scripted.iter().filter(is_its).map(|it| it.0).collect();
+        for id in ids {
+            if !self.is_closed(id) {
+                self.cancelled(at, id, CancelReason::Requested, text, None);
+            }
+            self.drop_script(at, id);
+        }
+    }
+
+    /// Cancels an order that follows a script, with all that it was going to do.
+    pub(super) fn cancel_scripted(&mut self, at: Timestamp, id: u64, cause: Cause<'_>) {
+        self.cancelled(at, id, CancelReason::Requested, "", Some(cause));
+        self.drop_script(at, id);
+    }
+
+    /// The order was reported as new, or filled.
+    fn set_new(&mut self, id: u64) {
+        if let Some(scripted) = self.scripted.get_mut(id) {
+            scripted.is_new = true;
+        }
+        self.restate_pending(id);
+    }
+
+    /// What its script says of OrdStatus(39) holds for the order.
+    pub(crate) fn restate_pending(&mut self, id: u64) {
+        let pending = self.scripted.get(id).and_then(Scripted::pending);
+        if let Some(order) = self.orders.get_mut(id) {
+            order.pending = pending;
+        }
+    }
+
+    /// The sums of an order change by these lots, and ticks times lots.
+    fn refilled(&mut self, id: u64, lots: i128, notional: i128) {
+        if let Some(order) = self.orders.get_mut(id) {
+            let filled = i128::from(order.filled) + lots;
+            order.filled = u64::try_from(filled.max(0)).unwrap_or(u64::MAX);
+            order.notional = order.notional.saturating_add(notional);
+        }
+        self.orders.refill(id);
+    }
+
+    fn remember_fill(&mut self, id: u64, lots: u64, ticks: i64) {
+        let exec_id = self.last_exec;
+        if let Some(scripted) = self.scripted.get_mut(id) {
+            scripted.fills.push(Filled {
+                exec_id,
+                lots,
+                ticks,
+            });
+        }
+    }
+
+    fn is_closed(&self, id: u64) -> bool {
+        let order = self.orders.get(id);
+        order.is_none_or(|order| order.closed.is_some())
+    }
+
+    /// An order and its instrument.
+    fn placed(&self, id: u64) -> Option<(&Order, &Instrument)> {
+        let order = self.orders.get(id)?;
+        Some((order, self.instruments.get(order.instrument as usize)?))
+    }
+}
+
+/// What the fields were asked with.
+fn request(member: u32, at: Timestamp, asking: Asking, fields: &[u8]) -> Request<'_> {
+    Request {
+        member,
+        at,
+        msg_type: match asking {
+            Asking::Cancel => b"F",
+            Asking::Replace => b"G",
+        },
+        fields: Fields(fields),
+    }
+}
+
+/// A quantity in lots. That it is a multiple was checked when the script was read.
+fn lots(instrument: &Instrument, quantity: Decimal) -> u64 {
+    let lots = units(quantity, instrument.lot).unwrap_or_default();
+    u64::try_from(lots).unwrap_or_default()
+}

@@ -1,0 +1,439 @@
+//! Scripts: what the exchange answers to chosen orders, step by step, in place of its books.
+//!
+//! ```text
+//! pending                          ExecutionReport Pending New
+//! ack                              New
+//! fill QTY|P%|rest [@ PRICE]       Trade; without a price at that of the order
+//! bust                             Trade Cancel of the last fill that is left
+//! correct QTY [@ PRICE]            Trade Correct of it
+//! restate [QTY] [@ PRICE]          Restated
+//! cancel rest                      Canceled                        done for day  Done for Day
+//! reject [CODE]                    Rejected, OrdRejReason(103)     expire        Expired
+//! wait 200ms | wait 2s             nothing until then
+//! wait for cancel|replace          nothing until the member asks for one
+//! pending cancel|replace           Pending Cancel, Pending Replace; this and what follows wait for the request too
+//! accept cancel|replace            Canceled, Replaced
+//! reject cancel|replace [CODE]     OrderCancelReject, CxlRejReason(102)
+//! ```
+//!
+//! Behind those that have a Text(58) it may stand in quotes: `reject 99 "Not today"`.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::{Decimal, Nanos, tag};
+
+use crate::config::InstrumentConfig;
+use crate::faults::is_session;
+use crate::fields::Fields;
+use crate::instrument::{Unfit, units};
+
+/// The most steps of one script.
+const STEPS_MAX: usize = 64;
+/// The most bytes of a step, and of a name.
+const STEP_BYTES_MAX: usize = 160;
+/// The most bytes of name and steps: a note has them.
+const SCRIPT_BYTES_MAX: usize = 4000;
+/// The longest wait.
+const WAIT_MAX_MILLIS: u64 = 24 * 3600 * 1000;
+
+/// Which orders the exchange answers by steps instead of its books, and the steps.
+#[derive(Clone, Debug, Default)]
+pub struct OrderScript {
+    /// What operators call it.
+    pub name: String,
+    /// Only orders of this session: its name, or its TargetCompID.
+    pub session: Option<String>,
+    /// Symbol(55).
+    pub symbol: Option<String>,
+    /// Side(54): `buy` (1), `sell` (2, 5, 6), or the code itself.
+    pub side: Option<String>,
+    /// Account(1).
+    pub account: Option<String>,
+    /// OrderQty(38).
+    pub quantity: Option<Decimal>,
+    /// Price(44).
+    pub price: Option<Decimal>,
+    /// What is done, in the words at the top of `script.rs`: `fill 40 @ 12.50`.
+    pub steps: Vec<String>,
+}
+
+/// What a member asks for of an order that it has.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Asking {
+    Cancel,
+    Replace,
+}
+
+/// How much is filled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Amount {
+    Quantity(Decimal),
+    /// Of OrderQty(38), at least a lot.
+    Percent(u64),
+    Rest,
+}
+
+/// How an order ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum OrderEnd {
+    Canceled,
+    Rejected,
+    Expired,
+    DoneForDay,
+}
+
+/// A step that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ScriptStep {
+    Pending,
+    Acknowledge,
+    Fill(Amount, Option<Decimal>),
+    Bust,
+    Correct(Decimal, Option<Decimal>),
+    Restate(Option<Decimal>, Option<Decimal>, String),
+    End(OrderEnd, Option<u64>, String),
+    Wait(Nanos),
+    WaitFor(Asking),
+    PendingRequest(Asking),
+    Accept(Asking),
+    Refuse(Asking, Option<u64>, String),
+}
+
+const STEPS: &str = "the steps are pending, ack, fill QTY|P%|rest [@ PRICE], bust, correct QTY [@ PRICE], restate [QTY] [@ PRICE], \
+     cancel rest, reject [CODE], done for day, expire, wait 200ms, and with cancel or replace behind them wait for, pending, accept, \
+     reject; a Text(58) stands in \"quotes\" at the end";
+
+impl OrderScript {
+    /// Whether it is for this NewOrderSingle of this session.
+    pub(crate) fn is_for(&self, session: &str, order: Fields<'_>) -> bool {
+        let is = |wanted: &Option<String>, tag| {
+            let value = order.text(tag);
+            wanted.as_ref().is_none_or(|it| it.as_bytes() == value)
+        };
+        let equals = |wanted: Option<Decimal>, tag| {
+            wanted.is_none_or(|wanted| order.decimal(tag).flatten() == Some(wanted))
+        };
+        let side = order.char(tag::SIDE);
+        let is_side = |wanted: &String| side.is_some_and(|side| sides(wanted).contains(&side));
+        self.session
+            .as_ref()
+            .is_none_or(|it| is_session(it, session))
+            && is(&self.symbol, tag::SYMBOL)
+            && is(&self.account, tag::ACCOUNT)
+            && equals(self.quantity, tag::ORDER_QTY)
+            && equals(self.price, tag::PRICE)
+            && self.side.as_ref().is_none_or(is_side)
+    }
+
+    /// The script as the notes of its orders have it: a line for the name, and one for each step.
+    pub(crate) fn noted(&self) -> String {
+        let steps: String = self.steps.iter().map(|step| format!("\n{step}")).collect();
+        format!("{}{steps}", self.name)
+    }
+
+    /// All mistakes: the key, which entry of it, and what is wrong.
+    pub(crate) fn look(
+        &self,
+        instruments: &[InstrumentConfig],
+        add: &mut impl FnMut(&'static str, Option<usize>, String),
+    ) {
+        if self.name.is_empty() || !is_plain(&self.name) {
+            let what = format!("a script has a name of 1 to {STEP_BYTES_MAX} printable characters");
+            add("name", None, what);
+        }
+        if let Some(side) = &self.side
+            && sides(side).is_empty()
+        {
+            let what = format!("no side {side:?}: it is buy, sell, or one character of Side(54)");
+            add("side", None, what);
+        }
+        let is_meant = |it: &&InstrumentConfig| {
+            let is_symbol = self
+                .symbol
+                .as_ref()
+                .is_none_or(|symbol| it.symbol == *symbol);
+            is_symbol && it.tick.mantissa > 0 && it.lot.mantissa > 0
+        };
+        let meant: Vec<&InstrumentConfig> = instruments.iter().filter(is_meant).collect();
+        let known = |symbol: &&String| instruments.iter().all(|it| it.symbol != **symbol);
+        if let Some(symbol) = self.symbol.as_ref().filter(known) {
+            let what =
+                format!("no instrument {symbol:?}: add an [[instrument]], or name another symbol");
+            add("symbol", None, what);
+        }
+        let fits = |it: &&&InstrumentConfig| misfit(it, self.quantity, self.price).is_none();
+        let traded: Vec<&InstrumentConfig> = meant.iter().filter(fits).copied().collect();
+        if let (Some(first), true) = (meant.first(), traded.is_empty()) {
+            let key = if misfit(first, self.quantity, None).is_some() {
+                "quantity"
+            } else {
+                "price"
+            };
+            let why = misfit(first, self.quantity, self.price).unwrap_or_default();
+            add(key, None, format!("no order is taken with it: {why}"));
+        }
+        if self.steps.len() > STEPS_MAX || self.noted().len() > SCRIPT_BYTES_MAX {
+            let what = format!(
+                "a script has at most {STEPS_MAX} steps, of {SCRIPT_BYTES_MAX} bytes together"
+            );
+            add("steps", None, what);
+        }
+        for (index, words) in self.steps.iter().enumerate() {
+            let fits = ScriptStep::read(words).and_then(|step| {
+                let (quantity, price) = step.numbers();
+                let unfit = traded.iter().find_map(|it| misfit(it, quantity, price));
+                let advice = "change it, or give the script the symbol that it fits";
+                unfit.map_or(Ok(()), |why| Err(format!("{words}: {why}: {advice}")))
+            });
+            if let Err(what) = fits {
+                add("steps", Some(index), what);
+            }
+        }
+    }
+}
+
+/// What an instrument cannot have of a quantity and a price.
+fn misfit(
+    instrument: &InstrumentConfig,
+    quantity: Option<Decimal>,
+    price: Option<Decimal>,
+) -> Option<String> {
+    let shown = |it| String::from_utf8_lossy(&crate::fields::text(it)).into_owned();
+    let unfit = |value: Option<Decimal>, unit: Decimal, name: &str| {
+        let (value, symbol) = (value?, &instrument.symbol);
+        let why = units(value, unit).err()?;
+        let (value, unit) = (shown(value), shown(unit));
+        Some(match why {
+            Unfit::NotMultiple => {
+                format!("{value} is no multiple of the {name} of {symbol}, {unit}")
+            }
+            Unfit::Range => format!("{value} has too many digits for {symbol}"),
+        })
+    };
+    unfit(quantity, instrument.lot, "lot").or_else(|| unfit(price, instrument.tick, "tick"))
+}
+
+impl ScriptStep {
+    /// The name and steps of a script as a note has it; `None` when it cannot be read.
+    pub(crate) fn of_note(script: &str) -> Option<Vec<Self>> {
+        let steps = script.lines().skip(1).map(|words| Self::read(words).ok());
+        steps.collect()
+    }
+
+    /// Reads a step.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it and what is understood, as a sentence.
+    pub(crate) fn read(words: &str) -> Result<Self, String> {
+        if !is_plain(words) {
+            return Err(format!(
+                "a step has at most {STEP_BYTES_MAX} characters, all of them printable: {words:?}"
+            ));
+        }
+        let (line, text) = match words.split_once('"') {
+            None => (words, None),
+            Some((line, rest)) => {
+                let text = rest.trim_end().strip_suffix('"');
+                let text = text.filter(|text| !text.is_empty() && !text.contains('"'));
+                let open = || {
+                    format!(
+                        "{words}: a text stands at the end, in \"quotes\" of which it has none itself"
+                    )
+                };
+                (line, Some(text.ok_or_else(open)?.to_string()))
+            }
+        };
+        let line: Vec<&str> = line.split_whitespace().collect();
+        Self::plain(&line, words)?.with_text(text, words)
+    }
+
+    /// A step but for its text.
+    fn plain(line: &[&str], words: &str) -> Result<Self, String> {
+        let wrong = |usage: &str| format!("{words}: write it as {usage}");
+        let text = String::new();
+        Ok(match *line {
+            ["pending"] | ["pending", "new"] => Self::Pending,
+            ["ack"] => Self::Acknowledge,
+            ["bust"] => Self::Bust,
+            ["cancel"] | ["cancel", "rest"] => Self::End(OrderEnd::Canceled, None, text),
+            ["expire"] => Self::End(OrderEnd::Expired, None, text),
+            ["done", "for", "day"] => Self::End(OrderEnd::DoneForDay, None, text),
+            ["replace"] => Self::Accept(Asking::Replace),
+            ["wait", "for", what] => Self::WaitFor(asking(what, words)?),
+            ["pending", what] => Self::PendingRequest(asking(what, words)?),
+            ["accept", what] => Self::Accept(asking(what, words)?),
+            ["reject", what @ ("cancel" | "replace"), ref rest @ ..] => {
+                let usage = "reject cancel, reject cancel 2 or reject cancel 2 \"TEXT\"";
+                let code = code(rest).ok_or_else(|| wrong(usage))?;
+                Self::Refuse(asking(what, words)?, code, text)
+            }
+            ["reject", ref rest @ ..] => {
+                let usage = "reject, reject 99 or reject 99 \"TEXT\"";
+                let code = code(rest).ok_or_else(|| wrong(usage))?;
+                Self::End(OrderEnd::Rejected, code, text)
+            }
+            ["wait", ref rest @ ..] => {
+                let time = rest.first().filter(|_| rest.len() == 1);
+                let time = time.and_then(|time| duration(time));
+                Self::Wait(time.ok_or_else(|| wrong("wait 200ms or wait 2s, of at most 24 hours"))?)
+            }
+            ["fill", ref rest @ ..] => {
+                let usage = "fill 40, fill 50% or fill rest, with @ 12.50 behind it or without";
+                let (amount, price) = rest.split_first().unwrap_or((&"", &[]));
+                let (amount, price) = self::amount(amount)
+                    .zip(priced(price))
+                    .ok_or_else(|| wrong(usage))?;
+                Self::Fill(amount, price)
+            }
+            ["correct", ref rest @ ..] => {
+                let (quantity, price) = rest.split_first().unwrap_or((&"", &[]));
+                let read = above_zero(quantity).zip(priced(price));
+                let (quantity, price) =
+                    read.ok_or_else(|| wrong("correct 40 or correct 40 @ 12.50"))?;
+                Self::Correct(quantity, price)
+            }
+            ["restate", ref rest @ ..] => {
+                let usage = "restate, restate 60, restate @ 12.50 or restate 60 @ 12.50";
+                let (quantity, price) = restated(rest).ok_or_else(|| wrong(usage))?;
+                Self::Restate(quantity, price, text)
+            }
+            _ => return Err(format!("no step {words:?}: {STEPS}")),
+        })
+    }
+
+    fn with_text(mut self, said: Option<String>, words: &str) -> Result<Self, String> {
+        let Some(said) = said else {
+            return Ok(self);
+        };
+        match &mut self {
+            Self::End(_, _, text) | Self::Restate(_, _, text) | Self::Refuse(_, _, text) => {
+                *text = said
+            }
+            _ => return Err(format!("{words}: this step has no text")),
+        }
+        Ok(self)
+    }
+
+    /// Whether it waits for a request of this kind.
+    pub(crate) fn is_about(&self, kind: Asking) -> bool {
+        match self {
+            Self::WaitFor(it)
+            | Self::PendingRequest(it)
+            | Self::Accept(it)
+            | Self::Refuse(it, ..) => *it == kind,
+            _ => false,
+        }
+    }
+
+    /// A quantity and a price in it.
+    fn numbers(&self) -> (Option<Decimal>, Option<Decimal>) {
+        match *self {
+            Self::Fill(Amount::Quantity(quantity), price) | Self::Correct(quantity, price) => {
+                (Some(quantity), price)
+            }
+            Self::Fill(_, price) => (None, price),
+            Self::Restate(quantity, price, _) => (quantity, price),
+            _ => (None, None),
+        }
+    }
+}
+
+/// Whether these words are a step of a script.
+///
+/// # Errors
+///
+/// What is wrong with them and what is understood, as a sentence.
+pub fn check_step(words: &str) -> Result<(), String> {
+    ScriptStep::read(words).map(drop)
+}
+
+/// The codes of Side(54) that a word means; none for one that is none.
+fn sides(word: &str) -> &[u8] {
+    match word {
+        "buy" => b"1",
+        "sell" => b"256",
+        code if code.len() == 1 => code.as_bytes(),
+        _ => b"",
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    text.len() <= STEP_BYTES_MAX
+        && text
+            .bytes()
+            .all(|byte| byte == b' ' || byte.is_ascii_graphic())
+}
+
+fn asking(word: &str, words: &str) -> Result<Asking, String> {
+    match word {
+        "cancel" => Ok(Asking::Cancel),
+        "replace" => Ok(Asking::Replace),
+        _ => Err(format!(
+            "{words}: {word:?} is no request: it is cancel or replace"
+        )),
+    }
+}
+
+/// A code, or none.
+fn code(rest: &[&str]) -> Option<Option<u64>> {
+    match rest {
+        [] => Some(None),
+        [code] => code.parse().ok().map(Some),
+        _ => None,
+    }
+}
+
+fn duration(word: &str) -> Option<Nanos> {
+    let (number, factor) = match word.strip_suffix("ms") {
+        Some(number) => (number, 1),
+        None => (word.strip_suffix('s')?, 1000),
+    };
+    let millis = number.parse::<u64>().ok()?.checked_mul(factor)?;
+    (1..=WAIT_MAX_MILLIS)
+        .contains(&millis)
+        .then(|| Nanos::from_millis(millis))
+}
+
+fn decimal(word: &str) -> Option<Decimal> {
+    Decimal::parse(word.as_bytes()).ok()
+}
+
+fn above_zero(word: &str) -> Option<Decimal> {
+    decimal(word).filter(|it| it.mantissa > 0)
+}
+
+fn amount(word: &str) -> Option<Amount> {
+    if word == "rest" {
+        return Some(Amount::Rest);
+    }
+    match word.strip_suffix('%') {
+        Some(percent) => {
+            let percent = percent.parse().ok().filter(|it| (1..=100).contains(it));
+            percent.map(Amount::Percent)
+        }
+        None => above_zero(word).map(Amount::Quantity),
+    }
+}
+
+/// A price behind `@`, or none.
+fn priced(rest: &[&str]) -> Option<Option<Decimal>> {
+    match rest {
+        [] => Some(None),
+        ["@", price] => decimal(price).map(Some),
+        [price] => decimal(price.strip_prefix('@')?).map(Some),
+        _ => None,
+    }
+}
+
+/// What an order is restated to.
+fn restated(rest: &[&str]) -> Option<(Option<Decimal>, Option<Decimal>)> {
+    match rest {
+        [quantity, rest @ ..] if !quantity.starts_with('@') => {
+            Some((Some(above_zero(quantity)?), priced(rest)?))
+        }
+        _ => Some((None, priced(rest)?)),
+    }
+}

@@ -1,0 +1,166 @@
+//! Orders that follow a script, and how far each has come.
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use fixwire_protocol::Timestamp;
+
+use crate::script::{Asking, ScriptStep};
+
+/// A request for such an order that has no answer yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) asking: Asking,
+    /// It was reported as pending.
+    pub(crate) is_pending: bool,
+    /// The fields that are read of it.
+    pub(crate) fields: Box<[u8]>,
+}
+
+/// A fill that stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Filled {
+    pub(crate) exec_id: u64,
+    pub(crate) lots: u64,
+    pub(crate) ticks: i64,
+}
+
+/// How far an order has come.
+#[derive(Clone, Debug)]
+pub(crate) struct Scripted {
+    /// The script as the note has it: its name and its steps, a line each.
+    pub(crate) script: String,
+    steps: Vec<ScriptStep>,
+    /// The next step.
+    pub(crate) at: usize,
+    /// When the wait of that step ends, once it has begun.
+    pub(crate) until: Option<Timestamp>,
+    /// It was reported as new, or filled.
+    pub(crate) is_new: bool,
+    pub(crate) fills: Vec<Filled>,
+    /// The oldest first.
+    pub(crate) asked: VecDeque<Asked>,
+}
+
+impl Scripted {
+    /// At the beginning of a script; `None` when it cannot be read.
+    pub(crate) fn begin(script: &str) -> Option<Self> {
+        Some(Self {
+            script: script.to_string(),
+            steps: ScriptStep::of_note(script)?,
+            at: 0,
+            until: None,
+            is_new: false,
+            fills: Vec::new(),
+            asked: VecDeque::new(),
+        })
+    }
+
+    /// The next step; `None` behind the last one.
+    pub(crate) fn step(&self) -> Option<&ScriptStep> {
+        self.steps.get(self.at)
+    }
+
+    /// Whether some fill has no price of its own.
+    pub(crate) fn needs_price(&self) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|step| matches!(step, ScriptStep::Fill(_, None)))
+    }
+
+    /// Where the oldest request of this kind is.
+    pub(crate) fn oldest(&self, asking: Asking) -> Option<usize> {
+        self.asked.iter().position(|asked| asked.asking == asking)
+    }
+
+    /// The oldest request that no step is going to answer, and none has reported as pending.
+    pub(crate) fn unscripted(&self) -> Option<usize> {
+        let left = self.steps.get(self.at..).unwrap_or_default();
+        self.asked.iter().position(|asked| {
+            let mut left = left.iter();
+            !asked.is_pending && !left.any(|step| step.is_about(asked.asking))
+        })
+    }
+
+    /// OrdStatus(39) while the order is open, when its quantities do not say it.
+    pub(crate) fn pending(&self) -> Option<u8> {
+        let is_pending = |asking| {
+            let mut asked = self.asked.iter();
+            asked.any(|it| it.is_pending && it.asking == asking)
+        };
+        if is_pending(Asking::Cancel) {
+            Some(b'6')
+        } else if is_pending(Asking::Replace) {
+            Some(b'E')
+        } else if self.is_new {
+            None
+        } else {
+            Some(b'A')
+        }
+    }
+
+    /// For whoever looks: its name, and where it is.
+    pub(crate) fn shown(&self) -> String {
+        let mut lines = self.script.lines();
+        let name = lines.next().unwrap_or_default();
+        let count = self.steps.len();
+        match lines.nth(self.at) {
+            Some(words) => alloc::format!("{name}, step {} of {count}: {words}", self.at + 1),
+            None => alloc::format!("{name}, all {count} steps done"),
+        }
+    }
+}
+
+/// All orders that follow a script, by OrderID.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScriptedOrders {
+    all: BTreeMap<u64, Scripted>,
+    /// Those that wait for a time.
+    due: BTreeSet<(Timestamp, u64)>,
+}
+
+impl ScriptedOrders {
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Scripted)> {
+        self.all.iter().map(|(id, scripted)| (*id, scripted))
+    }
+
+    pub(crate) fn get(&self, id: u64) -> Option<&Scripted> {
+        self.all.get(&id)
+    }
+
+    /// But for its wait.
+    pub(crate) fn get_mut(&mut self, id: u64) -> Option<&mut Scripted> {
+        self.all.get_mut(&id)
+    }
+
+    pub(crate) fn insert(&mut self, id: u64, scripted: Scripted) {
+        self.due.extend(scripted.until.map(|until| (until, id)));
+        self.all.insert(id, scripted);
+    }
+
+    pub(crate) fn remove(&mut self, id: u64) {
+        self.set_wait(id, None);
+        self.all.remove(&id);
+    }
+
+    /// The wait of an order begins, or is over.
+    pub(crate) fn set_wait(&mut self, id: u64, until: Option<Timestamp>) {
+        let Some(scripted) = self.all.get_mut(&id) else {
+            return;
+        };
+        if let Some(before) = core::mem::replace(&mut scripted.until, until) {
+            self.due.remove(&(before, id));
+        }
+        self.due.extend(until.map(|until| (until, id)));
+    }
+
+    /// The order whose wait ends first, and when.
+    pub(crate) fn next(&self) -> Option<(Timestamp, u64)> {
+        self.due.first().copied()
+    }
+}
