@@ -19,4 +19,6 @@ mod samples;
 mod session;
 mod signals;
 mod sim;
+mod sim_faults;
+mod sim_scripts;
 mod stock;

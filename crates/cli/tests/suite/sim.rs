@@ -7,11 +7,11 @@ use std::process::Output;
 use crate::peer::{Peer, utc_now};
 use crate::running::{Running, fixwire, free_port};
 
-const INSTRUMENTS: &str =
+pub const INSTRUMENTS: &str =
     "[exchange]\nmax_orders = 10\n[[instrument]]\nsymbol = 'VOD'\ntick = 0.01\nlow = 5\n";
 
 /// Writes a file with two members of FIX 4.4, and these tables. The port where they connect.
-fn write(folder: &Path, tables: &str) -> u16 {
+pub fn write(folder: &Path, tables: &str) -> u16 {
     let (port, store) = (free_port(), folder.join("store"));
     let mut text = format!(
         "[default]\nConnectionType = 'acceptor'\nSocketAcceptAddress = '127.0.0.1'\n\
@@ -28,7 +28,7 @@ fn write(folder: &Path, tables: &str) -> u16 {
     port
 }
 
-fn start(folder: &Path, port: u16) -> Running {
+pub fn start(folder: &Path, port: u16) -> Running {
     let mut command = fixwire();
     command.arg("sim").arg(folder.join("sim.toml"));
     let running = Running::spawn(command, port);
@@ -37,7 +37,7 @@ fn start(folder: &Path, port: u16) -> Running {
 }
 
 /// A member that logs on with this MsgSeqNum.
-fn member(port: u16, name: &'static str, next_out: u64) -> Peer {
+pub fn member(port: u16, name: &'static str, next_out: u64) -> Peer {
     let mut member = Peer::connect(port, name, "EXCHANGE");
     member.begin_string = "FIX.4.4";
     member.next_out = next_out;
@@ -46,20 +46,20 @@ fn member(port: u16, name: &'static str, next_out: u64) -> Peer {
 }
 
 /// Sends a request and answers the report on it.
-fn ask(member: &mut Peer, msg_type: &str, fields: &str, answer: &str) -> String {
+pub fn ask(member: &mut Peer, msg_type: &str, fields: &str, answer: &str) -> String {
     member.send(msg_type, &format!("{fields}|60={}", utc_now()));
     member.expect(answer)
 }
 
 #[track_caller]
-fn has(report: &str, fields: &str) {
+pub fn has(report: &str, fields: &str) {
     for field in fields.split('|') {
         assert!(report.contains(&format!("|{field}|")), "{field}: {report}");
     }
 }
 
 /// What another command of the program says about the file.
-fn about(folder: &Path, before: &[&str], after: &[&str]) -> Output {
+pub fn about(folder: &Path, before: &[&str], after: &[&str]) -> Output {
     let mut command = fixwire();
     command
         .args(before)
@@ -68,7 +68,7 @@ fn about(folder: &Path, before: &[&str], after: &[&str]) -> Output {
     command.output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
