@@ -223,6 +223,10 @@ impl Dialogue {
         if !self.exec_ids.insert(of("17")) {
             return Err("an ExecID for a second report".into());
         }
+        // Pending: the answer is still to come.
+        if matches!(&*exec_type, "A" | "6" | "E") {
+            return Ok(());
+        }
         let root = self.roots.get(&id).ok_or("a report to nothing")?.clone();
         let is_change = !of("41").is_empty();
         self.changes += usize::from(is_change);
@@ -361,6 +365,21 @@ mod tests {
             average: 2.5,
         };
         assert_eq!(order.standing, standing);
+    }
+
+    #[test]
+    fn what_is_pending_has_no_answer() {
+        let new = ACCEPTED
+            .replace("150=0|39=0", "150=A|39=A")
+            .replace("e1", "p1");
+        let cancel = CANCELLED
+            .replace("150=4|39=4", "150=6|39=6")
+            .replace("e3", "p2");
+        assert_eq!(tell(&[NEW, &new]).unwrap().unanswered(), Some("A"));
+        let told = tell(&[NEW, &new, ACCEPTED, FILLED, CANCEL, &cancel]).unwrap();
+        assert_eq!(told.unanswered(), Some("B"));
+        let told = tell(&[NEW, &new, ACCEPTED, FILLED, CANCEL, &cancel, CANCELLED]).unwrap();
+        assert_eq!(told.unanswered(), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod interop_kill;
 mod kill;
 mod lockstep;
 mod message_log;
+mod oms_faults;
 mod oms_interop;
 mod oms_kill;
 mod operate_kill;

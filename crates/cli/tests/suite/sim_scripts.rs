@@ -162,7 +162,15 @@ fn mistakes_in_scripts_have_their_lines_and_check_shows_what_is_understood() {
         let arrow = said[at..].lines().find(|line| line.contains("-->"));
         assert!(arrow.unwrap().ends_with(place), "{title}: {said}");
     }
-    assert!(shown("[script]\noperations = 5\n").contains("write [[script]], with two brackets"));
+    write(
+        folder.path(),
+        &format!("{INSTRUMENTS}[script]\noperations = 5\n"),
+    );
+    let table = text(&about(folder.path(), &["sim"], &[]).stderr);
+    assert!(
+        table.contains("write [[script]], with two brackets"),
+        "{table}"
+    );
     write(folder.path(), &format!("{INSTRUMENTS}{SCRIPTS}"));
     let good = about(folder.path(), &["check"], &["--changed"]);
     let table = text(&good.stdout);

@@ -1,0 +1,248 @@
+//! Do client, OMS and exchange agree when the exchange or its wire does wrong, or answers by scripts?
+//!
+//! `fixwire client` trades through `fixwire run oms.toml` with `fixwire sim`, in FIX 4.4, over a line of 4.4 and one of 4.2.
+//! In one world for each fault the exchange delays, doubles or rejects messages, or the wire spoils check sums, loses
+//! messages, cuts connections or logs a line out, so many times each. In one more world orders follow scripts, and the
+//! exchange is killed in the middle of them. In the end every order stands the same in all three, positions are what
+//! the orders make of them, and each request has its answer.
+
+use fixwire_rigs::oms::books::agree;
+use fixwire_rigs::oms::floor::{ACCOUNTS, Floor};
+use fixwire_rigs::peers::Running;
+use fixwire_rigs::server::{Server, scratch, wait_for_listener};
+use fixwire_rigs::trade::{Event, PATIENCE};
+use std::fmt::Write as _;
+use std::fs;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::Command;
+use std::sync::mpsc::Receiver;
+use std::time::{Duration, Instant};
+
+const CLIENT: &str = "CLIENT";
+const LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
+/// How often each fault happens.
+const FAULTS: u32 = 6;
+/// Orders of a world.
+const ORDERS: usize = 120;
+/// Between two commands of the client.
+const PACE: Duration = Duration::from_millis(25);
+
+#[test]
+fn delayed_reports() -> Result<(), String> {
+    wrong("delay", "type = 8\nms = 30\npercent = 10")
+}
+
+#[test]
+fn doubled_reports() -> Result<(), String> {
+    wrong("duplicate", "type = 8\npercent = 10")
+}
+
+#[test]
+fn rejected_orders() -> Result<(), String> {
+    wrong("reject", "type = 'D'\npercent = 10")
+}
+
+#[test]
+fn wrong_check_sums() -> Result<(), String> {
+    wrong("checksum", "type = 8\npercent = 10")
+}
+
+#[test]
+fn lost_messages() -> Result<(), String> {
+    wrong("gap", "percent = 10")
+}
+
+#[test]
+fn cut_connections() -> Result<(), String> {
+    wrong("disconnect", "percent = 10")
+}
+
+#[test]
+fn lines_that_are_logged_out() -> Result<(), String> {
+    wrong("logout", "percent = 10")
+}
+
+/// A world with one fault; `more` says when it happens.
+fn wrong(kind: &str, more: &str) -> Result<(), String> {
+    let table = format!("[[fault]]\nkind = \"{kind}\"\ncount = {FAULTS}\n{more}\n");
+    let mut world = World::open(kind, &table)?;
+    for at in 0..ORDERS {
+        let side = ["buy", "sell"][at % 2];
+        let (quantity, account) = (10 + at % 7, ACCOUNTS[at % ACCOUNTS.len()]);
+        let symbol = ["VOD", "VOD", "BT"][at % 3];
+        let price = format!("12.{}", 48 + at % 5);
+        world.client.tell(&format!(
+            "new {side} {quantity} {symbol} @ {price} account {account}"
+        ))?;
+        std::thread::sleep(PACE);
+        match at % 8 {
+            3 => world.client.tell("replace last price 12.50 qty 20")?,
+            6 => world.client.tell("cancel last")?,
+            _ => {}
+        }
+    }
+    let left = world.command("faults")?;
+    if !left.is_empty() {
+        return Err(format!("{kind}: not all of it has happened: {left}"));
+    }
+    world.settle().map_err(|fault| format!("{kind}: {fault}"))
+}
+
+/// Orders of each script, bought and sold, so that positions add up to nothing.
+const SCRIPTS: [(&str, &str); 5] = [
+    ("101", "'ack', 'wait 100ms', 'fill 50', 'cancel rest'"),
+    (
+        "102",
+        "'ack', 'wait for cancel', 'fill 40', 'reject cancel 0'",
+    ),
+    ("103", "'pending', 'wait 50ms', 'reject 99 \"Not today\"'"),
+    ("104", "'ack', 'wait 2s', 'fill 5', 'wait 1s', 'fill rest'"),
+    (
+        "106",
+        "'ack', 'pending replace', 'fill 10', 'replace', 'done for day'",
+    ),
+];
+
+#[test]
+fn orders_of_scripts() -> Result<(), String> {
+    let mut tables = String::new();
+    for (quantity, steps) in SCRIPTS {
+        let _ = write!(
+            tables,
+            "[[script]]\nname = \"{quantity}\"\nquantity = {quantity}\nsteps = [{steps}]\n"
+        );
+    }
+    let mut world = World::open("scripts", &tables)?;
+    for (quantity, _) in SCRIPTS {
+        for (side, account) in [("buy", "A1"), ("sell", "A2")] {
+            world.client.tell(&format!(
+                "new {side} {quantity} VOD @ 12.50 account {account}"
+            ))?;
+            std::thread::sleep(PACE);
+            match quantity {
+                "102" => world.client.tell("cancel last")?,
+                "106" => world.client.tell("replace last qty 96")?,
+                _ => {}
+            }
+        }
+    }
+    let under_way = world.command("scripts")?;
+    if !under_way.contains("104, step 2 of 5: wait 2s") {
+        return Err(format!("no script waits: {under_way}"));
+    }
+    world.sim.take().map(Server::kill).transpose()?;
+    world.sim = Some(world.floor.open()?);
+    world.settle()?;
+    let orders = world.floor.ask(&["orders"])?;
+    let stands = |quantity: u64| -> Vec<(String, u64)> {
+        let its = orders.iter().filter(|it| it["quantity"] == quantity);
+        its.map(|it| {
+            (
+                it["state"].as_str().unwrap_or_default().into(),
+                it["filled"].as_u64().unwrap_or(0),
+            )
+        })
+        .collect()
+    };
+    for (quantity, state, filled) in [
+        (101, "cancelled", 50),
+        (102, "partially filled", 40),
+        (103, "rejected", 0),
+        (104, "filled", 104),
+        (96, "done for day", 10),
+    ] {
+        let wanted = vec![(state.to_owned(), filled); 2];
+        if stands(quantity) != wanted {
+            return Err(format!(
+                "orders of {quantity}: {:?}, not {wanted:?}",
+                stands(quantity)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A client, the OMS and the exchange.
+struct World {
+    floor: Floor,
+    client: Running,
+    events: Receiver<Event>,
+    oms: Server,
+    sim: Option<Server>,
+}
+
+impl World {
+    /// With these tables of the exchange; a line sees within a second that something is missing.
+    fn open(name: &str, tables: &str) -> Result<Self, String> {
+        let io = |error: std::io::Error| error.to_string();
+        let folder = scratch(name).map_err(io)?;
+        let floor = Floor::new(&folder, &[(CLIENT, "FIX.4.4")], &LINES)?;
+        let sim = fs::read_to_string(&floor.sim.settings).map_err(io)?;
+        fs::write(&floor.sim.settings, sim + tables).map_err(io)?;
+        let oms = fs::read_to_string(&floor.oms.settings).map_err(io)?;
+        let oms = oms.replace("HeartBtInt = 30", "HeartBtInt = 1");
+        fs::write(&floor.oms.settings, oms).map_err(io)?;
+        let sim = floor.open()?;
+        let listens = SocketAddr::from((Ipv4Addr::LOCALHOST, floor.sim.port));
+        wait_for_listener(listens, *PATIENCE)?;
+        let oms = floor.oms.start()?;
+        let settings = floor.client(CLIENT, "FIX.4.4")?;
+        let mut command = Command::new(&floor.oms.binary);
+        command
+            .args(["client", "--json", "--timeout", "600"])
+            .arg(settings);
+        let (client, events) = Running::start(&mut command)?;
+        floor.wait_for_logons()?;
+        Ok(Self {
+            floor,
+            client,
+            events,
+            oms,
+            sim: Some(sim),
+        })
+    }
+
+    /// What the exchange answers to a command.
+    fn command(&self, words: &str) -> Result<String, String> {
+        let output = Command::new(&self.floor.sim.binary)
+            .args(["session", "command"])
+            .arg(&self.floor.sim.settings)
+            .arg(words)
+            .output()
+            .map_err(|error| error.to_string())?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// All that is under way arrives, and the three agree.
+    fn settle(&self) -> Result<(), String> {
+        let deadline = Instant::now() + *PATIENCE;
+        loop {
+            std::thread::sleep(Duration::from_millis(500));
+            while self.events.try_recv().is_ok() {}
+            match self.judge() {
+                Ok(()) => return Ok(()),
+                Err(fault) if Instant::now() > deadline => {
+                    let words = self.oms.last_words();
+                    return Err(format!("{fault}\nOMS: {words}"));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn judge(&self) -> Result<(), String> {
+        let waiting = self.command("scripts")?;
+        if waiting.contains("wait ") {
+            return Err(format!("still under way: {waiting}"));
+        }
+        let clients = self.floor.clients(&[CLIENT])?;
+        agree(&clients, &self.floor.books()?, &self.floor.exchange()?)?;
+        match clients[0].requests() {
+            0 => Err("the client has asked for nothing".into()),
+            _ => Ok(()),
+        }
+    }
+}
