@@ -325,7 +325,7 @@ impl Application for Exchange {
         if let Some(seat) = self.seats.get(from.0 as usize)
             && self.faults.rejects(&seat.name, message.msg_type())
         {
-            return Err(Refusal::NotAvailable);
+            return deliver::business_reject(from, message, outbox);
         }
         let fields = read_fields(message).map_err(Refusal::ValueOutOfRange)?;
         let full = |_| Refusal::NotAvailable;

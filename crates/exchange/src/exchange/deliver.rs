@@ -2,11 +2,14 @@
 
 use alloc::vec::Vec;
 
-use fixwire_protocol::{BodyError, Mono, Outbox, SessionId};
+use fixwire_protocol::{BodyError, Message, Mono, Outbox, Refusal, SessionId, tag};
 
 use super::{Exchange, NOTE_ROOM, RETRY};
 use crate::faults::Fate;
 use crate::note::Note;
+
+/// BusinessRejectReason(380): application not available.
+const NOT_AVAILABLE: u64 = 4;
 
 /// What has become of a report.
 enum Left {
@@ -18,6 +21,22 @@ enum Left {
     Waits(Option<Mono>),
     /// The outbox is full.
     Full,
+}
+
+/// Answers a request with a BusinessMessageReject that names its ClOrdID, as venues do.
+pub(super) fn business_reject(
+    from: SessionId,
+    request: &Message<'_>,
+    outbox: &mut Outbox,
+) -> Result<(), Refusal> {
+    let of = |tag| request.get(tag).unwrap_or_default();
+    let mut body = outbox.begin(from, b"j");
+    body.field(tag::REF_SEQ_NUM, of(tag::MSG_SEQ_NUM));
+    body.field(tag::REF_MSG_TYPE, request.msg_type());
+    body.field(tag::BUSINESS_REJECT_REF_ID, of(tag::CL_ORD_ID));
+    body.uint(tag::BUSINESS_REJECT_REASON, NOT_AVAILABLE);
+    body.field(tag::TEXT, b"Rejected by a fault on demand");
+    body.finish().map_err(|_| Refusal::NotAvailable)
 }
 
 impl Exchange {

@@ -6,7 +6,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use std::sync::Mutex;
 
-use fixwire_protocol::{Application, Refusal};
+use fixwire_protocol::Application;
 
 use super::desk::{A, B, Desk, Said, config};
 use crate::{WireControl, WireFault, WireFaults};
@@ -94,9 +94,11 @@ fn a_stalled_member_hears_all_when_the_fault_is_lifted_or_the_exchange_starts_ag
 fn a_request_is_rejected_and_does_not_reach_the_books() {
     let mut desk = Desk::new();
     fault(&mut desk, "reject type=D count=2");
-    assert_eq!(desk.ask(A, &order(1)), Err(Refusal::NotAvailable));
+    let said = desk.say(A, &order(1));
+    assert_eq!(said.len(), 1);
+    said[0].has("35=j|45=2|372=D|379=1|380=4");
     desk.say(A, "F 11=9|41=8")[0].has("35=9");
-    assert_eq!(desk.ask(B, &order(1)), Err(Refusal::NotAvailable));
+    desk.say(B, &order(7))[0].has("35=j|379=7");
     assert_eq!(desk.say(A, &order(1)).len(), 1);
     assert_eq!(desk.exchange.open(), (1, 0));
 }
