@@ -213,8 +213,7 @@ impl State {
         };
         let gained = |state: &Self| {
             let holdings = state.holdings.iter().filter(|it| it.instrument == index);
-            let gained =
-                holdings.map(|it| (it.account, state.money(index, it.gained()).unwrap_or(0)));
+            let gained = holdings.map(|it| (it.account, state.gain(index, it.gained())));
             gained.collect::<Vec<_>>()
         };
         let (before, gained_before) = (counted(self), gained(self));

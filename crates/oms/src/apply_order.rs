@@ -252,14 +252,13 @@ impl State {
         }
         holding.mark = price;
         let after = holding.gained();
-        let gained = |amount| self.money(instrument, amount).unwrap_or(0);
         let old = Tally {
-            gained: gained(before),
+            gained: self.gain(instrument, before),
             ..Tally::default()
         };
         let new = Tally {
-            traded: self.worth(instrument, price, quantity).unwrap_or(0),
-            gained: gained(after),
+            traded: self.worth_at_most(instrument, price, quantity),
+            gained: self.gain(instrument, after),
             ..Tally::default()
         };
         self.count(session, account, instrument, &old, &new);

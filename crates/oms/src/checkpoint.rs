@@ -25,19 +25,23 @@ use fixwire_protocol::{Ledger, Timestamp};
 use siphasher::sip::SipHasher24;
 
 use crate::event::Event;
-use crate::flow::{Flow, Recent};
+use crate::flow::Recent;
 use crate::ids::{Ids, Used};
 use crate::limits::Control;
 use crate::order::{Order, Orders, Pended, Place, Request};
 use crate::slab::NOWHERE;
-use crate::state::{Account, Expiry, Instrument, Session, Standing, State, Stop};
-use crate::tally::{Position, Tally};
+use crate::state::{Account, Expiry, Holding, Instrument, Session, Standing, State, Stop};
+use crate::tally::Tally;
 use crate::transition::OrderState;
 use crate::value::Number;
 use crate::wire::Wire;
 
+mod standing;
+
+use standing::{put_position, put_standing, take_position, take_standing};
+
 const NAME: &str = "oms";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes of an order without texts, fills and request.
 const LEAST_ORDER: usize = 126;
 
@@ -61,9 +65,9 @@ impl Ledger for State {
     }
 
     fn read(&mut self, version: u32, state: &[u8]) -> Result<(), String> {
-        if version != VERSION {
+        if !(1..=VERSION).contains(&version) {
             return Err(format!(
-                "the state of the OMS has version {version}, this program reads version {VERSION}"
+                "the state of the OMS has version {version}, this program reads versions 1 to {VERSION}"
             ));
         }
         let split = state.split_last_chunk::<8>();
@@ -74,7 +78,7 @@ impl Ledger for State {
             return Err("the state of the OMS is damaged: its checksum is wrong".into());
         }
         let mut from = body;
-        let read = Self::take(&mut from, self.orders.capacity());
+        let read = Self::take(&mut from, (version, self.orders.capacity()));
         *self = read
             .filter(|_| from.is_empty())
             .ok_or("the state of the OMS has a form that this program does not read")?;
@@ -275,7 +279,7 @@ impl State {
     }
 
     /// With room for so many orders and ids, or for those that there are.
-    fn take(from: &mut &[u8], room: usize) -> Option<Self> {
+    fn take(from: &mut &[u8], (version, room): (u32, usize)) -> Option<Self> {
         let mut state = Self {
             time: Wire::take(from)?,
             events: Wire::take(from)?,
@@ -340,6 +344,9 @@ impl State {
         }
         state.check_parents()?;
         state.take_holdings(from)?;
+        if version == 1 {
+            state.count_losses();
+        }
         let orders = u64::take(from)?;
         // No more than there are bytes for.
         let room = orders.min((from.len() / LEAST_ORDER) as u64);
@@ -411,6 +418,26 @@ impl State {
             (holding.mark, holding.opened_at) = (mark, opened_at);
         }
         Some(())
+    }
+
+    /// Gains and losses that are beyond counting counted for nothing before version 2. Which session has gained
+    /// them is not known.
+    fn count_losses(&mut self) {
+        for at in 0..self.holdings.len() {
+            let Holding {
+                account,
+                instrument,
+                ..
+            } = self.holdings[at];
+            let gained = self.holdings[at].gained();
+            if self.money(instrument, gained).is_none() {
+                let counted = Tally {
+                    gained: self.gain(instrument, gained),
+                    ..Tally::default()
+                };
+                self.count(u32::MAX, account, instrument, &Tally::default(), &counted);
+            }
+        }
     }
 
     fn take_order(&mut self, from: &mut &[u8]) -> Option<()> {
@@ -507,61 +534,4 @@ fn take_all<'a, T: Wire<'a> + Default + Copy, const N: usize>(
         *value = T::take(from)?;
     }
     Some(all)
-}
-
-fn put_standing(standing: &Standing, to: &mut Vec<u8>) {
-    standing.tally.traded.put(to);
-    standing.tally.gained.put(to);
-    standing.limits.trading.put(to);
-    for control in Control::ALL {
-        standing.limits.get(*control).put(to);
-        standing.limits.filed(*control).put(to);
-    }
-    standing.flow.is_some().put(to);
-    if let Some(flow) = &standing.flow {
-        flow.put(to);
-    }
-}
-
-fn take_standing(from: &mut &[u8]) -> Option<Standing> {
-    let mut standing = Standing::default();
-    standing.tally.traded = Wire::take(from)?;
-    standing.tally.gained = Wire::take(from)?;
-    standing.limits.trading = Wire::take(from)?;
-    for control in Control::ALL {
-        standing.limits.set(*control, Wire::take(from)?);
-        standing.limits.set_filed(*control, Wire::take(from)?);
-    }
-    if bool::take(from)? {
-        standing.flow = Some(Flow::take(from)?);
-    }
-    Some(standing)
-}
-
-fn put_position(position: &Position, to: &mut Vec<u8>) {
-    let Position {
-        long,
-        short,
-        bought,
-        sold,
-        paid,
-        received,
-    } = *position;
-    for quantity in [long, short, bought, sold] {
-        quantity.put(to);
-    }
-    paid.put(to);
-    received.put(to);
-}
-
-fn take_position(from: &mut &[u8]) -> Option<Position> {
-    let [long, short, bought, sold] = take_all(from)?;
-    Some(Position {
-        long,
-        short,
-        bought,
-        sold,
-        paid: Wire::take(from)?,
-        received: Wire::take(from)?,
-    })
 }

@@ -63,7 +63,7 @@ impl Holding {
         let net = now.net();
         let before = net - i128::from(now.bought) + i128::from(now.sold);
         let worth = net * i128::from(self.mark) - before * i128::from(self.opened_at);
-        now.received - now.paid + worth
+        now.received.saturating_sub(now.paid).saturating_add(worth)
     }
 }
 
@@ -195,6 +195,9 @@ pub struct State {
     /// Fills that came after an order's end, or of no order.
     pub(crate) late_fills: u64,
 }
+
+/// No amount of money is larger, in 10^-9 of the firm's currency.
+const MOST: Amount = 10_i128.pow(30);
 
 fn pair(account: u32, instrument: u32) -> u64 {
     mixed(u64::from(account) << 32 | u64::from(instrument))
@@ -456,9 +459,25 @@ impl State {
         self.money(instrument, amount)
     }
 
+    /// The same, of what is open or traded: it counts for the most when it is worth more.
+    pub(crate) fn worth_at_most(
+        &self,
+        instrument: u32,
+        price: Price,
+        quantity: Quantity,
+    ) -> Amount {
+        self.worth(instrument, price, quantity).unwrap_or(MOST)
+    }
+
+    /// What a gain or loss of an instrument is worth, away from zero. One that is beyond counting counts for the most,
+    /// and a loss for more than gains elsewhere make up for.
+    pub(crate) fn gain(&self, instrument: u32, amount: Amount) -> Amount {
+        let beyond = if amount < 0 { -1_000 * MOST } else { MOST };
+        self.money(instrument, amount).unwrap_or(beyond)
+    }
+
     /// What price times quantity is worth, away from zero.
     pub(crate) fn money(&self, instrument: u32, amount: Amount) -> Option<Amount> {
-        const MOST: Amount = 10_i128.pow(30);
         const TENS: [Amount; 10] = {
             let mut tens = [1; 10];
             let mut at = 1;
@@ -524,7 +543,7 @@ impl State {
             orders: 1,
             buying,
             selling,
-            reserved: self.worth(order.instrument, hold, held).unwrap_or(0),
+            reserved: self.worth_at_most(order.instrument, hold, held),
             unanswered: (order.state != OrderState::Working).into(),
             ..Tally::default()
         }

@@ -25,6 +25,7 @@ mod mass;
 mod operators;
 mod queue;
 mod random;
+mod versions;
 
 const SETTINGS: &str = r#"
 [oms]
@@ -319,7 +320,7 @@ impl World {
         let mut written = Vec::new();
         state.write(&mut |bytes| written.extend_from_slice(bytes));
         let mut read = State::default();
-        read.read(1, &written).unwrap();
+        read.read(state.form().1, &written).unwrap();
         assert_eq!(read.hash(), state.hash(), "a checkpoint holds it");
         assert!(
             self.core.own.is_of(state),
@@ -333,7 +334,7 @@ impl World {
         }
         firm.traded = state.firm.tally.traded;
         let holdings = state.holdings.iter();
-        let gained = holdings.filter_map(|it| state.money(it.instrument, it.gained()));
+        let gained = holdings.map(|it| state.gain(it.instrument, it.gained()));
         firm.gained = gained.sum();
         assert_eq!(firm, state.firm.tally, "what is reserved is what is open");
     }

@@ -424,6 +424,33 @@ fn executions_messages_and_losses_kill() {
     }
 }
 
+/// Money ends at 10^21: what is lost beyond it is lost all the same, and no gain elsewhere makes up for it.
+#[test]
+fn a_loss_beyond_counting_kills() {
+    let killed = |world: &World, scope| world.core.state().trading(scope) == Trading::Killed;
+    for scope in SCOPES.into_iter().chain([HOLDING]) {
+        let mut world = World::new();
+        limit(&mut world, scope, Control::Loss, i64::MAX.into());
+        let order = world.order(Side::Buy, 10, "100").unwrap();
+        world.fill(order, 9_000_000_000_000_000, "90000000000000");
+        assert!(!killed(&world, scope), "{scope:?}: nothing is lost yet");
+        world.fill(order, 10, "1");
+        assert!(killed(&world, scope), "{scope:?}");
+        // It was worth more than can be counted, too.
+        let traded = world.core.state().standing(scope).unwrap().tally.traded;
+        assert!(traded >= 10_i128.pow(30), "{scope:?}: {traded}");
+        world.check();
+        world.fill(order, 10, "90000000000000");
+        let gained = world.core.state().standing(scope).unwrap().tally.gained;
+        assert_eq!(
+            gained,
+            899_999_999_999_990 * 2 * 1_000_000_000,
+            "{scope:?}: it is back"
+        );
+        world.check();
+    }
+}
+
 #[test]
 fn replaces_kill_as_new_orders_do() {
     for quantity in [20, 15] {

@@ -191,7 +191,8 @@ impl Desk {
             .write(&mut |bytes| written.extend_from_slice(bytes));
         self.oms = oms(&self.setup);
         if from_checkpoint {
-            let read = self.oms.on_checkpoint(1, &written);
+            let (_, version) = State::default().form();
+            let read = self.oms.on_checkpoint(version, &written);
             assert_eq!(read, Ok(()));
         } else {
             for (at, note) in &self.notes {

@@ -439,6 +439,21 @@ impl Model {
         (amount.abs() <= 10_i128.pow(30)).then_some(amount)
     }
 
+    /// The same; what is beyond counts for 10^30.
+    pub fn worth(&self, symbol: usize, amount: i128) -> i128 {
+        let worth = self.money(symbol, amount);
+        worth.unwrap_or(10_i128.pow(30))
+    }
+
+    /// What was gained; a loss beyond 10^30 counts for 10^33.
+    pub fn gain(&self, symbol: usize, amount: i128) -> i128 {
+        match self.money(symbol, amount) {
+            Some(gain) => gain,
+            None if amount < 0 => -(10_i128.pow(33)),
+            None => 10_i128.pow(30),
+        }
+    }
+
     /// What an open order is reserved for: quantity and worth, with the larger of what it is and may become.
     pub fn reserved(&self, order: &Order) -> (i128, i128) {
         if !order.is_open() {
@@ -450,7 +465,7 @@ impl Model {
             hold = hold.max(asked.hold);
         }
         let held = (quantity - order.filled).max(0);
-        (held, self.money(order.symbol, hold * held).unwrap_or(0))
+        (held, self.worth(order.symbol, hold * held))
     }
 
     /// Something passes scopes.

@@ -239,8 +239,8 @@ impl Model {
         }
         holding.mark = price;
         let after = holding.gained();
-        let money = |amount| self.money(symbol, amount).unwrap_or(0);
-        let (traded, gained) = (money(worth.abs()), money(after) - money(before));
+        let traded = self.worth(symbol, worth.abs());
+        let gained = self.gain(symbol, after) - self.gain(symbol, before);
         for scope in scopes {
             *self.traded.entry(*scope).or_default() += traded;
             *self.gained.entry(*scope).or_default() += gained;

@@ -1,0 +1,48 @@
+//! What earlier versions have written.
+
+use super::*;
+use crate::Scope;
+
+/// A checkpoint of version 1: RC9-quantity-day and RC11-ratio at the firm and A1, an order with fills and a replace
+/// under way, one that is done for the day, an end that waits for its fills, and a loss beyond counting.
+const CHECKPOINT_1: &[u8] = include_bytes!("checkpoint-1.bin");
+
+fn read(version: u32, bytes: &[u8]) -> Result<State, String> {
+    let mut state = State::default();
+    state.read(version, bytes).map(|()| state)
+}
+
+#[test]
+fn a_checkpoint_of_version_1_is_read() {
+    let state = read(1, CHECKPOINT_1).unwrap();
+    assert_eq!((state.orders().len(), state.violations()), (4, 0));
+    let first = state.orders().get(1).unwrap();
+    assert_eq!((first.filled, first.quantity), (40, 100));
+    assert!(state.orders().request_of(first).is_some());
+    // It counted for nothing there.
+    for scope in [
+        Scope::Firm,
+        Scope::Account(0),
+        Scope::Account(1),
+        Scope::Holding(1, 0),
+    ] {
+        let gained = state.standing(scope).unwrap().tally.gained;
+        assert_eq!(gained, -(10_i128.pow(33)), "{scope:?}");
+    }
+    let mut written = Vec::new();
+    state.write(&mut |bytes| written.extend_from_slice(bytes));
+    let again = read(state.form().1, &written).unwrap();
+    assert_eq!(again.hash(), state.hash());
+}
+
+#[test]
+fn a_checkpoint_of_another_version_is_refused() {
+    let version = State::default().form().1;
+    for other in [0, version + 1] {
+        let why = read(other, CHECKPOINT_1).unwrap_err();
+        let wanted = format!(
+            "the state of the OMS has version {other}, this program reads versions 1 to {version}"
+        );
+        assert_eq!(why, wanted);
+    }
+}
