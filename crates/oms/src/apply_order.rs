@@ -50,7 +50,8 @@ impl State {
             Event::Rejected { order, .. } => {
                 self.change(order, |state, place| state.step(place, Happening::Reject))
             }
-            Event::Filled { .. } | Event::Stray { .. } => self.filled(event),
+            Event::Filled { .. } => self.filled(event),
+            Event::Stray { .. } | Event::StrayFill { .. } => self.strayed(event),
             Event::Replaced {
                 request,
                 quantity,
@@ -182,38 +183,45 @@ impl State {
     }
 
     fn filled(&mut self, event: &Event<'_>) -> Option<()> {
-        match *event {
-            Event::Filled {
-                order: number,
-                exec,
-                quantity,
-                price,
-                ..
-            } => self.change(number, |state, place| {
-                let order = state.orders.at(place)?;
-                let filled = order.filled.checked_add(quantity)?;
-                let all = filled >= order.quantity;
-                let (session, account, instrument) =
-                    (order.session, order.account, order.instrument);
-                let (buys, was_open) = (order.side.is_buy(), order.state.is_open());
-                let effect = order.effect;
-                order.state.after(Happening::Fill { all })?;
-                if !state.orders.add_fill(place, exec) {
-                    return None;
-                }
-                state.step(place, Happening::Fill { all })?;
-                let order = state.orders.at_mut(place)?;
-                order.filled = filled;
-                let worth = i128::from(price) * i128::from(quantity);
-                order.paid = order.paid.saturating_add(worth);
-                state.late_fills += u64::from(!was_open);
-                state.trade(
-                    (session, account, instrument),
-                    (buys, effect),
-                    (quantity, price),
-                );
-                Some(())
-            }),
+        let Event::Filled {
+            order: number,
+            exec,
+            quantity,
+            price,
+            ..
+        } = *event
+        else {
+            return None;
+        };
+        self.change(number, |state, place| {
+            let order = state.orders.at(place)?;
+            let filled = order.filled.checked_add(quantity)?;
+            let all = filled >= order.quantity;
+            let (session, account, instrument) = (order.session, order.account, order.instrument);
+            let (buys, was_open) = (order.side.is_buy(), order.state.is_open());
+            let effect = order.effect;
+            order.state.after(Happening::Fill { all })?;
+            if !state.orders.add_fill(place, exec) {
+                return None;
+            }
+            state.step(place, Happening::Fill { all })?;
+            let order = state.orders.at_mut(place)?;
+            order.filled = filled;
+            let worth = i128::from(price) * i128::from(quantity);
+            order.paid = order.paid.saturating_add(worth);
+            state.late_fills += u64::from(!was_open);
+            state.trade(
+                (session, account, instrument),
+                (buys, effect),
+                (quantity, price),
+            );
+            Some(())
+        })
+    }
+
+    /// A fill of no order that is known.
+    fn strayed(&mut self, event: &Event<'_>) -> Option<()> {
+        let (of, side, effect, exec, fill) = match *event {
             Event::Stray {
                 line,
                 account,
@@ -224,17 +232,33 @@ impl State {
                 price,
                 ..
             } => {
-                self.ids.add(FILLS, &exec.to_le_bytes(), 0);
-                self.sessions.get(line as usize)?;
-                self.accounts.get(account as usize)?;
-                self.instruments.get(instrument as usize)?;
-                self.late_fills += 1;
-                let side = (side.is_buy(), Effect::Netting);
-                self.trade((line, account, instrument), side, (quantity, price));
-                Some(())
+                let of = (line, account, instrument);
+                (of, side, None, exec, (quantity, price))
             }
-            _ => None,
-        }
+            Event::StrayFill {
+                line,
+                account,
+                instrument,
+                side,
+                effect,
+                exec,
+                quantity,
+                price,
+                ..
+            } => {
+                let of = (line, account, instrument);
+                (of, side, effect, exec, (quantity, price))
+            }
+            _ => return None,
+        };
+        self.ids.add(FILLS, &exec.to_le_bytes(), 0);
+        self.sessions.get(of.0 as usize)?;
+        self.accounts.get(of.1 as usize)?;
+        self.instruments.get(of.2 as usize)?;
+        self.late_fills += 1;
+        let effect = effect.unwrap_or(Effect::Netting);
+        self.trade(of, (side.is_buy(), effect), fill);
+        Some(())
     }
 
     fn trade(

@@ -312,7 +312,7 @@ impl Core {
         user.ok_or(Reason::of(Why::NotAllowed))
     }
 
-    fn rule(&self, instrument: u32) -> Result<&InstrumentRule, Reason> {
+    pub(crate) fn rule(&self, instrument: u32) -> Result<&InstrumentRule, Reason> {
         let rule = self.instruments.get(instrument as usize);
         let rule = rule.and_then(Option::as_ref);
         rule.ok_or(Reason::of(Why::Symbol))

@@ -290,7 +290,7 @@ events! {
         /// When.
         at: i64,
     }
-    /// A fill of no order that is known; the position has it.
+    /// A fill of no order that is known, as journals of before [`StrayFill`](Self::StrayFill) have it; it nets.
     27 Stray {
         /// The line.
         line: u32,
@@ -420,5 +420,27 @@ events! {
         who: &'a [u8],
         /// In words.
         why: &'a [u8],
+    }
+
+    /// A fill of no order that is known; the position has it.
+    60 StrayFill {
+        /// The line.
+        line: u32,
+        /// Whose.
+        account: u32,
+        /// Of what.
+        instrument: u32,
+        /// Side(54).
+        side: Side,
+        /// PositionEffect(77), where the symbol has it; none when the report should have one: it nets.
+        effect: Option<Effect>,
+        /// What stands for ExecID(17).
+        exec: u64,
+        /// LastQty(32).
+        quantity: Quantity,
+        /// LastPx(31).
+        price: Price,
+        /// ClOrdID(11) as the venue has it.
+        id: &'a [u8],
     }
 }

@@ -122,6 +122,12 @@ impl History {
                 quantity,
                 price,
                 ..
+            }
+            | Event::StrayFill {
+                id,
+                quantity,
+                price,
+                ..
             } if VenueId::parse(id).is_some_and(|id| id.order == self.order) => Some(format!(
                 "{quantity} filled at {}, when it had left memory: the position has it",
                 self.price(price)

@@ -16,6 +16,8 @@ pub enum OmsEvent<'a> {
     StrayFill {
         /// ClOrdID(11) as the venue has it.
         id: &'a [u8],
+        /// It has no PositionEffect(77), which its symbol needs: what was held on the other side is closed first.
+        nets: bool,
     },
     /// A report that is about no order and no account of ours, or cannot be read; nothing has changed.
     StrayReport {
@@ -55,10 +57,15 @@ impl fmt::Display for OmsEvent<'_> {
                 f,
                 "order {order}: a fill arrived after its end; the position includes it, ask the venue"
             ),
-            Self::StrayFill { id } => write!(
+            Self::StrayFill { id, nets } => write!(
                 f,
-                "fill for unknown order {}; the position includes it, ask the venue",
-                String::from_utf8_lossy(id)
+                "fill for unknown order {}{}; the position includes it, ask the venue",
+                String::from_utf8_lossy(id),
+                if *nets {
+                    " without PositionEffect(77): it has closed what was held on the other side first"
+                } else {
+                    ""
+                }
             ),
             Self::StrayReport { id, unreadable } => write!(
                 f,
@@ -89,3 +96,19 @@ impl fmt::Display for OmsEvent<'_> {
 
 /// The function that hears of [`OmsEvent`]s.
 pub type OmsListener = Box<dyn FnMut(OmsEvent<'_>) + Send>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::string::ToString;
+
+    #[test]
+    fn a_fill_that_says_too_little_is_told_as_one() {
+        let told = |nets| OmsEvent::StrayFill { id: b"X", nets }.to_string();
+        assert_eq!(
+            told(false),
+            "fill for unknown order X; the position includes it, ask the venue"
+        );
+        assert!(told(true).contains("without PositionEffect(77): it has closed"));
+    }
+}

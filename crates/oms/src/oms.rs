@@ -108,7 +108,10 @@ impl Sink for Out<'_> {
                 let scope = &scope_name(state, scope);
                 (self.listener)(OmsEvent::Killed { scope, why });
             }
-            Event::Stray { id, .. } => (self.listener)(OmsEvent::StrayFill { id }),
+            Event::StrayFill { id, effect, .. } => {
+                let nets = effect.is_none();
+                (self.listener)(OmsEvent::StrayFill { id, nets });
+            }
             Event::Filled { order, .. }
                 if state
                     .orders()

@@ -358,6 +358,7 @@ fn about<'a>(order: Number, request: Number, kind: ReportKind) -> Report<'a> {
         account: b"A1",
         symbol: b"XYZ",
         side: None,
+        effect: None,
         at: 0,
         text: b"",
     }

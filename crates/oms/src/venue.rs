@@ -6,7 +6,7 @@ use crate::core::{Core, Sink, scaled, whole};
 use crate::event::Event;
 use crate::reason::{Reason, Why};
 use crate::transition::{Happening, OrderState};
-use crate::value::{End, Number, Price, Quantity, RequestKind, Side};
+use crate::value::{Effect, End, Number, Price, Quantity, RequestKind, Side};
 
 /// An ExecutionReport(8) of a venue.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,8 @@ pub struct Report<'a> {
     pub symbol: &'a [u8],
     /// Side(54).
     pub side: Option<Side>,
+    /// PositionEffect(77), when it is O or C.
+    pub effect: Option<Effect>,
     /// TransactTime(60), in nanoseconds since 1970; 0 for none.
     pub at: i64,
     /// Text(58).
@@ -498,11 +500,17 @@ impl Core {
         if self.state().has_stray(report.exec) {
             return Heard::Known;
         }
-        let event = Event::Stray {
+        let has_effect = self.rule(instrument).is_ok_and(|rule| rule.has_effect);
+        let event = Event::StrayFill {
             line: report.line,
             account,
             instrument,
             side,
+            effect: if has_effect {
+                report.effect
+            } else {
+                Some(Effect::Netting)
+            },
             exec: report.exec,
             quantity,
             price,

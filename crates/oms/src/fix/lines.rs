@@ -181,6 +181,9 @@ pub(crate) fn report<'a>(
         account: message.get(tag::ACCOUNT).unwrap_or_default(),
         symbol: message.get(tag::SYMBOL).unwrap_or_default(),
         side: byte(tag::SIDE).and_then(Side::of),
+        effect: byte(POSITION_EFFECT)
+            .and_then(Effect::of)
+            .filter(|effect| *effect != Effect::Netting),
         at: at.map_or(0, |at| at.0),
         text: cut(message.get(tag::TEXT).unwrap_or_default()),
     })

@@ -72,3 +72,42 @@ fn position_effects_are_those_of_the_instrument() {
     assert_eq!(world.order_that(Effect::Close, Side::Buy, 10), None);
     assert_eq!(world.refused, Some(Why::NoEffect));
 }
+
+/// A fill of an order that nobody knows, with this PositionEffect(77).
+fn stray(world: &mut World, effect: Option<Effect>, side: Side, quantity: i64) {
+    world.execs += 1;
+    let report = Report {
+        side: Some(side),
+        effect,
+        exec: world.execs,
+        last_quantity: Some(Decimal::from_int(quantity)),
+        last_price: Decimal::parse(b"100").ok(),
+        ..about(99, 99, ReportKind::Fill)
+    };
+    world.report(&report);
+    assert_eq!(world.said, ["StrayFill"]);
+}
+
+#[test]
+fn a_fill_of_an_unknown_order_has_the_effect_of_its_report() {
+    let mut world = with_effect();
+    let held = |world: &World| {
+        let position = world.core.state().position(1, 0);
+        (position.long, position.short)
+    };
+    stray(&mut world, Some(Effect::Open), Side::Buy, 50);
+    stray(&mut world, Some(Effect::Open), Side::Sell, 20);
+    assert_eq!(held(&world), (50, 20), "beside each other");
+    stray(&mut world, Some(Effect::Close), Side::Sell, 10);
+    assert_eq!(held(&world), (40, 20));
+    // What it did is not known: it closes what there is first.
+    stray(&mut world, None, Side::Sell, 30);
+    assert_eq!(held(&world), (10, 20));
+    world.check();
+    // Where positions net, it says nothing.
+    let mut world = World::new();
+    stray(&mut world, Some(Effect::Open), Side::Buy, 50);
+    stray(&mut world, Some(Effect::Open), Side::Sell, 20);
+    assert_eq!(held(&world), (30, 0));
+    world.check();
+}

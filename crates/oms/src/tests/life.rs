@@ -127,7 +127,7 @@ fn a_late_fill_is_in_the_position_and_counted() {
     assert_eq!(world.core.state().late_fills(), 1);
     // Of an order that is in no memory, too.
     world.fill(99, 20, "100");
-    assert_eq!(world.said, ["Stray"]);
+    assert_eq!(world.said, ["StrayFill"]);
     assert_eq!(world.core.state().position(1, 0).long, 50);
     world.check();
 }

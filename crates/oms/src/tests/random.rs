@@ -220,7 +220,7 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
         "Ended",
         "Declined",
         "Pended",
-        "Stray",
+        "StrayFill",
         "Asked",
         "Forgotten",
         "LineUp",

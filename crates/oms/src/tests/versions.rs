@@ -46,3 +46,29 @@ fn a_checkpoint_of_another_version_is_refused() {
         assert_eq!(why, wanted);
     }
 }
+
+/// What journals have for fills of unknown orders that came before [`Event::StrayFill`].
+#[test]
+fn a_stray_of_old_nets() {
+    let mut world = World::new();
+    for (exec, side, quantity) in [(1, Side::Buy, 50), (2, Side::Sell, 20)] {
+        let event = Event::Stray {
+            line: LINES[0],
+            account: 1,
+            instrument: 0,
+            side,
+            exec,
+            quantity,
+            price: 10_000,
+            id: b"99",
+        };
+        let mut note = 7_i64.to_le_bytes().to_vec();
+        event.put(&mut note);
+        world.core.replay_note(&note);
+    }
+    let state = world.core.state();
+    let position = state.position(1, 0);
+    assert_eq!((position.long, position.short), (30, 0));
+    assert_eq!((state.late_fills(), state.violations()), (2, 0));
+    assert!(state.has_stray(1));
+}

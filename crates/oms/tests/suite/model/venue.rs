@@ -206,7 +206,12 @@ impl Model {
         }
         self.late_fills += 1;
         let scopes = self.scopes(line, account, symbol);
-        self.trade(&scopes, (account, symbol), (side == "1", '-'), execution);
+        let effect = match fields.get(&77) {
+            Some(&"O") if self.world.symbols[symbol].has_effect => 'O',
+            Some(&"C") if self.world.symbols[symbol].has_effect => 'C',
+            _ => '-',
+        };
+        self.trade(&scopes, (account, symbol), (side == "1", effect), execution);
         self.guard(&scopes);
     }
 

@@ -361,6 +361,9 @@ impl Dice {
         if self.once_in(4) {
             body.push_str("58=v: so it is|");
         }
+        if symbol.has_effect != self.once_in(30) {
+            body.push_str(self.any(&["77=O|", "77=C|", "77=O|", "77=C|", "77=R|", ""]));
+        }
         let what = self.what(&order, is_old, symbol.name, symbol.lot);
         let input = Input::Says(line, "8", body + &what);
         self.reports.push(input.clone());
