@@ -77,6 +77,17 @@ impl State {
                 }
                 Some(())
             }),
+            Event::DoneForDay { order, .. } => self.change(order, |state, place| {
+                state.step(place, Happening::Rest)?;
+                state.orders.at_mut(place)?.pended = None;
+                Some(())
+            }),
+            Event::Renewed { order, .. } => self.change(order, |state, place| {
+                state.step(place, Happening::Renew)?;
+                let pended = &mut state.orders.at_mut(place)?.pended;
+                pended.take_if(|pended| pended.how == End::DoneForDay);
+                Some(())
+            }),
             Event::Declined { request, .. } => {
                 let number = self.orders.request(request)?.1.number;
                 self.change(number, |state, _| {

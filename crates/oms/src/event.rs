@@ -443,4 +443,20 @@ events! {
         /// ClOrdID(11) as the venue has it.
         id: &'a [u8],
     }
+    /// An order that is good for longer is out of the market until the next day.
+    61 DoneForDay {
+        /// The order.
+        order: Number,
+        /// TransactTime(60).
+        at: i64,
+        /// Text(58).
+        text: &'a [u8],
+    }
+    /// It works again: a day is about to begin, or the venue says so.
+    62 Renewed {
+        /// The order.
+        order: Number,
+        /// As the venue says; a day begins otherwise.
+        by_venue: bool,
+    }
 }

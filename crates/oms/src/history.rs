@@ -132,6 +132,16 @@ impl History {
                 "{quantity} filled at {}, when it had left memory: the position has it",
                 self.price(price)
             )),
+            Event::DoneForDay {
+                order, text: said, ..
+            } if order == self.order => Some(match said {
+                b"" => "done for the day, until the next one".into(),
+                said => format!("done for the day, until the next one: {}", text(said)),
+            }),
+            Event::Renewed { order, by_venue } if order == self.order => Some(match by_venue {
+                false => "it works again: a day begins".into(),
+                true => "it works again, as the venue says".into(),
+            }),
             Event::Ended { .. }
             | Event::Pended { .. }
             | Event::Replaced { .. }

@@ -24,6 +24,7 @@ mod checkpoint;
 pub mod command;
 pub mod core;
 mod day;
+mod done_for_day;
 pub mod event;
 mod filter;
 pub mod fix;

@@ -83,6 +83,30 @@ impl Order {
             0
         }
     }
+
+    /// It is done for the day, or will be when its fills have arrived, and works again on this one.
+    pub(crate) fn rests_until(&self, day: u32) -> bool {
+        let waits = || {
+            self.pended
+                .as_ref()
+                .is_some_and(|it| it.how == End::DoneForDay)
+        };
+        let rests = match self.state {
+            OrderState::DoneForDay => true,
+            OrderState::Working => waits(),
+            _ => false,
+        };
+        rests && self.outlives(day)
+    }
+
+    /// It does not end with a day before this one.
+    pub(crate) fn outlives(&self, day: u32) -> bool {
+        match self.tif {
+            TimeInForce::GoodTillCancel => true,
+            TimeInForce::GoodTillDate => self.until >= day,
+            _ => false,
+        }
+    }
 }
 
 /// What is asked for an order.

@@ -92,7 +92,7 @@ fn state_name(order: &Order) -> &'static str {
         OrderState::Ended(End::Cancelled) => "cancelled",
         OrderState::Ended(End::Rejected) => "rejected",
         OrderState::Ended(End::Expired) => "expired",
-        OrderState::Ended(End::DoneForDay) => "done for day",
+        OrderState::DoneForDay | OrderState::Ended(End::DoneForDay) => "done for day",
     }
 }
 

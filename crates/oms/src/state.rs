@@ -12,7 +12,6 @@ use crate::names::Names;
 use crate::order::{Order, Orders, Request, mixed};
 use crate::scope::Scope;
 use crate::tally::{Position, Tally};
-use crate::transition::OrderState;
 use crate::value::{Amount, Market, Number, Presence, Price, Quantity, Text, Trading};
 
 /// What counts for a scope, and what limits it.
@@ -544,7 +543,7 @@ impl State {
             buying,
             selling,
             reserved: self.worth_at_most(order.instrument, hold, held),
-            unanswered: (order.state != OrderState::Working).into(),
+            unanswered: (!order.state.is_answered()).into(),
             ..Tally::default()
         }
     }

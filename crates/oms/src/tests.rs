@@ -359,6 +359,7 @@ fn about<'a>(order: Number, request: Number, kind: ReportKind) -> Report<'a> {
         symbol: b"XYZ",
         side: None,
         effect: None,
+        status: 0,
         at: 0,
         text: b"",
     }

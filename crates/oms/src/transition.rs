@@ -7,6 +7,9 @@
 //!     |               v        |                | |                             |
 //!     |             Unknown ---+                | +-- Replace                   |
 //!     +--- End, Reject --------+--- Reject -----+-------------------------------+
+//!                                               | Rest   ^ Renew                ^
+//!                                               v        |                      | Fill of the rest, End, Reject
+//!                                            DoneForDay -+----------------------+
 //! ```
 
 use crate::value::End;
@@ -22,6 +25,8 @@ pub enum OrderState {
     Unknown,
     /// The venue has it.
     Working,
+    /// The venue does no more with it until the next day.
+    DoneForDay,
     /// It is over.
     Ended(End),
 }
@@ -47,7 +52,11 @@ pub enum Happening {
         /// Nothing is left to fill.
         all: bool,
     },
-    /// It is cancelled, has expired or is done for the day.
+    /// It is done for the day, and good for longer.
+    Rest,
+    /// It works again.
+    Renew,
+    /// It is cancelled or has expired, or is done for the day and good for no longer.
     End(End),
 }
 
@@ -55,8 +64,8 @@ impl OrderState {
     /// The state behind it; `None` when it cannot happen now, so that it has no effect.
     #[must_use]
     pub fn after(self, happening: Happening) -> Option<Self> {
-        use Happening::{Accept, Fill, Lose, Reject, Replace, Send};
-        use OrderState::{Ended, Queued, Sent, Unknown, Working};
+        use Happening::{Accept, Fill, Lose, Reject, Renew, Replace, Rest, Send};
+        use OrderState::{DoneForDay, Ended, Queued, Sent, Unknown, Working};
         let filled = |all| if all { Ended(End::Filled) } else { Working };
         match (self, happening) {
             (Queued, Send) => Some(Sent),
@@ -72,9 +81,21 @@ impl OrderState {
             (Sent | Unknown | Working, Fill { all } | Replace { all }) => Some(filled(all)),
             (Working, Accept | Lose) => None,
 
+            // Again, when its fills have arrived.
+            (Working | DoneForDay, Rest) => Some(DoneForDay),
+            // So that it is not done for the day when its fills arrive.
+            (Working | DoneForDay, Renew) => Some(Working),
+            // A trade of before that is reported late, a replace that is carried out for the next day.
+            (DoneForDay, Fill { all } | Replace { all }) if !all => Some(DoneForDay),
+            (DoneForDay, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
+            (DoneForDay, Send | Accept | Lose) => None,
+            (Queued | Sent | Unknown, Rest | Renew) => None,
+
             // A venue may take back what it has accepted.
-            (Queued | Sent | Unknown | Working, Reject) => Some(Ended(End::Rejected)),
-            (Queued | Sent | Unknown | Working, Happening::End(how)) => Some(Ended(how)),
+            (Queued | Sent | Unknown | Working | DoneForDay, Reject) => Some(Ended(End::Rejected)),
+            (Queued | Sent | Unknown | Working | DoneForDay, Happening::End(how)) => {
+                Some(Ended(how))
+            }
 
             // The venue had made it larger before the fill that seemed to be the last.
             (Ended(End::Filled), Replace { all }) => Some(filled(all)),
@@ -82,6 +103,12 @@ impl OrderState {
             (Ended(how), Fill { .. }) => Some(Ended(how)),
             (Ended(_), _) => None,
         }
+    }
+
+    /// The venue has said what becomes of it.
+    #[must_use]
+    pub fn is_answered(self) -> bool {
+        !matches!(self, Self::Queued | Self::Sent | Self::Unknown)
     }
 
     /// It has not ended.
@@ -97,6 +124,7 @@ impl OrderState {
             Self::Sent => b's',
             Self::Unknown => b'u',
             Self::Working => b'w',
+            Self::DoneForDay => b'd',
             Self::Ended(how) => how.byte(),
         }
     }
@@ -107,6 +135,7 @@ impl OrderState {
             b's' => Self::Sent,
             b'u' => Self::Unknown,
             b'w' => Self::Working,
+            b'd' => Self::DoneForDay,
             byte => Self::Ended(End::of(byte)?),
         })
     }
@@ -119,6 +148,7 @@ pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::Reques
         (Some(crate::RequestKind::Cancel), _) => b'6',
         (Some(crate::RequestKind::Replace), _) => b'E',
         (None, OrderState::Ended(how)) => how.byte(),
+        (None, OrderState::DoneForDay) => End::DoneForDay.byte(),
         (None, _) if filled => b'1',
         (None, OrderState::Working) => b'0',
         (None, _) => b'A',
@@ -127,8 +157,8 @@ pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::Reques
 
 #[cfg(test)]
 mod tests {
-    use super::Happening::{Accept, Fill, Lose, Reject, Replace, Send};
-    use super::OrderState::{Ended, Queued, Sent, Unknown, Working};
+    use super::Happening::{Accept, Fill, Lose, Reject, Renew, Replace, Rest, Send};
+    use super::OrderState::{DoneForDay, Ended, Queued, Sent, Unknown, Working};
     use super::*;
 
     #[test]
@@ -141,7 +171,7 @@ mod tests {
             End::Expired,
             End::DoneForDay,
         ] {
-            for other in [Send, Lose, Accept, Reject, Happening::End(how)] {
+            for other in [Send, Lose, Accept, Reject, Rest, Renew, Happening::End(how)] {
                 assert_eq!(Ended(how).after(other), None);
             }
             let larger = Ended(how).after(Replace { all: false });
@@ -162,10 +192,30 @@ mod tests {
     }
 
     #[test]
+    fn an_order_that_is_done_for_the_day_works_again() {
+        let (some, all) = (Fill { all: false }, Fill { all: true });
+        assert_eq!(Working.after(Rest), Some(DoneForDay));
+        assert_eq!(Sent.after(Rest), None, "it is accepted before");
+        assert_eq!(DoneForDay.after(Renew), Some(Working));
+        assert_eq!(Sent.after(Renew), None);
+        assert_eq!(DoneForDay.after(some), Some(DoneForDay));
+        assert_eq!(DoneForDay.after(all), Some(Ended(End::Filled)));
+        assert_eq!(DoneForDay.after(Lose), None, "the venue has it");
+        let cancelled = Ended(End::Cancelled);
+        assert_eq!(
+            DoneForDay.after(Happening::End(End::Cancelled)),
+            Some(cancelled)
+        );
+        assert_eq!(OrderState::of(DoneForDay.byte()), Some(DoneForDay));
+    }
+
+    #[test]
     fn order_status_is_the_one_that_comes_first() {
         let cancel = Some(crate::RequestKind::Cancel);
         assert_eq!(ord_status(Ended(End::Filled), true, cancel), b'6');
         assert_eq!(ord_status(Ended(End::Filled), true, None), b'2');
+        assert_eq!(ord_status(DoneForDay, true, cancel), b'6');
+        assert_eq!(ord_status(DoneForDay, true, None), b'3');
         assert_eq!(ord_status(Working, true, None), b'1');
         assert_eq!(ord_status(Working, false, None), b'0');
         assert_eq!(ord_status(Unknown, false, None), b'A');

@@ -43,6 +43,8 @@ pub struct Report<'a> {
     pub side: Option<Side>,
     /// PositionEffect(77), when it is O or C.
     pub effect: Option<Effect>,
+    /// OrdStatus(39); 0 without one.
+    pub status: u8,
     /// TransactTime(60), in nanoseconds since 1970; 0 for none.
     pub at: i64,
     /// Text(58).
@@ -86,6 +88,8 @@ pub enum ReportKind {
     Rejected,
     /// Cancelled, expired, done for the day.
     End(End),
+    /// ExecType(150) = D: an order that is good for longer goes on unchanged.
+    Renewed,
     /// A trade is cancelled or corrected, or an order restated, which has to be followed by hand.
     Bust,
     /// ExecType(150) = I: an answer to our question, with OrdStatus(39).
@@ -130,6 +134,7 @@ impl Core {
             ReportKind::Replaced => self.replaced(at, report, instrument, sink),
             ReportKind::Rejected => self.rejected(at, report, sink),
             ReportKind::End(how) => self.ended(at, report, how, sink),
+            ReportKind::Renewed => self.restated(at, report, sink),
             ReportKind::Status(status) => self.status(at, report, status, sink),
             ReportKind::Bust => Heard::Unreadable,
             ReportKind::Other => Heard::Known,
@@ -143,7 +148,7 @@ impl Core {
         heard
     }
 
-    fn accepted(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+    pub(crate) fn accepted(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
         let order = report.id.order;
         let state = self.state().orders().get(order).map(|order| order.state);
         if state
@@ -177,6 +182,7 @@ impl Core {
         }
         // The report that the venue has it comes later, or never.
         self.accepted(at, report, sink);
+        self.works(at, report, sink);
         let event = Event::Filled {
             order,
             exec: report.exec,
@@ -357,6 +363,10 @@ impl Core {
     /// An end that fills are missing of waits for them.
     fn ended(&mut self, at: i64, report: &Report<'_>, how: End, sink: &mut impl Sink) -> Heard {
         let number = report.id.order;
+        if self.rests(number, how) {
+            // A venue that is done with it has accepted.
+            self.accepted(at, report, sink);
+        }
         let orders = self.state().orders();
         let Some(order) = orders.get(number).filter(|order| order.state.is_open()) else {
             return Heard::Known;
@@ -367,6 +377,10 @@ impl Core {
         let request = request.map(|(request, _)| request.number);
         let filled = report.filled.and_then(|filled| whole(filled).ok());
         let filled = filled.unwrap_or(order.filled);
+        let rests = order.state == OrderState::DoneForDay && how == End::DoneForDay;
+        if rests && filled <= order.filled {
+            return Heard::Known;
+        }
         if filled > order.filled {
             if order.pended.is_some() {
                 return Heard::Known;
@@ -394,6 +408,9 @@ impl Core {
         (venue_at, text): (i64, &[u8]),
         sink: &mut impl Sink,
     ) {
+        if self.rests(order, how) {
+            return self.rest(at, order, (venue_at, text), sink);
+        }
         if request.is_none() {
             self.decline_of(at, order, sink);
         }
@@ -432,6 +449,9 @@ impl Core {
         match status {
             b'0' | b'1' | b'2' | b'6' | b'E' => {
                 let heard = self.accepted(at, report, sink);
+                if matches!(status, b'0' | b'1') {
+                    self.works(at, report, sink);
+                }
                 let pending = matches!(status, b'6' | b'E');
                 self.working(at, report, pending, sink).unwrap_or(heard)
             }

@@ -12,7 +12,7 @@ use crate::order::Order;
 use crate::scope::Scope;
 use crate::state::State;
 use crate::transition::OrderState;
-use crate::value::{End, Number, Presence, RequestKind, TimeInForce, Trading};
+use crate::value::{End, Number, Presence, RequestKind, Trading};
 use crate::venue::VenueId;
 
 /// How long an end waits for fills before the venue is asked, in nanoseconds.
@@ -27,6 +27,8 @@ pub(crate) struct Work {
     cancelling: VecDeque<Number>,
     /// Orders that end with the day.
     expiring: VecDeque<Number>,
+    /// Orders that are done for the day, and work again with the next one.
+    renewing: VecDeque<Number>,
     /// The day that begins then, and the key of its ids.
     next_day: Option<(u32, u128)>,
     /// Since when ends wait for fills.
@@ -87,7 +89,13 @@ impl Work {
                 let goes = |order: &Order| order.line == line && must_go(state, order);
                 self.cancelling.extend(open(state, goes));
             }
-            Event::Pended { order, .. } => self.pended.push_back((state.time(), order)),
+            Event::Pended { order, .. } => {
+                // It may have waited before, and have been renewed meanwhile.
+                self.pended.retain(|(_, waits)| *waits != order);
+                self.pended.push_back((state.time(), order));
+                self.rest(order);
+            }
+            Event::DoneForDay { order, .. } => self.rest(order),
             _ => {}
         }
     }
@@ -116,6 +124,13 @@ impl Work {
         self.leaving.contains(&line)
     }
 
+    /// While a day ends: it works again with the next one, if it is done for this one.
+    fn rest(&mut self, order: Number) {
+        if self.ends_day() {
+            self.renewing.push_back(order);
+        }
+    }
+
     fn cancel(&mut self, state: &State, filter: Filter) {
         // One that something is asked for comes here when that is answered.
         let is_sent = |order: &Order| {
@@ -129,13 +144,9 @@ impl Work {
     /// A new day begins when the orders of the old one have ended.
     pub(crate) fn roll(&mut self, state: &State, day: u32, key: u128) {
         // What is unknown stays so until the venue answers.
-        let stays = |order: &Order| match order.tif {
-            TimeInForce::GoodTillCancel => true,
-            TimeInForce::GoodTillDate => order.until >= day,
-            _ => false,
-        };
-        let of_day = |order: &Order| !stays(order) && !is_unknown(state, order);
+        let of_day = |order: &Order| !order.outlives(day) && !is_unknown(state, order);
         self.expiring = open(state, of_day).into();
+        self.renewing = open(state, |order| order.rests_until(day)).into();
         self.next_day = Some((day, key));
     }
 
@@ -168,6 +179,8 @@ impl Core {
             self.cancel(at, number, sink);
         } else if let Some(order) = self.work.expiring.pop_front() {
             self.expire(at, order, sink);
+        } else if let Some(order) = self.work.renewing.pop_front() {
+            self.renew(at, order, false, sink);
         } else if let Some(waiting) = self.next_waiting(at) {
             self.send_waiting(at, waiting, sink);
         } else if let Some(order) = self.next_asked(at) {

@@ -6,7 +6,7 @@ use fixwire_protocol::{
 };
 
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
-use super::requests::{EXPIRE_DATE, POSITION_EFFECT, id};
+use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT, id};
 use super::{average, digits, price, reason_text};
 use crate::event::Event;
 use crate::order::Order;
@@ -145,6 +145,17 @@ pub(crate) fn report(
                 execution(state, order, (how.byte(), text), extra, client, outbox);
             }
         }
+        Event::DoneForDay { order, text, .. } => {
+            if let Some(order) = orders.get(order) {
+                execution(state, order, (b'3', text), None, client, outbox);
+            }
+        }
+        Event::Renewed { order, .. } => {
+            if let Some(order) = orders.get(order) {
+                let extra = Some(Extra::Renewed);
+                execution(state, order, (b'D', b""), extra, client, outbox);
+            }
+        }
         Event::Declined {
             ref reason, text, ..
         } => {
@@ -175,7 +186,9 @@ pub(crate) fn order_of(event: &Event<'_>, before: &Before) -> Option<Number> {
         | Event::Accepted { order, .. }
         | Event::Rejected { order, .. }
         | Event::Filled { order, .. }
-        | Event::Ended { order, .. } => Some(order),
+        | Event::Ended { order, .. }
+        | Event::DoneForDay { order, .. }
+        | Event::Renewed { order, .. } => Some(order),
         Event::Replaced { .. } => Some(before.order),
         _ => None,
     }
@@ -201,6 +214,8 @@ pub(super) enum Extra<'a> {
     Original(&'a Text),
     /// OrdRejReason(103).
     Reject(Why),
+    /// ExecRestatementReason(378): it goes on unchanged.
+    Renewed,
     /// MassStatusReqID(584), TotNumReports(911), and whether it is the last.
     Listed {
         id: &'a [u8],
@@ -248,6 +263,9 @@ pub(super) fn execution(
     report.char(tag::ORD_STATUS, status);
     if let Some(Extra::Reject(why)) = extra {
         report.uint(tag::ORD_REJ_REASON, client.ord_rej_reason(why));
+    }
+    if let Some(Extra::Renewed) = extra {
+        report.uint(EXEC_RESTATEMENT_REASON, 1);
     }
     report
         .field(tag::ACCOUNT, state.accounts().name(order.account))

@@ -4,7 +4,7 @@ use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Timestamp, tag};
 use siphasher::sip::SipHasher13;
 
-use super::requests::{EXPIRE_DATE, POSITION_EFFECT};
+use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
 use super::{Digits, digits, price, two_numbers};
 use crate::canary::{self, Fault};
 use crate::event::Event;
@@ -160,6 +160,8 @@ pub(crate) fn report<'a>(
         b'1' | b'2' if traded => ReportKind::Fill,
         b'5' => ReportKind::Replaced,
         b'8' => ReportKind::Rejected,
+        // An order that is good till cancel or a date goes on.
+        b'D' if message.get(EXEC_RESTATEMENT_REASON) == Some(b"1") => ReportKind::Renewed,
         // Restated: somebody has to look.
         b'D' | b'G' | b'H' => ReportKind::Bust,
         how @ (b'3' | b'4' | b'C') => ReportKind::End(End::of(how)?),
@@ -184,6 +186,7 @@ pub(crate) fn report<'a>(
         effect: byte(POSITION_EFFECT)
             .and_then(Effect::of)
             .filter(|effect| *effect != Effect::Netting),
+        status,
         at: at.map_or(0, |at| at.0),
         text: cut(message.get(tag::TEXT).unwrap_or_default()),
     })

@@ -9,6 +9,7 @@ const LOCATE_REQD: Tag = 114;
 pub(super) const POSITION_EFFECT: Tag = 77;
 pub(super) const EXPIRE_DATE: Tag = 432;
 const LOCATE_BROKER: Tag = 5700;
+pub(super) const EXEC_RESTATEMENT_REASON: Tag = 378;
 
 pub(super) fn required<'a>(message: &Indexed<'_, 'a>, tag: Tag) -> Result<&'a [u8], Refusal> {
     let value = message.get(tag);

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use super::{LINES, World, about};
 use crate::history::History;
 use crate::state::State;
-use crate::value::{Number, Side};
+use crate::value::{End, Number, Side, TimeInForce};
 use crate::venue::ReportKind;
 
 fn told(world: &World, order: Number) -> Vec<String> {
@@ -70,4 +70,28 @@ fn everything_that_happens_to_an_order_is_told() {
     ];
     assert_eq!(told(&world, other), told_of_other);
     assert_eq!(told(&world, 99), [""; 0]);
+}
+
+#[test]
+fn a_day_that_is_done_and_the_next_one_are_told() {
+    let mut world = World::new();
+    let order = world.order_with(TimeInForce::GoodTillCancel).unwrap();
+    world.accept(order);
+    world.report(&about(order, order, ReportKind::End(End::DoneForDay)));
+    world.report(&about(order, order, ReportKind::Renewed));
+    world.report(&about(order, order, ReportKind::End(End::DoneForDay)));
+    world.restart(20_261_123);
+    world.work();
+    let told = told(&world, order);
+    assert_eq!(
+        told[told.len() - 5..],
+        [
+            "done for the day, until the next one",
+            "it works again, as the venue says",
+            "done for the day, until the next one",
+            "SIM-1 is gone: what the venue has not answered is unknown",
+            "it works again: a day begins",
+        ]
+    );
+    world.check();
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::Scope;
+use crate::transition::OrderState;
+use crate::value::End;
 
 /// A checkpoint of version 1: RC9-quantity-day and RC11-ratio at the firm and A1, an order with fills and a replace
 /// under way, one that is done for the day, an end that waits for its fills, and a loss beyond counting.
@@ -45,6 +47,27 @@ fn a_checkpoint_of_another_version_is_refused() {
         );
         assert_eq!(why, wanted);
     }
+}
+
+/// As journals from before [`Event::DoneForDay`] have it: such an order stays over.
+#[test]
+fn a_good_till_cancel_order_that_ended_with_its_day_stays_over() {
+    let mut world = World::new();
+    let order = world.order_with(TimeInForce::GoodTillCancel).unwrap();
+    world.accept(order);
+    let event = Event::Ended {
+        order,
+        how: End::DoneForDay,
+        request: None,
+        at: 0,
+        text: b"",
+    };
+    world.tell(|core, at, mut sink| core.emit(at, &event, &mut sink));
+    world.restart(20_261_123);
+    world.work();
+    let known = world.core.state().orders().get(order).unwrap();
+    assert_eq!(known.state, OrderState::Ended(End::DoneForDay));
+    world.check();
 }
 
 /// What journals have for fills of unknown orders that came before [`Event::StrayFill`].

@@ -158,6 +158,8 @@ pub enum Fate {
     Sent,
     Unknown,
     Working,
+    /// Until the next day.
+    Done,
     Over(char),
 }
 
@@ -238,10 +240,29 @@ impl Order {
             (Some(asked), _) if asked.what == 'F' => '6',
             (Some(_), _) => 'E',
             (None, Fate::Over(how)) => how,
+            (None, Fate::Done) => '3',
             (None, _) if self.filled > 0 => '1',
             (None, Fate::Working) => '0',
             (None, _) => 'A',
         }
+    }
+
+    pub fn is_answered(&self) -> bool {
+        !matches!(self.fate, Fate::Sent | Fate::Unknown)
+    }
+
+    /// It stays when this day begins.
+    pub fn outlives(&self, day: i64) -> bool {
+        match self.tif {
+            '6' => self.until.as_ref() >= Some(&date(day)),
+            tif => tif == '1',
+        }
+    }
+
+    /// It is done for the day before this one, or will be when its fills are there.
+    pub fn rests_until(&self, day: i64) -> bool {
+        let waits = self.waiting.as_ref().is_some_and(|it| it.how == '3');
+        self.outlives(day) && (self.fate == Fate::Done || (self.fate == Fate::Working && waits))
     }
 
     fn is_unknown(&self) -> bool {

@@ -19,7 +19,7 @@ const STEPS: u64 = 1_000_000;
 /// Messages that a run has to have reached, with the fields that tell them apart.
 const REACHED: &str = "
     D F G H r D:59=6 G:59=6 D:77=O D:77=C G:77=O 8:77=O 8:77=C
-    8:150=0 8:150=1 8:150=2 8:150=3 8:150=4 8:150=5 8:150=8 8:150=C 8:150=F 8:150=I 8:39=6 8:39=E 8:39=A
+    8:150=0 8:150=1 8:150=2 8:150=3 8:150=4 8:150=5 8:150=8 8:150=C 8:150=D 8:150=F 8:150=I 8:39=3 8:39=6 8:39=E 8:39=A
     8:103=0 8:103=1 8:103=2 8:103=3 8:103=5 8:103=6 8:103=11 8:103=13 8:103=15 8:103=99
     9:102=0 9:102=1 9:102=2 9:102=3 9:102=6 9:102=99 9:434=1 9:434=2 r:532=0 r:532=1 r:532=99
     8:58=RC1 8:58=RC2 8:58=RC3 8:58=RC4 8:58=RC5-1s 8:58=RC6 8:58=RC7 8:58=RC8
@@ -164,6 +164,7 @@ impl Twin {
             OrderState::Queued | OrderState::Sent => Fate::Sent,
             OrderState::Unknown => Fate::Unknown,
             OrderState::Working => Fate::Working,
+            OrderState::DoneForDay => Fate::Done,
             OrderState::Ended(how) => Fate::Over(how.byte() as char),
         };
         same("state", fate, order.fate)?;
@@ -201,7 +202,7 @@ impl Twin {
         let of = |sums: &BTreeMap<At, i128>| sums.get(&at).copied().unwrap_or(0);
         same("traded", tally.traded, of(&model.traded))?;
         same("gained", tally.gained, of(&model.gained))?;
-        let unanswered = model.count(at, |it| i128::from(it.fate != Fate::Working));
+        let unanswered = model.count(at, |it| i128::from(!it.is_answered()));
         same("unanswered", tally.unanswered.into(), unanswered)?;
         let trading = match state.trading(scope) {
             Trading::Active => None,
@@ -291,6 +292,8 @@ fn world(seed: u64, length: u64, reached: &mut Reached) {
         let heard = heard.unwrap_or_else(|_| Err("a panic".into()));
         if let Err(why) = heard {
             let count = inputs.len();
+            // To make it shorter takes minutes.
+            eprintln!("seed {seed}, input {count}: {why}");
             let (short, again) = shorten(seed, inputs);
             let short: Vec<String> = short.iter().map(|it| format!("{it:?}")).collect();
             let short = short.join("\n  ");

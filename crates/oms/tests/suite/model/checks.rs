@@ -1,6 +1,6 @@
 //! The controls, in the order of docs/oms.md.
 
-use super::{At, Fate, Model, NO_LINE, Order, Passed, SECOND, Why};
+use super::{At, Model, NO_LINE, Order, Passed, SECOND, Why};
 
 /// An order as it would be.
 pub struct Wanted<'a> {
@@ -90,7 +90,7 @@ impl Model {
         match new.old {
             Some(old) => self.limit(&scopes, "RC11-replaces", |_| old.replaces + 1)?,
             None => self.limit(&scopes, "RC11-unanswered", |it| {
-                self.count(it, |order| i128::from(order.fate != Fate::Working)) + 1
+                self.count(it, |order| i128::from(!order.is_answered())) + 1
             })?,
         }
         self.limit(&scopes, "RC11-ratio", |it| {

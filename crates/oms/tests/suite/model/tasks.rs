@@ -1,7 +1,7 @@
 //! Lines, time, operators and days.
 
 use super::clients::Filter;
-use super::{At, DAY, Fate, Model, Order, Passed, SECOND, Symbol, date};
+use super::{At, DAY, Fate, Model, Passed, SECOND, Symbol};
 
 impl Model {
     pub fn is_killed(&self, scopes: &[At]) -> bool {
@@ -101,18 +101,18 @@ impl Model {
         self.start();
     }
 
-    /// What is of the day and not unknown expires; then the new day begins.
+    /// What is of the day and not unknown expires, and what is done for the day works again; then the new day begins.
     fn begin_day(&mut self) {
         let open = self.orders.values().filter(|order| order.is_open());
-        let today = date(self.day);
-        let stays = |order: &Order| match order.tif {
-            '6' => order.until.as_ref() >= Some(&today),
-            tif => tif == '1',
-        };
-        let of_day = open.filter(|order| !stays(order) && !order.is_unknown());
+        let of_day = open.filter(|order| !order.outlives(self.day) && !order.is_unknown());
         let of_day: Vec<u64> = of_day.map(|order| order.number).collect();
         for number in of_day {
             self.end(number, 'C', None, "the day is over");
+        }
+        let resting = self.orders.values().filter(|it| it.rests_until(self.day));
+        let resting: Vec<u64> = resting.map(|order| order.number).collect();
+        for number in resting {
+            self.renew(number);
         }
         self.forget();
         self.strays.clear();

@@ -16,16 +16,17 @@ enum Kind {
     Replaced,
     Rejected,
     End(char),
+    Restated,
     Status(char),
     Other,
 }
 
-fn number(fields: &Fields<'_>, tag: u32) -> Option<Number> {
+fn number_of(fields: &Fields<'_>, tag: u32) -> Option<Number> {
     Number::read(fields.get(&tag)?)
 }
 
 fn whole(fields: &Fields<'_>, tag: u32) -> Option<i128> {
-    number(fields, tag)?.whole().ok()
+    number_of(fields, tag)?.whole().ok()
 }
 
 fn kind(fields: &Fields<'_>, is_old: bool) -> Kind {
@@ -37,7 +38,7 @@ fn kind(fields: &Fields<'_>, is_old: bool) -> Kind {
     if is_old && matches!(first(20), Some('1' | '2')) {
         return Kind::Other;
     }
-    let traded = number(fields, 32).is_some_and(|it| it.0 > 0);
+    let traded = number_of(fields, 32).is_some_and(|it| it.0 > 0);
     match first(150) {
         Some('I') => Kind::Status(status),
         Some('0') => Kind::New,
@@ -46,6 +47,7 @@ fn kind(fields: &Fields<'_>, is_old: bool) -> Kind {
         Some('5') => Kind::Replaced,
         Some('8') => Kind::Rejected,
         Some(how @ ('3' | '4' | 'C')) => Kind::End(how),
+        Some('D') if fields.get(&378) == Some(&"1") => Kind::Restated,
         _ => Kind::Other,
     }
 }
@@ -117,6 +119,7 @@ impl Model {
                 }
             }
             Kind::End(how) => self.ended(number, request, how, fields),
+            Kind::Restated => self.restated(number, fields),
             Kind::Status(status) => self.status_of(number, request, status, fields),
             Kind::Other => {}
         }
@@ -138,7 +141,7 @@ impl Model {
     fn execution(&self, symbol: usize, fields: &Fields<'_>) -> Option<(i128, i128)> {
         let quantity = whole(fields, 32).filter(|quantity| *quantity > 0)?;
         let scale = self.world.symbols[symbol].scale;
-        let price = number(fields, 31)?;
+        let price = number_of(fields, 31)?;
         let price = match price.1.checked_sub(scale) {
             None => price.0 * 10_i128.pow(scale - price.1),
             Some(more) => {
@@ -160,6 +163,7 @@ impl Model {
             return;
         }
         self.accepted(number);
+        self.works(number, fields);
         let order = self.orders.get_mut(&number).unwrap();
         let carried_out = order.waiting.as_ref().and_then(|it| it.request);
         order.execs.push(exec);
@@ -268,7 +272,7 @@ impl Model {
         }
         let scale = self.world.symbols[order.symbol].scale;
         let quantity = whole(fields, 38).unwrap_or(asked.quantity);
-        let price = self::number(fields, 44);
+        let price = number_of(fields, 44);
         let price = price.and_then(|price| price.scaled(scale).ok());
         let price = price.unwrap_or(asked.price);
         self.accepted(number);
@@ -282,10 +286,10 @@ impl Model {
         if !asked.id.is_empty() {
             order.id = asked.id;
         }
-        order.fate = if order.filled >= quantity {
-            Fate::Over('2')
-        } else {
-            Fate::Working
+        order.fate = match order.fate {
+            _ if order.filled >= quantity => Fate::Over('2'),
+            Fate::Done => Fate::Done,
+            _ => Fate::Working,
         };
         let is_open = order.is_open();
         self.write_execution(number, '5', Some(&original), &[]);
@@ -340,10 +344,13 @@ impl Model {
     }
 
     fn ended(&mut self, number: u64, request: u64, how: char, fields: &Fields<'_>) {
-        let order = &self.orders[&number];
-        if !order.is_open() {
+        if !self.orders[&number].is_open() {
             return;
         }
+        if self.rests(number, how) {
+            self.accepted(number);
+        }
+        let order = &self.orders[&number];
         let asked = order.asked.as_ref();
         let asked = asked.filter(|it| it.what == 'F' && it.number == request);
         let asked = asked.map(|asked| asked.number);
@@ -359,11 +366,57 @@ impl Model {
             });
             return;
         }
+        if how == '3' && order.fate == Fate::Done {
+            return;
+        }
         let text = fields.get(&58).copied().unwrap_or_default();
         self.end(number, how, asked, text);
     }
 
+    /// What is good for longer than today is not over when it is done for the day.
+    fn rests(&self, number: u64, how: char) -> bool {
+        how == '3' && self.orders[&number].outlives(self.day + 1)
+    }
+
+    pub fn renew(&mut self, number: u64) {
+        let order = self.orders.get_mut(&number).unwrap();
+        order.fate = Fate::Working;
+        order.waiting.take_if(|it| it.how == '3');
+        self.write_restated(number);
+    }
+
+    /// The venue trades it, or says that it works.
+    fn works(&mut self, number: u64, fields: &Fields<'_>) {
+        let order = &self.orders[&number];
+        let is_done = order.fate == Fate::Done && order.waiting.is_none();
+        if is_done && fields.get(&39).is_none_or(|it| *it != "3") {
+            self.renew(number);
+        }
+    }
+
+    fn restated(&mut self, number: u64, fields: &Fields<'_>) {
+        let order = &self.orders[&number];
+        let scale = self.world.symbols[order.symbol].scale;
+        let quantity = number_of(fields, 38).map(Number::whole);
+        let price = number_of(fields, 44).filter(|_| "24".contains(order.kind));
+        let price = price.map(|price| price.scaled(scale));
+        let is_other = quantity.is_some_and(|it| it != Ok(order.quantity))
+            || price.is_some_and(|it| it != Ok(order.price));
+        if order.is_open() && !is_other {
+            self.accepted(number);
+            if self.orders[&number].rests_until(self.day + 1) {
+                self.renew(number);
+            }
+        }
+    }
+
     pub fn end(&mut self, number: u64, how: char, request: Option<u64>, text: &str) {
+        if self.rests(number, how) {
+            let order = self.orders.get_mut(&number).unwrap();
+            (order.fate, order.waiting) = (Fate::Done, None);
+            self.write_ended(number, how, None, text);
+            return;
+        }
         if request.is_none() {
             self.too_late(number);
         }
@@ -395,6 +448,9 @@ impl Model {
         match status {
             '0' | '1' | '2' | '6' | 'E' => {
                 self.accepted(number);
+                if matches!(status, '0' | '1') {
+                    self.works(number, fields);
+                }
                 let asked = self.orders[&number].asked.as_ref();
                 let lost = asked.filter(|asked| asked.unknown && !"6E".contains(status));
                 match lost.map(|asked| (asked.number, asked.what)) {

@@ -4,9 +4,9 @@ use super::{Fields, Model, Order, Why};
 use crate::desk::Said;
 
 /// Fields that are compared, in this order; Text(58) as far as it is a control's code or the venue's.
-const TAGS: [u32; 37] = [
+const TAGS: [u32; 38] = [
     37, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55, 54, 38, 40, 44, 99, 59, 432, 77, 32, 31, 151,
-    14, 6, 530, 531, 532, 533, 584, 911, 912, 21, 58, 379, 372, 380, 45,
+    14, 6, 378, 530, 531, 532, 533, 584, 911, 912, 21, 58, 379, 372, 380, 45,
 ];
 
 /// A message of the OMS, as the model writes it.
@@ -190,6 +190,14 @@ impl Model {
         if !text.is_empty() {
             body.put(58, text);
         }
+        self.write_to_client(number, body);
+    }
+
+    /// It goes on unchanged.
+    pub fn write_restated(&mut self, number: u64) {
+        let mut body = Body::default();
+        self.execution_body(number, 'D', None, &[], &mut body);
+        body.put(378, 1);
         self.write_to_client(number, body);
     }
 

@@ -383,6 +383,8 @@ impl Dice {
             (_, Some(('F', _)), 1..5) => "4",
             (_, Some(('G', _)), 1..5) => "5",
             (Fate::Unknown, _, _) | (_, Some(_), 9) => "I",
+            (Fate::Done, None, 4..6) => "D",
+            (_, None, 8) if order.outlives(i64::MIN) => "3",
             (_, None, 9) => self.any(&["4", "C", "3", "I"]),
             _ => "F",
         };
@@ -416,6 +418,17 @@ impl Dice {
                     text.push_str(&format!("44={}|", self.price(symbol)));
                 }
             }
+            "D" => {
+                text = self
+                    .any(&["378=1|", "378=1|", "378=1|", "378=0|", ""])
+                    .to_owned();
+                if self.once_in(4) {
+                    text.push_str(&format!("38={}|", self.any(&[order.quantity, 10])));
+                }
+                if "24".contains(order.kind) && self.once_in(6) {
+                    text.push_str(&format!("44={}|", self.price(symbol)));
+                }
+            }
             _ => {}
         }
         let status = if kind == "I" {
@@ -423,8 +436,10 @@ impl Dice {
             if self.once_in(2) {
                 fits
             } else {
-                self.any(&['0', '1', '2', '4', 'C', '8', '6', 'E'])
+                self.any(&['0', '1', '2', '3', '4', 'C', '8', '6', 'E'])
             }
+        } else if self.once_in(5) {
+            '3'
         } else {
             '0'
         };
