@@ -65,6 +65,8 @@ pub enum OmsCommand {
     Positions(Ask),
     /// Limits and kill switches
     Limits(Ask),
+    /// Pools of order numbers: the next number, and how many are left
+    Pools(Ask),
     /// Sets limits of a scope: RC6=500; RC6=none takes one away
     Limit(Tell),
     /// Cancels every open order of a scope; new ones pass
@@ -117,6 +119,7 @@ pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
         OmsCommand::History { ask, number } => history(ask, *number),
         OmsCommand::Positions(ask) => query(ask, "positions"),
         OmsCommand::Limits(ask) => query(ask, "limits"),
+        OmsCommand::Pools(ask) => query(ask, "pools"),
         OmsCommand::Limit(told) => tell(told, "limit"),
         OmsCommand::Cancel(told) => tell(told, "cancel"),
         OmsCommand::Market(told) => tell(told, "market"),

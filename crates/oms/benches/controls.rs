@@ -122,6 +122,7 @@ fn order<'a>(account: &'a str, symbol: &'a str, id: &'a str) -> NewOrder<'a> {
         until: None,
         effect: Some(Effect::Netting),
         is_located: false,
+        own_number: b"",
     }
 }
 

@@ -11,6 +11,7 @@ use crate::filter::Filter;
 use crate::flow::Passed;
 use crate::ids::Ids;
 use crate::order::{NO_LINE, Order, Place};
+use crate::pool::{NO_POOL, NUMBERS, Pool};
 use crate::slab::NOWHERE;
 use crate::state::{Account, Instrument, Session, Standing, State};
 use crate::tally::Tally;
@@ -51,6 +52,9 @@ impl State {
             | Event::LimitUntil { .. }
             | Event::Trading { .. }
             | Event::ArmAsked { .. } => self.apply_limit(event),
+            Event::Pool { .. } | Event::Numbered { .. } | Event::NumbersLow { .. } => {
+                self.apply_pool(event)
+            }
             Event::Position {
                 account,
                 instrument,
@@ -300,8 +304,14 @@ impl State {
             if let Some(request) = request.filter(|it| !it.id.bytes().is_empty()) {
                 ids.add(order.session, request.id.bytes(), order.number);
             }
+            if order.pool != NO_POOL {
+                ids.add(NUMBERS, order.pool_number.bytes(), order.number);
+            }
         }
         self.ids = ids;
+        self.yesterday = self.last;
+        let pools = self.pools.iter_mut();
+        pools.filter(|pool| pool.each_day).for_each(Pool::begin);
         let standings = core::iter::once(&mut self.firm)
             .chain(self.sessions.iter_mut().map(|it| &mut it.standing))
             .chain(self.accounts.iter_mut().map(|it| &mut it.standing))
@@ -383,6 +393,10 @@ impl State {
             withdrawn: false,
             replaces: 0,
             queued: 0,
+            retry: None,
+            pool_number: Text::EMPTY,
+            pool: NO_POOL,
+            own_number: false,
         };
         let tally = self.counted(&new, None);
         if self.recent.is_on {

@@ -6,7 +6,7 @@ use crate::apply::FILLS;
 use crate::canary::{self, Fault};
 use crate::event::Event;
 use crate::flow::Passed;
-use crate::order::{Pended, Place, Request};
+use crate::order::{NO_LINE, Pended, Place, Request, Retry};
 use crate::slab::NOWHERE;
 use crate::state::State;
 use crate::tally::Tally;
@@ -50,6 +50,13 @@ impl State {
             Event::Rejected { order, .. } => {
                 self.change(order, |state, place| state.step(place, Happening::Reject))
             }
+            Event::Retried {
+                order,
+                attempt,
+                due,
+                not_on,
+                ..
+            } => self.retried(order, attempt, (due, not_on)),
             Event::Filled { .. } => self.filled(event),
             Event::Stray { .. } | Event::StrayFill { .. } => self.strayed(event),
             Event::Replaced {
@@ -191,6 +198,33 @@ impl State {
         let request = self.orders.request_mut(number)?;
         request.state = request.state.after(Happening::Send)?;
         Some(())
+    }
+
+    /// It has not left yet under its new number.
+    fn retried(
+        &mut self,
+        order: Number,
+        attempt: Number,
+        (due, not_on): (i64, Option<u32>),
+    ) -> Option<()> {
+        let known = self.orders.get(order)?;
+        if attempt != self.last + 1 || self.orders.request_of(known).is_some() {
+            return None;
+        }
+        self.change(order, |state, place| {
+            state.step(place, Happening::Retry)?;
+            let order = state.orders.at_mut(place)?;
+            let tries = order.retry.as_ref().map_or(0, |retry| retry.tries);
+            order.retry = Some(Box::new(Retry {
+                attempt,
+                tries: tries.saturating_add(1),
+                due,
+                not_on,
+            }));
+            (order.current, order.line) = (attempt, NO_LINE);
+            Some(())
+        })?;
+        self.number(attempt)
     }
 
     fn filled(&mut self, event: &Event<'_>) -> Option<()> {

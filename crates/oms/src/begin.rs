@@ -6,6 +6,7 @@ use alloc::string::String;
 use crate::core::{Core, Sink};
 use crate::event::Event;
 use crate::limits::Control;
+use crate::pool::Pools;
 use crate::queue::Lines;
 use crate::rules::{InstrumentRule, Rules, ScopeName, matches};
 use crate::scope::Scope;
@@ -78,6 +79,7 @@ impl Core {
         }
         self.begin_accounts(at, rules, steps)?;
         self.begin_instruments(at, rules, steps)?;
+        self.begin_pools(at, rules, steps)?;
         self.begin_limits(at, rules, steps)?;
         for rule in rules.positions.iter().filter(|_| is_first) {
             let account = self.state.accounts().find(rule.account.as_bytes());
@@ -158,6 +160,37 @@ impl Core {
                     worth: rule.worth,
                     symbol,
                 };
+                self.begin_event(at, &event, steps)?;
+            }
+        }
+        Some(())
+    }
+
+    fn begin_pools<S: Sink>(
+        &mut self,
+        at: i64,
+        rules: &Rules,
+        steps: &mut Steps<'_, S>,
+    ) -> Option<()> {
+        for rule in &rules.pools {
+            let name = rule.name.as_bytes();
+            let known = self.state.pool_names.find(name);
+            let event = Event::Pool {
+                index: known.unwrap_or(self.state.pool_names.len()),
+                form: rule.form.hash(),
+                tag: rule.tag,
+                first: rule.first,
+                last: rule.last,
+                each_day: rule.each_day,
+                name,
+            };
+            let is_same = known.is_some_and(|index| {
+                let known = &self.state.pools[index as usize];
+                (known.form, known.tag, known.each_day)
+                    == (rule.form.hash(), rule.tag, rule.each_day)
+                    && (known.first, known.last) == (rule.first, rule.last)
+            });
+            if !is_same {
                 self.begin_event(at, &event, steps)?;
             }
         }
@@ -259,6 +292,29 @@ impl Core {
                 self.users[index as usize] = Some(user.clone());
             }
         }
+        self.pools = self.pools_by_number();
         self.own.rebuild(&self.state);
+    }
+
+    fn pools_by_number(&self) -> Pools {
+        let (state, rules) = (&self.state, &self.rules);
+        if rules.pools.is_empty() {
+            return Pools::default();
+        }
+        let find = |name: &Option<String>| state.pool_names.find(name.as_ref()?.as_bytes());
+        let form = |name: &[u8]| {
+            let rule = rules.pools.iter().find(|rule| rule.name.as_bytes() == name);
+            rule.map(|rule| rule.form.clone())
+        };
+        let users = self.users.iter().map(Option::as_ref);
+        Pools {
+            forms: state.pool_names.iter().map(form).collect(),
+            of_session: users.map(|user| find(&user?.number_pool)).collect(),
+            of_group: rules
+                .groups
+                .iter()
+                .map(|it| find(&it.number_pool))
+                .collect(),
+        }
     }
 }

@@ -15,15 +15,18 @@ pub enum Fault {
     ResendUnknown,
     /// What an order has reserved is released twice when it ends.
     ReleaseTwice,
+    /// A reject that comes again sends its order again.
+    RetryPast,
 }
 
 impl Fault {
     /// All of them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::SkipNote,
         Self::DropPended,
         Self::ResendUnknown,
         Self::ReleaseTwice,
+        Self::RetryPast,
     ];
 
     /// What `FIXWIRE_CANARY` calls it.
@@ -34,6 +37,7 @@ impl Fault {
             Self::DropPended => "drop-pended",
             Self::ResendUnknown => "resend-unknown",
             Self::ReleaseTwice => "release-twice",
+            Self::RetryPast => "retry-past",
         }
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! body     = time i64  events u64  violations u64  late fills u64  day u32  key u128  last number u64
 //!            build text, settings u64, orders of the last second, next day u32, limits that end, who stopped what
+//!            last number of yesterday u64, pools of order numbers u32: name text, pool...
 //!            names of sessions, accounts, instruments: count u32, text...
 //!            firm: standing   session: ready u8, client u8, standing...   account: parent, standing...
 //!            instrument: scale u8, worth u64, market u8, standing...
@@ -14,8 +15,11 @@
 //!            what has passed within a time, optional
 //! ```
 //!
+//! Versions 1 and 2 have no pools, and of an order no retry and no number of a pool.
+//!
 //! Orders and ids stand in no order that means anything; what open orders count for follows from them.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -28,7 +32,8 @@ use crate::event::Event;
 use crate::flow::Recent;
 use crate::ids::{Ids, Used};
 use crate::limits::Control;
-use crate::order::{Order, Orders, Pended, Place, Request};
+use crate::order::{Order, Orders, Pended, Place, Request, Retry};
+use crate::pool::{NO_POOL, Pool};
 use crate::slab::NOWHERE;
 use crate::state::{Account, Expiry, Holding, Instrument, Session, Standing, State, Stop};
 use crate::tally::Tally;
@@ -41,7 +46,7 @@ mod standing;
 use standing::{put_position, put_standing, take_position, take_standing};
 
 const NAME: &str = "oms";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes of an order without texts, fills and request.
 const LEAST_ORDER: usize = 126;
 
@@ -196,6 +201,12 @@ impl State {
             stop.by.put(to);
             stop.armed_by.put(to);
         }
+        self.yesterday.put(to);
+        self.pool_names.len().put(to);
+        for (name, pool) in self.pool_names.iter().zip(&self.pools) {
+            name.put(to);
+            pool.put(to);
+        }
         let names = [
             &self.session_names,
             &self.account_names,
@@ -254,6 +265,16 @@ impl State {
         order.paid.put(to);
         order.id.put(to);
         order.venue_id.put(to);
+        order.retry.is_some().put(to);
+        if let Some(retry) = &order.retry {
+            retry.attempt.put(to);
+            retry.tries.put(to);
+            retry.due.put(to);
+            retry.not_on.put(to);
+        }
+        order.pool.put(to);
+        order.own_number.put(to);
+        order.pool_number.put(to);
         order.pended.is_some().put(to);
         if let Some(pended) = &order.pended {
             pended.how.put(to);
@@ -310,6 +331,7 @@ impl State {
                 armed_by: Wire::take(from)?,
             });
         }
+        state.take_pools(version, from)?;
         for names in [
             &mut state.session_names,
             &mut state.account_names,
@@ -352,7 +374,7 @@ impl State {
         let room = orders.min((from.len() / LEAST_ORDER) as u64);
         state.orders.reserve(room as usize);
         for _ in 0..orders {
-            state.take_order(from)?;
+            state.take_order(version, from)?;
         }
         for _ in 0..u64::take(from)? {
             let number = Wire::take(from)?;
@@ -373,6 +395,21 @@ impl State {
             });
         }
         Some(state)
+    }
+
+    fn take_pools(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
+        if version < 3 {
+            // Of which day its orders are it does not say.
+            self.yesterday = self.last;
+            return Some(());
+        }
+        self.yesterday = Wire::take(from)?;
+        for index in 0..u32::take(from)? {
+            let name = Wire::take(from)?;
+            self.pool_names.add(index, name).then_some(())?;
+            self.pools.push(Pool::take(from)?);
+        }
+        Some(())
     }
 
     /// No account is its own parent, over others.
@@ -440,7 +477,7 @@ impl State {
         }
     }
 
-    fn take_order(&mut self, from: &mut &[u8]) -> Option<()> {
+    fn take_order(&mut self, version: u32, from: &mut &[u8]) -> Option<()> {
         let [number, current, quantity, filled] = take_all(from)?;
         let [session, account, instrument, line] = take_all(from)?;
         let mut order = Order {
@@ -471,13 +508,20 @@ impl State {
             last_fill: NOWHERE,
             pended: None,
             asked: 0,
+            retry: None,
+            pool_number: crate::Text::EMPTY,
+            pool: NO_POOL,
+            own_number: false,
         };
         [order.price, order.stop, order.hold, order.asked] = take_all(from)?;
         order.paid = Wire::take(from)?;
         order.id = Wire::take(from)?;
         order.venue_id = Wire::take(from)?;
+        if version > 2 {
+            self.take_venue_numbers(&mut order, from)?;
+        }
         if bool::take(from)? {
-            order.pended = Some(alloc::boxed::Box::new(Pended {
+            order.pended = Some(Box::new(Pended {
                 how: Wire::take(from)?,
                 request: Wire::take(from)?,
                 filled: Wire::take(from)?,
@@ -515,6 +559,23 @@ impl State {
             self.orders.add_request(place, request).then_some(())?;
         }
         self.count_order(place)
+    }
+
+    /// Those that an order has at its venue.
+    fn take_venue_numbers(&self, order: &mut Order, from: &mut &[u8]) -> Option<()> {
+        if bool::take(from)? {
+            let retry = Retry {
+                attempt: Wire::take(from)?,
+                tries: Wire::take(from)?,
+                due: Wire::take(from)?,
+                not_on: Wire::take(from)?,
+            };
+            (retry.attempt <= self.last).then(|| order.retry = Some(Box::new(retry)))?;
+        }
+        order.pool = Wire::take(from)?;
+        order.own_number = Wire::take(from)?;
+        order.pool_number = Wire::take(from)?;
+        (order.pool == NO_POOL || (order.pool as usize) < self.pools.len()).then_some(())
     }
 
     fn count_order(&mut self, place: Place) -> Option<()> {

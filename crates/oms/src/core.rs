@@ -8,6 +8,7 @@ use fixwire_protocol::{Decimal, Ledger};
 use crate::event::Event;
 use crate::order::Order;
 use crate::own::OwnOrders;
+use crate::pool::{PoolNumber, Pools};
 use crate::queue::Lines;
 use crate::reason::{Reason, Why};
 use crate::risk::{self, Proposal};
@@ -63,7 +64,12 @@ pub struct NewOrder<'a> {
     pub effect: Option<Effect>,
     /// What is sold short is borrowed: LocateReqd(114) = N, or a LocateBroker(5700).
     pub is_located: bool,
+    /// The number of a pool that the client names, in the field of the pool; empty for none.
+    pub own_number: &'a [u8],
 }
+
+/// What a new order becomes: also the price to reserve for, TimeInForce(59), and the number that the client names.
+type Accepted = (Proposal, Price, (TimeInForce, Option<PoolNumber>));
 
 /// OrderCancelReplaceRequest(G) or OrderCancelRequest(F).
 #[derive(Clone, Copy, Debug)]
@@ -118,6 +124,7 @@ pub struct Core {
     /// For each instrument of the state its restrictions.
     pub(crate) restrictions: Vec<Vec<RestrictedRule>>,
     pub(crate) own: OwnOrders,
+    pub(crate) pools: Pools,
     pub(crate) work: Work,
 }
 
@@ -132,6 +139,7 @@ impl Core {
             lines: Lines::default(),
             restrictions: Vec::new(),
             own: OwnOrders::new(rules.rejects_self_trades),
+            pools: Pools::default(),
             work: Work::default(),
             rules,
         }
@@ -182,7 +190,7 @@ impl Core {
 
     /// A client's new order.
     pub fn new_order(&mut self, at: i64, new: &NewOrder<'_>, sink: &mut impl Sink) {
-        let (proposal, hold, tif) = match self.accept(at, new) {
+        let (proposal, hold, (tif, own_number)) = match self.accept(at, new) {
             Ok(accepted) => accepted,
             Err(reason) => {
                 let event = Event::Refused {
@@ -217,6 +225,9 @@ impl Core {
             id: new.id,
         };
         self.emit(at, &event, sink);
+        if let Some(named) = own_number {
+            self.take_own_number(at, order, (named, new.own_number), sink);
+        }
         let of = (proposal.session, proposal.account, proposal.instrument);
         if self.guard(at, of, sink) {
             self.reject_unsent(at, order, Why::Killed, sink);
@@ -234,11 +245,7 @@ impl Core {
         self.accept(at, new).map(|_| ())
     }
 
-    fn accept(
-        &self,
-        at: i64,
-        new: &NewOrder<'_>,
-    ) -> Result<(Proposal, Price, TimeInForce), Reason> {
+    fn accept(&self, at: i64, new: &NewOrder<'_>) -> Result<Accepted, Reason> {
         let state = &self.state;
         if state.used(new.session, new.id).is_some() {
             return Err(Reason::of(Why::Duplicate));
@@ -304,7 +311,11 @@ impl Core {
         self.check_restricted(&proposal, new.is_located)?;
         let hold = risk::check(state, rule, &proposal)?;
         self.own.check(state, &proposal, 0)?;
-        Ok((proposal, hold, tif))
+        let own_number = match new.own_number {
+            b"" => None,
+            number => Some(self.check_own_number((new.session, instrument), number)?),
+        };
+        Ok((proposal, hold, (tif, own_number)))
     }
 
     pub(crate) fn user(&self, session: u32) -> Result<&UserRule, Reason> {

@@ -459,4 +459,54 @@ events! {
         /// As the venue says; a day begins otherwise.
         by_venue: bool,
     }
+    /// A venue has rejected an order, which is sent again.
+    70 Retried {
+        /// The order.
+        order: Number,
+        /// The number that it has at the venue from now on.
+        attempt: Number,
+        /// When it may leave, in nanoseconds since 1970.
+        due: i64,
+        /// Not on this line.
+        not_on: Option<u32>,
+        /// Text(58) of the venue.
+        text: &'a [u8],
+    }
+    /// Numbers of a pool are given out from now on, or others of it.
+    71 Pool {
+        /// Its number in events.
+        index: u32,
+        /// The hash of how its numbers are written: another one begins anew.
+        form: u64,
+        /// The field that venues get them in.
+        tag: u32,
+        /// The first one.
+        first: u64,
+        /// The last one.
+        last: u64,
+        /// It begins anew with each trading day.
+        each_day: bool,
+        /// Its name in the settings.
+        name: &'a [u8],
+    }
+    /// An order has a number of a pool.
+    72 Numbered {
+        /// The order.
+        order: Number,
+        /// The pool.
+        pool: u32,
+        /// Which of its numbers.
+        number: u64,
+        /// The client named it.
+        own: bool,
+        /// As it is written.
+        text: &'a [u8],
+    }
+    /// A tenth of the numbers of a pool is left, or less.
+    73 NumbersLow {
+        /// The pool.
+        pool: u32,
+        /// How many.
+        left: u64,
+    }
 }

@@ -7,6 +7,7 @@ use fixwire_protocol::Decimal;
 
 use crate::limits::{Control, Unit};
 use crate::own::ANY;
+use crate::pool::NO_POOL;
 use crate::reason::{Reason, Why};
 use crate::scope::Scope;
 use crate::state::State;
@@ -195,6 +196,11 @@ fn write_reason(
         Why::Tick => scale,
         Why::Killed | Why::Reducing => {
             return write!(text, " ({})", scope_name(state, reason.scope));
+        }
+        Why::NoNumber | Why::NumberForm | Why::NumberUsed => {
+            let pool = u32::try_from(reason.value).unwrap_or(NO_POOL);
+            let pool = String::from_utf8_lossy(state.pool_names.name(pool));
+            return write!(text, " (pool {pool})");
         }
         Why::SelfTrade if reason.value == ANY.into() => {
             return text.write_str(" (an order without a price)");

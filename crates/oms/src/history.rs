@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::event::Event;
 use crate::fix::{price, reason_text};
 use crate::query::text;
-use crate::reason::Reason;
+use crate::reason::{Reason, Why};
 use crate::state::State;
 use crate::value::{End, Number, Price, Quantity, RequestKind, Side};
 use crate::venue::VenueId;
@@ -64,7 +64,10 @@ impl History {
         let event = Event::of(note)?;
         if matches!(
             event,
-            Event::Session { .. } | Event::Account { .. } | Event::Instrument { .. }
+            Event::Session { .. }
+                | Event::Account { .. }
+                | Event::Instrument { .. }
+                | Event::Pool { .. }
         ) {
             // One that is known changes nothing.
             self.state.apply(at, &event);
@@ -105,6 +108,28 @@ impl History {
                 self.line = None;
                 Some(format!("rejected: {}", self.why(reason, said)))
             }
+            Event::Retried {
+                order,
+                attempt,
+                text: said,
+                ..
+            } if order == self.order => {
+                self.line = None;
+                Some(format!(
+                    "rejected: {}; it is sent again as {order}-{attempt}",
+                    self.why(&Reason::of(Why::Venue), said)
+                ))
+            }
+            Event::Numbered {
+                order,
+                pool,
+                text: number,
+                ..
+            } if order == self.order => Some(format!(
+                "its order number is {}, of {}",
+                text(number),
+                name(self.state.pool_names.name(pool), "pool", pool)
+            )),
             Event::Filled {
                 order,
                 quantity,
@@ -129,8 +154,9 @@ impl History {
                 price,
                 ..
             } if VenueId::parse(id).is_some_and(|id| id.order == self.order) => Some(format!(
-                "{quantity} filled at {}, when it had left memory: the position has it",
-                self.price(price)
+                "{quantity} filled at {} as {}, which is no open order: the position has it",
+                self.price(price),
+                text(id)
             )),
             Event::DoneForDay {
                 order, text: said, ..

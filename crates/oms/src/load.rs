@@ -11,17 +11,20 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::command::VERBS;
-use crate::rules::{AccountRule, DropCopyRule, LineGroup, OperatorRule, Route, Rules, UserRule};
+use crate::rules::{AccountRule, DropCopyRule, OperatorRule, Route, Rules, UserRule};
 use crate::state::SCOPES;
 
+mod errors;
 mod files;
 mod lines;
+mod pools;
 
 /// The tables of the file that are the OMS's.
-pub const TABLES: [&str; 7] = [
+pub const TABLES: [&str; 8] = [
     "account",
     "drop_copy",
     "line_group",
+    "number_pool",
     "oms",
     "operator",
     "route",
@@ -112,11 +115,13 @@ pub fn load(
     };
     reader.accounts(table.get("account"));
     reader.oms(table.get("oms"), open);
+    reader.pools(table.get("number_pool"));
     reader.users(table.get("user"));
     reader.operators(table.get("operator"));
     reader.groups(table.get("line_group"));
     reader.routes(table.get("route"));
     reader.drop_copies(table.get("drop_copy"));
+    reader.check_pools(table.get("number_pool"));
     let place = |error: &OmsError| (error.at, error.file.as_ref().map(|(_, line)| *line));
     reader.errors.sort_by_key(place);
     reader.rules.hash = reader.hasher.finish();
@@ -351,8 +356,10 @@ impl Reader<'_> {
                 "account",
                 "accounts",
                 "may",
+                "number_pool",
                 "on_disconnect",
                 "on_logout",
+                "own_numbers",
                 "session",
             ];
             let Some(table) = self.keys(item, &known) else {
@@ -363,6 +370,8 @@ impl Reader<'_> {
             let may = self.texts(table, "may");
             let on_logout = self.cancel_after(table, "on_logout");
             let on_disconnect = self.cancel_after(table, "on_disconnect");
+            let number_pool = self.number_pool(table);
+            let own_numbers = self.flag(table, "own_numbers");
             let Some(session) = self.required(table, at, "session") else {
                 continue;
             };
@@ -377,6 +386,8 @@ impl Reader<'_> {
                 default_account,
                 on_logout,
                 on_disconnect,
+                number_pool,
+                own_numbers,
                 ..UserRule::default()
             };
             if let Some(account) = user
@@ -422,6 +433,18 @@ impl Reader<'_> {
             self.wrong(at, what, "write cancel, or cancel after 5s (at most 60s)");
         }
         after
+    }
+
+    /// Whether it is true.
+    fn flag(&mut self, table: &DeTable<'_>, key: &str) -> bool {
+        match table.get(key).map(|value| (value.get_ref(), value.span())) {
+            None => false,
+            Some((DeValue::Boolean(is), _)) => *is,
+            Some((_, span)) => {
+                self.wrong(span.start, format!("{key} is true or false"), "");
+                false
+            }
+        }
     }
 
     /// Whether the second of two words stands there.
@@ -498,54 +521,6 @@ impl Reader<'_> {
         if !self.sessions.contains(&session) {
             let hint = format!("the sessions are {}", self.sessions.join(", "));
             self.wrong(at, format!("no session {session}"), &hint);
-        }
-    }
-
-    fn groups(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "line_group") {
-            let at = item.span().start;
-            let known = [
-                "affinity",
-                "cannot",
-                "flow",
-                "kept_for_cancels",
-                "lines",
-                "name",
-                "queue",
-            ];
-            let Some(table) = self.keys(item, &known) else {
-                continue;
-            };
-            let lines = self.texts(table, "lines").unwrap_or_default();
-            let Some(name) = self.required(table, at, "name") else {
-                continue;
-            };
-            if lines.is_empty() {
-                self.wrong(at, format!("line_group {name} has no lines"), "");
-            }
-            for (place, (at, line)) in lines.iter().enumerate() {
-                self.check_session(*at, line);
-                let mut others = self.rules.groups.iter().flat_map(|group| &group.lines);
-                let is_double = others.any(|other| other == line)
-                    || lines[..place].iter().any(|(_, other)| other == line);
-                if is_double {
-                    let what = format!("{line} stands there twice");
-                    self.wrong(*at, what, "a line is in one group");
-                }
-                if self.rules.users.iter().any(|user| user.session == *line) {
-                    let what = format!("{line} is the session of a user and a line");
-                    self.wrong(*at, what, "a session is one of both");
-                }
-            }
-            let group = LineGroup {
-                name,
-                lines: lines.into_iter().map(|(_, line)| line).collect(),
-                affinity: self.affinity(table),
-                flow: self.flow(table),
-                queue: self.queue(table),
-                cannot_replace: self.cannot_replace(table),
-            };
-            self.rules.groups.push(group);
         }
     }
 

@@ -43,6 +43,13 @@ pub enum OmsEvent<'a> {
         /// The order.
         order: u64,
     },
+    /// A tenth of the numbers of a pool is left, or less.
+    NumbersLow {
+        /// The pool.
+        pool: &'a [u8],
+        /// How many.
+        left: u64,
+    },
     /// Notes of the journal could not be read: no new order is taken.
     Incomplete {
         /// How many.
@@ -85,6 +92,11 @@ impl fmt::Display for OmsEvent<'_> {
             Self::FillsMissing { order } => write!(
                 f,
                 "order {order}: the venue reports more fills than have arrived; the venue is asked"
+            ),
+            Self::NumbersLow { pool, left } => write!(
+                f,
+                "{left} order numbers are left in the pool {}: orders are rejected when none is; give it more",
+                String::from_utf8_lossy(pool)
             ),
             Self::Incomplete { notes } => write!(
                 f,

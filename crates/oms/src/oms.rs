@@ -21,6 +21,7 @@ use crate::fix::lines;
 use crate::fix::mass::{self, Listing};
 use crate::fix::scope_name;
 use crate::notice::{OmsEvent, OmsListener};
+use crate::rejects::VenueReject;
 use crate::rules::{Rules, matches};
 use crate::state::State;
 use crate::value::Presence;
@@ -107,6 +108,10 @@ impl Sink for Out<'_> {
             } if who == Core::GUARD => {
                 let scope = &scope_name(state, scope);
                 (self.listener)(OmsEvent::Killed { scope, why });
+            }
+            Event::NumbersLow { pool, left } => {
+                let pool = state.pool_names.name(pool);
+                (self.listener)(OmsEvent::NumbersLow { pool, left });
             }
             Event::StrayFill { id, effect, .. } => {
                 let nets = effect.is_none();
@@ -430,9 +435,12 @@ impl Application for Oms {
             && self.has_room(outbox)
         {
             let at = self.at(now);
-            let text = cut(reject.get(tag::TEXT).unwrap_or_default());
+            let reject = VenueReject {
+                code: None,
+                text: cut(reject.get(tag::TEXT).unwrap_or_default()),
+            };
             let (core, mut out) = self.parts(outbox, None);
-            core.refused(at, id, text, &mut out);
+            core.refused(at, id, &reject, &mut out);
         }
     }
 

@@ -5,6 +5,7 @@ use alloc::collections::VecDeque;
 
 use hashbrown::HashTable;
 
+use crate::canary::{self, Fault};
 use crate::slab::{NOWHERE, Slab};
 use crate::transition::{OrderState, ord_status};
 use crate::value::{
@@ -71,9 +72,43 @@ pub struct Order {
     pub(crate) replaces: u16,
     /// Since when it waits for a line, or has waited, in nanoseconds since 1970.
     pub(crate) queued: i64,
+    /// It was rejected, and is or was sent again.
+    pub(crate) retry: Option<Box<Retry>>,
+    /// Its number of a pool.
+    pub pool_number: Text,
+    /// The pool; `u32::MAX` for none.
+    pub(crate) pool: u32,
+    /// The client named that number.
+    pub(crate) own_number: bool,
+}
+
+/// How an order is sent again.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Retry {
+    /// The number that it has at the venue: it has used up the one before.
+    pub attempt: Number,
+    /// How often it is sent again with this time.
+    pub tries: u8,
+    /// When it may leave, in nanoseconds since 1970.
+    pub due: i64,
+    /// Not on this line.
+    pub not_on: Option<u32>,
 }
 
 impl Order {
+    /// The number under which it was last sent as a new order: its own, but when it was rejected and sent again.
+    #[must_use]
+    pub fn attempt(&self) -> Number {
+        let retry = self.retry.as_ref();
+        retry.map_or(self.number, |retry| retry.attempt)
+    }
+
+    /// Whether the venue rejected it under this number, or was asked for something before it did.
+    pub(crate) fn is_past(&self, request: Number) -> bool {
+        let retry = self.retry.as_ref();
+        retry.is_some_and(|retry| request < retry.attempt) && !canary::is(Fault::RetryPast)
+    }
+
     /// What may still be filled: LeavesQty(151).
     #[must_use]
     pub fn leaves(&self) -> Quantity {

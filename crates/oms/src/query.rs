@@ -1,6 +1,6 @@
 //! What operators ask: lines of words, answered in lines of columns.
 //!
-//! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`. The first line of
+//! Queries are `status`, `orders [account=NAME] [open]`, `order NUMBER`, `positions`, `limits`, `pools`. The first line of
 //! their answers names the columns, which a tab parts.
 
 use alloc::format;
@@ -44,8 +44,9 @@ pub fn answer(core: &Core, query: &[u8]) -> Result<String, String> {
         }
         "positions" => Ok(positions(state)),
         "limits" => Ok(limits(state)),
+        "pools" => Ok(pools(core)),
         other => Err(format!(
-            "unknown query {other}: there are status, orders, order, positions, limits"
+            "unknown query {other}: there are status, orders, order, positions, limits, pools"
         )),
     }
 }
@@ -78,8 +79,7 @@ fn status(state: &State) -> String {
     )
 }
 
-const ORDER_COLUMNS: &str =
-    "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline";
+const ORDER_COLUMNS: &str = "order\tsession\tClOrdID\taccount\tside\tsymbol\tquantity\tprice\tstate\tfilled\taverage\tline\tpool number";
 
 fn state_name(order: &Order) -> &'static str {
     match order.state {
@@ -118,7 +118,7 @@ fn order_line(state: &State, order: &Order) -> String {
         "market".into()
     };
     format!(
-        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}",
+        "{}\t{}\t{}\t{}\t{side}\t{}\t{}\t{at}\t{}\t{}\t{}\t{}\t{}",
         order.number,
         text(state.sessions().name(order.session)),
         text(order.id.bytes()),
@@ -129,6 +129,7 @@ fn order_line(state: &State, order: &Order) -> String {
         order.filled,
         average(order.paid, order.filled, scale),
         text(state.sessions().name(order.line)),
+        text(order.pool_number.bytes()),
     )
 }
 
@@ -178,6 +179,24 @@ fn positions(state: &State) -> String {
         );
     }
     text
+}
+
+fn pools(core: &Core) -> String {
+    let state = core.state();
+    let mut list = String::from("pool\tnext\tleft\tof");
+    for (at, (name, pool)) in (0..).zip(state.pool_names.iter().zip(&state.pools)) {
+        let form = core.pools.form(at).filter(|_| pool.left() > 0);
+        let next = form.map(|form| text(form.write(pool.next).bytes()));
+        let _ = write!(
+            list,
+            "\n{}\t{}\t{}\t{}",
+            text(name),
+            next.unwrap_or_default(),
+            pool.left(),
+            pool.last.saturating_sub(pool.first).saturating_add(1),
+        );
+    }
+    list
 }
 
 fn limits(state: &State) -> String {

@@ -102,7 +102,10 @@ impl Lines {
         queued.sort_unstable_by_key(|order| order.number);
         for order in queued {
             if order.state == OrderState::Queued {
-                self.wait(order, order.number);
+                // One that is sent again waits on its own.
+                if order.retry.is_none() {
+                    self.wait(order, order.number);
+                }
             } else if let Some(request) = state.orders().request_of(order)
                 && request.state == OrderState::Queued
             {
@@ -264,7 +267,8 @@ impl Lines {
         let order = loop {
             let number = *self.groups[group].orders.front()?;
             let order = state.orders().get(number);
-            match order.filter(|order| order.state == OrderState::Queued) {
+            let waits = |order: &&Order| order.state == OrderState::Queued && order.retry.is_none();
+            match order.filter(waits) {
                 Some(order) => break order,
                 None => self.groups[group].orders.pop_front(),
             };

@@ -203,6 +203,17 @@ reasons! {
     36 DayEnds, "", 0, 2, "the trading day is changing: try again";
     /// It was older than it may be when it could be sent.
     34 Stale, "RC20", 8, 2, "too old to be sent";
+
+    /// It waited to be sent again.
+    70 Contradicted, "", 0, 2, "the venue rejected the order, and then reported that it has it";
+    /// All are used.
+    71 NoNumber, "", 0, 2, "all order numbers are used";
+    /// The session may not say which number an order has.
+    72 OwnNumber, "RC2", 0, 2, "order numbers of its own are not allowed for this session";
+    /// It has another form, or is not between the first and the last.
+    73 NumberForm, "", 99, 2, "the order number is none of the pool";
+    /// Another order has it.
+    74 NumberUsed, "", 6, 2, "the order number is used";
 }
 
 impl Wire<'_> for Reason {

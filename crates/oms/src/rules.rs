@@ -3,6 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::form::NumberForm;
 use crate::value::{Price, Quantity};
 
 /// An instrument as its file has it.
@@ -56,6 +57,10 @@ pub struct UserRule {
     pub on_disconnect: Option<i64>,
     /// The account of an order that names none.
     pub default_account: Option<String>,
+    /// The pool that its orders have their numbers from.
+    pub number_pool: Option<String>,
+    /// It may say which number an order has.
+    pub own_numbers: bool,
 }
 
 /// Lines that share orders.
@@ -73,6 +78,80 @@ pub struct LineGroup {
     pub queue: Option<i64>,
     /// The venue does not replace orders.
     pub cannot_replace: bool,
+    /// What is done when the venue rejects something; the first that fits decides.
+    pub errors: Vec<ErrorRule>,
+    /// The pool that orders of users without one have their numbers from.
+    pub number_pool: Option<String>,
+}
+
+/// What is done when a venue rejects something.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ErrorRule {
+    /// The reason that it gives.
+    pub code: Option<RejectCode>,
+    /// Text(58), with `*` for any end of it.
+    pub text: Option<String>,
+    /// What is done with a new order.
+    pub remedy: Remedy,
+    /// How often an order is sent again, at most.
+    pub times: u8,
+    /// So long after the reject, in nanoseconds.
+    pub after: i64,
+    /// Text(58) for the client, in place of the venue's.
+    pub say: Option<String>,
+}
+
+/// The reason of a reject, in the field that its message has for it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RejectCode {
+    /// OrdRejReason(103) of an ExecutionReport(8).
+    Order(u64),
+    /// CxlRejReason(102) of an OrderCancelReject(9).
+    Cancel(u64),
+    /// BusinessRejectReason(380) of a BusinessMessageReject(j).
+    Business(u64),
+}
+
+impl RejectCode {
+    /// OrdRejReason(103) = 6: an order with this ClOrdID(11) may live at the venue.
+    pub const DUPLICATE: Self = Self::Order(6);
+}
+
+/// What is done with a new order that a venue has rejected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Remedy {
+    /// The client is told.
+    Reject,
+    /// It is sent again.
+    Retry,
+    /// It is sent again, on another line than before.
+    AnotherLine,
+}
+
+impl ErrorRule {
+    /// Whether it is about such a reject.
+    #[must_use]
+    pub fn fits(&self, code: Option<RejectCode>, text: &[u8]) -> bool {
+        let mut pattern = self.text.iter();
+        (self.code.is_none() || self.code == code) && pattern.all(|it| matches(it, text))
+    }
+}
+
+/// A pool of order numbers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PoolRule {
+    /// Its name.
+    pub name: String,
+    /// How its numbers are written.
+    pub form: NumberForm,
+    /// The first one.
+    pub first: u64,
+    /// The last one.
+    pub last: u64,
+    /// The field that venues get them in.
+    pub tag: u32,
+    /// It begins anew with each trading day.
+    pub each_day: bool,
 }
 
 /// Orders that go out on the same line while it is ready.
@@ -210,6 +289,8 @@ pub struct Rules {
     pub users: Vec<UserRule>,
     /// Groups of lines.
     pub groups: Vec<LineGroup>,
+    /// Pools of order numbers.
+    pub pools: Vec<PoolRule>,
     /// Routes; the first that has the symbol decides.
     pub routes: Vec<Route>,
     /// Limits.

@@ -37,7 +37,7 @@ impl Core {
             false => self.lines.choose(&self.state, (at, group), of, leaving),
         };
         match line {
-            Ok(line) => self.emit(at, &Event::Sent { number, line }, sink),
+            Ok(line) => self.send_on(at, number, line, sink),
             Err(_) if self.lines.groups[group].patience.is_some() => {
                 self.emit(at, &Event::Queued { number }, sink);
                 self.lines.groups[group].orders.push_back(number);
@@ -46,10 +46,27 @@ impl Core {
         }
     }
 
+    /// An order goes out on a line, with a number of its pool if it has one.
+    pub(crate) fn send_on(&mut self, at: i64, number: Number, line: u32, sink: &mut impl Sink) {
+        if self.pools.is_empty() || self.give_number(at, number, sink) {
+            self.emit(at, &Event::Sent { number, line }, sink);
+        }
+    }
+
     pub(crate) fn reject_unsent(&mut self, at: i64, order: Number, why: Why, sink: &mut impl Sink) {
+        self.reject_unsent_for(at, order, Reason::of(why), sink);
+    }
+
+    pub(crate) fn reject_unsent_for(
+        &mut self,
+        at: i64,
+        order: Number,
+        reason: Reason,
+        sink: &mut impl Sink,
+    ) {
         let event = Event::Rejected {
             order,
-            reason: Reason::of(why),
+            reason,
             text: b"",
         };
         self.emit(at, &event, sink);
@@ -156,6 +173,7 @@ impl Core {
             return;
         }
         match line {
+            Some(line) if is_order => self.send_on(at, number, line, sink),
             Some(line) => self.emit(at, &Event::Sent { number, line }, sink),
             None if is_order => self.reject_unsent(at, number, Why::Stale, sink),
             None => {

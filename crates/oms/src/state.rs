@@ -10,6 +10,7 @@ use crate::ids::Ids;
 use crate::limits::{Control, Limits};
 use crate::names::Names;
 use crate::order::{Order, Orders, Request, mixed};
+use crate::pool::Pool;
 use crate::scope::Scope;
 use crate::tally::{Position, Tally};
 use crate::value::{Amount, Market, Number, Presence, Price, Quantity, Text, Trading};
@@ -164,6 +165,8 @@ pub struct State {
     pub(crate) day: u32,
     /// The last number that was given out: they go on from day to day, since orders may.
     pub(crate) last: Number,
+    /// The last one when the day began.
+    pub(crate) yesterday: Number,
     pub(crate) ids: Ids,
     pub(crate) session_names: Names,
     pub(crate) account_names: Names,
@@ -175,6 +178,9 @@ pub struct State {
     pub(crate) holdings: Vec<Holding>,
     pub(crate) holding_places: HashTable<u32>,
     pub(crate) orders: Orders,
+    /// Pools of order numbers.
+    pub(crate) pool_names: Names,
+    pub(crate) pools: Vec<Pool>,
     /// New orders of the last second.
     pub(crate) recent: Recent,
     /// Some scope counts what passes within a time.

@@ -23,8 +23,10 @@ mod history;
 mod life;
 mod mass;
 mod operators;
+mod pools;
 mod queue;
 mod random;
+mod retry;
 mod versions;
 
 const SETTINGS: &str = r#"
@@ -150,11 +152,11 @@ impl World {
                     *refused = Some(reason.why);
                 }
                 Event::Sent { number, line } => {
-                    let order = match state.orders().request(number) {
-                        Some((_, order)) => order.number,
-                        None => number,
+                    let id = match (state.orders().request(number), state.orders().get(number)) {
+                        (Some((_, order)), _) => (order.number, number),
+                        (None, order) => (number, order.map_or(number, |it| it.attempt())),
                     };
-                    let request = number;
+                    let (order, request) = id;
                     sent.push((VenueId { order, request }, line));
                 }
                 _ => {}
@@ -211,6 +213,7 @@ impl World {
             stop: None,
             quantity: Decimal::from_int(quantity),
             is_located: false,
+            own_number: b"",
             until: None,
             effect: Some(crate::value::Effect::Netting),
         };
@@ -361,6 +364,7 @@ fn about<'a>(order: Number, request: Number, kind: ReportKind) -> Report<'a> {
         effect: None,
         status: 0,
         at: 0,
+        reason: None,
         text: b"",
     }
 }

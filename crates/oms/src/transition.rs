@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!            Send            Accept, Fill            Fill of the rest, End
-//!   Queued --------> Sent ----------------> Working ------------------------> Ended
-//!     |               | Lose   ^  Accept, Fill  | ^                             ^
-//!     |               v        |                | |                             |
-//!     |             Unknown ---+                | +-- Replace                   |
+//!   Queued <-------> Sent ----------------> Working ------------------------> Ended
+//!     | ^    Retry    | Lose   ^  Accept, Fill  | ^                             ^
+//!     | |             v        |                | |                             |
+//!     | +-- Retry - Unknown ---+                | +-- Replace                   |
 //!     +--- End, Reject --------+--- Reject -----+-------------------------------+
 //!                                               | Rest   ^ Renew                ^
 //!                                               v        |                      | Fill of the rest, End, Reject
@@ -17,7 +17,7 @@ use crate::value::End;
 /// Where an order stands.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OrderState {
-    /// Taken, and not sent yet.
+    /// Taken, or rejected and to be sent again, and not sent yet.
     Queued,
     /// On its way to the venue.
     Sent,
@@ -42,6 +42,8 @@ pub enum Happening {
     Accept,
     /// It is rejected.
     Reject,
+    /// It is rejected, and will be sent again.
+    Retry,
     /// A fill, and whether it is then filled.
     Fill {
         /// Nothing is left to fill.
@@ -64,22 +66,24 @@ impl OrderState {
     /// The state behind it; `None` when it cannot happen now, so that it has no effect.
     #[must_use]
     pub fn after(self, happening: Happening) -> Option<Self> {
-        use Happening::{Accept, Fill, Lose, Reject, Renew, Replace, Rest, Send};
+        use Happening::{Accept, Fill, Lose, Reject, Renew, Replace, Rest, Retry, Send};
         use OrderState::{DoneForDay, Ended, Queued, Sent, Unknown, Working};
         let filled = |all| if all { Ended(End::Filled) } else { Working };
         match (self, happening) {
             (Queued, Send) => Some(Sent),
             // It waits for a line; what changes it happens here.
             (Queued, Replace { all: false }) => Some(Queued),
-            (Queued, Lose | Accept | Fill { .. } | Replace { .. }) => None,
+            (Queued, Lose | Accept | Retry | Fill { .. } | Replace { .. }) => None,
 
             (Sent, Lose) => Some(Unknown),
             (Unknown, Lose) => None,
             (Sent | Unknown, Accept) => Some(Working),
+            // What the venue has rejected under one number it may get under another.
+            (Sent | Unknown, Retry) => Some(Queued),
 
             (Sent | Unknown | Working, Send) => None,
             (Sent | Unknown | Working, Fill { all } | Replace { all }) => Some(filled(all)),
-            (Working, Accept | Lose) => None,
+            (Working, Accept | Lose | Retry) => None,
 
             // Again, when its fills have arrived.
             (Working | DoneForDay, Rest) => Some(DoneForDay),
@@ -88,7 +92,7 @@ impl OrderState {
             // A trade of before that is reported late, a replace that is carried out for the next day.
             (DoneForDay, Fill { all } | Replace { all }) if !all => Some(DoneForDay),
             (DoneForDay, Fill { .. } | Replace { .. }) => Some(Ended(End::Filled)),
-            (DoneForDay, Send | Accept | Lose) => None,
+            (DoneForDay, Send | Accept | Lose | Retry) => None,
             (Queued | Sent | Unknown, Rest | Renew) => None,
 
             // A venue may take back what it has accepted.
@@ -157,7 +161,7 @@ pub fn ord_status(state: OrderState, filled: bool, pending: Option<crate::Reques
 
 #[cfg(test)]
 mod tests {
-    use super::Happening::{Accept, Fill, Lose, Reject, Renew, Replace, Rest, Send};
+    use super::Happening::{Accept, Fill, Lose, Reject, Renew, Replace, Rest, Retry, Send};
     use super::OrderState::{DoneForDay, Ended, Queued, Sent, Unknown, Working};
     use super::*;
 
@@ -171,7 +175,16 @@ mod tests {
             End::Expired,
             End::DoneForDay,
         ] {
-            for other in [Send, Lose, Accept, Reject, Rest, Renew, Happening::End(how)] {
+            for other in [
+                Send,
+                Lose,
+                Accept,
+                Reject,
+                Rest,
+                Renew,
+                Retry,
+                Happening::End(how),
+            ] {
                 assert_eq!(Ended(how).after(other), None);
             }
             let larger = Ended(how).after(Replace { all: false });
@@ -187,6 +200,12 @@ mod tests {
         assert_eq!(Unknown.after(Accept), Some(Working));
         assert_eq!(Unknown.after(Reject), Some(Ended(End::Rejected)));
         assert_eq!(Unknown.after(Send), None, "it is never sent twice");
+        assert_eq!(
+            Unknown.after(Retry),
+            Some(Queued),
+            "but when it is rejected"
+        );
+        assert_eq!(Working.after(Retry), None);
         assert_eq!(Queued.after(Fill { all: true }), None, "it was never sent");
         assert_eq!(Queued.after(Replace { all: false }), Some(Queued));
     }

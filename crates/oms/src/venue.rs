@@ -4,7 +4,7 @@ use fixwire_protocol::Decimal;
 
 use crate::core::{Core, Sink, scaled, whole};
 use crate::event::Event;
-use crate::reason::{Reason, Why};
+use crate::reason::Why;
 use crate::transition::{Happening, OrderState};
 use crate::value::{Effect, End, Number, Price, Quantity, RequestKind, Side};
 
@@ -47,11 +47,13 @@ pub struct Report<'a> {
     pub status: u8,
     /// TransactTime(60), in nanoseconds since 1970; 0 for none.
     pub at: i64,
+    /// OrdRejReason(103) of a reject.
+    pub reason: Option<u64>,
     /// Text(58).
     pub text: &'a [u8],
 }
 
-/// A ClOrdID(11) of ours: `17` for order 17, `17-25` for its request 25.
+/// A ClOrdID(11) of ours: `17` for order 17, `17-25` for its request 25, or for itself when it was sent again under 25.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct VenueId {
     /// The order; 0 when it is none of ours.
@@ -123,9 +125,14 @@ impl Core {
         let instrument = order.instrument;
         let symbol = self.state().instruments().name(instrument);
         let is_other = !report.symbol.is_empty() && report.symbol != symbol;
-        // Nor is one that was never sent.
-        let is_other = is_other || order.state == OrderState::Queued;
         if is_other || report.side.is_some_and(|side| side != order.side) {
+            return self.report_of_none(at, report, sink);
+        }
+        if order.is_past(report.id.request) {
+            return self.report_of_past(at, report, sink);
+        }
+        // It was never sent.
+        if order.state == OrderState::Queued {
             return self.report_of_none(at, report, sink);
         }
         let heard = match report.kind {
@@ -270,94 +277,6 @@ impl Core {
         self.accepted(at, report, sink);
         self.emit(at, &event, sink);
         Heard::Taken
-    }
-
-    fn rejected(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
-        let order = report.id.order;
-        if order != report.id.request {
-            return self.declined(at, report.id, report.text, sink);
-        }
-        if !self.is_open(order) {
-            return Heard::Known;
-        }
-        self.reject(at, order, Why::Venue, report.text, sink);
-        Heard::Taken
-    }
-
-    fn reject(&mut self, at: i64, order: Number, why: Why, text: &[u8], sink: &mut impl Sink) {
-        self.decline_of(at, order, sink);
-        let event = Event::Rejected {
-            order,
-            reason: Reason::of(why),
-            text,
-        };
-        self.emit(at, &event, sink);
-    }
-
-    fn is_open(&self, order: Number) -> bool {
-        let order = self.state().orders().get(order);
-        order.is_some_and(|order| order.state.is_open())
-    }
-
-    /// The venue refuses a request, with OrderCancelReject(9) or otherwise.
-    pub fn declined(&mut self, at: i64, id: VenueId, text: &[u8], sink: &mut impl Sink) -> Heard {
-        let known = self.state().orders().request(id.request);
-        if known.is_some_and(|(_, order)| order.number != id.order) {
-            return Heard::Unreadable;
-        }
-        self.decline(at, id.request, Why::Venue, text, sink)
-    }
-
-    /// A request is refused, by the venue or since it can no longer be carried out.
-    pub fn decline(
-        &mut self,
-        at: i64,
-        request: Number,
-        why: Why,
-        text: &[u8],
-        sink: &mut impl Sink,
-    ) -> Heard {
-        let found = self.state().orders().request(request);
-        let found = found.map(|(request, order)| (order.number, request.id.bytes().is_empty()));
-        let Some((number, is_ours)) = found else {
-            return Heard::Known;
-        };
-        let event = Event::Declined {
-            request,
-            reason: Reason::of(why),
-            text,
-        };
-        self.emit(at, &event, sink);
-        if is_ours {
-            // At once it would be refused again.
-            self.work.look_later(at, number);
-        } else {
-            self.work.look_again(&self.state, number);
-        }
-        Heard::Taken
-    }
-
-    /// A message of ours was rejected as such: a new order that never was one, or a request.
-    pub fn refused(&mut self, at: i64, id: VenueId, text: &[u8], sink: &mut impl Sink) -> Heard {
-        if id.order != id.request {
-            return self.declined(at, id, text, sink);
-        }
-        let state = self.state().orders().get(id.order).map(|order| order.state);
-        if !matches!(state, Some(OrderState::Sent | OrderState::Unknown)) {
-            return Heard::Known;
-        }
-        self.reject(at, id.order, Why::Venue, text, sink);
-        self.forget(at, sink);
-        Heard::Taken
-    }
-
-    /// What was asked for an order that ends otherwise cannot be done.
-    fn decline_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
-        let orders = self.state().orders();
-        let request = orders.get(order).and_then(|order| orders.request_of(order));
-        if let Some(request) = request.map(|request| request.number) {
-            self.decline(at, request, Why::TooLate, b"", sink);
-        }
     }
 
     /// An end that fills are missing of waits for them.
@@ -514,23 +433,60 @@ impl Core {
         else {
             return Heard::Unknown;
         };
+        let has_effect = self.rule(instrument).is_ok_and(|rule| rule.has_effect);
+        let effect = match has_effect {
+            true => report.effect,
+            false => Some(Effect::Netting),
+        };
+        self.stray(at, report, (account, instrument), (side, effect), sink)
+    }
+
+    /// The venue reports on an order under a number that it had rejected.
+    fn report_of_past(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+        let number = report.id.order;
+        match report.kind {
+            // Once more, or another word for it.
+            ReportKind::Rejected
+            | ReportKind::Other
+            | ReportKind::End(_)
+            | ReportKind::Status(b'3' | b'4' | b'8' | b'C') => return Heard::Known,
+            _ => {}
+        }
+        let Some(order) = self.state().orders().get(number) else {
+            return Heard::Unknown;
+        };
+        let of = (order.account, order.instrument);
+        let side = (order.side, Some(order.effect));
+        if order.state == OrderState::Queued {
+            // It may live there: it must not be sent again.
+            self.reject_unsent(at, number, Why::Contradicted, sink);
+        }
+        match report.kind {
+            ReportKind::Fill => self.stray(at, report, of, side, sink),
+            _ => Heard::Unknown,
+        }
+    }
+
+    fn stray(
+        &mut self,
+        at: i64,
+        report: &Report<'_>,
+        (account, instrument): (u32, u32),
+        (side, effect): (Side, Option<Effect>),
+        sink: &mut impl Sink,
+    ) -> Heard {
         let Some((quantity, price)) = self.execution(report, instrument) else {
             return Heard::Unreadable;
         };
         if self.state().has_stray(report.exec) {
             return Heard::Known;
         }
-        let has_effect = self.rule(instrument).is_ok_and(|rule| rule.has_effect);
         let event = Event::StrayFill {
             line: report.line,
             account,
             instrument,
             side,
-            effect: if has_effect {
-                report.effect
-            } else {
-                Some(Effect::Netting)
-            },
+            effect,
             exec: report.exec,
             quantity,
             price,

@@ -9,6 +9,7 @@ use crate::core::{Core, Sink};
 use crate::event::Event;
 use crate::filter::Filter;
 use crate::order::Order;
+use crate::retries::{Retries, retry_of};
 use crate::scope::Scope;
 use crate::state::State;
 use crate::transition::OrderState;
@@ -41,6 +42,8 @@ pub(crate) struct Work {
     leaving: Vec<u32>,
     /// Lines whose sequence numbers have begun anew since they were ready.
     reset: Vec<u32>,
+    /// Orders that are to be sent again.
+    pub retries: Retries,
 }
 
 /// Open orders that are so, by number.
@@ -59,7 +62,7 @@ fn is_killed(state: &State, order: &Order) -> bool {
 }
 
 /// It may not stay at its venue.
-fn must_go(state: &State, order: &Order) -> bool {
+pub(crate) fn must_go(state: &State, order: &Order) -> bool {
     order.withdrawn || is_killed(state, order)
 }
 
@@ -88,7 +91,9 @@ impl Work {
                 self.asking.extend(open(state, asked));
                 let goes = |order: &Order| order.line == line && must_go(state, order);
                 self.cancelling.extend(open(state, goes));
+                self.retries.look_again();
             }
+            Event::Retried { order, due, .. } => self.retries.add(due, order),
             Event::Pended { order, .. } => {
                 // It may have waited before, and have been renewed meanwhile.
                 self.pended.retain(|(_, waits)| *waits != order);
@@ -156,6 +161,11 @@ impl Work {
             .extend(open(state, |order| must_go(state, order)));
         let pended = open(state, |order| order.pended.is_some());
         self.pended = pended.into_iter().map(|it| (state.time(), it)).collect();
+        for order in open(state, |order| order.retry.is_some()) {
+            if let Some(retry) = retry_of(state, order) {
+                self.retries.add(retry.due, order);
+            }
+        }
     }
 }
 
@@ -163,7 +173,10 @@ impl Core {
     /// Whether [`work`](Self::work) has something to do.
     #[must_use]
     pub fn has_work(&mut self, at: i64) -> bool {
-        if self.next_waiting(at).is_some() || self.next_asked(at).is_some() {
+        if self.next_retry(at).is_some()
+            || self.next_waiting(at).is_some()
+            || self.next_asked(at).is_some()
+        {
             return true;
         }
         let work = &self.work;
@@ -181,6 +194,8 @@ impl Core {
             self.expire(at, order, sink);
         } else if let Some(order) = self.work.renewing.pop_front() {
             self.renew(at, order, false, sink);
+        } else if let Some(retry) = self.next_retry(at) {
+            self.send_again(at, retry, sink);
         } else if let Some(waiting) = self.next_waiting(at) {
             self.send_waiting(at, waiting, sink);
         } else if let Some(order) = self.next_asked(at) {
@@ -289,7 +304,8 @@ impl Core {
         let gone = self.due_withdrawal(at, sink);
         let limits = self.due_limits(at, sink);
         let asking = self.due_asking(at);
-        let waiting = self.due_waiting(at).into_iter().chain(asking).min();
+        let waiting = self.due_waiting(at).into_iter().chain(asking);
+        let waiting = waiting.chain(self.due_retry(at)).min();
         let waiting = waiting.map(|when| Nanos(when.saturating_sub(at).max(0).unsigned_abs()));
         let others = cancels.into_iter().chain(ends).chain(gone).chain(limits);
         others.chain(waiting).min()
@@ -437,11 +453,13 @@ impl Core {
     #[must_use]
     pub fn may_resend(&self, id: VenueId) -> bool {
         let order = self.state.orders().get(id.order);
-        let is_known = id.order == id.request || self.state.orders().request(id.request).is_some();
-        order.filter(|_| is_known).is_some_and(|order| {
+        let is_asked = self.state.orders().request(id.request).is_some();
+        order.is_some_and(|order| {
+            // What was rejected under another number has that one no more.
+            let is_known = id.request == order.attempt() || is_asked;
             let request = self.state.orders().request_of(order);
             let cancelled = request.is_some_and(|it| it.kind == RequestKind::Cancel);
-            order.state.is_open() && !cancelled && !must_go(&self.state, order)
+            is_known && order.state.is_open() && !cancelled && !must_go(&self.state, order)
         })
     }
 }

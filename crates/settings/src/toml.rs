@@ -38,10 +38,11 @@ pub const GATEWAY: [&str; 9] = [
 ];
 
 /// Tables that belong to an OMS.
-pub const OMS: [&str; 7] = [
+pub const OMS: [&str; 8] = [
     "account",
     "drop_copy",
     "line_group",
+    "number_pool",
     "oms",
     "operator",
     "route",
@@ -55,7 +56,8 @@ const SCRIPT: &str = "script";
 const TABLES: &str = "the tables are `[default]`, once, and `[[session]]`, one for each session, and in \
                       both of them `application`; and of a gateway `[gateway]`, `[group]`, \
                       `[script]`, `[conversion]`, `[table.NAME]`, `[client.NAME]`, `[target.NAME]`, `[[rule]]` and `[[on]]`; \
-                      and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[route]]`, `[[drop_copy]]` and `[[operator]]`; \
+                      and of an OMS `[oms]`, `[[account]]`, `[[user]]`, `[[line_group]]`, `[[number_pool]]`, `[[route]]`, \
+                      `[[drop_copy]]` and `[[operator]]`; \
                       and of a simulated exchange `[exchange]`, `[[instrument]]`, `[[fault]]` and `[[script]]`";
 
 /// A text that was read.

@@ -42,12 +42,23 @@ accounts = ["A*"]
 account = "A1"
 may = ["new", "replace", "cancel", "mass cancel", "status"]
 on_disconnect = "cancel after 1s"
+own_numbers = true
 [[line_group]]
 name = "SIM"
 lines = ["SIM"]
 flow = "5 in 1s"
 kept_for_cancels = 1
 queue = "2s"
+number_pool = "P"
+[[line_group.error]]
+text = "busy*"
+do = "retry"
+times = 2
+after = "100ms"
+[[number_pool]]
+name = "P"
+prefix = "T"
+width = 1
 [[route]]
 symbols = ["*"]
 to = "SIM"

@@ -2,7 +2,7 @@
 
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{
-    Indexed, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag,
+    Body, Indexed, Message, Outbox, Precision, Refusal, SessionId, Tag, Timestamp, tag,
 };
 
 use super::mass::{LAST_RPT_REQUESTED, MASS_STATUS_REQ_ID, TOT_NUM_REPORTS};
@@ -10,11 +10,13 @@ use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT, id}
 use super::{average, digits, price, reason_text};
 use crate::event::Event;
 use crate::order::Order;
+use crate::pool::NO_POOL;
 use crate::reason::{Reason, Why};
 use crate::state::State;
 use crate::value::{Effect, Number, RequestKind, Text};
 
 const COPY_MSG_INDICATOR: Tag = 797;
+const SECONDARY_ORDER_ID: Tag = 198;
 /// What an event takes away that a report needs.
 #[derive(Debug, Default)]
 pub(crate) struct Before {
@@ -224,6 +226,13 @@ pub(super) enum Extra<'a> {
     },
 }
 
+/// SecondaryOrderID(198): the number of a pool that the order has at its venue.
+fn put_pool_number(order: &Order, report: &mut Body<'_>) {
+    if order.pool != NO_POOL {
+        report.field(SECONDARY_ORDER_ID, order.pool_number.bytes());
+    }
+}
+
 /// Writes an ExecutionReport(8); its number is that of the event.
 pub(super) fn execution(
     state: &State,
@@ -241,6 +250,7 @@ pub(super) fn execution(
     report
         .uint(tag::ORDER_ID, order.number)
         .field(tag::CL_ORD_ID, order.id.bytes());
+    put_pool_number(order, &mut report);
     if let Some(Extra::Original(id)) = extra {
         report.field(tag::ORIG_CL_ORD_ID, id.bytes());
     }
@@ -337,11 +347,14 @@ fn cancel_reject(
     };
     let number = order.map(|order| digits(order.number));
     let mut report = outbox.begin(client.session, b"9");
+    report.field(
+        tag::ORDER_ID,
+        number.as_ref().map_or(b"NONE", |it| it.bytes()),
+    );
+    if let Some(order) = order {
+        put_pool_number(order, &mut report);
+    }
     report
-        .field(
-            tag::ORDER_ID,
-            number.as_ref().map_or(b"NONE", |it| it.bytes()),
-        )
         .field(tag::CL_ORD_ID, reject.id)
         .field(tag::ORIG_CL_ORD_ID, reject.original)
         .char(

@@ -1,7 +1,7 @@
 //! Lines to venues: orders and requests out, reports in.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Timestamp, tag};
+use fixwire_protocol::{Body, Indexed, Outbox, Precision, SessionId, Timestamp, tag, value};
 use siphasher::sip::SipHasher13;
 
 use super::requests::{EXEC_RESTATEMENT_REASON, EXPIRE_DATE, POSITION_EFFECT};
@@ -48,8 +48,15 @@ pub(crate) fn send(state: &State, event: &Event<'_>, line: SessionId, outbox: &m
 fn new_order(state: &State, order: &Order, line: SessionId, outbox: &mut Outbox) {
     let scale = state.scale(order.instrument);
     let mut out = outbox.begin(line, b"D");
-    out.uint(tag::CL_ORD_ID, order.number)
-        .field(tag::ACCOUNT, state.accounts().name(order.account))
+    // It was rejected under its own number.
+    if order.current == order.number {
+        out.uint(tag::CL_ORD_ID, order.number);
+    } else {
+        let id = venue_id(order.number, order.current);
+        out.field(tag::CL_ORD_ID, id.bytes());
+    }
+    put_pool_number(state, order, &mut out);
+    out.field(tag::ACCOUNT, state.accounts().name(order.account))
         .char(tag::HANDL_INST, b'1')
         .field(tag::SYMBOL, state.instruments().name(order.instrument))
         .char(tag::SIDE, order.side.byte())
@@ -80,6 +87,13 @@ fn put_validity(order: &Order, out: &mut Body<'_>) {
     }
 }
 
+/// The number of a pool, in the field that the pool has for it.
+fn put_pool_number(state: &State, order: &Order, out: &mut Body<'_>) {
+    if let Some(pool) = state.pools.get(order.pool as usize) {
+        out.field(pool.tag, order.pool_number.bytes());
+    }
+}
+
 fn change(state: &State, order: &Order, request: &Request, line: SessionId, outbox: &mut Outbox) {
     let scale = state.scale(order.instrument);
     let is_replace = request.kind == RequestKind::Replace;
@@ -91,8 +105,9 @@ fn change(state: &State, order: &Order, request: &Request, line: SessionId, outb
     .field(
         tag::CL_ORD_ID,
         venue_id(order.number, request.number).bytes(),
-    )
-    .field(tag::ACCOUNT, state.accounts().name(order.account));
+    );
+    put_pool_number(state, order, &mut out);
+    out.field(tag::ACCOUNT, state.accounts().name(order.account));
     if is_replace {
         out.char(tag::HANDL_INST, b'1');
     }
@@ -124,9 +139,10 @@ fn ask(state: &State, order: &Order, line: SessionId, outbox: &mut Outbox) {
     out.field(
         tag::CL_ORD_ID,
         venue_id(order.number, order.current).bytes(),
-    )
-    .field(tag::SYMBOL, state.instruments().name(order.instrument))
-    .char(tag::SIDE, order.side.byte());
+    );
+    put_pool_number(state, order, &mut out);
+    out.field(tag::SYMBOL, state.instruments().name(order.instrument))
+        .char(tag::SIDE, order.side.byte());
     let _ = out.finish();
 }
 
@@ -188,6 +204,10 @@ pub(crate) fn report<'a>(
             .filter(|effect| *effect != Effect::Netting),
         status,
         at: at.map_or(0, |at| at.0),
+        reason: (kind == ReportKind::Rejected)
+            .then(|| message.get(tag::ORD_REJ_REASON))
+            .flatten()
+            .and_then(|reason| value::uint(reason).ok()),
         text: cut(message.get(tag::TEXT).unwrap_or_default()),
     })
 }

@@ -100,6 +100,7 @@ pub(crate) fn new_order<'a>(
         price,
         stop,
         quantity,
+        own_number: b"",
         is_located: side == Some(Side::SellShort)
             && (message.get(LOCATE_REQD) == Some(b"N") || message.get(LOCATE_BROKER).is_some()),
     })

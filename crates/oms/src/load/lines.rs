@@ -4,11 +4,64 @@ use alloc::format;
 
 use toml::de::DeTable;
 
-use super::{Reader, duration};
-use crate::rules::{Affinity, FlowRule};
+use super::{Item, Reader, duration};
+use crate::rules::{Affinity, FlowRule, LineGroup};
 
 impl Reader<'_> {
-    fn place(table: &DeTable<'_>, key: &str) -> usize {
+    pub(super) fn groups(&mut self, value: Option<&Item<'_>>) {
+        for item in self.items(value, "line_group") {
+            let at = item.span().start;
+            let known = [
+                "affinity",
+                "cannot",
+                "error",
+                "flow",
+                "kept_for_cancels",
+                "lines",
+                "name",
+                "number_pool",
+                "queue",
+            ];
+            let Some(table) = self.keys(item, &known) else {
+                continue;
+            };
+            let lines = self.texts(table, "lines").unwrap_or_default();
+            let Some(name) = self.required(table, at, "name") else {
+                continue;
+            };
+            if lines.is_empty() {
+                self.wrong(at, format!("line_group {name} has no lines"), "");
+            }
+            for (place, (at, line)) in lines.iter().enumerate() {
+                self.check_session(*at, line);
+                let mut others = self.rules.groups.iter().flat_map(|group| &group.lines);
+                let is_double = others.any(|other| other == line)
+                    || lines[..place].iter().any(|(_, other)| other == line);
+                if is_double {
+                    let what = format!("{line} stands there twice");
+                    self.wrong(*at, what, "a line is in one group");
+                }
+                if self.rules.users.iter().any(|user| user.session == *line) {
+                    let what = format!("{line} is the session of a user and a line");
+                    self.wrong(*at, what, "a session is one of both");
+                }
+            }
+            let has_another = lines.len() > 1;
+            let group = LineGroup {
+                name,
+                lines: lines.into_iter().map(|(_, line)| line).collect(),
+                affinity: self.affinity(table),
+                flow: self.flow(table),
+                queue: self.queue(table),
+                cannot_replace: self.cannot_replace(table),
+                errors: self.errors(table, has_another),
+                number_pool: self.number_pool(table),
+            };
+            self.rules.groups.push(group);
+        }
+    }
+
+    pub(super) fn place(table: &DeTable<'_>, key: &str) -> usize {
         table.get(key).map_or(0, |value| value.span().start)
     }
 

@@ -1,12 +1,14 @@
 //! What clients and venues say.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag};
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag, value};
 
 use super::Oms;
 use crate::fix::mass::{self, Listing};
 use crate::fix::{clients, lines, requests};
 use crate::notice::OmsEvent;
+use crate::rejects::VenueReject;
+use crate::rules::RejectCode;
 use crate::value::RequestKind;
 use crate::venue::{Heard, VenueId, cut};
 
@@ -20,7 +22,10 @@ impl Oms {
     ) -> Result<(), Refusal> {
         match message.msg_type() {
             b"D" => {
-                let new = requests::new_order(index, &Indexed::new(message))?;
+                let mut new = requests::new_order(index, &Indexed::new(message))?;
+                if let Some(tag) = self.core.own_number_tag(index, new.symbol) {
+                    new.own_number = message.get(tag).unwrap_or_default();
+                }
                 let (core, mut out) = self.parts(outbox, Some(message));
                 if message.is_poss_resend() && core.state().used(index, new.id).is_some() {
                     return self.status(index, message, outbox);
@@ -110,7 +115,13 @@ impl Oms {
     ) -> Result<(), Refusal> {
         let version = self.links.get(line as usize).copied().flatten();
         let version = version.map_or(Version::Fix44, |client| client.version);
-        let text = || cut(message.get(tag::TEXT).unwrap_or_default());
+        let reject = |tag, code: fn(u64) -> RejectCode| {
+            let reason = message.get(tag).and_then(|it| value::uint(it).ok());
+            VenueReject {
+                code: reason.map(code),
+                text: cut(message.get(tag::TEXT).unwrap_or_default()),
+            }
+        };
         let id = |tag| message.get(tag).and_then(VenueId::parse);
         let heard = match message.msg_type() {
             b"8" => match lines::report(line, &Indexed::new(message), version) {
@@ -123,7 +134,8 @@ impl Oms {
             b"9" => match id(tag::CL_ORD_ID) {
                 Some(id) => {
                     let (core, mut out) = self.parts(outbox, None);
-                    core.declined(at, id, text(), &mut out)
+                    let reject = reject(tag::CXL_REJ_REASON, RejectCode::Cancel);
+                    core.declined(at, id, &reject, &mut out)
                 }
                 None => Heard::Unknown,
             },
@@ -133,7 +145,8 @@ impl Oms {
             b"j" => match id(tag::BUSINESS_REJECT_REF_ID) {
                 Some(id) => {
                     let (core, mut out) = self.parts(outbox, None);
-                    core.refused(at, id, text(), &mut out)
+                    let reject = reject(tag::BUSINESS_REJECT_REASON, RejectCode::Business);
+                    core.refused(at, id, &reject, &mut out)
                 }
                 None => Heard::Unknown,
             },

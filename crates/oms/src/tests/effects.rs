@@ -31,6 +31,7 @@ impl World {
             stop: None,
             quantity: Decimal::from_int(quantity),
             is_located: false,
+            own_number: b"",
         };
         self.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
         self.refused.is_none().then(|| self.core.state().last)

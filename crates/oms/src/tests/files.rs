@@ -82,6 +82,177 @@ fn every_mistake_is_named_with_its_line() {
     has(&found, "positions.csv:2: no account A9");
 }
 
+/// The settings with these lines in the group of lines.
+fn in_group(lines: &str) -> String {
+    SETTINGS.replace("name = \"SIM\"\n", &format!("name = \"SIM\"\n{lines}\n"))
+}
+
+#[test]
+fn error_tables_are_checked_entry_by_entry() {
+    let entry = |entry: &str| {
+        mistakes(
+            &in_group(&format!("error = [{{{entry}}}]")),
+            INSTRUMENTS,
+            LIMITS,
+        )
+    };
+    let good = [
+        "text = \"busy*\", do = \"retry\", times = 10, after = \"60s\", say = \"try later\"",
+        "ord_rej_reason = 3, text = \"x\", do = \"another line\"",
+        "cxl_rej_reason = 2, say = \"no\"",
+        "business_reject_reason = 4, do = \"reject\", say = \"no\"",
+    ];
+    for text in good {
+        assert_eq!(entry(text), [""; 0], "{text}");
+    }
+    let hint = "write retry, another line, or reject";
+    for (text, wanted) in [
+        (
+            "do = \"retry\"",
+            "an error that nothing fits; name ord_rej_reason",
+        ),
+        ("text = \"x\"", "an error without say or do does nothing"),
+        ("text = \"x\", do = \"fly\"", hint),
+        (
+            "txt = \"x\", do = \"retry\"",
+            "unknown key txt; the keys are after",
+        ),
+        (
+            "text = 7, do = \"retry\"",
+            "text is a text of 1 to 255 bytes",
+        ),
+        (
+            "ord_rej_reason = \"3\", do = \"retry\"",
+            "ord_rej_reason is a number",
+        ),
+        ("ord_rej_reason = 6, do = \"retry\"", "Duplicate Order"),
+        (
+            "cxl_rej_reason = 2, do = \"retry\"",
+            "cancels and replaces are not sent again",
+        ),
+        (
+            "text = \"x\", do = \"retry\", times = 0",
+            "times is a number from 1 to 10",
+        ),
+        (
+            "text = \"x\", do = \"retry\", times = 11",
+            "times is a number from 0 to 10",
+        ),
+        (
+            "text = \"x\", do = \"retry\", after = \"61s\"",
+            "after = \"61s\" is no time",
+        ),
+        (
+            "text = \"x\", do = \"retry\", after = \"soon\"",
+            "after = \"soon\" is no time",
+        ),
+        (
+            "text = \"x\", say = \"y\", after = \"1s\"",
+            "after is a part of retry",
+        ),
+        (
+            "text = \"x\", say = \"a\\u0001b\"",
+            "say is a text of at most 200 bytes",
+        ),
+        (
+            "ord_rej_reason = 1, cxl_rej_reason = 1, say = \"y\"",
+            "an error names one reason",
+        ),
+    ] {
+        let found = entry(text);
+        has(&found, wanted);
+        assert!(found[0].starts_with("line 2"), "{found:?}");
+    }
+    let one = in_group("error = [{text = \"x\", do = \"another line\"}]");
+    let one = one.replace(", \"SIM-2\"", "");
+    has(
+        &mistakes(&one, INSTRUMENTS, LIMITS),
+        "the line_group has no other line",
+    );
+    let table = in_group("error = 7");
+    has(
+        &mistakes(&table, INSTRUMENTS, LIMITS),
+        "[[line_group.error]] is written with two brackets",
+    );
+}
+
+#[test]
+fn number_pools_are_checked_one_by_one() {
+    let with = |pools: &str| mistakes(&format!("{SETTINGS}{pools}"), INSTRUMENTS, LIMITS);
+    let pool = |lines: &str| with(&format!("[[number_pool]]\nname = \"P\"\n{lines}"));
+    for good in [
+        "width = 4",
+        "width = 4\nprefix = \"T\"\ndigits = \"0-9A-Za-z\"\nfirst = \"0001\"\nlast = \"zzzz\"\ntag = 37\neach_day = true",
+        "width = 20\ndigits = \"01\"\ntag = 5001",
+    ] {
+        assert_eq!(pool(good), [""; 0], "{good}");
+    }
+    for (lines, wanted) in [
+        (
+            "prefix = \"T\"",
+            "width is missing; write how many digits numbers have",
+        ),
+        ("width = 0", "width = 0 is too wide or too narrow"),
+        ("width = 20", "width = 20 is too wide or too narrow"),
+        ("width = 4\nprefx = \"T\"", "unknown key prefx"),
+        (
+            "width = 4\nprefix = \"a b\"",
+            "prefix = \"a b\" has other signs",
+        ),
+        (
+            "width = 4\ndigits = \"9-0\"",
+            "digits = \"9-0\" are no digits",
+        ),
+        (
+            "width = 4\ndigits = \"0-91\"",
+            "are no digits; write letters and digits, each once",
+        ),
+        (
+            "width = 4\nfirst = \"1\"",
+            "first = \"1\" is no number of the pool",
+        ),
+        (
+            "width = 4\nfirst = \"0002\"\nlast = \"0001\"",
+            "last is before first",
+        ),
+        (
+            "width = 4\ntag = 38",
+            "tag = 38 has another use in orders; write 526",
+        ),
+        ("width = 4\neach_day = 1", "each_day is true or false"),
+        (
+            "width = 4\n[[number_pool]]\nname = \"P\"\nwidth = 1",
+            "number_pool P stands there twice",
+        ),
+        (
+            "width = 4\n[[number_pool]]\nname = \"P Q\"\nwidth = 1",
+            "number_pool P Q has a blank",
+        ),
+    ] {
+        has(&pool(lines), wanted);
+    }
+    let unknown = in_group("number_pool = \"Q\"");
+    has(
+        &mistakes(&unknown, INSTRUMENTS, LIMITS),
+        "no number_pool Q; see [[number_pool]]",
+    );
+    // What orders of users have must be nobody else's.
+    let two = |user: &str| {
+        let pools = "[[number_pool]]\nname = \"P\"\nwidth = 3\nprefix = \"A\"\n\
+                     [[number_pool]]\nname = \"Q\"\nwidth = 2\nprefix = \"A0\"\n";
+        let settings = SETTINGS.replace(
+            "session = \"CLIENT\"",
+            &format!("session = \"CLIENT\"{user}"),
+        );
+        mistakes(&format!("{settings}{pools}"), INSTRUMENTS, LIMITS)
+    };
+    assert_eq!(two(""), [""; 0]);
+    has(
+        &two("\nnumber_pool = \"P\""),
+        "number_pool Q has numbers of P; orders of users may go to one venue",
+    );
+}
+
 #[test]
 fn files_are_checked_row_by_row() {
     let instruments = "symbol,tick,lot\nXYZ,0,1\nABC,1,0\nABC,x,1\nDEF,1\nXYZ,0.5,1\nXYZ,0.5,1\n";

@@ -322,6 +322,7 @@ fn an_order_that_stays_over_the_day_can_still_be_cancelled() {
     let mut world = World::new();
     let new = NewOrder {
         is_located: false,
+        own_number: b"",
         until: None,
         effect: Some(crate::value::Effect::Netting),
         session: CLIENT,

@@ -137,6 +137,7 @@ fn orders_until_a_date_stay_until_it_is_over() {
         stop: None,
         quantity: Decimal::from_int(10),
         is_located: false,
+        own_number: b"",
     };
     world.tell(|core, at, mut sink| core.new_order(at, &new, &mut sink));
     for (day, is_open) in [(20_261_123, true), (20_261_124, false)] {

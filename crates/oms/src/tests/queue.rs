@@ -36,16 +36,16 @@ impl World {
         });
     }
 
-    fn buy(&mut self) -> Number {
+    pub fn buy(&mut self) -> Number {
         self.order(Side::Buy, 10, "100").unwrap()
     }
 
-    fn stands(&self, order: Number) -> OrderState {
+    pub fn stands(&self, order: Number) -> OrderState {
         self.core.state().orders().get(order).unwrap().state
     }
 
     /// Orders and requests that left since, when this time has passed in steps of 10 ms.
-    fn pass_by(&mut self, time: i64) -> Vec<VenueId> {
+    pub fn pass_by(&mut self, time: i64) -> Vec<VenueId> {
         self.sent.clear();
         let end = self.at + time;
         while self.at < end {
@@ -63,7 +63,7 @@ impl World {
     }
 }
 
-fn order(number: Number) -> VenueId {
+pub fn order(number: Number) -> VenueId {
     VenueId {
         order: number,
         request: number,

@@ -25,11 +25,19 @@ fn any_order(world: &World, dice: &mut Dice) -> Number {
     last.saturating_sub(back).max(1)
 }
 
+/// The number that the venue knows an order by, before it is replaced.
+fn attempt(world: &World, order: Number) -> Number {
+    let known = world.core.state().orders().get(order);
+    known.map_or(order, |known| known.attempt())
+}
+
 fn step(world: &mut World, dice: &mut Dice) {
     let number = any_order(world, dice);
     let order = world.core.state().orders().request(number);
     let (order, request) = match order {
         Some((request, order)) => (order.number, request.number),
+        // An order that was sent again has another id.
+        None if dice.below(4) > 0 => (number, attempt(world, number)),
         None => (number, number),
     };
     let side = if dice.below(2) == 0 {
@@ -46,13 +54,19 @@ fn step(world: &mut World, dice: &mut Dice) {
         4 => {
             world.order_of("same", b"A2", side, quantity, price);
         }
-        5 | 6 => {
+        5 => {
+            world.cancel(order);
+        }
+        6 if dice.below(3) == 0 && !world.core.rules().pools.is_empty() => {
+            world.order_as(&format!("T{:02}", dice.below(40)));
+        }
+        6 => {
             world.cancel(order);
         }
         7 | 8 => {
             world.replace(order, quantity, price);
         }
-        9 => world.accept(order),
+        9 => world.report(&about(order, request, ReportKind::New)),
         10..13 => {
             let exec = 1 + dice.below(400);
             let quantity = (1 + dice.below(5)).cast_signed() * 10;
@@ -71,7 +85,7 @@ fn step(world: &mut World, dice: &mut Dice) {
         16 => world.decline(request),
         17 => {
             let status = b"01234C8"[dice.below(7) as usize];
-            world.report(&about(order, order, ReportKind::Status(status)));
+            world.report(&about(order, request, ReportKind::Status(status)));
         }
         18 => {
             let line = LINES[dice.below(2) as usize];
@@ -174,6 +188,12 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
             let group = &mut rules.groups[0];
             (group.queue, group.flow) = (Some(20_000_000), Some(super::queue::FLOW));
         }
+        if seed % 3 > 0 {
+            rules.groups[0].errors = super::retry::busy(20_000_000);
+        }
+        if seed % 4 > 1 {
+            super::pools::number(&mut rules, seed % 4 == 2);
+        }
         let mut world = World::of(rules);
         for at in 0..per_world {
             step(&mut world, &mut dice);
@@ -201,7 +221,8 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
             let known = orders.get(order).unwrap();
             let is_unknown = known.state == crate::OrderState::Unknown;
             assert!(is_unknown || orders.request_of(known).is_some());
-            world.report(&about(order, order, ReportKind::Rejected));
+            let attempt = attempt(&world, order);
+            world.report(&about(order, attempt, ReportKind::Rejected));
         }
         assert!(world.core.state().firm.tally.is_flat(), "seed {seed}");
         world.check();
@@ -233,6 +254,9 @@ fn the_notes_make_the_state_and_each_order_counts_once() {
         "Client",
         "Market",
         "Queued",
+        "Retried",
+        "Numbered",
+        "NumbersLow",
     ] {
         assert!(seen.contains(&event.to_string()), "no {event}");
     }

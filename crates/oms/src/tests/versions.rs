@@ -9,6 +9,9 @@ use crate::value::End;
 /// under way, one that is done for the day, an end that waits for its fills, and a loss beyond counting.
 const CHECKPOINT_1: &[u8] = include_bytes!("checkpoint-1.bin");
 
+/// One of version 2: orders that are filled, in part with a replace under way, unknown, and queued.
+const CHECKPOINT_2: &[u8] = include_bytes!("checkpoint-2.bin");
+
 fn read(version: u32, bytes: &[u8]) -> Result<State, String> {
     let mut state = State::default();
     state.read(version, bytes).map(|()| state)
@@ -35,6 +38,33 @@ fn a_checkpoint_of_version_1_is_read() {
     state.write(&mut |bytes| written.extend_from_slice(bytes));
     let again = read(state.form().1, &written).unwrap();
     assert_eq!(again.hash(), state.hash());
+}
+
+#[test]
+fn a_checkpoint_of_version_2_has_no_order_that_is_sent_again() {
+    let state = read(2, CHECKPOINT_2).unwrap();
+    assert_eq!((state.violations(), state.last), (0, 5));
+    assert_eq!(
+        state.yesterday, 5,
+        "of which day its orders are is not known"
+    );
+    let orders = [1, 2, 4, 5].map(|number| state.orders().get(number).unwrap());
+    let states = orders.map(|order| order.state);
+    let (filled, part) = (OrderState::Ended(End::Filled), OrderState::Working);
+    assert_eq!(
+        states,
+        [filled, part, OrderState::Unknown, OrderState::Queued]
+    );
+    assert_eq!(orders.map(|order| order.filled), [10, 20, 0, 0]);
+    let (replace, _) = state.orders().request(3).unwrap();
+    assert_eq!((replace.quantity, replace.price), (70, 10_010));
+    assert!(orders.iter().all(|order| order.attempt() == order.number));
+    let mut written = Vec::new();
+    state.write(&mut |bytes| written.extend_from_slice(bytes));
+    let again = read(state.form().1, &written).unwrap();
+    assert_eq!(again.hash(), state.hash());
+    assert!(read(3, CHECKPOINT_2).is_err(), "it has another form");
+    assert!(read(2, &written).is_err());
 }
 
 #[test]

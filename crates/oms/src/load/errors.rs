@@ -1,0 +1,158 @@
+//! What is done when a venue rejects something: `[[line_group.error]]`.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use toml::de::DeTable;
+
+use super::{Item, Reader, duration};
+use crate::rules::{ErrorRule, RejectCode, Remedy};
+
+/// The longest text for a client: as much as a note keeps.
+const LONGEST: usize = 200;
+/// The most times that an order is sent again.
+const MOST: u8 = 10;
+
+/// A key, and the reason that it names.
+type Code = (&'static str, fn(u64) -> RejectCode);
+
+const CODES: [Code; 3] = [
+    ("ord_rej_reason", RejectCode::Order),
+    ("cxl_rej_reason", RejectCode::Cancel),
+    ("business_reject_reason", RejectCode::Business),
+];
+
+impl Reader<'_> {
+    pub(super) fn errors(&mut self, group: &DeTable<'_>, has_another: bool) -> Vec<ErrorRule> {
+        let items = self.items(group.get("error"), "line_group.error");
+        let mut rules = Vec::new();
+        for item in items {
+            rules.extend(self.error(item, has_another));
+        }
+        rules
+    }
+
+    fn error(&mut self, item: &Item<'_>, has_another: bool) -> Option<ErrorRule> {
+        let at = item.span().start;
+        let known = [
+            "after",
+            "business_reject_reason",
+            "cxl_rej_reason",
+            "do",
+            "ord_rej_reason",
+            "say",
+            "text",
+            "times",
+        ];
+        let table = self.keys(item, &known)?;
+        let code = self.code(table, at);
+        let text = self.text(table, "text");
+        let mut named = CODES.iter().map(|(key, _)| *key).chain(["text"]);
+        if named.all(|key| table.get(key).is_none()) {
+            let hint = "name ord_rej_reason, cxl_rej_reason or business_reject_reason, or a text such as \"busy*\"";
+            self.wrong(at, "an error that nothing fits".into(), hint);
+        }
+        let remedy = self.remedy(table, has_another);
+        let say = self.say(table);
+        let (times, after) = self.how_often(table, remedy);
+        if remedy == Remedy::Reject && say.is_none() {
+            let hint = "write what the client is told: say = \"...\", or do = \"retry\"";
+            self.wrong(at, "an error without say or do does nothing".into(), hint);
+        }
+        match code {
+            Some(RejectCode::DUPLICATE) if remedy != Remedy::Reject => {
+                let what = "an order that the venue has already is not sent again".into();
+                let hint = "OrdRejReason(103) = 6 is Duplicate Order: write do = \"reject\"";
+                self.wrong(Self::place(table, "do"), what, hint);
+            }
+            Some(RejectCode::Cancel(_)) if remedy != Remedy::Reject => {
+                let what = "cancels and replaces are not sent again".into();
+                self.wrong(Self::place(table, "do"), what, "write do = \"reject\"");
+            }
+            _ => {}
+        }
+        Some(ErrorRule {
+            code,
+            text,
+            remedy,
+            times,
+            after,
+            say,
+        })
+    }
+
+    fn code(&mut self, table: &DeTable<'_>, at: usize) -> Option<RejectCode> {
+        let mut found = None;
+        for (key, code) in CODES {
+            let Some(number) = self.number(table, key, 1_000_000) else {
+                continue;
+            };
+            if found.is_some() {
+                let what = "an error names one reason: a message has one".into();
+                self.wrong(at, what, "write an error for each of them");
+            }
+            found = Some(code(number as u64));
+        }
+        found
+    }
+
+    fn remedy(&mut self, table: &DeTable<'_>, has_another: bool) -> Remedy {
+        let text = self.text(table, "do");
+        let at = Self::place(table, "do");
+        match text.as_deref() {
+            None | Some("reject") => Remedy::Reject,
+            Some("retry") => Remedy::Retry,
+            Some("another line") => {
+                if !has_another {
+                    self.wrong(at, "the line_group has no other line".into(), "write retry");
+                }
+                Remedy::AnotherLine
+            }
+            Some(other) => {
+                let hint = "write retry, another line, or reject";
+                self.wrong(
+                    at,
+                    format!("nothing can be done that is called {other}"),
+                    hint,
+                );
+                Remedy::Reject
+            }
+        }
+    }
+
+    /// Times, and the time between them in nanoseconds.
+    fn how_often(&mut self, table: &DeTable<'_>, remedy: Remedy) -> (u8, i64) {
+        const LATEST: i64 = 60_000_000_000;
+        for key in ["times", "after"] {
+            if remedy == Remedy::Reject && table.get(key).is_some() {
+                let what = format!("{key} is a part of retry and another line");
+                self.wrong(Self::place(table, key), what, "");
+            }
+        }
+        let times = self.number(table, "times", usize::from(MOST)).unwrap_or(1);
+        if times == 0 {
+            let what = format!("times is a number from 1 to {MOST}");
+            self.wrong(Self::place(table, "times"), what, "");
+        }
+        let text = self.text(table, "after");
+        let after = text.as_deref().map_or(Some(0), duration);
+        let after = after.filter(|after| *after <= LATEST);
+        if let (Some(text), None) = (&text, after) {
+            let what = format!("after = \"{text}\" is no time");
+            let hint =
+                "write how long after the reject an order is sent again (at most 60s): 200ms";
+            self.wrong(Self::place(table, "after"), what, hint);
+        }
+        (times as u8, after.unwrap_or(0))
+    }
+
+    fn say(&mut self, table: &DeTable<'_>) -> Option<String> {
+        let say = self.text(table, "say")?;
+        if say.len() > LONGEST || say.chars().any(char::is_control) {
+            let what = format!("say is a text of at most {LONGEST} bytes, in one line");
+            self.wrong(Self::place(table, "say"), what, "");
+        }
+        Some(say)
+    }
+}

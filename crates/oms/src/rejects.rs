@@ -1,0 +1,164 @@
+//! What a venue rejects: a new order, which may be sent again, or what was asked for one.
+
+use crate::canary::{self, Fault};
+use crate::core::{Core, Sink};
+use crate::event::Event;
+use crate::fix::Sentence;
+use crate::order::Order;
+use crate::reason::{Reason, Why};
+use crate::rules::RejectCode;
+use crate::transition::OrderState;
+use crate::value::Number;
+use crate::venue::{Heard, Report, VenueId};
+
+/// What a venue says when it rejects something of ours.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VenueReject<'a> {
+    /// Why, in the field that its message has for it.
+    pub code: Option<RejectCode>,
+    /// Text(58).
+    pub text: &'a [u8],
+}
+
+impl VenueReject<'_> {
+    /// It does not say that the order lives nowhere: an order with this ClOrdID(11) does.
+    pub(crate) fn may_live(&self) -> bool {
+        self.code == Some(RejectCode::DUPLICATE)
+    }
+}
+
+impl Core {
+    pub(crate) fn rejected(&mut self, at: i64, report: &Report<'_>, sink: &mut impl Sink) -> Heard {
+        let reject = VenueReject {
+            code: report.reason.map(RejectCode::Order),
+            text: report.text,
+        };
+        if !self.is_sent_as(report.id) {
+            return self.declined(at, report.id, &reject, sink);
+        }
+        if !self.is_open(report.id.order) {
+            return Heard::Known;
+        }
+        self.rejected_as(at, report.id.order, &reject, sink);
+        Heard::Taken
+    }
+
+    /// A new order is sent again, or it ends.
+    fn rejected_as(
+        &mut self,
+        at: i64,
+        order: Number,
+        reject: &VenueReject<'_>,
+        sink: &mut impl Sink,
+    ) {
+        if !self.retry(at, order, reject, sink) {
+            let mut room = Sentence::new();
+            let text = self.said(order, reject, &mut room);
+            self.reject(at, order, Why::Venue, text, sink);
+        }
+    }
+
+    /// Whether an id is that of an order, not of a request of it.
+    fn is_sent_as(&self, id: VenueId) -> bool {
+        let order = self.state().orders().get(id.order);
+        let is_past = canary::is(Fault::RetryPast) && id.order == id.request;
+        order.map_or(id.order, Order::attempt) == id.request || is_past
+    }
+
+    pub(crate) fn reject(
+        &mut self,
+        at: i64,
+        order: Number,
+        why: Why,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) {
+        self.decline_of(at, order, sink);
+        let event = Event::Rejected {
+            order,
+            reason: Reason::of(why),
+            text,
+        };
+        self.emit(at, &event, sink);
+    }
+
+    fn is_open(&self, order: Number) -> bool {
+        let order = self.state().orders().get(order);
+        order.is_some_and(|order| order.state.is_open())
+    }
+
+    /// The venue refuses a request, with OrderCancelReject(9) or otherwise.
+    pub fn declined(
+        &mut self,
+        at: i64,
+        id: VenueId,
+        reject: &VenueReject<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let known = self.state().orders().request(id.request);
+        if known.is_some_and(|(_, order)| order.number != id.order) {
+            return Heard::Unreadable;
+        }
+        let mut room = Sentence::new();
+        let text = self.said(id.order, reject, &mut room);
+        self.decline(at, id.request, Why::Venue, text, sink)
+    }
+
+    /// A request is refused, by the venue or since it can no longer be carried out.
+    pub fn decline(
+        &mut self,
+        at: i64,
+        request: Number,
+        why: Why,
+        text: &[u8],
+        sink: &mut impl Sink,
+    ) -> Heard {
+        let found = self.state().orders().request(request);
+        let found = found.map(|(request, order)| (order.number, request.id.bytes().is_empty()));
+        let Some((number, is_ours)) = found else {
+            return Heard::Known;
+        };
+        let event = Event::Declined {
+            request,
+            reason: Reason::of(why),
+            text,
+        };
+        self.emit(at, &event, sink);
+        if is_ours {
+            // At once it would be refused again.
+            self.work.look_later(at, number);
+        } else {
+            self.work.look_again(&self.state, number);
+        }
+        Heard::Taken
+    }
+
+    /// A message of ours was rejected as such: a new order that never was one, or a request.
+    pub fn refused(
+        &mut self,
+        at: i64,
+        id: VenueId,
+        reject: &VenueReject<'_>,
+        sink: &mut impl Sink,
+    ) -> Heard {
+        if !self.is_sent_as(id) {
+            return self.declined(at, id, reject, sink);
+        }
+        let state = self.state().orders().get(id.order).map(|order| order.state);
+        if !matches!(state, Some(OrderState::Sent | OrderState::Unknown)) {
+            return Heard::Known;
+        }
+        self.rejected_as(at, id.order, reject, sink);
+        self.forget(at, sink);
+        Heard::Taken
+    }
+
+    /// What was asked for an order that ends otherwise cannot be done.
+    pub(crate) fn decline_of(&mut self, at: i64, order: Number, sink: &mut impl Sink) {
+        let orders = self.state().orders();
+        let request = orders.get(order).and_then(|order| orders.request_of(order));
+        if let Some(request) = request.map(|request| request.number) {
+            self.decline(at, request, Why::TooLate, b"", sink);
+        }
+    }
+}

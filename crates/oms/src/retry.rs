@@ -1,0 +1,157 @@
+//! What a venue rejects: what the settings say of it, and orders that are sent again under another number.
+//!
+//! An order that was rejected lives at no venue, and its ClOrdID(11) is used up there: it goes out again as
+//! `17-30`, 30 being the next number of all. Whatever is reported of it under an earlier one is of the past.
+
+use core::fmt::Write as _;
+
+use crate::core::{Core, Sink};
+use crate::event::Event;
+use crate::fix::Sentence;
+use crate::order::Order;
+use crate::reason::Why;
+use crate::rejects::VenueReject;
+use crate::retries::retry_of;
+use crate::risk;
+use crate::rules::{ErrorRule, Remedy};
+use crate::transition::OrderState;
+use crate::value::Number;
+use crate::work::must_go;
+
+/// How long an order that is to be sent again waits for a line, where nothing is queued, in nanoseconds.
+const PATIENCE: i64 = 5_000_000_000;
+
+/// An order that is sent again, and the line, or why it is not.
+pub(crate) type Again = (Number, Result<u32, Why>);
+
+impl Core {
+    /// The entry of its lines that fits what is rejected of an order.
+    fn error_rule(&self, order: &Order, reject: &VenueReject<'_>) -> Option<&ErrorRule> {
+        let group = self.lines.line(order.line)?.group;
+        let rules = &self.rules.groups.get(group)?.errors;
+        rules
+            .iter()
+            .find(|rule| rule.fits(reject.code, reject.text))
+    }
+
+    /// What the client is told of a reject, in place of the venue's words where the settings say so.
+    pub(crate) fn said<'a>(
+        &self,
+        order: Number,
+        reject: &VenueReject<'a>,
+        room: &'a mut Sentence,
+    ) -> &'a [u8] {
+        let order = self.state.orders().get(order);
+        let rule = order.and_then(|order| self.error_rule(order, reject));
+        match rule.and_then(|rule| rule.say.as_deref()) {
+            Some(say) => {
+                // What is too long was refused with the settings.
+                let _ = room.write_str(say);
+                room.bytes()
+            }
+            None => reject.text,
+        }
+    }
+
+    /// A new order that its venue has rejected is to be sent again; false when it is not.
+    pub(crate) fn retry(
+        &mut self,
+        at: i64,
+        order: Number,
+        reject: &VenueReject<'_>,
+        sink: &mut impl Sink,
+    ) -> bool {
+        let Some((after, not_on)) = self.retry_after(order, reject) else {
+            return false;
+        };
+        let event = Event::Retried {
+            order,
+            attempt: self.state.last + 1,
+            due: at.saturating_add(after),
+            not_on,
+            text: reject.text,
+        };
+        self.emit(at, &event, sink);
+        true
+    }
+
+    /// After which time, and on which line not.
+    fn retry_after(&self, order: Number, reject: &VenueReject<'_>) -> Option<(i64, Option<u32>)> {
+        let orders = self.state.orders();
+        let order = orders.get(order)?;
+        let rule = self.error_rule(order, reject)?;
+        let not_on = match rule.remedy {
+            Remedy::Reject => return None,
+            Remedy::Retry => None,
+            Remedy::AnotherLine => Some(order.line),
+        };
+        // Nobody wants it gone, and no report says that the venue has or had it.
+        let is_alone = orders.request_of(order).is_none() && order.pended.is_none();
+        let is_unanswered = matches!(order.state, OrderState::Sent | OrderState::Unknown);
+        let is_wanted = is_alone && is_unanswered && !must_go(&self.state, order);
+        let is_of_today = order.number > self.state.yesterday || order.outlives(self.state.day());
+        let tries = order.retry.as_ref().map_or(0, |retry| retry.tries);
+        let may = is_wanted && is_of_today && !self.work.ends_day() && !reject.may_live();
+        (may && tries < rule.times).then_some((rule.after, not_on))
+    }
+
+    /// The first order that can be sent again now, or has waited for a line too long.
+    pub(crate) fn next_retry(&mut self, at: i64) -> Option<Again> {
+        if at < self.work.retries.look {
+            return None;
+        }
+        let mut look = i64::MAX;
+        let mut behind = (i64::MIN, 0);
+        while let Some((due, number)) = self.work.retries.next(&self.state, behind) {
+            behind = (due, number);
+            if due > at {
+                look = look.min(due);
+                break;
+            }
+            match self.line_again(at, number) {
+                Ok(line) => return Some((number, Ok(line))),
+                Err((why, stale, _)) if stale <= at => return Some((number, Err(why))),
+                Err((_, stale, when)) => look = look.min(stale).min(when.unwrap_or(stale)),
+            }
+        }
+        self.work.retries.look = look;
+        None
+    }
+
+    /// A line for an order that is due; or why there is none, until when it waits for one, and when one may have
+    /// room.
+    fn line_again(&self, at: i64, number: Number) -> Result<u32, (Why, i64, Option<i64>)> {
+        let retry = retry_of(&self.state, number);
+        let order = self.state.orders().get(number);
+        let (Some(retry), Some(order)) = (retry, order) else {
+            return Err((Why::NoRoute, at, None));
+        };
+        let Some(group) = self.lines.group(order.instrument) else {
+            return Err((Why::NoRoute, at, None));
+        };
+        let patience = self.lines.groups[group].patience.unwrap_or(PATIENCE);
+        let work = &self.work;
+        let is_no = |line| work.is_leaving(line) || retry.not_on == Some(line);
+        let of = (order.account, order.instrument);
+        let line = self.lines.choose(&self.state, (at, group), of, is_no);
+        line.map_err(|(why, when)| (why, retry.due.saturating_add(patience), when))
+    }
+
+    /// When an order can be sent again, or has waited too long.
+    pub(crate) fn due_retry(&mut self, at: i64) -> Option<i64> {
+        if self.next_retry(at).is_some() {
+            return Some(at);
+        }
+        Some(self.work.retries.look).filter(|look| *look < i64::MAX)
+    }
+
+    /// It goes out again, or is rejected.
+    pub(crate) fn send_again(&mut self, at: i64, (number, line): Again, sink: &mut impl Sink) {
+        let order = self.state.orders().get(number);
+        let stopped = order.and_then(|order| risk::stops(&self.state, order));
+        match (stopped, line) {
+            (None, Ok(line)) => self.send_on(at, number, line, sink),
+            (Some(why), _) | (None, Err(why)) => self.reject_unsent(at, number, why, sink),
+        }
+    }
+}
