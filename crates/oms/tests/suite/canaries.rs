@@ -13,7 +13,7 @@ mod trials {
     use std::time::Instant;
 
     /// A fault, the test that must find it, and what it says then.
-    const TRIALS: [(Fault, &str, &str); 4] = [
+    const TRIALS: [(Fault, &str, &str); 5] = [
         (
             Fault::SkipNote,
             "crashes::nothing_is_sent_twice_or_forgotten_when_the_process_is_killed",
@@ -33,6 +33,11 @@ mod trials {
             Fault::ReleaseTwice,
             "twin::the_oms_does_what_the_slow_model_says",
             "reserved is ",
+        ),
+        (
+            Fault::RetryPast,
+            "twin::the_oms_does_what_the_slow_model_says",
+            "the OMS wrote",
         ),
     ];
 

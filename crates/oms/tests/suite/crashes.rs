@@ -27,16 +27,41 @@ fn play(durability: Durability, operations: Option<u64>) -> Floor {
     floor
 }
 
-fn every_point(durability: Durability) {
+/// Orders that a busy venue rejects, once, twice and too often, with numbers of a pool; a replace and a cancel of
+/// what was sent again.
+fn play_busy(durability: Durability, operations: Option<u64>) -> Floor {
+    let mut floor = Floor::with_a_busy_venue(durability);
+    floor.venue.busy = [(1, 1), (3, 2), (9, 3)].into();
+    if let Some(operations) = operations {
+        floor.world.disk().stop_after(operations);
+    }
+    floor.order("A1", 1, 100);
+    floor.order("A2", 2, 50);
+    floor.send(
+        "G",
+        "11=A3|41=A1|55=XYZ|54=1|38=120|40=2|44=100|60=20261122-08:00:00|",
+    );
+    floor.order("A4", 1, 60);
+    floor.send("F", "11=A5|41=A3|55=XYZ|54=1|38=120|60=20261122-08:00:00|");
+    floor.order("A6", 1, 60);
+    floor
+}
+
+/// Fields that the client is told: a pool number too, where there is one.
+const TOLD: [u32; 5] = [11, 39, 14, 151, 198];
+
+type Play = fn(Durability, Option<u64>) -> Floor;
+
+fn every_point(durability: Durability, play: Play) {
     let whole = {
         let mut floor = play(durability, None);
         floor.agrees();
-        floor.told(&[11, 39, 14, 151])
+        floor.told(&TOLD)
     };
     for operations in 0.. {
         let mut floor = play(durability, Some(operations));
         floor.agrees();
-        let mut told = floor.told(&[11, 39, 14, 151]);
+        let mut told = floor.told(&TOLD);
         // A new order that was in doubt is reported as the venue answers, nothing is reported twice.
         told.dedup();
         assert_eq!(told, whole, "operation {operations}");
@@ -57,12 +82,66 @@ fn every_point(durability: Durability) {
 
 #[test]
 fn nothing_is_sent_twice_or_forgotten_when_the_process_is_killed() {
-    every_point(Durability::Process);
+    every_point(Durability::Process, play);
 }
 
 #[test]
 fn nothing_is_sent_twice_or_forgotten_when_the_power_is_cut() {
-    every_point(Durability::Disk);
+    every_point(Durability::Disk, play);
+}
+
+#[test]
+fn a_rejected_order_is_sent_again_once_when_the_process_is_killed() {
+    every_point(Durability::Process, play_busy);
+}
+
+#[test]
+fn a_rejected_order_is_sent_again_once_when_the_power_is_cut() {
+    every_point(Durability::Disk, play_busy);
+}
+
+#[test]
+fn a_busy_venue_gets_an_order_again_and_with_another_number() {
+    let mut floor = play_busy(Durability::Process, None);
+    let sent: Vec<String> = floor
+        .world
+        .peer(crate::floor::VENUE)
+        .received()
+        .map(|it| {
+            let fields = [11, 41, 526].map(|tag| it.get(tag).unwrap_or("-"));
+            format!("{} {}", it.msg_type, fields.join(" "))
+        })
+        .collect();
+    assert_eq!(
+        sent,
+        [
+            "D 1 - T000",
+            "D 1-2 - T001",
+            "D 3 - T002",
+            "D 3-4 - T003",
+            "D 3-5 - T004",
+            "G 1-6 1-2 T001",
+            "D 7 - T005",
+            "F 1-8 1-6 T001",
+            "D 9 - T006",
+            "D 9-10 - T007",
+            "D 9-11 - T008",
+        ]
+    );
+    assert_eq!(
+        floor.told(&[11, 39, 58, 198]),
+        [
+            "A1 0 - T001",
+            "A1 1 - T001",
+            "A2 0 - T004",
+            "A2 1 - T004",
+            "A3 1 - T001",
+            "A4 0 - T005",
+            "A4 1 - T005",
+            "A5 4 - T001",
+            "A6 8 the venue is busy T008",
+        ]
+    );
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! A client, an OMS and a venue.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fixwire_engine::protocol::dictionary::Version;
 use fixwire_engine::protocol::session::{BeginString, Config, Role};
-use fixwire_engine::protocol::{SessionId, Tag};
+use fixwire_engine::protocol::{Nanos, SessionId, Tag};
 use fixwire_engine::{Connection, Durability, EngineConfig, SessionConfig};
 use fixwire_harness::World;
 use fixwire_oms::load::load;
-use fixwire_oms::{Oms, OmsSession, OrderState, State};
+use fixwire_oms::{Oms, OmsSession, Order, OrderState, State};
 
 pub const CLIENT: SessionId = SessionId(0);
 pub const VENUE: SessionId = SessionId(1);
@@ -36,6 +36,22 @@ to = "SIM"
 session = "COPY"
 "#;
 
+/// What is put behind the lines of the group where a venue is busy at times and wants order numbers.
+const BUSY: &str = r#"
+queue = "60s"
+number_pool = "P"
+[[line_group.error]]
+ord_rej_reason = 0
+text = "busy*"
+do = "retry"
+times = 2
+after = "200ms"
+say = "the venue is busy"
+[[number_pool]]
+name = "P"
+prefix = "T"
+width = 3
+"#;
 const INSTRUMENTS: &str =
     "symbol,tick,lot,reference,positions\nXYZ,0.05,10,100,\nFUT,0.05,10,100,effect\n";
 const LIMITS: &str = "scope,control,limit\nfirm,RC6,1000\nfirm,RC7,1000000\nfirm,RC8,10\nfirm,RC13,100\n\
@@ -56,6 +72,10 @@ pub struct Venue {
     pub refuses: Vec<&'static str>,
     /// New orders that it drops without a word.
     pub drops: Vec<u64>,
+    /// For new orders how often it is busy.
+    pub busy: BTreeMap<u64, u32>,
+    /// ClOrdIDs and numbers of a pool that new orders had.
+    used: BTreeSet<String>,
 }
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -83,6 +103,27 @@ fn session(sender: &str, target: &str, begin: BeginString, port: u16) -> Session
 
 impl Floor {
     pub fn new(durability: Durability, client: BeginString, venue: BeginString) -> Self {
+        Self::of(durability, (client, venue), SETTINGS.to_owned())
+    }
+
+    /// One whose venue is busy at times, and wants order numbers.
+    pub fn with_a_busy_venue(durability: Durability) -> Self {
+        let lines = "lines = [\"SIM-1\"]";
+        let settings = SETTINGS
+            .replace(lines, &format!("{lines}{BUSY}"))
+            .replace("[[user]]", "[[user]]\nown_numbers = true");
+        Self::of(
+            durability,
+            (BeginString::Fix44, BeginString::Fix44),
+            settings,
+        )
+    }
+
+    fn of(
+        durability: Durability,
+        (client, venue): (BeginString, BeginString),
+        settings: String,
+    ) -> Self {
         let version = |begin| match begin {
             BeginString::Fix42 => Version::Fix42,
             _ => Version::Fix44,
@@ -101,7 +142,7 @@ impl Floor {
                 "instruments.csv" => Ok(INSTRUMENTS.to_owned()),
                 _ => Ok(LIMITS.to_owned()),
             };
-            let rules = load(SETTINGS, &["CLIENT", "SIM-1", "COPY"], &mut open).unwrap();
+            let rules = load(&settings, &["CLIENT", "SIM-1", "COPY"], &mut open).unwrap();
             let session = |name: &str, begin| OmsSession {
                 name: name.to_owned(),
                 version: version(begin),
@@ -148,6 +189,11 @@ impl Floor {
         loop {
             self.calm();
             let said = self.venue.answers(&mut self.world);
+            let waits = |order: &Order| order.state == OrderState::Queued;
+            if said.is_empty() && self.state().orders().iter().any(waits) {
+                self.world.pass(Nanos(100_000_000));
+                continue;
+            }
             if said.is_empty() {
                 return;
             }
@@ -246,6 +292,15 @@ impl Venue {
             let number = id.split('-').next().unwrap().parse().unwrap();
             self.side = message.get(54).unwrap_or("1").to_owned();
             self.symbol = message.get(55).unwrap_or("XYZ").to_owned();
+            if let (Some(original), Some(order)) = (message.get(41), self.orders.get(&number)) {
+                assert_eq!(original, order.id, "OrigClOrdID(41) of {id}");
+            }
+            if message.msg_type == "D" {
+                let names = [Some(id.as_str()), message.get(526)];
+                for name in names.into_iter().flatten() {
+                    assert!(self.used.insert(name.to_owned()), "{name} was sent twice");
+                }
+            }
             self.answer(&message.msg_type, number, &id, message.get(38), &mut said);
         }
         self.read = received.len();
@@ -263,6 +318,11 @@ impl Venue {
         let quantity = quantity.and_then(|text| text.parse().ok()).unwrap_or(0);
         match msg_type {
             "D" if self.drops.contains(&number) => {}
+            "D" if self.busy.get(&number).is_some_and(|left| *left > 0) => {
+                *self.busy.get_mut(&number).unwrap() -= 1;
+                let body = self.report(number, id, "150=8|39=8|103=0|58=busy: later|", "");
+                said.push(("8", body));
+            }
             "D" if self.refuses.contains(&"D") => {
                 let body = self.report(number, id, "150=8|39=8|58=not today|", "");
                 said.push(("8", body));

@@ -1,8 +1,10 @@
 //! A slow OMS: what docs/oms.md and FIX 4.4 say, with maps, vectors and sums over all orders. It shares no code with
 //! the OMS, and says which messages the OMS has to write.
 
+pub mod again;
 mod checks;
 mod clients;
+pub mod pools;
 mod tasks;
 mod venue;
 mod writes;
@@ -126,6 +128,9 @@ pub struct Client {
     pub may: &'static [&'static str],
     /// Nanoseconds after a Logout, and after a lost connection, when its orders are cancelled.
     pub cancels: Option<(i64, i64)>,
+    /// The pool of its orders, and whether it may name their numbers.
+    pub pool: Option<usize>,
+    pub names_numbers: bool,
 }
 
 /// What is known before anything happens.
@@ -137,6 +142,10 @@ pub struct World {
     pub clients: Vec<Client>,
     pub old_lines: Vec<usize>,
     pub groups: Vec<&'static [usize]>,
+    /// For each group what is done when its venue rejects something.
+    pub errors: Vec<Vec<again::Entry>>,
+    pub pools: Vec<pools::Pool>,
+    pub pool_of_group: Vec<Option<usize>>,
     pub remembered: usize,
     pub rejects_self_trades: bool,
     /// Symbol, account, what.
@@ -155,6 +164,8 @@ pub enum At {
 /// Where an order stands: at its OrdStatus(39) once it is over.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
+    /// It was rejected, and waits to be sent again.
+    Waits,
     Sent,
     Unknown,
     Working,
@@ -214,6 +225,10 @@ pub struct Order {
     pub execs: Vec<String>,
     pub withdrawn: bool,
     pub replaces: i128,
+    pub again: Option<again::Again>,
+    /// Its number of a pool, and whether the client named it.
+    pub pool_number: Option<(usize, String)>,
+    pub named_number: bool,
 }
 
 impl Order {
@@ -248,7 +263,7 @@ impl Order {
     }
 
     pub fn is_answered(&self) -> bool {
-        !matches!(self.fate, Fate::Sent | Fate::Unknown)
+        !matches!(self.fate, Fate::Waits | Fate::Sent | Fate::Unknown)
     }
 
     /// It stays when this day begins.
@@ -312,6 +327,8 @@ pub struct Model {
     pub now: i64,
     pub day: i64,
     pub last: u64,
+    /// The last number when the day began.
+    yesterday: u64,
     pub orders: BTreeMap<u64, Order>,
     /// Orders that have ended and are remembered, the first that ended first.
     pub ended: Vec<u64>,
@@ -334,6 +351,9 @@ pub struct Model {
     leaving: BTreeSet<usize>,
     reset: BTreeSet<usize>,
     next_line: BTreeMap<usize, usize>,
+    /// Numbers of each pool that were given out, and all of today as they are written.
+    given: BTreeMap<usize, pools::Given>,
+    texts: BTreeSet<String>,
     /// Clients that are gone: whether they have logged out.
     gone: BTreeMap<usize, bool>,
     /// When orders of clients that are gone are cancelled.

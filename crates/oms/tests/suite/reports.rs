@@ -73,6 +73,31 @@ fn orders_until_a_date_and_their_position_effect_reach_the_venue() {
 }
 
 #[test]
+fn a_client_names_order_numbers_and_hears_which_an_order_has() {
+    let mut floor = Floor::with_a_busy_venue(Durability::Process);
+    let order = "55=XYZ|54=1|38=30|40=2|44=100|60=20261122-08:00:00|";
+    for (id, number) in [("A1", "526=T001|"), ("A2", "526=T001|"), ("A3", "526=X1|")] {
+        floor.send("D", &format!("11={id}|{order}{number}"));
+    }
+    floor.send("D", &format!("11=A4|{order}"));
+    floor.send("D", &format!("11=A5|{order}"));
+    assert_eq!(
+        floor.told(&[11, 39, 198, 103, 58]),
+        [
+            "A1 0 T001 - -",
+            "A1 2 T001 - -",
+            "A2 8 - 6 the order number is used (pool P)",
+            "A3 8 - 99 the order number is none of the pool (pool P)",
+            "A4 0 T000 - -",
+            "A4 2 T000 - -",
+            "A5 0 T002 - -",
+            "A5 2 T002 - -",
+        ]
+    );
+    floor.agrees();
+}
+
+#[test]
 fn a_mass_cancel_is_reported_and_then_each_order() {
     let mut floor = floor(BeginString::Fix44);
     floor.order("A1", 1, 100);

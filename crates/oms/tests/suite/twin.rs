@@ -26,6 +26,7 @@ const REACHED: &str = "
     8:58=RC9-value-1s 8:58=RC9-value-60s 8:58=RC9-value-day
     8:58=RC9-quantity-1s 8:58=RC9-quantity-60s 8:58=RC9-quantity-day
     8:58=RC10 9:58=RC10-cancel 9:58=RC11-replaces 8:58=RC11-unanswered 8:58=RC11-ratio
+    D:again D:37 D:526 D:5001 F:526 G:526 H:526 8:198 9:198 8:58=v:another 9:58=v:later
     8:58=RC13 8:58=RC14 8:58=RC15 8:58=RC16 8:58=RC18 9:58=RC1 9:58=RC16
 ";
 /// The state is compared after so many inputs.
@@ -107,15 +108,23 @@ impl Twin {
     fn reach(&mut self, line: &str) {
         let mut words = line.split(' ').skip(1);
         let msg_type = words.next().unwrap_or_default();
-        let telling = |word: &&str| {
-            let tag = word.split('=').next();
+        let telling = |tag: &str| {
             matches!(
                 tag,
-                Some("150" | "39" | "59" | "77" | "102" | "103" | "58" | "434" | "532")
+                "150" | "39" | "59" | "77" | "102" | "103" | "58" | "434" | "532"
             )
         };
-        for word in words.filter(telling) {
-            let count = self.reached.entry(format!("{msg_type} {word}"));
+        for word in words {
+            let (tag, value) = word.split_once('=').unwrap_or_default();
+            let what = match tag {
+                // Its number, and the one that it was sent again by.
+                "11" if msg_type == "D" && value.contains('-') => "again",
+                "198" | "526" | "5001" => tag,
+                "37" if msg_type == "D" => tag,
+                _ if telling(tag) => word,
+                _ => continue,
+            };
+            let count = self.reached.entry(format!("{msg_type} {what}"));
             *count.or_default() += 1;
         }
         *self.reached.entry(msg_type.to_owned()).or_default() += 1;
@@ -161,7 +170,8 @@ impl Twin {
         let orders = self.desk.state().orders();
         let known = orders.get(order.number).ok_or("is not there")?;
         let fate = match known.state {
-            OrderState::Queued | OrderState::Sent => Fate::Sent,
+            OrderState::Queued => Fate::Waits,
+            OrderState::Sent => Fate::Sent,
             OrderState::Unknown => Fate::Unknown,
             OrderState::Working => Fate::Working,
             OrderState::DoneForDay => Fate::Done,

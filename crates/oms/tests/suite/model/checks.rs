@@ -328,17 +328,28 @@ impl Model {
     }
 
     /// The line for a new order, by turns.
-    pub fn line_for(&mut self, symbol: usize) -> Result<usize, Why> {
+    pub fn line_for(&self, symbol: usize, not_on: Option<usize>) -> Result<usize, Why> {
+        let lines = self.world.symbols[symbol].lines;
+        let next = self.next_line.get(&self.group_of(symbol));
+        let next = next.copied().unwrap_or(0);
+        let lines = (0..lines.len()).map(|step| lines[(next + step) % lines.len()]);
+        let mut lines = lines.filter(|line| not_on != Some(*line));
+        lines
+            .find(|line| self.ready.contains(line) && !self.leaving.contains(line))
+            .ok_or(NO_LINE)
+    }
+
+    fn group_of(&self, symbol: usize) -> usize {
         let lines = self.world.symbols[symbol].lines;
         let group = self.world.groups.iter().position(|it| *it == lines);
-        let next = self.next_line.entry(group.unwrap()).or_insert(0);
-        for step in 0..lines.len() {
-            let at = (*next + step) % lines.len();
-            if self.ready.contains(&lines[at]) && !self.leaving.contains(&lines[at]) {
-                *next = (at + 1) % lines.len();
-                return Ok(lines[at]);
-            }
-        }
-        Err(NO_LINE)
+        group.unwrap()
+    }
+
+    /// An order has gone out on a line: it is the turn of the next one.
+    pub fn went(&mut self, symbol: usize, line: usize) {
+        let lines = self.world.symbols[symbol].lines;
+        let at = lines.iter().position(|it| *it == line).unwrap();
+        let group = self.group_of(symbol);
+        self.next_line.insert(group, (at + 1) % lines.len());
     }
 }

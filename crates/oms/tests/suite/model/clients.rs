@@ -9,6 +9,9 @@ use super::{
 const NOT_ALLOWED: Why = Why::Rc("RC2", 0);
 const UNSUPPORTED: Why = Why::Other(11, 2);
 
+/// A new order, what same ones have in common, and the number of a pool that the client names.
+type Accepted = (Order, String, Option<(usize, usize)>);
+
 /// An OrderMassStatusRequest(AF): client, MassStatusReqID(584), orders.
 #[derive(Clone, Debug)]
 pub struct Listing {
@@ -75,7 +78,7 @@ impl Model {
 
     fn new_order(&mut self, client: usize, fields: &Fields<'_>) {
         let id = fields[&11];
-        let (mut order, words) = match self.accept(client, fields) {
+        let (mut order, words, own_number) = match self.accept(client, fields) {
             Ok(accepted) => accepted,
             Err(why) => {
                 self.write_refused_new(client, fields, &why);
@@ -104,21 +107,18 @@ impl Model {
         );
         self.pass(&scopes, passed);
         self.orders.insert(number, order);
+        if let Some(own) = own_number {
+            self.take_own_number(number, own);
+        }
         let line = if self.guard(&scopes) {
             Err(Why::Rc("RC1", 0))
         } else {
-            self.line_for(symbol)
+            self.line_for(symbol, None)
         };
-        match line {
-            Ok(line) => {
-                self.orders.get_mut(&number).unwrap().line = line;
-                self.write_new(number);
-            }
-            Err(why) => self.reject(number, &why),
-        }
+        self.send_on(number, line);
     }
 
-    fn accept(&self, client: usize, fields: &Fields<'_>) -> Result<(Order, String), Why> {
+    fn accept(&self, client: usize, fields: &Fields<'_>) -> Result<Accepted, Why> {
         if self.used(client, fields[&11]).is_some() {
             return Err(Why::Rc("RC4", 6));
         }
@@ -169,6 +169,7 @@ impl Model {
             is_located: fields.get(&114) == Some(&"N") || fields.contains_key(&5700),
         };
         let hold = self.check(&wanted)?;
+        let own_number = self.own_number((client, symbol), fields)?;
         let order = Order {
             number: 0,
             current: 0,
@@ -194,8 +195,11 @@ impl Model {
             execs: Vec::new(),
             withdrawn: false,
             replaces: 0,
+            again: None,
+            pool_number: None,
+            named_number: false,
         };
-        Ok((order, wanted.words()))
+        Ok((order, wanted.words(), own_number))
     }
 
     pub fn account(&self, name: &str) -> Option<usize> {
@@ -265,7 +269,25 @@ impl Model {
             self.decline(request, &Why::Rc("RC1", 0));
             return;
         }
-        self.write_change(number);
+        if self.orders[&number].fate == Fate::Waits {
+            self.change_here(number);
+        } else {
+            self.write_change(number);
+        }
+    }
+
+    /// The venue does not have the order: what is asked for it is done here.
+    fn change_here(&mut self, number: u64) {
+        let order = self.orders.get_mut(&number).unwrap();
+        let asked = order.asked.clone().unwrap();
+        if asked.what == 'F' {
+            return self.end(number, '4', Some(asked.number), "");
+        }
+        order.asked = None;
+        (order.quantity, order.price) = (asked.quantity, asked.price);
+        order.hold = asked.hold.max(asked.price.abs());
+        let original = std::mem::replace(&mut order.id, asked.id);
+        self.write_execution(number, '5', Some(&original), &[]);
     }
 
     /// Quantity, price and the price to reserve for.
@@ -306,7 +328,7 @@ impl Model {
                 return Err(UNCHANGEABLE);
             }
         }
-        if !self.ready.contains(&order.line) {
+        if order.fate != Fate::Waits && !self.ready.contains(&order.line) {
             return Err(NO_LINE);
         }
         if !is_replace {

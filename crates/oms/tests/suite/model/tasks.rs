@@ -93,12 +93,17 @@ impl Model {
         self.asking.clear();
         self.later.clear();
         self.listings.clear();
+        self.start();
         let today = self.now / DAY;
         if today > self.day {
+            // What is cancelled here is cancelled before it can expire.
+            self.look_at_clients();
+            while let Some(number) = self.cancelling.pop_front() {
+                self.cancel(number);
+            }
             self.day = today;
             self.begin_day();
         }
-        self.start();
     }
 
     /// What is of the day and not unknown expires, and what is done for the day works again; then the new day begins.
@@ -114,7 +119,11 @@ impl Model {
         for number in resting {
             self.renew(number);
         }
+        // The day begins when nothing else is to be done.
+        while self.send_again() {}
         self.forget();
+        self.yesterday = self.last;
+        self.begin_numbers();
         self.strays.clear();
         self.used.clear();
         for order in self.orders.values().filter(|order| order.is_open()) {
@@ -136,50 +145,67 @@ impl Model {
         }
     }
 
-    /// Does what is to be done, until nothing is.
+    /// Does what is to be done, until nothing is: what is due comes first.
     pub fn drain(&mut self) {
         loop {
+            self.look_at_orders();
+            let mut is_done = !self.look_at_clients();
+            is_done &= self.cancelling.is_empty() && self.asking.is_empty();
+            is_done &= !self.has_again();
             self.work();
-            while self.later.front().is_some_and(|(due, _)| *due <= self.now) {
-                let (_, number) = self.later.pop_front().unwrap();
-                if self.orders.contains_key(&number) {
-                    self.look_again(number);
-                }
-            }
-            let now = self.now;
-            let waiting = self.orders.values_mut().filter_map(|order| {
-                let waiting = order.waiting.as_mut()?;
-                (waiting.due <= now).then_some((waiting, order.number))
-            });
-            let mut overdue = Vec::new();
-            for (waiting, number) in waiting {
-                overdue.push((waiting.due, number));
-                waiting.due = now + 5 * SECOND;
-            }
-            overdue.sort_unstable();
-            self.asking.extend(overdue.iter().map(|(_, number)| number));
-            let gone = self.withdrawals.iter().find(|(_, due)| **due <= now);
-            if let Some((session, _)) = gone.map(|(session, due)| (*session, *due)) {
-                self.withdrawals.remove(&session);
-                let filter = Filter {
-                    client: self.client_of(session),
-                    ..Filter::default()
-                };
-                self.withdraw(&filter);
-                continue;
-            }
-            self.list();
-            if self.cancelling.is_empty() && self.asking.is_empty() {
-                return;
+            if is_done {
+                return self.list();
             }
         }
+    }
+
+    fn look_at_orders(&mut self) {
+        while self.later.front().is_some_and(|(due, _)| *due <= self.now) {
+            let (_, number) = self.later.pop_front().unwrap();
+            if self.orders.contains_key(&number) {
+                self.look_again(number);
+            }
+        }
+        let now = self.now;
+        let waiting = self.orders.values_mut().filter_map(|order| {
+            let waiting = order.waiting.as_mut()?;
+            (waiting.due <= now).then_some((waiting, order.number))
+        });
+        let mut overdue = Vec::new();
+        for (waiting, number) in waiting {
+            overdue.push((waiting.due, number));
+            waiting.due = now + 5 * SECOND;
+        }
+        overdue.sort_unstable();
+        self.asking.extend(overdue.iter().map(|(_, number)| number));
+    }
+
+    /// Orders of a client that is gone for long enough are withdrawn; false when there is none.
+    fn look_at_clients(&mut self) -> bool {
+        let now = self.now;
+        let gone = self.withdrawals.iter().find(|(_, due)| **due <= now);
+        let Some((session, _)) = gone.map(|(session, due)| (*session, *due)) else {
+            return false;
+        };
+        self.withdrawals.remove(&session);
+        let filter = Filter {
+            client: self.client_of(session),
+            ..Filter::default()
+        };
+        self.withdraw(&filter);
+        true
     }
 
     fn work(&mut self) {
         loop {
             if let Some(number) = self.cancelling.pop_front() {
                 self.cancel(number);
-            } else if let Some(number) = self.asking.pop_front() {
+                continue;
+            }
+            if self.send_again() {
+                continue;
+            }
+            if let Some(number) = self.asking.pop_front() {
                 let line = self.orders.get(&number).map(|order| order.line);
                 if line.is_some_and(|line| self.ready.contains(&line)) {
                     self.write_question(number);
@@ -195,6 +221,9 @@ impl Model {
         let Some(order) = self.orders.get(&number).filter(|order| order.is_open()) else {
             return;
         };
+        if order.fate == Fate::Waits {
+            return self.end(number, '4', None, "");
+        }
         if order.asked.is_none() && self.ready.contains(&order.line) {
             self.last += 1;
             self.ask_for(number, 'F', (0, 0, 0), "");

@@ -18,6 +18,8 @@ enum Kind {
     End(char),
     Restated,
     Status(char),
+    /// A trade or an order is not what it was.
+    Bust,
     Other,
 }
 
@@ -36,7 +38,7 @@ fn kind(fields: &Fields<'_>, is_old: bool) -> Kind {
         return Kind::Status(status);
     }
     if is_old && matches!(first(20), Some('1' | '2')) {
-        return Kind::Other;
+        return Kind::Bust;
     }
     let traded = number_of(fields, 32).is_some_and(|it| it.0 > 0);
     match first(150) {
@@ -46,30 +48,34 @@ fn kind(fields: &Fields<'_>, is_old: bool) -> Kind {
         Some('1' | '2') if traded => Kind::Fill,
         Some('5') => Kind::Replaced,
         Some('8') => Kind::Rejected,
-        Some(how @ ('3' | '4' | 'C')) => Kind::End(how),
         Some('D') if fields.get(&378) == Some(&"1") => Kind::Restated,
+        Some('D' | 'G' | 'H') => Kind::Bust,
+        Some(how @ ('3' | '4' | 'C')) => Kind::End(how),
         _ => Kind::Other,
     }
 }
 
 impl Model {
     pub fn venue_says(&mut self, line: usize, msg_type: &str, fields: &Fields<'_>) {
-        let text = fields.get(&58).copied().unwrap_or_default();
-        let why = Why::Venue(text.to_owned());
         match msg_type {
             "8" => self.report(line, fields),
             "9" => {
                 if let Some((order, request)) = numbers(fields[&11]) {
-                    self.decline_of(order, request, &why);
+                    self.decline_of(order, request, fields);
                 }
             }
             "j" | "3" => match fields.get(&379).and_then(|id| numbers(id)) {
                 Some((order, request)) if "DFG".contains(fields[&372]) => {
                     let known = self.orders.get(&order).map(|order| order.fate);
-                    if order != request {
-                        self.decline_of(order, request, &why);
+                    // A Reject(3) gives no such reason.
+                    let mut fields = fields.clone();
+                    if msg_type == "3" {
+                        fields.remove(&380);
+                    }
+                    if self.attempt(order) != request {
+                        self.decline_of(order, request, &fields);
                     } else if matches!(known, Some(Fate::Sent | Fate::Unknown)) {
-                        self.reject(order, &why);
+                        self.rejected(order, &fields);
                     }
                 }
                 _ => {}
@@ -85,7 +91,8 @@ impl Model {
             return false;
         };
         let asked = order.asked.as_ref();
-        let is_known = number == request || asked.is_some_and(|asked| asked.number == request);
+        let is_known =
+            self.attempt(number) == request || asked.is_some_and(|asked| asked.number == request);
         let is_cancelled = asked.is_some_and(|asked| asked.what == 'F');
         is_known && order.is_open() && !is_cancelled && !self.must_go(number)
     }
@@ -103,25 +110,34 @@ impl Model {
             }
             return;
         }
-        let text = fields.get(&58).copied().unwrap_or_default();
+        let order = &self.orders[&number];
+        if order.again.is_some() && request < self.attempt(number) {
+            return self.past(line, number, kind, fields);
+        }
+        if order.fate == Fate::Waits {
+            if kind == Kind::Fill {
+                self.stray(line, fields);
+            }
+            return;
+        }
         let mut refused = false;
         match kind {
             Kind::New => self.accepted(number),
             Kind::Fill => self.filled(number, fields),
             Kind::Replaced => self.replaced(number, request, fields),
-            Kind::Rejected if number != request => {
-                self.decline_of(number, request, &Why::Venue(text.to_owned()));
+            Kind::Rejected if self.attempt(number) != request => {
+                self.decline_of(number, request, fields);
                 refused = true;
             }
             Kind::Rejected => {
                 if self.orders[&number].is_open() {
-                    self.reject(number, &Why::Venue(text.to_owned()));
+                    self.rejected(number, fields);
                 }
             }
             Kind::End(how) => self.ended(number, request, how, fields),
             Kind::Restated => self.restated(number, fields),
             Kind::Status(status) => self.status_of(number, request, status, fields),
-            Kind::Other => {}
+            Kind::Bust | Kind::Other => {}
         }
         self.settle(number);
         if !refused {
@@ -202,6 +218,39 @@ impl Model {
         if !["1", "2", "5"].contains(&side) {
             return;
         }
+        let effect = match fields.get(&77) {
+            Some(&"O") if self.world.symbols[symbol].has_effect => 'O',
+            Some(&"C") if self.world.symbols[symbol].has_effect => 'C',
+            _ => '-',
+        };
+        self.stray_of(line, (account, symbol), (side == "1", effect), fields);
+    }
+
+    /// Of an order under a number that was rejected: whether it says that the order is there.
+    fn past(&mut self, line: usize, number: u64, kind: Kind, fields: &Fields<'_>) {
+        let is_over = matches!(
+            kind,
+            Kind::Rejected | Kind::End(_) | Kind::Other | Kind::Status('3' | '4' | '8' | 'C')
+        );
+        if is_over {
+            return;
+        }
+        self.report_of_past(number);
+        if kind == Kind::Fill {
+            let order = &self.orders[&number];
+            let of = (order.account, order.symbol);
+            let side = (order.buys(), order.effect);
+            self.stray_of(line, of, side, fields);
+        }
+    }
+
+    fn stray_of(
+        &mut self,
+        line: usize,
+        (account, symbol): (usize, usize),
+        side: (bool, char),
+        fields: &Fields<'_>,
+    ) {
         let Some(execution) = self.execution(symbol, fields) else {
             return;
         };
@@ -210,12 +259,7 @@ impl Model {
         }
         self.late_fills += 1;
         let scopes = self.scopes(line, account, symbol);
-        let effect = match fields.get(&77) {
-            Some(&"O") if self.world.symbols[symbol].has_effect => 'O',
-            Some(&"C") if self.world.symbols[symbol].has_effect => 'C',
-            _ => '-',
-        };
-        self.trade(&scopes, (account, symbol), (side == "1", effect), execution);
+        self.trade(&scopes, (account, symbol), side, execution);
         self.guard(&scopes);
     }
 
@@ -321,11 +365,12 @@ impl Model {
     }
 
     /// The venue refuses a request of an order; one of another order is nothing that it can refuse so.
-    fn decline_of(&mut self, number: u64, request: u64, why: &Why) {
+    fn decline_of(&mut self, number: u64, request: u64, fields: &Fields<'_>) {
         let order = self.orders.get(&number);
         let asked = order.and_then(|order| order.asked.as_ref());
         if asked.is_some_and(|asked| asked.number == request) {
-            self.decline(request, why);
+            let why = self.why(number, fields);
+            self.decline(request, &why);
         }
     }
 

@@ -4,9 +4,9 @@ use super::{Fields, Model, Order, Why};
 use crate::desk::Said;
 
 /// Fields that are compared, in this order; Text(58) as far as it is a control's code or the venue's.
-const TAGS: [u32; 38] = [
-    37, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55, 54, 38, 40, 44, 99, 59, 432, 77, 32, 31, 151,
-    14, 6, 378, 530, 531, 532, 533, 584, 911, 912, 21, 58, 379, 372, 380, 45,
+const TAGS: [u32; 41] = [
+    37, 198, 526, 5001, 11, 41, 150, 20, 39, 103, 102, 434, 1, 55, 54, 38, 40, 44, 99, 59, 432, 77,
+    32, 31, 151, 14, 6, 378, 530, 531, 532, 533, 584, 911, 912, 21, 58, 379, 372, 380, 45,
 ];
 
 /// A message of the OMS, as the model writes it.
@@ -115,6 +115,28 @@ impl Model {
         put_validity(order, body);
     }
 
+    /// The ClOrdID(11) that the venue knows an order by.
+    fn put_current(&self, number: u64, tag: u32, body: &mut Body) {
+        match self.orders[&number].current {
+            current if current == number => body.put(tag, number),
+            current => body.put(tag, format!("{number}-{current}")),
+        };
+    }
+
+    /// A venue gets the number of a pool in the field of the pool.
+    fn put_pool_number(&self, number: u64, body: &mut Body) {
+        if let Some((tag, text)) = self.pool_number(number) {
+            body.put(tag, text);
+        }
+    }
+
+    /// A client gets it in SecondaryOrderID(198).
+    fn put_secondary(&self, number: u64, body: &mut Body) {
+        if let Some((_, text)) = self.pool_number(number) {
+            body.put(198, text);
+        }
+    }
+
     pub fn write_execution(
         &mut self,
         number: u64,
@@ -144,6 +166,7 @@ impl Model {
         let is_old = self.world.clients[order.client].is_old;
         let scale = self.symbol_of(number).scale;
         body.put(37, number).put(11, &order.id);
+        self.put_secondary(number, body);
         if let Some(original) = original {
             body.put(41, original);
         }
@@ -230,6 +253,9 @@ impl Model {
             .put(39, status)
             .put(434, if what == 'F' { '1' } else { '2' })
             .put(102, reason);
+        if let Some(number) = order {
+            self.put_secondary(number, &mut body);
+        }
         if let Some(text) = why.text() {
             body.put(58, text);
         }
@@ -276,7 +302,9 @@ impl Model {
     /// An order goes to its venue.
     pub fn write_new(&mut self, number: u64) {
         let mut body = Body::default();
-        body.put(11, number).put(21, 1);
+        self.put_current(number, 11, &mut body);
+        self.put_pool_number(number, &mut body);
+        body.put(21, 1);
         self.what(number, &mut body);
         let order = &self.orders[&number];
         put_effect(order, &mut body);
@@ -293,11 +321,8 @@ impl Model {
             .put(1, self.world.accounts[order.account].name)
             .put(55, symbol.name)
             .put(54, order.side);
-        if order.current == number {
-            body.put(41, number);
-        } else {
-            body.put(41, format!("{number}-{}", order.current));
-        }
+        self.put_current(number, 41, &mut body);
+        self.put_pool_number(number, &mut body);
         if asked.what == 'G' {
             body.put(21, 1).put(38, asked.quantity).put(40, order.kind);
             if "24".contains(order.kind) {
@@ -318,11 +343,8 @@ impl Model {
     pub fn write_question(&mut self, number: u64) {
         let order = &self.orders[&number];
         let mut body = Body::default();
-        if order.current == number {
-            body.put(11, number);
-        } else {
-            body.put(11, format!("{number}-{}", order.current));
-        }
+        self.put_current(number, 11, &mut body);
+        self.put_pool_number(number, &mut body);
         body.put(55, self.symbol_of(number).name)
             .put(54, order.side);
         self.write(order.line, "H", body);

@@ -1,5 +1,7 @@
 //! Random inputs: what happens on a good day more often than not, and all that can go wrong.
 
+mod rare;
+
 use super::floors::{CLIENTS, LINES};
 use crate::desk::Input;
 use crate::model::{At, Model, Order, SECOND, date};
@@ -261,8 +263,22 @@ impl Dice {
         if self.once_in(8) {
             body.push_str(self.any(&["114=N|", "114=Y|", "5700=X|"]));
         }
+        if self.once_in(8) {
+            body.push_str(&self.own_number());
+        }
         self.placed = Some((CLIENTS[client], body.clone()));
         Input::Says(CLIENTS[client], "D", body)
+    }
+
+    /// A number of a pool, or none that is one.
+    fn own_number(&mut self) -> String {
+        let number = self.below(120);
+        match self.below(6) {
+            0 => format!("37={:X}|", number % 17),
+            1 => format!("5001=U{number:03}|"),
+            2 => "526=X|".to_owned(),
+            _ => format!("526=N{number:02}|"),
+        }
     }
 
     fn change(&mut self, model: &Model, what: &'static str) -> Input {
@@ -342,6 +358,7 @@ impl Dice {
             (_, 0) => Some(1 + self.below(model.last + 2)),
             (Some(asked), 1..24) => Some(asked.number),
             (None, 1..6) if order.current != order.number => Some(order.current),
+            (_, 6..28) if order.again.is_some() => order.again.map(|again| again.attempt),
             _ => None,
         };
         let id = match request {
@@ -379,7 +396,8 @@ impl Dice {
             .map(|asked| (asked.what, asked.quantity));
         let kind = match (order.fate, asked, self.below(10)) {
             (_, _, 0) => self.any(&["0", "F", "5", "8", "4", "C", "3", "I", "D", "6", "H", "A"]),
-            (Fate::Sent | Fate::Unknown, _, 1..6) => self.any(&["0", "0", "0", "0", "8"]),
+            (Fate::Sent | Fate::Unknown, _, 1..6) => self.any(&["0", "0", "0", "8", "8"]),
+            (Fate::Waits, _, 1..9) => "8",
             (_, Some(('F', _)), 1..5) => "4",
             (_, Some(('G', _)), 1..5) => "5",
             (Fate::Unknown, _, _) | (_, Some(_), 9) => "I",
@@ -429,6 +447,9 @@ impl Dice {
                     text.push_str(&format!("44={}|", self.price(symbol)));
                 }
             }
+            "8" if !self.once_in(3) => {
+                text = format!("103={}|", self.any(&["0", "3", "3", "6"]));
+            }
             _ => {}
         }
         let status = if kind == "I" {
@@ -473,7 +494,8 @@ impl Dice {
         let request = match (&order.asked, self.below(10)) {
             (_, 0) => 1 + self.below(model.last + 1),
             (Some(asked), _) => asked.number,
-            (None, _) => order.number,
+            (None, 1) => order.number,
+            (None, _) => model.attempt(order.number),
         };
         let number = order.number;
         let id = if request == number {
@@ -483,135 +505,13 @@ impl Dice {
         };
         if self.once_in(4) {
             let of = self.any(&["D", "F", "G", "H"]);
-            let body = format!("372={of}|379={id}|380=0|58=v: what|");
+            let reason = self.any(&["0", "4"]);
+            let body = format!("372={of}|379={id}|380={reason}|58=v: what|");
             let msg_type = self.any(&["j", "3"]);
             return Input::Says(line, msg_type, body);
         }
-        let body = format!("37=V{number}|11={id}|41={number}|39=0|434=1|102=0|58=v: no|");
+        let reason = self.any(&["0", "0", "2"]);
+        let body = format!("37=V{number}|11={id}|41={number}|39=0|434=1|102={reason}|58=v: no|");
         Input::Says(line, "9", body)
-    }
-
-    fn question(&mut self, model: &Model) -> Input {
-        let client = self.below(3) as usize;
-        let id = match self.order(model) {
-            Some(order) if !self.once_in(5) => order.id,
-            _ => format!("C{}", 1 + self.below(self.ids + 1)),
-        };
-        Input::Says(CLIENTS[client], "H", format!("11={id}|55=XYZ|54=1|"))
-    }
-
-    fn mass(&mut self, model: &Model) -> Input {
-        let kind = self.any(&["1", "7", "7", "3"]);
-        let mut body = self.any(&["55=XYZ|", "55=ABC|", "55=NONE|"]).to_owned();
-        if self.once_in(2) {
-            body.push_str(self.any(&["1=A1|", "1=DESK|", "1=NONE|"]));
-        }
-        if self.once_in(3) {
-            body.push_str(self.any(&["54=1|", "54=2|", "54=8|"]));
-        }
-        if self.once_in(2) {
-            self.ids += 1;
-            return Input::Says(
-                CLIENTS[0],
-                "AF",
-                format!("584=S{}|585={kind}|{body}", self.ids),
-            );
-        }
-        let id = self.id(model);
-        let client = self.below(3) as usize;
-        Input::Says(CLIENTS[client], "q", format!("11={id}|530={kind}|{body}"))
-    }
-
-    fn line(&mut self, model: &Model) -> Input {
-        let line = self.any(&LINES);
-        if !model.ready.contains(&line) {
-            return Input::Up(line, self.once_in(4));
-        }
-        match self.below(6) {
-            0 => Input::Leaves(line),
-            1 => {
-                self.next.push(Input::Up(line, true));
-                Input::Down(line, true)
-            }
-            _ => Input::Down(line, self.once_in(2)),
-        }
-    }
-
-    fn client(&mut self) -> Input {
-        let client = CLIENTS[1];
-        if self.once_in(2) {
-            self.next.push(Input::Up(client, false));
-        }
-        if self.once_in(2) {
-            self.next.push(Input::Pass(6 * SECOND));
-        }
-        Input::Down(client, self.once_in(3))
-    }
-
-    fn command(&mut self) -> Input {
-        let scope = self.any(&[
-            "firm",
-            "session=C1",
-            "account=A1",
-            "account=DESK",
-            "symbol=XYZ",
-            "account=A2 symbol=XYZ",
-        ]);
-        match self.below(12) {
-            0 | 1 => {
-                self.next.extend([
-                    Input::Command(format!("arm {scope}")),
-                    Input::Pass(6 * SECOND),
-                ]);
-                Input::Command(format!("kill {scope}"))
-            }
-            2 => {
-                self.next.push(Input::Command(format!("arm {scope}")));
-                Input::Command(format!("reducing {scope}"))
-            }
-            3 => Input::Command(format!("cancel {scope}")),
-            4 | 5 => {
-                let state = self.any(&["open", "open", "auction", "halted", "closed"]);
-                Input::Command(format!("market symbol=XYZ {state}"))
-            }
-            6..9 => Input::Command(format!("arm {scope}")),
-            _ => {
-                let (code, values) = self.any(&[
-                    ("RC6", ["100", "1000", "none"]),
-                    ("RC7", ["20000", "150000.5", "none"]),
-                    ("RC8", ["5", "99.9", "none"]),
-                    ("RC13", ["5", "30", "none"]),
-                    ("RC14", ["2000000", "30000000", "none"]),
-                    ("RC15-long", ["300", "2000", "none"]),
-                    ("RC5-1s", ["2", "5", "none"]),
-                    ("RC9-value-60s", ["500000", "3000000", "none"]),
-                    ("RC9-quantity-day", ["5000", "20000", "none"]),
-                    ("RC10", ["4", "20", "none"]),
-                    ("RC11-ratio", ["3", "30", "none"]),
-                    ("RC12", ["5", "20", "none"]),
-                    ("RC17", ["1000", "100000", "none"]),
-                ]);
-                let value = self.any(&values);
-                let scope = if value == "none" && scope == "firm" {
-                    "account=A1"
-                } else {
-                    scope
-                };
-                Input::Command(format!("limit {scope} {code}={value}"))
-            }
-        }
-    }
-
-    fn restart(&mut self) -> Input {
-        if !self.once_in(3) {
-            return Input::Pass(SECOND / 10);
-        }
-        // The last one comes first.
-        self.next.extend(LINES.map(|line| Input::Up(line, false)));
-        self.next.push(Input::Pass(6 * SECOND));
-        if self.once_in(2) {
-            self.next.push(Input::Up(CLIENTS[1], false));
-        }
-        Input::Restart(i64::from(self.once_in(2)), self.once_in(2))
     }
 }

@@ -3,7 +3,9 @@
 use fixwire_engine::protocol::dictionary::Version;
 
 use crate::desk::Setup;
-use crate::model::{Account, Client, Symbol, World};
+use crate::model::again::Entry;
+use crate::model::pools::Pool;
+use crate::model::{Account, Client, SECOND, Symbol, World};
 
 pub const CLIENTS: [usize; 3] = [0, 1, 2];
 pub const LINES: [usize; 3] = [3, 4, 5];
@@ -44,6 +46,7 @@ may = ["status"]
 [[line_group]]
 name = "NEW"
 lines = ["L1", "L2"]
+ERRORS
 [[line_group]]
 name = "OLD"
 lines = ["L3"]
@@ -53,6 +56,45 @@ to = "OLD"
 [[route]]
 symbols = ["*"]
 to = "NEW"
+"#;
+
+const ERRORS: &str = r#"
+[[line_group.error]]
+ord_rej_reason = 3
+do = "another line"
+times = 3
+after = "20ms"
+say = "v:another"
+[[line_group.error]]
+business_reject_reason = 4
+do = "retry"
+[[line_group.error]]
+cxl_rej_reason = 2
+say = "v:later"
+[[line_group.error]]
+text = "v: so*"
+do = "retry"
+times = 2
+after = "1s"
+"#;
+
+const POOLS: &str = r#"
+[[number_pool]]
+name = "N"
+prefix = "N"
+width = 2
+first = "05"
+each_day = true
+[[number_pool]]
+name = "O"
+digits = "0-9A-F"
+width = 1
+tag = 37
+[[number_pool]]
+name = "U"
+prefix = "U"
+width = 3
+tag = 5001
 "#;
 
 const INSTRUMENTS: &str = "symbol,tick,lot,multiplier,rate,reference,positions
@@ -99,6 +141,51 @@ fn has_times(seed: u64) -> bool {
 
 fn has_lists(seed: u64) -> bool {
     seed % 4 == 3
+}
+
+fn has_errors(seed: u64) -> bool {
+    seed % 3 == 2
+}
+
+fn has_pools(seed: u64) -> bool {
+    seed % 5 < 2 && seed > 1
+}
+
+fn errors() -> Vec<Entry> {
+    let entry = |reason, text, again, say| Entry {
+        reason,
+        text,
+        again,
+        say,
+    };
+    vec![
+        entry(
+            Some((103, "3")),
+            None,
+            Some((3, SECOND / 50, true)),
+            Some("v:another"),
+        ),
+        entry(Some((380, "4")), None, Some((1, 0, false)), None),
+        entry(Some((102, "2")), None, None, Some("v:later")),
+        entry(None, Some("v: so"), Some((2, SECOND, false)), None),
+    ]
+}
+
+fn pools() -> Vec<Pool> {
+    let pool = |prefix, digits, width, (first, last), tag| Pool {
+        prefix,
+        digits,
+        width,
+        first,
+        last,
+        tag,
+        each_day: prefix == "N",
+    };
+    vec![
+        pool("N", "0123456789", 2, (5, 99), 526),
+        pool("", "0123456789ABCDEF", 1, (0, 15), 37),
+        pool("U", "0123456789", 3, (0, 999), 5001),
+    ]
 }
 
 /// The limits of a world: scope, control, limit.
@@ -161,7 +248,20 @@ pub fn floor(seed: u64) -> (Setup, World) {
         ""
     };
     let self_trade = if lists { "self_trade = \"reject\"" } else { "" };
-    let settings = SETTINGS.replace("RESTRICTED", restricted);
+    let mut settings = SETTINGS.replace("RESTRICTED", restricted);
+    let entries = if has_errors(seed) { ERRORS } else { "" };
+    settings = settings.replace("ERRORS", entries);
+    if has_pools(seed) {
+        for (line, more) in [
+            ("account = \"A1\"", "own_numbers = true"),
+            ("on_logout = \"cancel\"", "number_pool = \"U\""),
+            ("lines = [\"L1\", \"L2\"]", "number_pool = \"N\""),
+            ("lines = [\"L3\"]", "number_pool = \"O\""),
+        ] {
+            settings = settings.replace(line, &format!("{line}\n{more}"));
+        }
+        settings.push_str(POOLS);
+    }
     let rows = limits(seed).into_iter();
     let rows = rows.map(|(scope, code, value)| format!("{scope},{code},{value}\n"));
     let rows: String = rows.collect();
@@ -197,6 +297,8 @@ pub fn floor(seed: u64) -> (Setup, World) {
         default,
         may,
         cancels,
+        pool: (has_pools(seed) && session == 1).then_some(2),
+        names_numbers: has_pools(seed) && session == 0,
     };
     let world = World {
         names: sessions.iter().map(|(name, _)| *name).collect(),
@@ -214,6 +316,17 @@ pub fn floor(seed: u64) -> (Setup, World) {
         ],
         old_lines: vec![5],
         groups: vec![NEW, OLD],
+        errors: if has_errors(seed) {
+            vec![errors()]
+        } else {
+            Vec::new()
+        },
+        pools: if has_pools(seed) { pools() } else { Vec::new() },
+        pool_of_group: if has_pools(seed) {
+            vec![Some(0), Some(1)]
+        } else {
+            Vec::new()
+        },
         remembered: 6,
         rejects_self_trades: lists,
         restricted: list,

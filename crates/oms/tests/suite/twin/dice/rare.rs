@@ -1,0 +1,132 @@
+//! What does not happen often.
+
+use super::Dice;
+use crate::desk::Input;
+use crate::model::{Model, SECOND};
+use crate::twin::floors::{CLIENTS, LINES};
+
+impl Dice {
+    pub(super) fn question(&mut self, model: &Model) -> Input {
+        let client = self.below(3) as usize;
+        let id = match self.order(model) {
+            Some(order) if !self.once_in(5) => order.id,
+            _ => format!("C{}", 1 + self.below(self.ids + 1)),
+        };
+        Input::Says(CLIENTS[client], "H", format!("11={id}|55=XYZ|54=1|"))
+    }
+
+    pub(super) fn mass(&mut self, model: &Model) -> Input {
+        let kind = self.any(&["1", "7", "7", "3"]);
+        let mut body = self.any(&["55=XYZ|", "55=ABC|", "55=NONE|"]).to_owned();
+        if self.once_in(2) {
+            body.push_str(self.any(&["1=A1|", "1=DESK|", "1=NONE|"]));
+        }
+        if self.once_in(3) {
+            body.push_str(self.any(&["54=1|", "54=2|", "54=8|"]));
+        }
+        if self.once_in(2) {
+            self.ids += 1;
+            return Input::Says(
+                CLIENTS[0],
+                "AF",
+                format!("584=S{}|585={kind}|{body}", self.ids),
+            );
+        }
+        let id = self.id(model);
+        let client = self.below(3) as usize;
+        Input::Says(CLIENTS[client], "q", format!("11={id}|530={kind}|{body}"))
+    }
+
+    pub(super) fn line(&mut self, model: &Model) -> Input {
+        let line = self.any(&LINES);
+        if !model.ready.contains(&line) {
+            return Input::Up(line, self.once_in(4));
+        }
+        match self.below(6) {
+            0 => Input::Leaves(line),
+            1 => {
+                self.next.push(Input::Up(line, true));
+                Input::Down(line, true)
+            }
+            _ => Input::Down(line, self.once_in(2)),
+        }
+    }
+
+    pub(super) fn client(&mut self) -> Input {
+        let client = CLIENTS[1];
+        if self.once_in(2) {
+            self.next.push(Input::Up(client, false));
+        }
+        if self.once_in(2) {
+            self.next.push(Input::Pass(6 * SECOND));
+        }
+        Input::Down(client, self.once_in(3))
+    }
+
+    pub(super) fn command(&mut self) -> Input {
+        let scope = self.any(&[
+            "firm",
+            "session=C1",
+            "account=A1",
+            "account=DESK",
+            "symbol=XYZ",
+            "account=A2 symbol=XYZ",
+        ]);
+        match self.below(12) {
+            0 | 1 => {
+                self.next.extend([
+                    Input::Command(format!("arm {scope}")),
+                    Input::Pass(6 * SECOND),
+                ]);
+                Input::Command(format!("kill {scope}"))
+            }
+            2 => {
+                self.next.push(Input::Command(format!("arm {scope}")));
+                Input::Command(format!("reducing {scope}"))
+            }
+            3 => Input::Command(format!("cancel {scope}")),
+            4 | 5 => {
+                let state = self.any(&["open", "open", "auction", "halted", "closed"]);
+                Input::Command(format!("market symbol=XYZ {state}"))
+            }
+            6..9 => Input::Command(format!("arm {scope}")),
+            _ => {
+                let (code, values) = self.any(&[
+                    ("RC6", ["100", "1000", "none"]),
+                    ("RC7", ["20000", "150000.5", "none"]),
+                    ("RC8", ["5", "99.9", "none"]),
+                    ("RC13", ["5", "30", "none"]),
+                    ("RC14", ["2000000", "30000000", "none"]),
+                    ("RC15-long", ["300", "2000", "none"]),
+                    ("RC5-1s", ["2", "5", "none"]),
+                    ("RC9-value-60s", ["500000", "3000000", "none"]),
+                    ("RC9-quantity-day", ["5000", "20000", "none"]),
+                    ("RC10", ["4", "20", "none"]),
+                    ("RC11-ratio", ["3", "30", "none"]),
+                    ("RC12", ["5", "20", "none"]),
+                    ("RC17", ["1000", "100000", "none"]),
+                ]);
+                let value = self.any(&values);
+                let scope = if value == "none" && scope == "firm" {
+                    "account=A1"
+                } else {
+                    scope
+                };
+                Input::Command(format!("limit {scope} {code}={value}"))
+            }
+        }
+    }
+
+    pub(super) fn restart(&mut self) -> Input {
+        if !self.once_in(3) {
+            return Input::Pass(SECOND / 10);
+        }
+        // The last one comes first.
+        self.next.extend(LINES.map(|line| Input::Up(line, false)));
+        self.next.push(Input::Pass(6 * SECOND));
+        if self.once_in(2) {
+            self.next.push(Input::Up(CLIENTS[1], false));
+        }
+        Input::Restart(i64::from(self.once_in(2)), self.once_in(2))
+    }
+}
