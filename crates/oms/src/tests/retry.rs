@@ -328,7 +328,7 @@ fn a_venue_that_has_what_it_rejected_gets_no_other() {
     world.report(&about(first, first, ReportKind::New));
     assert_eq!(world.stands(first), Sent);
     world.fill(first, 10, "100");
-    assert_eq!(world.said, ["Stray"]);
+    assert_eq!(world.said, ["StrayFill"]);
     assert_eq!(world.stands(first), Sent);
     assert_eq!(world.core.state().position(1, 0).net(), 10);
     world.check();
