@@ -102,23 +102,7 @@ impl State {
                     Some(())
                 })
             }
-            Event::Pended {
-                order,
-                how,
-                request,
-                filled,
-                at,
-            } => {
-                let pended = Pended {
-                    how,
-                    request,
-                    filled,
-                    at,
-                };
-                let waits = !canary::is(Fault::DropPended);
-                self.orders.get_mut(order)?.pended = waits.then(|| Box::new(pended));
-                Some(())
-            }
+            Event::Pended { .. } => self.pended(event),
             Event::Asked { order, at, .. } => {
                 self.orders.get_mut(order)?.asked = at;
                 Some(())
@@ -197,6 +181,29 @@ impl State {
         }
         let request = self.orders.request_mut(number)?;
         request.state = request.state.after(Happening::Send)?;
+        Some(())
+    }
+
+    /// Its end waits for fills.
+    fn pended(&mut self, event: &Event<'_>) -> Option<()> {
+        let Event::Pended {
+            order,
+            how,
+            request,
+            filled,
+            at,
+        } = *event
+        else {
+            return None;
+        };
+        let pended = Pended {
+            how,
+            request,
+            filled,
+            at,
+        };
+        let waits = !canary::is(Fault::DropPended);
+        self.orders.get_mut(order)?.pended = waits.then(|| Box::new(pended));
         Some(())
     }
 

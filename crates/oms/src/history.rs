@@ -108,28 +108,7 @@ impl History {
                 self.line = None;
                 Some(format!("rejected: {}", self.why(reason, said)))
             }
-            Event::Retried {
-                order,
-                attempt,
-                text: said,
-                ..
-            } if order == self.order => {
-                self.line = None;
-                Some(format!(
-                    "rejected: {}; it is sent again as {order}-{attempt}",
-                    self.why(&Reason::of(Why::Venue), said)
-                ))
-            }
-            Event::Numbered {
-                order,
-                pool,
-                text: number,
-                ..
-            } if order == self.order => Some(format!(
-                "its order number is {}, of {}",
-                text(number),
-                name(self.state.pool_names.name(pool), "pool", pool)
-            )),
+            Event::Retried { .. } | Event::Numbered { .. } => self.numbered(event),
             Event::Filled {
                 order,
                 quantity,
@@ -183,6 +162,35 @@ impl History {
             Event::Forgotten { order } if order == self.order => {
                 Some("it leaves memory: it has ended long enough ago".into())
             }
+            _ => None,
+        }
+    }
+
+    /// What it is called at the venue from now on.
+    fn numbered(&mut self, event: &Event<'_>) -> Option<String> {
+        match *event {
+            Event::Retried {
+                order,
+                attempt,
+                text: said,
+                ..
+            } if order == self.order => {
+                self.line = None;
+                Some(format!(
+                    "rejected: {}; it is sent again as {order}-{attempt}",
+                    self.why(&Reason::of(Why::Venue), said)
+                ))
+            }
+            Event::Numbered {
+                order,
+                pool,
+                text: number,
+                ..
+            } if order == self.order => Some(format!(
+                "its order number is {}, of {}",
+                text(number),
+                name(self.state.pool_names.name(pool), "pool", pool)
+            )),
             _ => None,
         }
     }
