@@ -21,6 +21,7 @@ mod effects;
 mod files;
 mod history;
 mod life;
+mod markets;
 mod mass;
 mod operators;
 mod pools;

@@ -158,26 +158,33 @@ pub(crate) fn report(
                 execution(state, order, (b'D', b""), extra, client, outbox);
             }
         }
-        Event::Declined {
-            ref reason, text, ..
-        } => {
-            let request = before.request.as_ref();
-            let order = orders.get(before.order);
-            if let (Some((kind, id)), Some(order)) = (request, order)
-                && !id.bytes().is_empty()
-            {
-                let reject = CancelReject {
-                    kind: *kind,
-                    id: id.bytes(),
-                    original: order.id.bytes(),
-                    reason,
-                    text,
-                };
-                cancel_reject(state, Some(order), &reject, client, outbox);
-            }
-        }
+        Event::Declined { .. } => declined(state, event, before, client, outbox),
         Event::Refused { .. } => refused(state, event, client, outbox),
         _ => {}
+    }
+}
+
+/// A replace or cancel is not carried out.
+fn declined(
+    state: &State,
+    event: &Event<'_>,
+    before: &Before,
+    client: Client,
+    outbox: &mut Outbox,
+) {
+    let order = state.orders().get(before.order);
+    if let (Event::Declined { reason, text, .. }, Some((kind, id)), Some(order)) =
+        (event, &before.request, order)
+        && !id.bytes().is_empty()
+    {
+        let reject = CancelReject {
+            kind: *kind,
+            id: id.bytes(),
+            original: order.id.bytes(),
+            reason,
+            text,
+        };
+        cancel_reject(state, Some(order), &reject, client, outbox);
     }
 }
 

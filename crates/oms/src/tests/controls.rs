@@ -3,8 +3,7 @@
 use super::*;
 use crate::Scope;
 use crate::limits::Control;
-use crate::rules::Restricted;
-use crate::value::{Market, Trading};
+use crate::value::Trading;
 
 /// The symbol is the first, the account A1 the second, its parent the first.
 const SCOPES: [Scope; 5] = [
@@ -519,81 +518,6 @@ fn an_order_that_would_trade_with_its_owner_is_rejected() {
     world.fill(sell, 10, "100.10");
     assert!(world.order(Side::Buy, 10, "100.15").is_some());
     world.check();
-}
-
-#[test]
-fn markets_take_what_they_allow() {
-    let mut world = World::new();
-    let set = |world: &mut World, state| {
-        world.tell(|core, at, mut sink| {
-            core.set_market(at, (0, state), (b"ann", b"why"), &mut sink)
-        });
-    };
-    let order = world.order(Side::Buy, 10, "100").unwrap();
-    for state in [Market::Halted, Market::Closed] {
-        set(&mut world, state);
-        world.restart(20_261_122);
-        for line in LINES {
-            world.tell(|core, at, mut sink| core.line_up(at, line, &mut sink));
-        }
-        assert_eq!(world.order(Side::Buy, 10, "100"), None);
-        assert_eq!(world.refused, Some(Why::Market));
-        assert_eq!(world.replace(order, 20, "100"), None);
-    }
-    set(&mut world, Market::Auction);
-    assert!(world.order(Side::Buy, 10, "100").is_some());
-    assert!(world.order_with(TimeInForce::ImmediateOrCancel).is_none());
-    set(&mut world, Market::Open);
-    assert!(world.order_with(TimeInForce::ImmediateOrCancel).is_some());
-    set(&mut world, Market::Closed);
-    assert!(world.cancel(order).is_some(), "cancels pass");
-    world.check();
-}
-
-#[test]
-fn restricted_symbols_are_not_traded() {
-    let restricted = |what, from, to| {
-        let mut rules = rules(LIMITS);
-        rules.restricted.push(crate::rules::RestrictedRule {
-            symbol: "X*".into(),
-            account: "A1".into(),
-            from,
-            to,
-            what,
-        });
-        World::of(rules)
-    };
-    let all = (0, u32::MAX);
-    for (what, buy, sell, short) in [
-        (Restricted::All, false, false, false),
-        (Restricted::Buy, false, true, true),
-        (Restricted::Sell, true, false, false),
-        (Restricted::Short, true, true, false),
-        (Restricted::Locate, true, true, false),
-    ] {
-        let mut world = restricted(what, all.0, all.1);
-        for (side, passes) in [
-            (Side::Buy, buy),
-            (Side::Sell, sell),
-            (Side::SellShort, short),
-        ] {
-            assert_eq!(world.order(side, 10, "100").is_some(), passes, "{what:?}");
-        }
-        assert!(
-            world
-                .order_of("o", b"A2", Side::SellShort, 10, "100")
-                .is_some()
-        );
-        world.check();
-    }
-    for (from, to, passes) in [
-        (20_261_122, 20_261_122, false),
-        (20_261_123, u32::MAX, true),
-        (0, 20_261_121, true),
-    ] {
-        let mut world = restricted(Restricted::All, from, to);
-        assert_eq!(world.order(Side::Buy, 10, "100").is_some(), passes);
-    }
 }
 
 #[test]
