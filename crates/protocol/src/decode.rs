@@ -391,7 +391,7 @@ fn block_mask(block: &[u8; BLOCK]) -> u64 {
 /// A branch for each length costs half the instructions of arithmetic that covers all of them, and
 /// messages of a kind go the same ways each time.
 #[inline(always)]
-pub(crate) fn short_tag(text: &[u8], at: usize) -> Option<(Tag, usize)> {
+fn short_tag(text: &[u8], at: usize) -> Option<(Tag, usize)> {
     let [a, b, c, d] = *text.get(at..)?.first_chunk::<4>()?;
     let [first, second, third] = [a, b, c].map(|byte| Tag::from(byte.wrapping_sub(b'0')));
     if first.wrapping_sub(1) > 8 {

@@ -4,7 +4,6 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-use crate::decode::short_tag;
 use crate::outbox::put_trailer;
 use crate::put::{digits, put};
 use crate::{SOH, Tag, value};
@@ -193,16 +192,14 @@ impl<'a> Repeat<'a> {
 
 /// The tag and the value of the field that begins at `at`; the value has `len` bytes if that is known.
 pub(crate) fn field_at(bytes: &[u8], at: usize, len: Option<u64>) -> Option<(Tag, Range<usize>)> {
-    let (tag, start) = short_tag(bytes, at).or_else(|| {
-        let equals = at + bytes[at..].iter().position(|b| *b == b'=')?;
-        let tag = value::uint(&bytes[at..equals]).ok()?;
-        Some((Tag::try_from(tag).ok()?, equals + 1))
-    })?;
+    let equals = at + bytes[at..].iter().position(|b| *b == b'=')?;
+    let tag = value::uint(&bytes[at..equals]).ok()?;
+    let start = equals + 1;
     let end = match len {
         Some(len) => start.checked_add(usize::try_from(len).ok()?)?,
         None => start + bytes[start..].iter().position(|b| *b == SOH)?,
     };
-    (bytes.get(end) == Some(&SOH)).then_some((tag, start..end))
+    (bytes.get(end) == Some(&SOH)).then_some((Tag::try_from(tag).ok()?, start..end))
 }
 
 /// Whether a tag is one of the standard header.

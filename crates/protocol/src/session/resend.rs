@@ -11,8 +11,8 @@ use super::sequence::{self, Next};
 use super::verdict::Verdict;
 use crate::dictionary::RejectReason;
 use crate::outbox::{Number, Outbox};
-use crate::repeat::{RepeatError, field_at};
-use crate::{Message, Mono, Nanos, Now, Tag, Timestamp, tag};
+use crate::repeat::RepeatError;
+use crate::{Message, Mono, Nanos, Now, Timestamp, tag};
 
 /// What the peer has asked for and not got yet.
 #[derive(Debug)]
@@ -301,12 +301,12 @@ impl Session {
     /// Whether this stored message is one of the application that [`Session::replay`] would send again.
     #[must_use]
     pub fn would_repeat(&self, now: Now, stored: &[u8]) -> bool {
-        let is_admin = stored_field(stored, tag::MSG_TYPE).is_none_or(super::is_admin);
+        let is_admin = stored_field(stored, b"35").is_none_or(super::is_admin);
         !is_admin && self.is_repeatable(now.wall, stored)
     }
 
     fn is_repeatable(&self, now: Timestamp, stored: &[u8]) -> bool {
-        let Some(msg_type) = stored_field(stored, tag::MSG_TYPE) else {
+        let Some(msg_type) = stored_field(stored, b"35") else {
             return false;
         };
         if super::is_admin(msg_type) {
@@ -318,7 +318,7 @@ impl Session {
         let Some(max_age) = self.config.max_order_age.filter(|_| is_order(msg_type)) else {
             return true;
         };
-        match stored_field(stored, tag::SENDING_TIME).map(Timestamp::parse) {
+        match stored_field(stored, b"52").map(Timestamp::parse) {
             Some(Ok(sent)) => age(now, sent) <= max_age,
             _ => false,
         }
@@ -332,16 +332,11 @@ fn age(now: Timestamp, sent: Timestamp) -> Nanos {
 
 /// A field of the header of a message that we have written: MsgType and SendingTime come before
 /// anything that could hold SOH.
-fn stored_field(stored: &[u8], tag: Tag) -> Option<&[u8]> {
-    let mut at = 0;
-    for _ in 0..8 {
-        let (found, value) = field_at(stored, at, None)?;
-        if found == tag {
-            return stored.get(value);
-        }
-        at = value.end + 1;
-    }
-    None
+fn stored_field<'a>(stored: &'a [u8], tag: &[u8]) -> Option<&'a [u8]> {
+    stored
+        .split(|&byte| byte == crate::SOH)
+        .take(8)
+        .find_map(|field| field.strip_prefix(tag)?.strip_prefix(b"="))
 }
 
 /// Messages that enter, change or cancel orders: late, they do harm.
