@@ -321,7 +321,7 @@ fn the_command_reload_ends_without_an_answer_too() {
 fn sighup_while_it_starts_is_obeyed_afterwards() {
     let folder = tempfile::tempdir().unwrap();
     let running = begin(folder.path(), "", RULES);
-    running.catches_hangup();
+    running.catches_signals();
     running.signal("HUP");
     running.hears("gateway reloaded: 3 rules");
 }

@@ -61,7 +61,7 @@ fn hup_and_usr1_while_it_starts_wait_until_it_runs() {
     let mut command = fixwire();
     command.current_dir(folder.path());
     let running = Running::begin(folder.path(), "echo", "FileLogPath=log", command);
-    running.catches_hangup();
+    running.catches_signals();
     running.signal("HUP");
     running.signal("USR1");
     // Before or after the first events.

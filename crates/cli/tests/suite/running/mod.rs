@@ -114,17 +114,18 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits until SIGHUP does not end it any more, which is as early as it takes signals at all.
-    pub fn catches_hangup(&self) {
+    /// Waits until SIGHUP and SIGUSR1 do not end it any more, which is as early as it takes signals at all.
+    pub fn catches_signals(&self) {
+        const BOTH: u64 = 1 | (1 << 9);
         let status = format!("/proc/{}/status", self.child.id());
         let catches = || {
             let status = fs::read_to_string(&status).unwrap_or_default();
             let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-            caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & 1 == 1)
+            caught.is_some_and(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & BOTH == BOTH)
         };
         let deadline = Instant::now() + SOON;
         while !catches() {
-            assert!(Instant::now() < deadline, "SIGHUP is not caught");
+            assert!(Instant::now() < deadline, "SIGHUP or SIGUSR1 is not caught");
             thread::sleep(Duration::from_micros(100));
         }
     }
