@@ -244,8 +244,10 @@ impl Pair {
         self.forget_numbers()?;
         self.exchange(1)?;
         self.both(|side| {
-            let mut orders = side.seen.iter().filter(|event| event.name == "order");
-            match orders.find(|order| order.seq > 3) {
+            // Low, but not by how much: a Logon that comes before the peer's clock has opened the
+            // session uses up a number, and the peer then asks for that one.
+            let mut late = side.seen.iter().filter(|event| event.name == "order");
+            match late.find(|order| order.seq > orders as u64) {
                 Some(order) => Err(format!(
                     "{}: the numbers did not restart: {order:?}",
                     side.name
