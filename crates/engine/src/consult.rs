@@ -36,7 +36,7 @@ pub(crate) fn guarded(
     outbox: &mut Outbox,
     panics: &mut u64,
 ) -> Result<(), Refusal> {
-    let before = outbox.entries().len();
+    let (before, logouts) = (outbox.entries().len(), outbox.logouts());
     let answer = catch_unwind(AssertUnwindSafe(|| {
         app.on_message(now, from, message, outbox)
     }));
@@ -45,6 +45,7 @@ pub(crate) fn guarded(
         for index in before..outbox.entries().len() {
             outbox.discard(index);
         }
+        outbox.truncate_logouts(logouts);
         Err(Refusal::NotAvailable)
     })
 }

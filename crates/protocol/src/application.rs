@@ -8,7 +8,8 @@ use crate::session::Config;
 use crate::{AdminOut, Hangup, Ledger, Message, Now, Outbox, SessionId, Tag, Timestamp, tag};
 
 /// A program above the sessions. All methods run on the engine's thread, and may write messages for
-/// any session into the outbox; each gets its number and header when the method returns. What is handed to it again
+/// any session into the outbox; each gets its number and header when the method returns. A session is logged out
+/// by [`Outbox::log_out`]. What is handed to it again
 /// after a crash, and how it stays exact, is in `docs/applications.md`.
 pub trait Application {
     /// An application message in sequence. What it writes is committed in one journal record with

@@ -18,13 +18,15 @@ use crate::frame::check_sum;
 use crate::put::{digits, put, put_three};
 use crate::repeat::{Repeat, RepeatError};
 use crate::time::Stamp;
-use crate::{Hangup, SOH, SessionId, Tag};
+use crate::{SOH, SessionId, Tag};
 
 mod admin_out;
 mod again;
 mod body;
+mod ends;
 mod frame;
 mod gather;
+mod log_out;
 mod note;
 
 pub use admin_out::{AdminOut, AdminOutError};
@@ -174,7 +176,7 @@ impl HeaderTemplate {
     }
 }
 
-/// Where sessions and applications write messages. All memory is made by [`Outbox::new`], but for hang-ups.
+/// Where sessions and applications write messages. All memory is made by [`Outbox::new`], but for what ends.
 #[derive(Debug)]
 pub struct Outbox {
     buffer: Vec<u8>,
@@ -190,8 +192,8 @@ pub struct Outbox {
     /// The first entry that is neither sealed nor discarded.
     next: usize,
     failures: u64,
-    /// Why the application ends connections of links.
-    hangups: Vec<(SessionId, Hangup)>,
+    /// Sessions and connections of links that the application ends.
+    ends: ends::Ends,
     /// Fields of an admin message while the application changes them.
     edit: Edit,
     /// The last time that was written into a body.
@@ -212,7 +214,7 @@ impl Outbox {
             sealed_end: 0,
             next: 0,
             failures: 0,
-            hangups: Vec::new(),
+            ends: ends::Ends::default(),
             edit: Edit::default(),
             stamp: Stamp::new(),
         }

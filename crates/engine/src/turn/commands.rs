@@ -100,6 +100,16 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
     }
 
+    /// Logs out the sessions that the application wants to.
+    #[cold]
+    pub(super) fn log_out_wanted(&mut self, now: Now) -> Result<(), EngineError> {
+        for (session, text) in self.core.outbox.take_logouts() {
+            self.log_out(now, session, &text)?;
+            self.release_if_full(now)?;
+        }
+        self.release(now)
+    }
+
     /// Starts the numbers of a session again, and asks its peer for it. Both are committed before a
     /// byte of it leaves.
     pub(super) fn reset(&mut self, now: Now, session: SessionId) -> Result<(), EngineError> {

@@ -5,7 +5,8 @@
 //!                                             each whole message: decode, Session::receive,
 //!                                               Application::on_message, seal, journal: one record
 //!                                             one write of all that was caused
-//!        ─ what waits for sockets ─ due timers ─ commands ─ Application::on_time ─ rare work
+//!        ─ what waits for sockets ─ due timers ─ commands ─ Application::on_time ─ sessions that it logs out
+//!        ─ rare work
 //! ```
 
 mod commands;
@@ -86,6 +87,10 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             work += 1;
             self.core.commit_sent(now, &mut self.app)?;
             self.release(now)?;
+        }
+        while self.core.outbox.logouts() > 0 {
+            work += 1;
+            self.log_out_wanted(now)?;
         }
         let unsent = self.core.astray + self.core.outbox.failures();
         if (self.core.voided, self.core.panics) != self.told {

@@ -35,6 +35,7 @@ mod journal_salvage;
 mod journal_trail;
 mod journal_unread;
 mod lines;
+mod log_out;
 mod logon_requests;
 mod new_password;
 mod notes;

@@ -36,7 +36,7 @@ impl Outbox {
     /// As [`Outbox::frame`].
     pub fn hang_up(&mut self, link: SessionId, why: Hangup) -> Result<(), BodyError> {
         self.begin_frame(link, &[], Content::Hangup)?;
-        self.hangups.push((link, why));
+        self.ends.hangups.push((link, why));
         Ok(())
     }
 
@@ -101,7 +101,7 @@ impl Outbox {
     /// Why the application ends the connection of a link, if it does; once.
     pub fn take_hangup(&mut self, link: SessionId) -> Option<Hangup> {
         let mut found = None;
-        self.hangups.retain(|(session, why)| {
+        self.ends.hangups.retain(|(session, why)| {
             let is_its = *session == link;
             if is_its {
                 found = found.or(Some(*why));
