@@ -22,6 +22,7 @@ mod apply_pool;
 mod begin;
 pub mod canary;
 mod checkpoint;
+mod client_rate;
 pub mod command;
 pub mod core;
 mod day;

@@ -11,13 +11,14 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::command::VERBS;
-use crate::rules::{AccountRule, DropCopyRule, OperatorRule, Route, Rules, UserRule};
+use crate::rules::{AccountRule, DropCopyRule, OperatorRule, Route, Rules};
 use crate::state::SCOPES;
 
 mod errors;
 mod files;
 mod lines;
 mod pools;
+mod users;
 
 /// The tables of the file that are the OMS's.
 pub const TABLES: [&str; 8] = [
@@ -349,92 +350,6 @@ impl Reader<'_> {
         core::iter::successors(self.rules.accounts.last(), parent).count()
     }
 
-    fn users(&mut self, value: Option<&Item<'_>>) {
-        for item in self.items(value, "user") {
-            let at = item.span().start;
-            let known = [
-                "account",
-                "accounts",
-                "may",
-                "number_pool",
-                "on_disconnect",
-                "on_logout",
-                "own_numbers",
-                "session",
-            ];
-            let Some(table) = self.keys(item, &known) else {
-                continue;
-            };
-            let accounts = self.texts(table, "accounts").unwrap_or_default();
-            let default_account = self.text(table, "account");
-            let may = self.texts(table, "may");
-            let on_logout = self.cancel_after(table, "on_logout");
-            let on_disconnect = self.cancel_after(table, "on_disconnect");
-            let number_pool = self.number_pool(table);
-            let own_numbers = self.flag(table, "own_numbers");
-            let Some(session) = self.required(table, at, "session") else {
-                continue;
-            };
-            self.check_session(at, &session);
-            if self.rules.users.iter().any(|user| user.session == session) {
-                self.wrong(at, format!("two users have the session {session}"), "");
-            }
-            let accounts = accounts.into_iter().map(|(_, pattern)| pattern);
-            let mut user = UserRule {
-                session,
-                accounts: accounts.collect(),
-                default_account,
-                on_logout,
-                on_disconnect,
-                number_pool,
-                own_numbers,
-                ..UserRule::default()
-            };
-            if let Some(account) = user
-                .default_account
-                .clone()
-                .filter(|it| !self.has_account(it))
-            {
-                self.wrong(at, format!("no account {account}"), "see [[account]]");
-            }
-            let default = user.default_account.as_ref();
-            if let Some(account) = default.filter(|it| !user.may_use(it.as_bytes())) {
-                let what = format!("account {account} is none of the accounts of this user");
-                self.wrong(at, what, "");
-            }
-            for (at, right) in may.unwrap_or_default() {
-                match right.as_str() {
-                    "new" => user.new = true,
-                    "replace" => user.replace = true,
-                    "cancel" => user.cancel = true,
-                    "mass cancel" => user.mass_cancel = true,
-                    "status" => user.status = true,
-                    _ => {
-                        let hint = "a user may new, replace, cancel, mass cancel, status";
-                        self.wrong(at, format!("no right {right}"), hint);
-                    }
-                }
-            }
-            self.rules.users.push(user);
-        }
-    }
-
-    /// `cancel`, or `cancel after 5s`: what becomes of the orders of a session that is gone.
-    fn cancel_after(&mut self, table: &DeTable<'_>, key: &str) -> Option<i64> {
-        let text = self.text(table, key)?;
-        let after = match text.strip_prefix("cancel") {
-            Some("") => Some(0),
-            Some(after) => after.strip_prefix(" after ").and_then(duration),
-            None => None,
-        };
-        if after.is_none_or(|after| after > MOST_GRACE) {
-            let at = table.get(key).map_or(0, |value| value.span().start);
-            let what = format!("{key} = \"{text}\" is nothing that can be done");
-            self.wrong(at, what, "write cancel, or cancel after 5s (at most 60s)");
-        }
-        after
-    }
-
     /// Whether it is true.
     fn flag(&mut self, table: &DeTable<'_>, key: &str) -> bool {
         match table.get(key).map(|value| (value.get_ref(), value.span())) {
@@ -545,8 +460,14 @@ impl Reader<'_> {
     }
 }
 
-/// The longest time that orders of a session that is gone stay, in nanoseconds.
-const MOST_GRACE: i64 = 60_000_000_000;
+/// `500 in 1s`: so many in nanoseconds.
+fn count_in_time(text: &str) -> Option<(usize, i64)> {
+    let (count, time) = text.split_once(" in ")?;
+    let count = count.parse().ok();
+    let count = count.filter(|count| (1..=1_000_000).contains(count))?;
+    let time = duration(time).filter(|time| (1..=60_000_000_000).contains(time))?;
+    Some((count, time))
+}
 
 /// `5s` or `500ms`, in nanoseconds.
 fn duration(text: &str) -> Option<i64> {

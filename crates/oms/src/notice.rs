@@ -4,6 +4,8 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use core::fmt;
 
+use crate::rules::RateRule;
+
 /// Something that an operator should hear of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OmsEvent<'a> {
@@ -32,6 +34,13 @@ pub enum OmsEvent<'a> {
         scope: &'a str,
         /// Which limit, and the figures.
         why: &'a [u8],
+    },
+    /// A client had too many requests rejected that were above its rate, and is logged out.
+    LoggedOut {
+        /// The name of its session.
+        session: &'a str,
+        /// The rate.
+        rate: RateRule,
     },
     /// A line broke with orders in flight.
     Unknown {
@@ -85,6 +94,11 @@ impl fmt::Display for OmsEvent<'_> {
                 "trading of {scope} is killed: {}; fixwire oms arm lets it trade again",
                 String::from_utf8_lossy(why)
             ),
+            Self::LoggedOut { session, rate } => write!(
+                f,
+                "{session} is logged out: {} requests above {rate} were rejected; it may log on again",
+                rate.logout_after.unwrap_or(0)
+            ),
             Self::Unknown { orders } => write!(
                 f,
                 "{orders} orders in flight on a line that was disconnected: the venue is asked when it is back"
@@ -113,6 +127,20 @@ pub type OmsListener = Box<dyn FnMut(OmsEvent<'_>) + Send>;
 mod tests {
     use super::*;
     use alloc::string::ToString;
+
+    #[test]
+    fn a_client_that_is_logged_out_is_named_with_its_rate() {
+        let rate = RateRule {
+            count: 100,
+            time: 1_000_000_000,
+            logout_after: Some(10),
+        };
+        let session = "CLIENT";
+        assert_eq!(
+            OmsEvent::LoggedOut { session, rate }.to_string(),
+            "CLIENT is logged out: 10 requests above 100 in 1s were rejected; it may log on again"
+        );
+    }
 
     #[test]
     fn a_fill_that_says_too_little_is_told_as_one() {

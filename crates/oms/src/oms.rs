@@ -13,6 +13,7 @@ use fixwire_protocol::{
 };
 
 use crate::canary::{self, Fault};
+use crate::client_rate::ClientRates;
 use crate::core::{Core, Sink};
 use crate::day::date;
 use crate::event::Event;
@@ -62,6 +63,7 @@ pub struct Oms {
     /// Drop copies, and the accounts that they are of.
     copies: Vec<(Client, Vec<String>)>,
     before: Before,
+    rates: ClientRates,
     /// Mass status requests that are being answered, the first one first.
     listings: VecDeque<Listing>,
     note: Vec<u8>,
@@ -196,6 +198,7 @@ impl Oms {
             links: Vec::new(),
             copies: Vec::new(),
             before: Before::default(),
+            rates: ClientRates::default(),
             listings: VecDeque::new(),
             note: Vec::with_capacity(1 << 10),
             decoder: Decoder::with_capacity(128),
@@ -341,6 +344,7 @@ impl Oms {
             Some((client, rule.accounts.clone()))
         });
         self.copies = copies.collect();
+        self.rates = ClientRates::new(&self.core.users);
     }
 
     fn index(&self, session: SessionId) -> Option<u32> {
@@ -370,7 +374,10 @@ impl Application for Oms {
             return self.venue_says(at, line, message, outbox);
         }
         match self.index(from) {
-            Some(index) => self.client_says(at, index, message, outbox),
+            Some(index) => {
+                self.admit(at, (from, index), outbox)?;
+                self.client_says(at, index, message, outbox)
+            }
             None => Err(Refusal::NotAuthorized),
         }
     }
@@ -384,6 +391,9 @@ impl Application for Oms {
     ) {
         self.changed.push_back((session, Some(Presence::Here)));
         self.begin(now, outbox);
+        if let Some(index) = self.index(session) {
+            self.rates.logged_on(index);
+        }
     }
 
     fn on_logout(&mut self, _now: Now, session: SessionId, _logout: PeerLogout<'_>) {

@@ -61,6 +61,19 @@ pub struct UserRule {
     pub number_pool: Option<String>,
     /// It may say which number an order has.
     pub own_numbers: bool,
+    /// How many requests it may send.
+    pub rate: Option<RateRule>,
+}
+
+/// How many requests a client may send in a time.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct RateRule {
+    /// Requests.
+    pub count: usize,
+    /// In nanoseconds.
+    pub time: i64,
+    /// It is logged out when so many were rejected since one was taken.
+    pub logout_after: Option<usize>,
 }
 
 /// Lines that share orders.

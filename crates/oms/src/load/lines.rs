@@ -4,7 +4,7 @@ use alloc::format;
 
 use toml::de::DeTable;
 
-use super::{Item, Reader, duration};
+use super::{Item, Reader, count_in_time, duration};
 use crate::rules::{Affinity, FlowRule, LineGroup};
 
 impl Reader<'_> {
@@ -84,15 +84,8 @@ impl Reader<'_> {
             .number(table, "kept_for_cancels", 1_000_000)
             .unwrap_or(0);
         let text = self.text(table, "flow");
-        let parsed = text.as_deref().and_then(|text| {
-            let (count, time) = text.split_once(" in ")?;
-            let count = count
-                .parse()
-                .ok()
-                .filter(|count| (1..=1_000_000).contains(count))?;
-            let time = duration(time).filter(|time| (1..=60_000_000_000).contains(time))?;
-            Some(FlowRule { count, time, kept })
-        });
+        let parsed = text.as_deref().and_then(count_in_time);
+        let parsed = parsed.map(|(count, time)| FlowRule { count, time, kept });
         match (&text, parsed) {
             (Some(text), None) => {
                 let what = format!("flow = \"{text}\" says not how much a line may send");

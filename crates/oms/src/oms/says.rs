@@ -1,9 +1,10 @@
 //! What clients and venues say.
 
 use fixwire_protocol::dictionary::Version;
-use fixwire_protocol::{Indexed, Message, Outbox, Refusal, tag, value};
+use fixwire_protocol::{Indexed, Message, Outbox, Refusal, SessionId, tag, value};
 
 use super::Oms;
+use crate::client_rate::Passage;
 use crate::fix::mass::{self, Listing};
 use crate::fix::{clients, lines, requests};
 use crate::notice::OmsEvent;
@@ -13,6 +14,25 @@ use crate::value::RequestKind;
 use crate::venue::{Heard, VenueId, cut};
 
 impl Oms {
+    /// A client asks for something: refused above its rate, and too often logs it out.
+    pub(super) fn admit(
+        &mut self,
+        at: i64,
+        (session, index): (SessionId, u32),
+        outbox: &mut Outbox,
+    ) -> Result<(), Refusal> {
+        match self.rates.request(index, at) {
+            Passage::Taken => return Ok(()),
+            Passage::Rejected => {}
+            Passage::LoggedOut(rate) => {
+                outbox.log_out(session, &rate.logout_text());
+                let session = &self.sessions[session.0 as usize].name;
+                (self.listener)(OmsEvent::LoggedOut { session, rate });
+            }
+        }
+        Err(Refusal::ThrottleLimitExceeded)
+    }
+
     pub(super) fn client_says(
         &mut self,
         at: i64,

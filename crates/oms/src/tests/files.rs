@@ -82,6 +82,41 @@ fn every_mistake_is_named_with_its_line() {
     has(&found, "positions.csv:2: no account A9");
 }
 
+#[test]
+fn the_rate_of_a_user_is_read_and_a_wrong_one_named() {
+    let with = |rate: &str| SETTINGS.replace("[[user]]", &format!("[[user]]\nrate = {rate}"));
+    let read = |rate: &str| {
+        let mut open = |file: &str| match file {
+            "instruments.csv" => Ok(INSTRUMENTS.to_string()),
+            _ => Ok(LIMITS.to_string()),
+        };
+        let rule = load(&with(rate), &SESSIONS, &mut open).unwrap().users[0].rate;
+        rule.map(|rule| (rule.count, rule.time, rule.logout_after))
+    };
+    assert_eq!(
+        read("\"100 in 1s, logout after 10\""),
+        Some((100, 1_000_000_000, Some(10)))
+    );
+    assert_eq!(read("\"5 in 500ms\""), Some((5, 500_000_000, None)));
+    for wrong in [
+        "100",
+        "0 in 1s",
+        "100 in 61s",
+        "100 in 1s, logout",
+        "100 in 1s, logout after 0",
+        "100 in 1s, logout after ten",
+        "100 in 1s,logout after 10",
+    ] {
+        let found = mistakes(&with(&format!("\"{wrong}\"")), INSTRUMENTS, LIMITS);
+        let wanted =
+            format!("line 15: rate = \"{wrong}\" says not how many requests a user may send");
+        has(&found, &wanted);
+        assert_eq!(found.len(), 1, "{found:?}");
+    }
+    let found = mistakes(&with("100"), INSTRUMENTS, LIMITS);
+    has(&found, "line 15: rate is a text");
+}
+
 /// The settings with these lines in the group of lines.
 fn in_group(lines: &str) -> String {
     SETTINGS.replace("name = \"SIM\"\n", &format!("name = \"SIM\"\n{lines}\n"))

@@ -119,6 +119,13 @@ impl Floor {
         )
     }
 
+    /// One with something else in its settings.
+    pub fn with(old: &str, new: &str) -> Self {
+        assert!(SETTINGS.contains(old), "{old}");
+        let versions = (BeginString::Fix44, BeginString::Fix44);
+        Self::of(Durability::Process, versions, SETTINGS.replace(old, new))
+    }
+
     fn of(
         durability: Durability,
         (client, venue): (BeginString, BeginString),

@@ -7,6 +7,7 @@ mod desk;
 mod floor;
 mod model;
 mod permutations;
+mod rates;
 mod reports;
 mod scenarios;
 mod twin;

@@ -1,0 +1,198 @@
+//! How fast clients may send requests.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::rules::{RateRule, UserRule};
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Passage {
+    Taken,
+    /// It is above the rate.
+    Rejected,
+    /// The same, and the client has had so many rejected that it is logged out.
+    LoggedOut(RateRule),
+}
+
+/// The rate of a client: as many requests as its rule says were taken in the rule's time before any moment.
+#[derive(Debug)]
+struct ClientRate {
+    rule: RateRule,
+    /// When requests were taken, in a ring: the oldest stands at `next`.
+    taken: Vec<i64>,
+    next: usize,
+    /// Requests that were rejected since one was taken.
+    rejected: usize,
+    /// It is being logged out: nothing is taken before its next Logon.
+    is_leaving: bool,
+}
+
+impl ClientRate {
+    fn new(rule: RateRule) -> Self {
+        Self {
+            rule,
+            taken: alloc::vec![i64::MIN; rule.count],
+            next: 0,
+            rejected: 0,
+            is_leaving: false,
+        }
+    }
+
+    fn request(&mut self, at: i64) -> Passage {
+        let oldest = &mut self.taken[self.next];
+        if !self.is_leaving && at.saturating_sub(*oldest) >= self.rule.time {
+            *oldest = at;
+            self.next = (self.next + 1) % self.rule.count;
+            self.rejected = 0;
+            return Passage::Taken;
+        }
+        self.rejected += 1;
+        if self.is_leaving || self.rule.logout_after != Some(self.rejected) {
+            return Passage::Rejected;
+        }
+        self.is_leaving = true;
+        Passage::LoggedOut(self.rule)
+    }
+}
+
+/// The rates of all clients. They are no state: after a restart requests are counted anew.
+#[derive(Debug, Default)]
+pub(crate) struct ClientRates(Vec<Option<ClientRate>>);
+
+impl ClientRates {
+    /// By the number of their sessions in the state.
+    pub(crate) fn new(users: &[Option<UserRule>]) -> Self {
+        let rates = users.iter().map(|user| user.as_ref()?.rate);
+        if rates.clone().all(|rate| rate.is_none()) {
+            return Self::default();
+        }
+        Self(rates.map(|rate| rate.map(ClientRate::new)).collect())
+    }
+
+    /// A client asks for something.
+    #[inline]
+    pub(crate) fn request(&mut self, client: u32, at: i64) -> Passage {
+        match self.0.get_mut(client as usize) {
+            Some(Some(rate)) => rate.request(at),
+            _ => Passage::Taken,
+        }
+    }
+
+    /// A client has logged on: what it sent before still counts, what was rejected does not.
+    pub(crate) fn logged_on(&mut self, client: u32) {
+        if let Some(Some(rate)) = self.0.get_mut(client as usize) {
+            (rate.rejected, rate.is_leaving) = (0, false);
+        }
+    }
+}
+
+impl fmt::Display for RateRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MILLI: i64 = 1_000_000;
+        let millis = self.time / MILLI;
+        let (time, unit) = match millis % 1000 {
+            0 => (millis / 1000, "s"),
+            _ => (millis, "ms"),
+        };
+        write!(f, "{} in {time}{unit}", self.count)
+    }
+}
+
+impl RateRule {
+    /// Text(58) of the Logout.
+    pub(crate) fn logout_text(&self) -> String {
+        let rejected = self.logout_after.unwrap_or(0);
+        alloc::format!(
+            "Rate limit exceeded: {rejected} requests above {self} were rejected; log on again and send no more than that"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLI: i64 = 1_000_000;
+
+    fn rates(logout_after: Option<usize>) -> ClientRates {
+        let rate = RateRule {
+            count: 3,
+            time: 1000 * MILLI,
+            logout_after,
+        };
+        let user = UserRule {
+            rate: Some(rate),
+            ..UserRule::default()
+        };
+        ClientRates::new(&[None, Some(user), Some(UserRule::default())])
+    }
+
+    /// Whether the requests of the client at these milliseconds are taken.
+    fn taken(rates: &mut ClientRates, at: &[i64]) -> Vec<bool> {
+        let at = at.iter().map(|at| at * MILLI);
+        at.map(|at| rates.request(1, at) == Passage::Taken)
+            .collect()
+    }
+
+    #[test]
+    fn no_time_of_that_length_has_more_than_the_rate() {
+        let mut rates = rates(None);
+        let at = [0, 400, 500, 999, 1000, 1001, 1400, 1500, 1501, 2000];
+        let is = [
+            true, true, true, false, true, false, true, true, false, true,
+        ];
+        assert_eq!(taken(&mut rates, &at), is);
+        // Others have none.
+        for client in [0, 2, 7] {
+            let mut all = (0..9).map(|_| rates.request(client, 0));
+            assert!(all.all(|it| it == Passage::Taken), "{client}");
+        }
+    }
+
+    #[test]
+    fn so_many_rejected_in_a_row_log_out_once() {
+        let mut rates = rates(Some(2));
+        // One that is taken ends the row.
+        assert_eq!(
+            taken(&mut rates, &[0, 0, 0, 1, 1000]),
+            [true, true, true, false, true]
+        );
+        assert_eq!(taken(&mut rates, &[1000, 1000, 1000]), [true, true, false]);
+        let Passage::LoggedOut(rule) = rates.request(1, 1000 * MILLI) else {
+            panic!("it is the second");
+        };
+        assert_eq!(
+            rule.logout_text(),
+            "Rate limit exceeded: 2 requests above 3 in 1s were rejected; log on again and send no more than that"
+        );
+        // Whatever time passes, and never a second Logout.
+        for at in [1000, 1001, 5000, 9000] {
+            assert_eq!(rates.request(1, at * MILLI), Passage::Rejected, "{at}");
+        }
+    }
+
+    #[test]
+    fn a_logon_begins_the_row_anew_but_not_the_time() {
+        let mut rates = rates(Some(2));
+        taken(&mut rates, &[0, 1, 2, 3, 4]);
+        rates.logged_on(1);
+        assert_eq!(rates.request(1, 999 * MILLI), Passage::Rejected);
+        assert_eq!(taken(&mut rates, &[1000, 1001, 1001]), [true, true, false]);
+    }
+
+    #[test]
+    fn a_rate_is_written_as_settings_have_it() {
+        let text = |time| {
+            let rule = RateRule {
+                count: 100,
+                time: time * MILLI,
+                logout_after: None,
+            };
+            alloc::string::ToString::to_string(&rule)
+        };
+        assert_eq!(text(1000), "100 in 1s");
+        assert_eq!(text(1500), "100 in 1500ms");
+    }
+}
