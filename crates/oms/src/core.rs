@@ -12,7 +12,7 @@ use crate::pool::{PoolNumber, Pools};
 use crate::queue::Lines;
 use crate::reason::{Reason, Why};
 use crate::risk::{self, Proposal};
-use crate::rules::{InstrumentRule, RestrictedRule, Rules, UserRule};
+use crate::rules::{InstrumentRule, RestrictedRule, Rights, Rules, UserRule};
 use crate::state::State;
 use crate::tally::Tally;
 use crate::transition::OrderState;
@@ -257,19 +257,20 @@ impl Core {
             return Err(Reason::of(Why::DayEnds));
         }
         let user = self.user(new.session)?;
-        if !user.new {
-            return Err(Reason::of(Why::NotAllowed));
-        }
-        let (Some(side), Some(kind), Some(tif)) = (new.side, new.kind, new.tif) else {
-            return Err(Reason::of(Why::Unsupported));
-        };
         let default = user.default_account.as_ref();
         let account = match (new.account, default) {
             (b"", Some(default)) => default.as_bytes(),
             (account, _) => account,
         };
+        let rights = user.rights(account);
+        if !rights.map_or_else(|| user.may_always(|it| it.new), |it| it.new) {
+            return Err(Reason::of(Why::NotAllowed));
+        }
+        let (Some(side), Some(kind), Some(tif)) = (new.side, new.kind, new.tif) else {
+            return Err(Reason::of(Why::Unsupported));
+        };
         let known = state.accounts().find(account);
-        let known = known.filter(|_| user.may_use(account));
+        let known = known.filter(|_| rights.is_some());
         let account = known.ok_or(Reason::of(Why::Account))?;
         let instrument = state.instruments().find(new.symbol);
         let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
@@ -316,11 +317,6 @@ impl Core {
             number => Some(self.check_own_number((new.session, instrument), number)?),
         };
         Ok((proposal, hold, (tif, own_number)))
-    }
-
-    pub(crate) fn user(&self, session: u32) -> Result<&UserRule, Reason> {
-        let user = self.users.get(session as usize).and_then(Option::as_ref);
-        user.ok_or(Reason::of(Why::NotAllowed))
     }
 
     pub(crate) fn rule(&self, instrument: u32) -> Result<&InstrumentRule, Reason> {
@@ -411,13 +407,14 @@ impl Core {
         order: &Order,
     ) -> Result<Option<(Quantity, Price, Price)>, Reason> {
         let state = &self.state;
-        let user = self.user(change.session)?;
         let is_replace = change.kind == RequestKind::Replace;
-        if !(if is_replace {
-            user.replace
+        let right: fn(&Rights) -> bool = if is_replace {
+            |it| it.replace
         } else {
-            user.cancel
-        }) {
+            |it| it.cancel
+        };
+        let account = state.accounts().name(order.account);
+        if !self.user(change.session)?.may(account, right) {
             return Err(Reason::of(Why::NotAllowed));
         }
         if !order.state.is_open() {
@@ -433,7 +430,6 @@ impl Core {
             return Err(Reason::of(Why::Unchangeable));
         }
         let others = &change.others;
-        let account = state.accounts().name(order.account);
         let scale = state.scale(order.instrument);
         let stop = others.stop.map(|stop| scaled(stop, scale)).transpose()?;
         if (!others.account.is_empty() && others.account != account)
@@ -499,12 +495,6 @@ impl Core {
             order.is_some_and(|order| orders.request_of(order).is_none())
         };
         orders.ended().iter().take(64).find(is_settled).copied()
-    }
-
-    /// Whether a session may ask how its orders stand.
-    #[must_use]
-    pub fn may_ask(&self, session: u32) -> bool {
-        self.user(session).is_ok_and(|user| user.status)
     }
 
     /// Orders that have ended leave memory, the oldest first, when there are more than are remembered.

@@ -51,6 +51,7 @@ mod reason;
 mod rejects;
 mod retries;
 mod retry;
+mod rights;
 mod risk;
 pub mod rules;
 mod scope;

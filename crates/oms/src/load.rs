@@ -105,6 +105,7 @@ pub fn load(
     let mut hasher = SipHasher13::new();
     hasher.write(text.as_bytes());
     let mut reader = Reader {
+        text,
         sessions,
         hasher,
         errors: Vec::new(),
@@ -136,6 +137,7 @@ pub fn load(
 type Item<'d> = Spanned<DeValue<'d>>;
 
 struct Reader<'t> {
+    text: &'t str,
     sessions: &'t [&'t str],
     /// Of all files.
     hasher: SipHasher13,
@@ -152,6 +154,12 @@ impl Reader<'_> {
             what,
             hint,
         });
+    }
+
+    /// The line of a place.
+    fn line(&self, at: usize) -> usize {
+        let before = self.text.get(..at).unwrap_or_default();
+        before.matches('\n').count() + 1
     }
 
     /// The table behind a name; one that is missing is empty.

@@ -48,7 +48,8 @@ impl Core {
         if state.used(session, cancel.id).is_some() {
             return Err(Reason::of(Why::Duplicate));
         }
-        if !self.user(session)?.mass_cancel {
+        let named = state.accounts().find(cancel.account);
+        if !self.may_with_all(session, named, |it| it.mass_cancel) {
             return Err(Reason::of(Why::NotAllowed));
         }
         // Of which accounts and symbols is not counted.
@@ -62,10 +63,7 @@ impl Core {
         let instrument = instrument.ok_or(Reason::of(Why::Symbol))?;
         let account = match cancel.account {
             b"" => None,
-            name => {
-                let known = state.accounts().find(name);
-                Some(known.ok_or(Reason::of(Why::Account))?)
-            }
+            _ => Some(named.ok_or(Reason::of(Why::Account))?),
         };
         let side = cancel
             .side

@@ -39,18 +39,8 @@ pub struct AccountRule {
 pub struct UserRule {
     /// The session's name.
     pub session: String,
-    /// Accounts, with `*` for any end of a name.
-    pub accounts: Vec<String>,
-    /// It may place orders.
-    pub new: bool,
-    /// It may replace them.
-    pub replace: bool,
-    /// It may cancel them.
-    pub cancel: bool,
-    /// It may cancel all of them at once.
-    pub mass_cancel: bool,
-    /// It may ask how they stand.
-    pub status: bool,
+    /// By account; for each account those of the pattern that fits it best.
+    pub rights: Vec<Rights>,
     /// So long after it has logged out its orders are cancelled, in nanoseconds.
     pub on_logout: Option<i64>,
     /// So long after its connection was lost its orders are cancelled, in nanoseconds.
@@ -63,6 +53,23 @@ pub struct UserRule {
     pub own_numbers: bool,
     /// How many requests it may send.
     pub rate: Option<RateRule>,
+}
+
+/// What a client may do with orders of some accounts.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Rights {
+    /// Accounts, with `*` for any end of a name.
+    pub accounts: Vec<String>,
+    /// It may place orders.
+    pub new: bool,
+    /// It may replace them.
+    pub replace: bool,
+    /// It may cancel them.
+    pub cancel: bool,
+    /// It may cancel all of them at once.
+    pub mass_cancel: bool,
+    /// It may ask how they stand.
+    pub status: bool,
 }
 
 /// How many requests a client may send in a time.
@@ -348,12 +355,34 @@ pub fn matches(pattern: &str, name: &[u8]) -> bool {
 }
 
 impl UserRule {
-    /// The pattern that fits an account best; `None` when it may not use the account.
+    /// The rights of the pattern that fits an account best: its own name, else the longest one before `*`. `None`
+    /// when none fits: it may not use the account.
     #[must_use]
-    pub fn may_use(&self, account: &[u8]) -> bool {
-        self.accounts
-            .iter()
-            .any(|pattern| matches(pattern, account))
+    pub fn rights(&self, account: &[u8]) -> Option<&Rights> {
+        let mut best: Option<(usize, &Rights)> = None;
+        for rights in &self.rights {
+            for pattern in rights.accounts.iter().filter(|it| matches(it, account)) {
+                if !pattern.ends_with('*') {
+                    return Some(rights);
+                }
+                if best.is_none_or(|(longest, _)| pattern.len() > longest) {
+                    best = Some((pattern.len(), rights));
+                }
+            }
+        }
+        best.map(|(_, rights)| rights)
+    }
+
+    /// Whether it may do something with orders of an account. With one that it may not use, which it may have been
+    /// able to use before: when it may with all that it may use.
+    pub(crate) fn may(&self, account: &[u8], right: fn(&Rights) -> bool) -> bool {
+        let rights = self.rights(account);
+        rights.map_or_else(|| self.may_always(right), right)
+    }
+
+    /// Whether it may do something with all accounts that it may use.
+    pub(crate) fn may_always(&self, right: fn(&Rights) -> bool) -> bool {
+        self.rights.iter().all(right)
     }
 }
 

@@ -28,6 +28,7 @@ mod pools;
 mod queue;
 mod random;
 mod retry;
+mod rights;
 mod versions;
 
 const SETTINGS: &str = r#"

@@ -1,86 +1,176 @@
 //! What clients may do.
 
 use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use toml::de::DeTable;
 
 use super::{Item, Reader, count_in_time, duration};
-use crate::rules::{RateRule, UserRule};
+use crate::rules::{RateRule, Rights, UserRule};
 
 /// The longest time that orders of a session that is gone stay, in nanoseconds.
 const MOST_GRACE: i64 = 60_000_000_000;
 
+/// What a session has once, whatever its accounts.
+const OF_SESSION: [&str; 6] = [
+    "account",
+    "number_pool",
+    "on_disconnect",
+    "on_logout",
+    "own_numbers",
+    "rate",
+];
+
+/// A table that was read.
+struct Known<'d> {
+    at: usize,
+    session: String,
+    table: &'d DeTable<'d>,
+    /// Accounts, with their places.
+    patterns: Vec<(usize, String)>,
+}
+
 impl Reader<'_> {
     pub(super) fn users(&mut self, value: Option<&Item<'_>>) {
+        let mut all: Vec<Known<'_>> = Vec::new();
         for item in self.items(value, "user") {
             let at = item.span().start;
-            let known = [
-                "account",
-                "accounts",
-                "may",
-                "number_pool",
-                "on_disconnect",
-                "on_logout",
-                "own_numbers",
-                "rate",
-                "session",
-            ];
+            let mut known = [&OF_SESSION[..], &["accounts", "may", "session"]].concat();
+            known.sort_unstable();
             let Some(table) = self.keys(item, &known) else {
                 continue;
             };
-            let accounts = self.texts(table, "accounts").unwrap_or_default();
-            let default_account = self.text(table, "account");
-            let may = self.texts(table, "may");
-            let on_logout = self.cancel_after(table, "on_logout");
-            let on_disconnect = self.cancel_after(table, "on_disconnect");
-            let number_pool = self.number_pool(table);
-            let own_numbers = self.flag(table, "own_numbers");
-            let rate = self.rate(table);
+            let patterns = self.texts(table, "accounts").unwrap_or_default();
+            let rights = self.rights(table, &patterns);
+            let user = UserRule {
+                session: String::new(),
+                rights: vec![rights],
+                default_account: self.text(table, "account"),
+                on_logout: self.cancel_after(table, "on_logout"),
+                on_disconnect: self.cancel_after(table, "on_disconnect"),
+                number_pool: self.number_pool(table),
+                own_numbers: self.flag(table, "own_numbers"),
+                rate: self.rate(table),
+            };
             let Some(session) = self.required(table, at, "session") else {
                 continue;
             };
             self.check_session(at, &session);
-            if self.rules.users.iter().any(|user| user.session == session) {
-                self.wrong(at, format!("two users have the session {session}"), "");
-            }
-            let accounts = accounts.into_iter().map(|(_, pattern)| pattern);
-            let mut user = UserRule {
-                session,
-                accounts: accounts.collect(),
-                default_account,
-                on_logout,
-                on_disconnect,
-                number_pool,
-                own_numbers,
-                rate,
-                ..UserRule::default()
-            };
-            if let Some(account) = user
-                .default_account
-                .clone()
-                .filter(|it| !self.has_account(it))
+            if let Some(account) = &user.default_account
+                && !self.has_account(account)
             {
                 self.wrong(at, format!("no account {account}"), "see [[account]]");
             }
-            let default = user.default_account.as_ref();
-            if let Some(account) = default.filter(|it| !user.may_use(it.as_bytes())) {
-                let what = format!("account {account} is none of the accounts of this user");
-                self.wrong(at, what, "");
-            }
-            for (at, right) in may.unwrap_or_default() {
-                match right.as_str() {
-                    "new" => user.new = true,
-                    "replace" => user.replace = true,
-                    "cancel" => user.cancel = true,
-                    "mass cancel" => user.mass_cancel = true,
-                    "status" => user.status = true,
-                    _ => {
-                        let hint = "a user may new, replace, cancel, mass cancel, status";
-                        self.wrong(at, format!("no right {right}"), hint);
-                    }
+            let one = Known {
+                at,
+                session,
+                table,
+                patterns,
+            };
+            self.check_alone(&one, &all);
+            self.add_user(&one.session, user);
+            all.push(one);
+        }
+        self.check_defaults(&all);
+    }
+
+    /// What a client may do with these accounts.
+    fn rights(&mut self, table: &DeTable<'_>, patterns: &[(usize, String)]) -> Rights {
+        let mut rights = Rights {
+            accounts: patterns.iter().map(|(_, it)| it.clone()).collect(),
+            ..Rights::default()
+        };
+        for (at, right) in self.texts(table, "may").unwrap_or_default() {
+            match right.as_str() {
+                "new" => rights.new = true,
+                "replace" => rights.replace = true,
+                "cancel" => rights.cancel = true,
+                "mass cancel" => rights.mass_cancel = true,
+                "status" => rights.status = true,
+                _ => {
+                    let hint = "a user may new, replace, cancel, mass cancel, status";
+                    self.wrong(at, format!("no right {right}"), hint);
                 }
             }
-            self.rules.users.push(user);
+        }
+        rights
+    }
+
+    /// No other table of the session says the same: for each account one table decides.
+    fn check_alone(&mut self, one: &Known<'_>, all: &[Known<'_>]) {
+        let session = &one.session;
+        let is_its = |known: &&Known<'_>| known.session == *session;
+        let others: Vec<&Known<'_>> = all.iter().filter(is_its).collect();
+        let news = match others[..] {
+            [] => return,
+            [first] => vec![first, one],
+            _ => vec![one],
+        };
+        for known in news {
+            if known.patterns.is_empty() {
+                let what = format!("[[user]] of {session} has no accounts");
+                let hint = "each of several tables of a session says of which accounts it is";
+                self.wrong(known.at, what, hint);
+            }
+        }
+        for known in others {
+            for (at, pattern) in &one.patterns {
+                let same = known.patterns.iter().find(|(_, other)| other == pattern);
+                let Some((other, _)) = same else { continue };
+                let (first, second) = (self.line(*other), self.line(*at));
+                let what = format!(
+                    "accounts {pattern} of {session} stand in two tables, lines {first} and {second}"
+                );
+                let hint = "the most specific accounts decide: write them in one of both";
+                self.wrong(*at, what, hint);
+            }
+            for key in OF_SESSION {
+                if !(known.table.contains_key(key) && one.table.contains_key(key)) {
+                    continue;
+                }
+                let (other, at) = (Self::place(known.table, key), Self::place(one.table, key));
+                let (first, second) = (self.line(other), self.line(at));
+                let what =
+                    format!("{key} of {session} stands in two tables, lines {first} and {second}");
+                self.wrong(at, what, "it is of the whole session: write it once");
+            }
+        }
+    }
+
+    /// Puts a table to the others of its session.
+    fn add_user(&mut self, session: &str, user: UserRule) {
+        let mut users = self.rules.users.iter_mut();
+        let Some(known) = users.find(|known| known.session == session) else {
+            let session = session.into();
+            self.rules.users.push(UserRule { session, ..user });
+            return;
+        };
+        known.rights.extend(user.rights);
+        known.default_account = known.default_account.take().or(user.default_account);
+        known.on_logout = known.on_logout.or(user.on_logout);
+        known.on_disconnect = known.on_disconnect.or(user.on_disconnect);
+        known.number_pool = known.number_pool.take().or(user.number_pool);
+        known.own_numbers |= user.own_numbers;
+        known.rate = known.rate.or(user.rate);
+    }
+
+    /// A session may use the account that its orders have when they name none.
+    fn check_defaults(&mut self, all: &[Known<'_>]) {
+        for known in all {
+            let users = &self.rules.users;
+            let user = users.iter().find(|user| user.session == known.session);
+            let default = user.and_then(|user| {
+                let account = user.default_account.as_ref()?;
+                user.rights(account.as_bytes()).is_none().then_some(account)
+            });
+            if let Some(account) = default
+                && known.table.contains_key("account")
+            {
+                let what = format!("account {account} is none of the accounts of this user");
+                self.wrong(Self::place(known.table, "account"), what, "");
+            }
         }
     }
 

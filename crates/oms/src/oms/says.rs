@@ -83,7 +83,8 @@ impl Oms {
         let Some(Some(client)) = self.links.get(index as usize) else {
             return Err(Refusal::NotAuthorized);
         };
-        if !self.core.may_ask(index) {
+        let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
+        if !self.core.may_ask(index, id) {
             return Err(Refusal::NotAuthorized);
         }
         clients::status(self.core.state(), index, message, *client, outbox)
@@ -96,7 +97,9 @@ impl Oms {
         let Some(Some(client)) = self.links.get(index as usize) else {
             return Err(Refusal::NotAuthorized);
         };
-        if !self.core.may_ask(index) {
+        let account = message.get(tag::ACCOUNT).unwrap_or_default();
+        let account = self.core.state().accounts().find(account);
+        if !self.core.may_with_all(index, account, |it| it.status) {
             return Err(Refusal::NotAuthorized);
         }
         let own = self.listings.iter();

@@ -82,6 +82,49 @@ fn every_mistake_is_named_with_its_line() {
     has(&found, "positions.csv:2: no account A9");
 }
 
+/// The settings with one more table of the client.
+fn with_table(lines: &str) -> String {
+    let table = format!("[[user]]\nsession = \"CLIENT\"\n{lines}\n[[line_group]]");
+    SETTINGS.replace("[[line_group]]", &table)
+}
+
+#[test]
+fn two_tables_of_a_session_that_decide_the_same_are_named_with_both_lines() {
+    let found = |lines: &str| mistakes(&with_table(lines), INSTRUMENTS, LIMITS);
+    // What is more specific is another thing, and the default account may be of the other table.
+    for good in ["accounts = [\"A1\"]", "accounts = [\"*\", \"A1*\"]"] {
+        assert_eq!(found(good), [""; 0]);
+    }
+    let moved = with_table("accounts = [\"A1\"]").replace("[\"A*\"]", "[\"B*\"]");
+    assert_eq!(mistakes(&moved, INSTRUMENTS, LIMITS), [""; 0]);
+    assert_eq!(
+        found("accounts = [\"A1\", \"A*\"]"),
+        [
+            "line 23: accounts A* of CLIENT stand in two tables, lines 16 and 23; the most specific accounts decide: \
+             write them in one of both"
+        ]
+    );
+    assert_eq!(
+        found("accounts = [\"A1\"]\non_logout = \"cancel\"\nrate = \"1 in 1s\""),
+        [
+            "line 24: on_logout of CLIENT stands in two tables, lines 19 and 24; it is of the whole session: write it \
+             once"
+        ]
+    );
+    assert_eq!(
+        found("may = [\"new\"]"),
+        [
+            "line 21: [[user]] of CLIENT has no accounts; each of several tables of a session says of which accounts \
+             it is"
+        ]
+    );
+    let none = with_table("accounts = [\"B\"]").replace("[\"A*\"]", "[\"B*\"]");
+    has(
+        &mistakes(&none, INSTRUMENTS, LIMITS),
+        "line 18: account A1 is none of the accounts of this user",
+    );
+}
+
 #[test]
 fn the_rate_of_a_user_is_read_and_a_wrong_one_named() {
     let with = |rate: &str| SETTINGS.replace("[[user]]", &format!("[[user]]\nrate = {rate}"));

@@ -9,5 +9,6 @@ mod model;
 mod permutations;
 mod rates;
 mod reports;
+mod rights;
 mod scenarios;
 mod twin;
