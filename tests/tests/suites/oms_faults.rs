@@ -2,8 +2,9 @@
 //!
 //! `fixwire client` trades through `fixwire run oms.toml` with `fixwire sim`, in FIX 4.4, over a line of 4.4 and one of 4.2.
 //! In one world for each fault the exchange delays, doubles or rejects messages, or the wire spoils check sums, loses
-//! messages, cuts connections or logs a line out, so many times each. In one more world orders follow scripts, and the
-//! exchange is killed in the middle of them. In the end every order stands the same in all three, positions are what
+//! messages, cuts connections or logs a line out, so many times each. In others it never sends its acceptances, until the lines
+//! are cut, or nothing at all, over the end of the OMS; in one more orders follow scripts, and the exchange is killed
+//! in the middle of them. In the end every order stands the same in all three, positions are what
 //! the orders make of them, and each request has its answer.
 
 use fixwire_rigs::oms::books::agree;
@@ -88,6 +89,62 @@ fn wrong(kind: &str, more: &str) -> Result<(), String> {
     world.settle().map_err(|fault| format!("{kind}: {fault}"))
 }
 
+#[test]
+fn dropped_acceptances() -> Result<(), String> {
+    let table = format!("[[fault]]\nkind = \"drop\"\ntype = 8\ncount = {FAULTS}\n");
+    let mut world = World::open("drop", &table)?;
+    // They meet nobody, so that all that is reported of them is that they are accepted.
+    for at in 0..FAULTS {
+        world
+            .client
+            .tell(&format!("new buy {} VOD @ 12.00 account A1", 10 + at))?;
+        std::thread::sleep(PACE);
+    }
+    world.until(|world| match world.command("faults")?.as_str() {
+        "" => Ok(()),
+        left => Err(format!("not all of it has happened: {left}")),
+    })?;
+    world.stand(FAULTS, "sent")?;
+    for (line, _) in LINES {
+        world.tell_sim("disconnect", line)?;
+    }
+    // The OMS has asked, and the client hears that they work.
+    world.until(|world| world.stand(FAULTS, "working"))?;
+    world.client.tell("cancel all")?;
+    world.until(|world| world.stand(FAULTS, "cancelled"))?;
+    world.settle()
+}
+
+#[test]
+fn stalled_reports() -> Result<(), String> {
+    let mut world = World::open("stall", "")?;
+    world.command("fault stall")?;
+    let trade = |world: &mut World| {
+        for (side, account) in [("buy", "A1"), ("sell", "A2")] {
+            world
+                .client
+                .tell(&format!("new {side} 10 VOD @ 12.50 account {account}"))?;
+            std::thread::sleep(PACE);
+        }
+        Ok::<_, String>(())
+    };
+    for _ in 0..FAULTS / 2 {
+        trade(&mut world)?;
+    }
+    world.until(|world| world.stand(FAULTS, "sent"))?;
+    world.oms.take().map(Server::kill).transpose()?;
+    world.oms = Some(world.floor.oms.start()?);
+    world.floor.wait_for_logons()?;
+    // It asks, and hears nothing; what is new goes out all the same.
+    world.until(|world| world.stand(FAULTS, "unknown"))?;
+    trade(&mut world)?;
+    world.until(|world| world.stand(2, "sent"))?;
+    world.stand(FAULTS, "unknown")?;
+    world.command("fault clear")?;
+    world.until(|world| world.stand(FAULTS + 2, "filled"))?;
+    world.settle()
+}
+
 /// Orders of each script, bought and sold, so that positions add up to nothing.
 const SCRIPTS: [(&str, &str); 5] = [
     ("101", "'ack', 'wait 100ms', 'fill 50', 'cancel rest'"),
@@ -167,7 +224,7 @@ struct World {
     floor: Floor,
     client: Running,
     events: Receiver<Event>,
-    oms: Server,
+    oms: Option<Server>,
     sim: Option<Server>,
 }
 
@@ -197,22 +254,52 @@ impl World {
             floor,
             client,
             events,
-            oms,
+            oms: Some(oms),
             sim: Some(sim),
         })
     }
 
     /// What the exchange answers to a command.
     fn command(&self, words: &str) -> Result<String, String> {
+        self.tell_sim("command", words)
+    }
+
+    /// What `fixwire session` says about the exchange, with the settings file between these words.
+    fn tell_sim(&self, verb: &str, rest: &str) -> Result<String, String> {
         let output = Command::new(&self.floor.sim.binary)
-            .args(["session", "command"])
+            .arg("session")
+            .arg(verb)
             .arg(&self.floor.sim.settings)
-            .arg(words)
+            .arg(rest)
             .output()
             .map_err(|error| error.to_string())?;
         match output.status.success() {
             true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
             false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    /// So many orders of the OMS stand so.
+    fn stand(&self, count: u32, state: &str) -> Result<(), String> {
+        let orders = self.floor.ask(&["orders"])?;
+        match orders.iter().filter(|it| it["state"] == state).count() {
+            found if found == count as usize => Ok(()),
+            found => Err(format!(
+                "{found} orders are {state}, not {count}: {orders:?}"
+            )),
+        }
+    }
+
+    /// Until it holds.
+    fn until(&self, holds: impl Fn(&Self) -> Result<(), String>) -> Result<(), String> {
+        let deadline = Instant::now() + *PATIENCE;
+        loop {
+            match holds(self) {
+                Err(_) if Instant::now() < deadline => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                held => return held,
+            }
         }
     }
 
@@ -225,7 +312,8 @@ impl World {
             match self.judge() {
                 Ok(()) => return Ok(()),
                 Err(fault) if Instant::now() > deadline => {
-                    let words = self.oms.last_words();
+                    let words = self.oms.as_ref().map(Server::last_words);
+                    let words = words.unwrap_or_default();
                     return Err(format!("{fault}\nOMS: {words}"));
                 }
                 Err(_) => {}
