@@ -23,6 +23,7 @@ use fixwire_protocol::{Nanos, SessionId, Timestamp};
 use siphasher::sip::SipHasher13;
 
 use super::table::Kind;
+use index::Places;
 pub(super) use restore::{ANSWERED, Saved};
 
 /// No place.
@@ -116,8 +117,8 @@ pub(super) struct Name {
     /// How many open names need this one.
     pub(super) needed: u32,
     lens: [u8; 3],
-    indexed: [bool; 3],
-    next_indexed: [u32; 3],
+    /// The hash by which it is found, for each of [`By::ALL`].
+    indexed: [Option<u32>; 3],
     queue: Queue,
     earlier: u32,
     later: u32,
@@ -143,8 +144,7 @@ const FREE: Name = Name {
     chain: NOWHERE,
     needed: 0,
     lens: [0; 3],
-    indexed: [false; 3],
-    next_indexed: [NOWHERE; 3],
+    indexed: [None; 3],
     queue: Queue::Closed,
     earlier: NOWHERE,
     later: NOWHERE,
@@ -202,8 +202,8 @@ pub(super) struct Book {
     /// Three ids for each name, each with room for `id_max` bytes.
     text: Vec<u8>,
     id_max: usize,
-    /// Where the names of a hash begin, for each of [`By::ALL`].
-    heads: [Vec<u32>; 3],
+    /// For each of [`By::ALL`].
+    places: [Places; 3],
     queues: [Ends; 3],
     hasher: SipHasher13,
     /// For each client, in order, how many of its names may not be forgotten.
@@ -219,7 +219,7 @@ pub(super) struct Book {
 impl Book {
     pub(super) fn new(names: u32, id_max: usize, seed: [u8; 16]) -> Self {
         let count = names as usize;
-        let heads = vec![NOWHERE; count.max(1).next_power_of_two()];
+        let places = Places::new(count);
         let chain = Chain {
             id: 0,
             within: Link::default(),
@@ -235,7 +235,7 @@ impl Book {
             free_chains: (0..names).rev().collect(),
             text: vec![0; count * id_max * 3],
             id_max,
-            heads: [heads.clone(), heads.clone(), heads],
+            places: [places.clone(), places.clone(), places],
             queues: [EMPTY; 3],
             hasher: SipHasher13::new_with_key(&seed),
             // More clients than that take memory once each.

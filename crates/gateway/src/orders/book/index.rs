@@ -1,14 +1,93 @@
 //! How a name is found by its ids.
 //!
-//! For each [`By`] a table of heads, of which each begins a chain of names through
-//! `next_indexed`. It never grows nor moves an entry; no two names have the same key.
+//! For each [`By`] a table of hashes and places; no two names have the same key.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::hash::Hasher;
 
 use fixwire_protocol::SessionId;
 
 use super::super::table::Kind;
 use super::{Book, By, NOWHERE};
+
+/// Places by the hash of a key, in memory that is taken once: open addressing with linear probing. The hash
+/// stands beside the place, so that other names are passed without a look at them.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    hash: u32,
+    place: u32,
+}
+
+const FREE: Slot = Slot {
+    hash: 0,
+    place: NOWHERE,
+};
+
+impl Places {
+    /// With room for so many places, so that half of the slots stay free.
+    pub(super) fn new(places: usize) -> Self {
+        let slots = places.max(1).next_power_of_two() * 2;
+        Self {
+            slots: vec![FREE; slots],
+        }
+    }
+
+    fn next(&self, at: usize) -> usize {
+        (at + 1) & (self.slots.len() - 1)
+    }
+
+    fn home(&self, hash: u32) -> usize {
+        hash as usize & (self.slots.len() - 1)
+    }
+
+    /// The first place of this hash that is the right one.
+    fn find(&self, hash: u32, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
+        let mut at = self.home(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot.place == NOWHERE {
+                return None;
+            }
+            if slot.hash == hash && is_it(slot.place) {
+                return Some(slot.place);
+            }
+            at = self.next(at);
+        }
+    }
+
+    fn insert(&mut self, hash: u32, place: u32) {
+        let mut at = self.home(hash);
+        while self.slots[at].place != NOWHERE {
+            at = self.next(at);
+        }
+        self.slots[at] = Slot { hash, place };
+    }
+
+    /// Removes a place that is there, and moves those behind it up, so that no probe ends too early.
+    fn remove(&mut self, hash: u32, place: u32) {
+        let mut gap = self.home(hash);
+        while self.slots[gap].place != place {
+            gap = self.next(gap);
+        }
+        let last = self.slots.len() - 1;
+        let mut at = self.next(gap);
+        while self.slots[at].place != NOWHERE {
+            let probed = at.wrapping_sub(self.home(self.slots[at].hash)) & last;
+            if probed >= at.wrapping_sub(gap) & last {
+                self.slots[gap] = self.slots[at];
+                gap = at;
+            }
+            at = self.next(at);
+        }
+        self.slots[gap] = FREE;
+    }
+}
 
 impl Book {
     /// The id by which a name is found.
@@ -17,19 +96,13 @@ impl Book {
         &self.text[start..start + usize::from(self.name(place).lens[by as usize])]
     }
 
-    fn head(&self, by: By, client: SessionId, venue: SessionId, kind: Kind, id: &[u8]) -> usize {
-        let mut hasher = self.hasher;
+    fn hash(&self, by: By, client: SessionId, venue: SessionId, kind: Kind, id: &[u8]) -> u32 {
         let client = if by == By::Client { client.0 } else { 0 };
-        hasher.write_u32(client);
-        hasher.write_u32(venue.0);
-        hasher.write_u8(kind as u8);
+        let whose = u64::from(client) << 32 | u64::from(venue.0);
+        let mut hasher = self.hasher;
+        hasher.write_u64(whose ^ (kind as u64) << 56);
         hasher.write(id);
-        hasher.finish() as usize & (self.heads[by as usize].len() - 1)
-    }
-
-    fn head_of(&self, place: u32, by: By) -> usize {
-        let name = self.name(place);
-        self.head(by, name.client, name.venue, name.kind, self.id(place, by))
+        hasher.finish() as u32
     }
 
     pub(super) fn find(
@@ -40,16 +113,24 @@ impl Book {
         kind: Kind,
         id: &[u8],
     ) -> Option<u32> {
-        let mut place = self.heads[by as usize][self.head(by, client, venue, kind, id)];
-        while place != NOWHERE {
+        let hash = self.hash(by, client, venue, kind, id);
+        self.find_by(hash, by, client, venue, kind, id)
+    }
+
+    fn find_by(
+        &self,
+        hash: u32,
+        by: By,
+        client: SessionId,
+        venue: SessionId,
+        kind: Kind,
+        id: &[u8],
+    ) -> Option<u32> {
+        self.places[by as usize].find(hash, |place| {
             let name = self.name(place);
             let whose = by != By::Client || name.client == client;
-            if whose && name.venue == venue && name.kind == kind && self.id(place, by) == id {
-                return Some(place);
-            }
-            place = name.next_indexed[by as usize];
-        }
-        None
+            whose && name.venue == venue && name.kind == kind && self.id(place, by) == id
+        })
     }
 
     /// The name of a client's id; the last when it used it more than once.
@@ -86,36 +167,42 @@ impl Book {
 
     /// Lets a name be found by an id, which no other name may have.
     pub(super) fn index(&mut self, place: u32, by: By, id: &[u8]) {
+        let hash = self.hash_for(place, by, id);
+        self.index_by(hash, place, by, id);
+    }
+
+    /// Lets a name be found by an id; `false` when another name already is.
+    pub(super) fn index_new(&mut self, place: u32, by: By, id: &[u8]) -> bool {
+        let hash = self.hash_for(place, by, id);
+        let name = self.name(place);
+        let taken = self.find_by(hash, by, name.client, name.venue, name.kind, id);
+        if taken.is_none() {
+            self.index_by(hash, place, by, id);
+        }
+        taken.is_none()
+    }
+
+    fn hash_for(&self, place: u32, by: By, id: &[u8]) -> u32 {
+        let name = self.name(place);
+        self.hash(by, name.client, name.venue, name.kind, id)
+    }
+
+    fn index_by(&mut self, hash: u32, place: u32, by: By, id: &[u8]) {
         self.keep(place, by, id);
-        let head = self.head_of(place, by);
-        let next = core::mem::replace(&mut self.heads[by as usize][head], place);
-        let name = &mut self.names[place as usize];
-        name.next_indexed[by as usize] = next;
-        name.indexed[by as usize] = true;
+        self.places[by as usize].insert(hash, place);
+        self.names[place as usize].indexed[by as usize] = Some(hash);
     }
 
     /// Lets a name no longer be found by one of its ids.
     pub(in crate::orders) fn unindex(&mut self, place: u32, by: By) {
-        let index = by as usize;
-        if !self.name(place).indexed[index] {
-            return;
+        let indexed = &mut self.names[place as usize].indexed[by as usize];
+        if let Some(hash) = indexed.take() {
+            self.places[by as usize].remove(hash, place);
         }
-        let head = self.head_of(place, by);
-        let next = self.name(place).next_indexed[index];
-        let mut at = self.heads[index][head];
-        if at == place {
-            self.heads[index][head] = next;
-        } else {
-            while self.name(at).next_indexed[index] != place {
-                at = self.name(at).next_indexed[index];
-            }
-            self.names[at as usize].next_indexed[index] = next;
-        }
-        self.names[place as usize].indexed[index] = false;
     }
 
     pub(in crate::orders) fn is_indexed(&self, place: u32, by: By) -> bool {
-        self.name(place).indexed[by as usize]
+        self.name(place).indexed[by as usize].is_some()
     }
 
     /// A report told the OrderID of a name. One that is too long to keep is not learned.
@@ -134,5 +221,40 @@ impl Book {
         }
         self.unindex(place, By::OrderId);
         self.index(place, By::OrderId, order_id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_until_they_are_removed_whatever_their_hashes() {
+        // As many as there is room for, with hashes that stand close together and wrap round the end.
+        let mut places = Places::new(64);
+        let mut there: Vec<(u32, u32)> = Vec::new();
+        let mut random = 7_u64;
+        let mut most = 0;
+        for place in 0..20_000 {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let hash = (random >> 40) as u32 % 24 + 112;
+            if there.len() < 64 && random >> 33 & 7 < 5 {
+                places.insert(hash, place);
+                there.push((hash, place));
+            } else if !there.is_empty() {
+                let (hash, place) = there.swap_remove((random >> 36) as usize % there.len());
+                places.remove(hash, place);
+                assert_eq!(places.find(hash, |found| found == place), None);
+            }
+            most = most.max(there.len());
+            for (hash, place) in &there {
+                assert_eq!(places.find(*hash, |found| found == *place), Some(*place));
+            }
+        }
+        assert_eq!(most, 64);
+        let free = places.slots.iter().filter(|slot| slot.place == NOWHERE);
+        assert_eq!(free.count(), places.slots.len() - there.len());
     }
 }

@@ -139,11 +139,9 @@ impl Book {
                 self.keep(place, by, id);
                 continue;
             }
-            let taken = self.find(by, name.client, name.venue, name.kind, id);
-            if id.is_empty() || taken.is_some() {
+            if id.is_empty() || !self.index_new(place, by, id) {
                 return None;
             }
-            self.index(place, by, id);
         }
         Some(())
     }
