@@ -6,7 +6,7 @@ use super::fold::{Closed, Fold, States, Step};
 use super::record::{CRC_AT, Head, RECORD, crc_of, shape_fault};
 use super::segment::{HEADER, long, word};
 use super::state::{self, SUFFIX};
-use super::tail::{Open, failed};
+use super::tail::{Open, failed, is_missing};
 use super::view::Record;
 use super::watch::{SharedNews, Trouble};
 use super::{Base, Damage, JournalError};
@@ -45,6 +45,18 @@ pub(super) struct Folder {
     aside: Option<(u32, File)>,
     /// A piece of a segment.
     bytes: Vec<u8>,
+    /// The segment that is brought to the disk while it is read.
+    syncing: Option<(u32, JoinHandle<Result<(), JournalError>>)>,
+}
+
+/// Brings a segment to the disk. One that is gone was there before it went.
+fn sync_segment(path: &Path) -> Result<(), JournalError> {
+    let file = match open_checked(path, true) {
+        Err(error) if is_missing(&error) => return Ok(()),
+        opened => opened?,
+    };
+    let synced = file.sync_data();
+    synced.map_err(JournalError::io("sync", path.display().to_string()))
 }
 
 fn no_record(file: String, at: u64) -> JournalError {
@@ -106,6 +118,27 @@ impl Folder {
                 return Ok(false);
             }
             at += length;
+        }
+    }
+
+    /// Begins to bring a segment to the disk, which takes as long as to read it.
+    fn begin_sync(&mut self, number: u32) -> Result<(), JournalError> {
+        if matches!(self.syncing, Some((begun, _)) if begun == number) {
+            return Ok(());
+        }
+        self.end_sync()?;
+        let path = segment_path(&self.path, number);
+        let thread = fixwire_threads::spawn("journal-sync", move || sync_segment(&path))
+            .map_err(JournalError::io("start", "a thread of the journal"))?;
+        self.syncing = Some((number, thread));
+        Ok(())
+    }
+
+    fn end_sync(&mut self) -> Result<(), JournalError> {
+        match self.syncing.take().map(|(_, thread)| thread.join()) {
+            Some(Ok(synced)) => synced,
+            // `sync` does it again.
+            Some(Err(_)) | None => Ok(()),
         }
     }
 
@@ -199,6 +232,7 @@ impl States for Folder {
         let Some(closed) = Open::find(&self.path, number)? else {
             return Ok(Closed::NotYet);
         };
+        self.begin_sync(number)?;
         if !self.read_records(number, &closed, each)? {
             return Ok(Closed::NotYet);
         }
@@ -213,15 +247,8 @@ impl States for Folder {
     }
 
     fn sync(&mut self, from: u32, upto: u32) -> Result<(), JournalError> {
-        for number in from..=upto {
-            let path = segment_path(&self.path, number);
-            // One that is gone was on the disk before it went.
-            if path.exists() {
-                let synced = open_checked(&path, true)?.sync_data();
-                synced.map_err(JournalError::io("sync", path.display().to_string()))?;
-            }
-        }
-        Ok(())
+        self.end_sync()?;
+        (from..=upto).try_for_each(|number| sync_segment(&segment_path(&self.path, number)))
     }
 
     fn settle(&mut self, segment: u32) {
@@ -328,6 +355,7 @@ impl Folding {
             news,
             aside: None,
             bytes: Vec::new(),
+            syncing: None,
         }
     }
 

@@ -277,6 +277,6 @@ fn find(directory: &Path, number: u32) -> Result<Option<(Bytes, u64)>, JournalEr
     }
 }
 
-fn is_missing(error: &JournalError) -> bool {
+pub(super) fn is_missing(error: &JournalError) -> bool {
     matches!(error, JournalError::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }
