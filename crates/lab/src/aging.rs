@@ -95,7 +95,7 @@ pub fn pair(sessions: usize, journals: &Path) -> PairConfig {
         nodelay: true,
         heart_bt_int_seconds: 0,
         patience: PATIENCE,
-        asked: false,
+        asked: None,
         journals: journals.to_owned(),
     }
 }

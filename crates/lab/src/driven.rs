@@ -167,7 +167,7 @@ impl<A: Application> Driven<A> {
             nodelay: true,
             heart_bt_int_seconds: 0,
             patience: PATIENCE,
-            asked: false,
+            asked: None,
             journals: journal.unwrap_or(Path::new("")).to_owned(),
         };
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));

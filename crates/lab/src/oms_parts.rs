@@ -124,7 +124,7 @@ fn pair(peer: (&str, &str), version: Version, checked: bool, folder: &Path) -> P
         nodelay: true,
         heart_bt_int_seconds: 0,
         patience: PATIENCE,
-        asked: false,
+        asked: None,
         journals: folder.to_owned(),
     }
 }

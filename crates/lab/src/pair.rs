@@ -2,8 +2,9 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -43,8 +44,8 @@ pub struct PairConfig {
     pub heart_bt_int_seconds: u32,
     /// How long Logons, answers and Logouts are waited for.
     pub patience: Duration,
-    /// Our acceptor is asked for its status each millisecond, as by somebody who watches it.
-    pub asked: bool,
+    /// While this is set, our acceptor is asked for its status each millisecond, as by somebody who watches it.
+    pub asked: Option<Arc<AtomicBool>>,
     /// Folder with one folder for each end's journal.
     pub journals: PathBuf,
 }
@@ -114,11 +115,11 @@ impl PairConfig {
             // Nobody waits for it any more only when the near end has failed.
             let _ = listening.send(address);
         }
-        if self.asked {
+        if let Some(asked) = self.asked.as_ref().map(Arc::downgrade) {
             let handle = engine.handle();
             thread::Builder::new()
                 .name("asks".to_owned())
-                .spawn(move || ask(handle))
+                .spawn(move || ask(handle, &asked))
                 .map_err(Error::system("start a thread"))?;
         }
         Ok(move || engine.turn().map(|_| ()).map_err(engine_error))
@@ -297,9 +298,13 @@ impl Pair {
     }
 }
 
-/// Asks for the status each millisecond, until the engine is gone.
-fn ask(mut engine: Handle) {
-    loop {
+/// Asks for the status each millisecond while that is wanted, until the engine or who wants it is gone.
+fn ask(mut engine: Handle, wanted: &Weak<AtomicBool>) {
+    while let Some(is_wanted) = wanted.upgrade() {
+        if !is_wanted.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(10));
+            continue;
+        }
         match engine.status() {
             // An engine that ends answers nobody.
             Ok(answer) => drop(answer.recv()),

@@ -50,7 +50,7 @@ impl Storm {
             nodelay: true,
             heart_bt_int_seconds: 0,
             patience: PATIENCE,
-            asked: false,
+            asked: None,
             journals: Path::new("").to_owned(),
         };
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 1));

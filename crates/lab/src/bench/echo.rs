@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use clap::Args;
 
@@ -32,7 +34,7 @@ pub struct EchoArgs {
     #[arg(long, value_name = "HOST:PORT")]
     pub peer: Option<String>,
 
-    /// Ask our acceptor for its status each millisecond, as a monitor might
+    /// Besides, ask our acceptor for its status each millisecond, as a monitor might, in runs between the others
     #[arg(long, conflicts_with = "peer")]
     pub ask_status: bool,
 
@@ -57,13 +59,9 @@ impl EchoArgs {
         } else {
             ""
         };
-        let asked = match self.ask_status {
-            true => ", status asked each millisecond",
-            false => "",
-        };
         format!(
             "FIX.4.2 order ({ORDER_BYTES} bytes) and report ({REPORT_BYTES}) over TCP; \
-             {whose}{}, wait spin{asked}; {}",
+             {whose}{}, wait spin; {}",
             self.engine.text(),
             self.load.text()
         )
@@ -91,7 +89,7 @@ impl EchoArgs {
             // Between two runs the engines rest for as long as the floor takes.
             heart_bt_int_seconds: if self.peer.is_some() { 30 } else { 3600 },
             patience: PATIENCE,
-            asked: self.ask_status,
+            asked: self.ask_status.then(Arc::default),
             journals,
         })
     }
@@ -124,6 +122,15 @@ pub fn run(args: &EchoArgs) -> Result<ExitCode, Error> {
     args.output.deliver(&report)
 }
 
+/// What is measured by turns.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Subject {
+    Floor,
+    Engine,
+    /// The engine while it is asked for its status.
+    Asked,
+}
+
 /// Measures at each pace.
 ///
 /// # Errors
@@ -141,19 +148,24 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
         Some(peer) => format!("peer {peer}"),
         None => "fixwire".to_owned(),
     };
-    let mut subjects = vec![(&*subject, false)];
+    let mut subjects = vec![(&*subject, Subject::Engine)];
     if args.peer.is_none() {
-        subjects.insert(0, (FLOOR, true));
+        subjects.insert(0, (FLOOR, Subject::Floor));
     }
-    let rows = args.load.rows(
-        initiator,
-        orders,
-        &subjects,
-        |floor, pace, orders| match floor {
-            true => pair.arena.floor(Way::Back, pace, orders),
-            false => pair.run(pace, orders),
-        },
-    );
+    if args.ask_status {
+        subjects.push(("fixwire, asked", Subject::Asked));
+    }
+    let rows = args
+        .load
+        .rows(initiator, orders, &subjects, |subject, pace, orders| {
+            if let Some(asked) = &config.asked {
+                asked.store(subject == Subject::Asked, Ordering::Relaxed);
+            }
+            match subject {
+                Subject::Floor => pair.arena.floor(Way::Back, pace, orders),
+                Subject::Engine | Subject::Asked => pair.run(pace, orders),
+            }
+        });
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
     let rows = rows?;

@@ -143,7 +143,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         nodelay: !args.engine.nagle,
         heart_bt_int_seconds: HEART_BT_INT,
         patience: PATIENCE,
-        asked: false,
+        asked: None,
         journals: journals.path().join(name),
     };
     let mut ways = vec![("echo", ECHO)];
