@@ -121,13 +121,13 @@ fn legend(unit: Unit) -> &'static str {
         Unit::Micros => {
             "Microseconds; cells are the runs in order. Response time counts from when the order was due \
              (no coordinated\nomission), service time from just before it was built. Ratios compare each \
-             run with the run of the floor above it;\nvariation is 100 (max - min) / (max + min / 2) percent. \
+             run with the run of the floor above it;\nvariation is 100 (max - min) / (max + min / 2) percent of the runs but the first. \
              Cores: near or far, as a cache line travels between them."
         }
         Unit::Nanos => {
             "Nanoseconds; cells are the runs in order. Response time counts from when the message was \
              due, service time from\nwhen work on it began; both have two readings of the clock in them. \
-             Variation is 100 (max - min) / (max + min / 2) percent."
+             Variation is 100 (max - min) / (max + min / 2) percent of the runs but\nthe first."
         }
     }
 }
