@@ -21,6 +21,7 @@ mod oms_faults;
 mod oms_interop;
 mod oms_kill;
 mod operate_kill;
+mod preloaded;
 mod scenarios;
 mod scenarios_tcp;
 mod signatures;

@@ -1,0 +1,143 @@
+//! Does a preloaded network stack see every call of the data path?
+//!
+//! OpenOnload and XLIO take the calls of sockets and of epoll that a program makes through the C library. A library of
+//! ours does the same and counts them, while strace counts what reaches the kernel from the same process.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use fixwire_rigs::packages::workspace;
+use fixwire_rigs::server::{binary, scratch};
+
+type Counts = BTreeMap<String, u64>;
+
+fn said(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// What the kernel calls what a function of the C library does.
+fn of_the_kernel(call: &str) -> &str {
+    match call {
+        "recv" => "recvfrom",
+        "send" => "sendto",
+        // On processors that have no call of the older name.
+        "epoll_pwait" => "epoll_wait",
+        "accept" => "accept4",
+        call => call,
+    }
+}
+
+fn add(counts: &mut Counts, call: &str, count: u64) {
+    if count > 0 {
+        *counts.entry(of_the_kernel(call).to_owned()).or_default() += count;
+    }
+}
+
+/// What the library wrote: a name and a count a line.
+fn preloaded(file: &Path) -> Result<Counts, String> {
+    let mut counts = Counts::new();
+    for line in fs::read_to_string(file).map_err(said)?.lines() {
+        let (call, count) = line.split_once(' ').ok_or("no count")?;
+        add(&mut counts, call, count.parse().map_err(said)?);
+    }
+    Ok(counts)
+}
+
+/// What `strace -c` wrote, with the columns that were asked for: a count and a name a line.
+fn traced(file: &Path) -> Result<Counts, String> {
+    let mut counts = Counts::new();
+    for line in fs::read_to_string(file).map_err(said)?.lines() {
+        let mut words = line.split_whitespace();
+        if let (Some(count), Some(call)) = (words.next(), words.next())
+            && let Ok(count) = count.parse()
+            && call != "total"
+        {
+            add(&mut counts, call, count);
+        }
+    }
+    Ok(counts)
+}
+
+/// Runs a bench under both and gives what each has counted.
+fn count(args: &[&str], folder: &Path) -> Result<[Counts; 2], String> {
+    let library = folder.join("calls.so");
+    let compiled = Command::new("cc")
+        .args([
+            "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o",
+        ])
+        .arg(&library)
+        .arg(workspace().join("tests/preload/calls.c"))
+        .args(["-ldl"])
+        .status();
+    if !compiled.map_err(said)?.success() {
+        return Err("the library was not compiled".to_owned());
+    }
+    let [calls, trace] = ["calls", "trace"].map(|name| folder.join(name));
+    let run = Command::new("strace")
+        .args(["-f", "-qq", "-c", "-U", "calls,name", "-o"])
+        .arg(&trace)
+        .args(["-e", "trace=%network,epoll_ctl,epoll_wait,epoll_pwait"])
+        .arg("-E")
+        .arg(format!("LD_PRELOAD={}", library.display()))
+        .arg("-E")
+        .arg(format!("FIXWIRE_CALLS={}", calls.display()))
+        .arg(binary()?)
+        .args(args)
+        .args(["--journal".as_ref(), folder.as_os_str()])
+        .output()
+        .map_err(|error| format!("strace did not start (apt-get install strace): {error}"))?;
+    if !run.status.success() {
+        return Err(String::from_utf8_lossy(&run.stderr).into_owned());
+    }
+    Ok([preloaded(&calls)?, traced(&trace)?])
+}
+
+fn sees_every_call(name: &str, args: &[&str], orders: u64) -> Result<(), String> {
+    let folder = scratch(&format!("preloaded-{name}")).map_err(said)?;
+    let folder = fs::canonicalize(folder).map_err(said)?;
+    let [seen, made] = count(args, &folder)?;
+    for call in ["sendto", "recvfrom"] {
+        let count = made.get(call).copied().unwrap_or_default();
+        if count < orders {
+            return Err(format!(
+                "{count} calls of {call} for {orders} orders: {made:?}"
+            ));
+        }
+    }
+    match seen == made {
+        true => Ok(()),
+        false => Err(format!("preloaded: {seen:?}\nin the kernel: {made:?}")),
+    }
+}
+
+#[test]
+fn of_an_engine_and_the_floor() -> Result<(), String> {
+    let args = [
+        "bench",
+        "echo",
+        "--rate",
+        "1000",
+        "--no-ping-pong",
+        "--warm-up",
+        "50",
+    ];
+    let args = [&args[..], &["--iterations", "500", "--runs", "1"]].concat();
+    sees_every_call("echo", &args, 2 * 2 * 550)
+}
+
+#[test]
+fn of_a_gateway() -> Result<(), String> {
+    let args = [
+        "bench",
+        "gateway-convert",
+        "--rate",
+        "1000",
+        "--no-ping-pong",
+        "--warm-up",
+        "50",
+    ];
+    let args = [&args[..], &["--iterations", "200", "--runs", "1"]].concat();
+    sees_every_call("gateway", &args, 3 * 250)
+}
