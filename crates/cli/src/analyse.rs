@@ -1,7 +1,7 @@
 //! `fixwire analyse`: what a stamps file says.
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufReader, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use crate::readable::Escaped;
 
 /// Of the command as a whole.
 pub const EXAMPLES: &str = "Examples:
-  fixwire analyse oms stamps.txt           T1-T0 and T2-T1 of each kind of request and each group of ClOrdIDs
+  fixwire analyse oms stamps.txt           T1-T0 and T2-T1 of each kind of request and each group of ClOrdIDs, T4-T3 of reports
   fixwire analyse throughput stamps.txt    how many milliseconds had how many requests
 
 An OMS writes the file when its settings say so: [oms] stamps = \"stamps.txt\" (docs/oms.md).";
@@ -47,7 +47,8 @@ pub fn run(command: &AnalyseCommand) -> Result<ExitCode, Failure> {
         }
         AnalyseCommand::Throughput(Of { file }) => {
             let stamps = read(file)?;
-            let written = stamps.iter().map(|stamp| stamp.written);
+            let requests = stamps.iter().filter(|stamp| !stamp.is_report());
+            let written = requests.map(|stamp| stamp.written);
             Throughput::of(written.filter(|at| *at > 0)).write(&mut text)
         }
     };
@@ -64,6 +65,6 @@ fn read(file: &PathBuf) -> Result<Vec<Stamp>, Failure> {
         let file = file.display();
         Failure::Text(format!("{file}: {error}"))
     };
-    let text = fs::read_to_string(file).map_err(|error| cannot(&error))?;
-    stamps_file::read(&text).map_err(|error| cannot(&error))
+    let text = File::open(file).map_err(|error| cannot(&error))?;
+    stamps_file::read(BufReader::new(text), None).map_err(|error| cannot(&error))
 }

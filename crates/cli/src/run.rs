@@ -294,7 +294,15 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     });
     // Dropped behind the engine, whose last stamps it writes.
     let stamps = stamps.map_err(|error| Failure::Text(format!("{}: {error}", file.display())))?;
-    let around = |os| StampingHost::new(os, Clock::start(), stamps.stamps(), false, STAMPS);
+    if stamps.cut() > 0 {
+        let text = format!(
+            "{}: {} bytes of an unfinished last line are cut off",
+            file.display(),
+            stamps.cut()
+        );
+        tell("note", &text);
+    }
+    let around = |os| StampingHost::new(os, Clock::start(), stamps.stamps(), true, STAMPS);
     how.serve_around(begun, "oms", config, app, around, drop)
 }
 

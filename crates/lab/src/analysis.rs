@@ -33,14 +33,17 @@ pub fn percentile<T: Copy>(sorted: &[T], p: f64) -> Option<T> {
 }
 
 /// Writes the summary of the stamps of this file: a block for each kind of request and for each group, which is
-/// what stands in ClOrdID before ':'. Then the same as percentiles of an HdrHistogram.
+/// what stands in ClOrdID before ':', and one for each kind of report of a venue. Then the groups as percentiles of
+/// an HdrHistogram.
 ///
 /// # Errors
 ///
 /// Those of `to`.
 pub fn summary(file: &str, stamps: &[Stamp], to: &mut impl Write) -> fmt::Result {
     let mut kinds: BTreeMap<u8, Vec<&Stamp>> = BTreeMap::new();
-    for stamp in stamps {
+    let (reports, requests): (Vec<&Stamp>, Vec<&Stamp>) =
+        stamps.iter().partition(|it| it.is_report());
+    for stamp in requests {
         kinds.entry(stamp.kind).or_default().push(stamp);
     }
     let mut percentiles = String::new();
@@ -64,11 +67,22 @@ pub fn summary(file: &str, stamps: &[Stamp], to: &mut impl Write) -> fmt::Result
             hdr(&name, &group, &mut percentiles)?;
         }
     }
+    for kind in [b'8', b'9'] {
+        let of_kind = reports.iter().filter(|it| it.kind == kind).copied();
+        let of_kind: Vec<&Stamp> = of_kind.collect();
+        if !of_kind.is_empty() {
+            report_block(&format!("{file}.{}.txt", kind_name(kind)), &of_kind, to)?;
+        }
+    }
     to.write_str(&percentiles)
 }
 
-fn kind_name(kind: u8) -> String {
+/// The message of a MsgType(35) that stamps have.
+#[must_use]
+pub fn kind_name(kind: u8) -> String {
     match kind {
+        b'8' => "ExecutionReport".to_owned(),
+        b'9' => "OrderCancelReject".to_owned(),
         b'D' => "NewOrderSingle".to_owned(),
         b'F' => "OrderCancelRequest".to_owned(),
         b'G' => "OrderCancelReplaceRequest".to_owned(),
@@ -83,12 +97,7 @@ fn times(stamp: &Stamp) -> [i64; 3] {
 
 fn block(name: &str, stamps: &[&Stamp], is_group: bool, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "{name}")?;
-    write!(to, "Count={}", stamps.len())?;
-    for state in FirstState::ALL {
-        let count = stamps.iter().filter(|it| it.state == state).count();
-        write!(to, "|{}={count}", state.name())?;
-    }
-    writeln!(to)?;
+    counts(stamps, &FirstState::OF_REQUESTS, to)?;
     let all: Vec<[i64; 3]> = stamps.iter().map(|it| times(it)).collect();
     // Only what has a time at both ends has a difference.
     let between = |from: usize, until: usize| -> Vec<i64> {
@@ -106,6 +115,25 @@ fn block(name: &str, stamps: &[&Stamp], is_group: bool, to: &mut impl Write) -> 
         line(["T0-", "T1-", "T2-"][at], steps, to)?;
     }
     writeln!(to, "{DASHES}")
+}
+
+/// T3 is when the report was found, T4 when the client's was written.
+fn report_block(name: &str, stamps: &[&Stamp], to: &mut impl Write) -> fmt::Result {
+    writeln!(to, "{name}")?;
+    counts(stamps, &FirstState::OF_REPORTS, to)?;
+    let ends = stamps.iter().map(|it| times(it));
+    let ends = ends.filter(|it| it[1] > 0 && it[2] > 0);
+    line("T4-T3", ends.map(|it| it[2] - it[1]).collect(), to)?;
+    writeln!(to, "{DASHES}")
+}
+
+fn counts(stamps: &[&Stamp], states: &[FirstState], to: &mut impl Write) -> fmt::Result {
+    write!(to, "Count={}", stamps.len())?;
+    for state in states {
+        let count = stamps.iter().filter(|it| it.state == *state).count();
+        write!(to, "|{}={count}", state.name())?;
+    }
+    writeln!(to)
 }
 
 /// First and last of each time, how many requests that is, and what is said of them.

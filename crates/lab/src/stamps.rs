@@ -4,6 +4,8 @@
 //!   T0  the client sent it          tag 9701 of the message, else TransactTime(60)
 //!   T1  it had been read            and: it was found, when the message before it was done with
 //!   T2  its record was journalled   and: the write that had its last byte returned
+//!   T3  the venue's report of it had been read, and found
+//!   T4  the record of that was journalled, and the client's report written
 //! ```
 
 use std::collections::VecDeque;
@@ -38,16 +40,29 @@ pub enum FirstState {
     Rejected,
     /// The session rejected it, or the application did not take it.
     Abandoned,
+    /// A report of a venue: the client got one.
+    Reported,
+    /// A report of a venue: the client got none.
+    Kept,
 }
 
 impl FirstState {
-    /// All of them.
-    pub const ALL: [Self; 4] = [
+    /// Those of requests.
+    pub const OF_REQUESTS: [Self; 4] = [
         Self::Abandoned,
         Self::Rejected,
         Self::Sending,
         Self::Queuing,
     ];
+    /// Those of reports.
+    pub const OF_REPORTS: [Self; 2] = [Self::Reported, Self::Kept];
+
+    /// The one of this name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        let mut all = Self::OF_REQUESTS.into_iter().chain(Self::OF_REPORTS);
+        all.find(|it| it.name() == name)
+    }
 
     /// Its name in files.
     #[must_use]
@@ -57,6 +72,8 @@ impl FirstState {
             Self::Queuing => "Queuing",
             Self::Rejected => "Rejected",
             Self::Abandoned => "Abandoned",
+            Self::Reported => "Reported",
+            Self::Kept => "Kept",
         }
     }
 }
@@ -64,8 +81,10 @@ impl FirstState {
 /// One message and its times, nanoseconds since 1970; 0 where there is none.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp {
-    /// MsgType(35): `D`, `F`, `G`, or `8` of a venue.
+    /// MsgType(35): `D`, `F`, `G`, or `8` and `9` of a venue, whose T1 is T3 and whose T2 is T4.
     pub kind: u8,
+    /// The number that the OMS gave to the order; 0 when nothing that was written says it.
+    pub order: u64,
     /// What became of it first.
     pub state: FirstState,
     id: [u8; MAX_ID],
@@ -91,6 +110,7 @@ impl Stamp {
         text[..len].copy_from_slice(&id[..len]);
         Self {
             kind,
+            order: 0,
             state,
             id: text,
             id_len: len as u8,
@@ -106,6 +126,12 @@ impl Stamp {
     #[must_use]
     pub fn id(&self) -> &[u8] {
         &self.id[..usize::from(self.id_len)]
+    }
+
+    /// Whether it is of a venue's report.
+    #[must_use]
+    pub fn is_report(&self) -> bool {
+        matches!(self.kind, b'8' | b'9')
     }
 }
 
@@ -132,7 +158,7 @@ impl Stamps {
         std::mem::take(&mut kept.1)
     }
 
-    fn keep(&self, stamps: &mut Vec<Stamp>) {
+    pub(crate) fn keep(&self, stamps: &mut Vec<Stamp>) {
         if let Ok(mut kept) = self.kept.lock() {
             if kept.0.len() + stamps.len() <= MOST_KEPT {
                 kept.0.append(stamps);
@@ -244,7 +270,7 @@ impl<H: Host> StampingHost<H> {
         };
         while let Some((seq, len)) = head(rest).filter(|(_, len)| *len <= rest.len()) {
             if let Some(written) = Written::of(seq, &rest[..len]) {
-                self.find(conn, written, at);
+                self.find(conn, written, &rest[..len], at);
             }
             rest = &rest[len..];
         }
@@ -252,7 +278,7 @@ impl<H: Host> StampingHost<H> {
         self.cut[index] = rest;
     }
 
-    fn find(&mut self, conn: ConnId, written: Written, at: u64) {
+    fn find(&mut self, conn: ConnId, written: Written, message: &[u8], at: u64) {
         let known = self.queues.iter().position(|it| it.conn == Some(conn));
         let is_first =
             |it: &Queue| it.conn.is_none() && it.waiting.front().is_some_and(|it| it.0 == written);
@@ -267,7 +293,13 @@ impl<H: Host> StampingHost<H> {
             }
             self.queues[index].waiting.pop_front();
             let is_found = first == written;
-            stamp.written = if is_found { at } else { 0 };
+            if is_found {
+                stamp.written = at;
+                // Looked for behind the write, which it does not delay.
+                if stamp.order == 0 {
+                    stamp.order = order(message);
+                }
+            }
             self.end(stamp);
             if is_found {
                 return;
@@ -291,6 +323,33 @@ fn head(bytes: &[u8]) -> Option<(u64, usize)> {
 
 fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// The number of the order that a message of the OMS is about; 0 when it says none.
+fn order(bytes: &[u8]) -> u64 {
+    let mut key: &[u8] = b"37=";
+    for field in bytes.split(|byte| *byte == SOH) {
+        if matches!(field, b"35=D" | b"35=F" | b"35=G") {
+            key = b"11=";
+        } else if let Some(id) = field.strip_prefix(key) {
+            return order_number(id);
+        }
+    }
+    0
+}
+
+/// That of a ClOrdID(11) at the venue, `17` or `17-25`, or of an OrderID(37) at the client.
+fn order_number(id: &[u8]) -> u64 {
+    let digits = id.split(|byte| *byte == b'-').next();
+    digits.and_then(number).unwrap_or(0)
+}
+
+/// Where the client's report stands that a report of a venue caused.
+fn client_report(outbox: &Outbox, from: usize) -> Option<usize> {
+    let entries = outbox.entries().get(from..)?;
+    let is_report = |kind: &[u8]| matches!(kind, b"8" | b"9");
+    let at = entries.iter().position(|it| is_report(it.msg_type()))?;
+    Some(from + at)
 }
 
 /// What a request has become, by the first message that it caused: where that stands, and the state.
@@ -394,12 +453,22 @@ impl<H: Host> Host for StampingHost<H> {
             [kind @ (b'8' | b'9')] if self.answers => (*kind, true),
             _ => return,
         };
-        let effect = first_effect(outbox, from);
         let id = message.get(tag::CL_ORD_ID).unwrap_or_default();
-        let mut stamp = Stamp::new(kind, id, effect.map_or(FirstState::Queuing, |it| it.1));
-        stamp.sent = if is_answer { 0 } else { sent(message) };
+        let (effect, mut stamp) = if is_answer {
+            let effect = client_report(outbox, from);
+            let state = effect.map_or(FirstState::Kept, |_| FirstState::Reported);
+            let mut stamp = Stamp::new(kind, id, state);
+            stamp.order = order_number(id);
+            (effect, stamp)
+        } else {
+            let effect = first_effect(outbox, from);
+            let state = effect.map_or(FirstState::Queuing, |it| it.1);
+            let mut stamp = Stamp::new(kind, id, state);
+            stamp.sent = sent(message);
+            (effect.map(|it| it.0), stamp)
+        };
         (stamp.read, stamp.found, stamp.journalled) = (self.read, found, now);
-        let place = effect.and_then(|(at, _)| {
+        let place = effect.and_then(|at| {
             let entry = &outbox.entries()[at];
             let SessionId(session) = entry.session;
             Some((session as usize, Written::of(entry.seq, outbox.sealed(at))?))

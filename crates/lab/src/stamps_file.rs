@@ -1,14 +1,17 @@
-//! The file of stamps beside an OMS: one line for each request, written by a thread of its own.
+//! The file of stamps beside an OMS: one line for each request and report, written by a thread of its own.
 //!
 //! ```text
-//! ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)
-//! g2:1|D|Sending|1787319000123456000|1787319000123489000|1787319000123489100|1787319000123490000|1787319000123492000
+//! Order|ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)
+//! 17|g2:1|D|Sending|1787319000123456000|1787319000123489000|1787319000123489100|1787319000123490000|1787319000123492000
+//! 17|17|8|Reported|0|1787319000123689000|1787319000123689100|1787319000123690000|1787319000123692000
 //! ```
 //!
-//! Times are nanoseconds since 1970, 0 where there is none.
+//! Times are nanoseconds since 1970, 0 where there is none. Those of a report (8, 9) are T3(read), T3(found),
+//! T4(journalled) and T4(written). Order is the number that the OMS gave to the order, 0 where it is not known. The
+//! first line is that of this version; each start of the OMS goes on behind the last line.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,9 +21,12 @@ use std::time::Duration;
 use crate::stamps::{FirstState, Stamp, Stamps};
 
 /// The first line.
-pub const HEAD: &str = "ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
+pub const HEAD: &str =
+    "Order|ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
 /// How often the thread looks for stamps.
 const LOOK: Duration = Duration::from_millis(20);
+/// Bytes in which the last line is looked for first.
+const FIRST_LOOK: u64 = 2048;
 
 /// A file that is being written; whole when this is dropped, and the host before it.
 #[derive(Debug)]
@@ -28,20 +34,24 @@ pub struct StampsFile {
     stamps: Arc<Stamps>,
     ends: Arc<AtomicBool>,
     writer: Option<JoinHandle<()>>,
+    cut: u64,
 }
 
 impl StampsFile {
-    /// Makes the file, or empties it, and starts the thread. An error while it is written ends it: `fault` is
-    /// given it, and no order waits.
+    /// Opens the file, or makes it, and starts the thread, which appends. An unfinished last line, as a process
+    /// that was killed leaves it, is cut off. An error while it is written ends it: `fault` is given it, and
+    /// no order waits.
     ///
     /// # Errors
     ///
-    /// The file cannot be made, or the system gives no thread.
+    /// The file cannot be opened, another process writes it, or it is no stamps file of this version; the
+    /// system gives no thread.
     pub fn start(
         path: &Path,
         mut fault: impl FnMut(io::Error) + Send + 'static,
-    ) -> io::Result<Self> {
-        let mut file = BufWriter::new(File::create(path)?);
+    ) -> Result<Self, StampsFileError> {
+        let (file, cut) = open(path)?;
+        let mut file = BufWriter::new(file);
         let stamps = Arc::new(Stamps::default());
         let ends = Arc::new(AtomicBool::new(false));
         let writer = fixwire_threads::spawn("stamps", {
@@ -57,6 +67,7 @@ impl StampsFile {
             stamps,
             ends,
             writer: Some(writer),
+            cut,
         })
     }
 
@@ -64,6 +75,12 @@ impl StampsFile {
     #[must_use]
     pub fn stamps(&self) -> Arc<Stamps> {
         Arc::clone(&self.stamps)
+    }
+
+    /// Bytes of an unfinished last line that the start has cut off.
+    #[must_use]
+    pub fn cut(&self) -> u64 {
+        self.cut
     }
 }
 
@@ -77,8 +94,110 @@ impl Drop for StampsFile {
     }
 }
 
+/// Why no stamps can be written into a file.
+#[derive(Debug)]
+pub enum StampsFileError {
+    /// The system's.
+    System(io::Error),
+    /// Another process writes it.
+    InUse,
+    /// It is no stamps file of this version.
+    Form {
+        /// Where that shows, from 0.
+        byte: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+}
+
+impl std::fmt::Display for StampsFileError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::System(error) => error.fmt(f),
+            Self::InUse => f.write_str("another process writes this stamps file"),
+            Self::Form { byte, what } => write!(
+                f,
+                "byte {byte}: {what}; move the file away, and a new one is begun"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StampsFileError {}
+
+impl From<io::Error> for StampsFileError {
+    fn from(error: io::Error) -> Self {
+        Self::System(error)
+    }
+}
+
+/// Opens a file to append to, with its head and without an unfinished last line; how much of that was cut off.
+fn open(path: &Path) -> Result<(File, u64), StampsFileError> {
+    let mut options = OpenOptions::new();
+    let mut file = options.read(true).append(true).create(true).open(path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(StampsFileError::InUse),
+        // A file system without locks has to do.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+        Err(TryLockError::Error(error)) => return Err(error.into()),
+    }
+    let len = file.metadata()?.len();
+    check_head(&file)?;
+    let whole = check_tail(&mut file, len)?;
+    if whole < len {
+        file.set_len(whole)?;
+    }
+    if whole == 0 {
+        writeln!(file, "{HEAD}")?;
+    }
+    Ok((file, len - whole))
+}
+
+/// A file begins with the head, or with a part of it and nothing else.
+fn check_head(file: &File) -> Result<(), StampsFileError> {
+    let head = [HEAD.as_bytes(), b"\n"].concat();
+    let mut found = Vec::new();
+    file.take(head.len() as u64).read_to_end(&mut found)?;
+    match found.iter().zip(&head).position(|(a, b)| a != b) {
+        Some(at) => Err(StampsFileError::Form {
+            byte: at as u64,
+            what: WRONG_HEAD,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// How many bytes the whole lines of a file have, the last of which is checked.
+fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
+    let ends = |bytes: &[u8]| bytes.iter().rposition(|byte| *byte == b'\n');
+    let (mut tail, mut from) = (Vec::new(), len);
+    // The last whole line stands in these bytes as soon as a line ends before it, or the file begins.
+    let (begins, last) = loop {
+        let last = ends(&tail);
+        match last.map(|last| (ends(&tail[..last]), last)) {
+            Some((Some(before), last)) => break (before + 1, last),
+            Some((None, last)) if from == 0 => break (0, last),
+            None if from == 0 => return Ok(0),
+            _ => {}
+        }
+        from = from.saturating_sub(FIRST_LOOK + 4 * tail.len() as u64);
+        file.seek(SeekFrom::Start(from))?;
+        tail.clear();
+        (&*file).take(len - from).read_to_end(&mut tail)?;
+    };
+    let byte = from + begins as u64;
+    let checked = match str::from_utf8(&tail[begins..last]) {
+        Ok(HEAD) if byte == 0 => Ok(()),
+        Ok(line) if line.starts_with('#') => Ok(()),
+        Ok(line) => parse(line).map(drop),
+        Err(_) => Err("a stamp is text in UTF-8"),
+    };
+    checked.map_err(|what| StampsFileError::Form { byte, what })?;
+    Ok(from + last as u64 + 1)
+}
+
 fn write_until(to: &mut impl Write, stamps: &Stamps, ends: &AtomicBool) -> io::Result<()> {
-    writeln!(to, "{HEAD}")?;
     let mut taken = Vec::new();
     loop {
         // Asked first: what is kept before the end is taken after it.
@@ -107,6 +226,7 @@ pub fn write(to: &mut impl Write, stamp: &Stamp) -> io::Result<()> {
     // What a client sent stays on its line and in its column.
     let id = String::from_utf8_lossy(stamp.id()).replace(['|', '\n', '\r'], "?");
     let Stamp {
+        order,
         sent,
         read,
         found,
@@ -116,7 +236,7 @@ pub fn write(to: &mut impl Write, stamp: &Stamp) -> io::Result<()> {
     } = stamp;
     writeln!(
         to,
-        "{id}|{}|{}|{sent}|{read}|{found}|{journalled}|{written}",
+        "{order}|{id}|{}|{}|{sent}|{read}|{found}|{journalled}|{written}",
         char::from(stamp.kind),
         stamp.state.name()
     )
@@ -127,59 +247,85 @@ pub fn write(to: &mut impl Write, stamp: &Stamp) -> io::Result<()> {
 pub struct StampsError {
     /// The line, from 1.
     pub line: usize,
+    /// Where it begins, from 0; of the first line where it is another one.
+    pub byte: u64,
     /// What is wrong with it.
     pub what: String,
 }
 
 impl std::fmt::Display for StampsError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "line {}: {}", self.line, self.what)
+        write!(f, "line {}, byte {}: {}", self.line, self.byte, self.what)
     }
 }
 
 impl std::error::Error for StampsError {}
 
-/// Reads a stamps file.
+const WRONG_HEAD: &str = "the first line is not that of a stamps file of this version";
+
+/// Reads a stamps file: all of it, or what it has of one order. A last line that is not finished is being
+/// written, or of a process that was killed, and is left out.
 ///
 /// # Errors
 ///
-/// The first line that is none of such a file.
-pub fn read(text: &str) -> Result<Vec<Stamp>, StampsError> {
-    let wrong = |line: usize, what: &str| StampsError {
-        line,
-        what: what.to_owned(),
-    };
-    let mut lines = (1..).zip(text.lines());
-    match lines.next() {
-        Some((_, HEAD)) => {}
-        _ => return Err(wrong(1, &format!("a stamps file begins with {HEAD}"))),
-    }
-    // A process that was killed leaves an unfinished last line.
-    let unfinished = !text.ends_with('\n');
-    let count = text.lines().count();
-    let mut stamps = Vec::new();
-    for (number, line) in lines {
-        if line.starts_with('#') || (unfinished && number == count) {
-            continue;
+/// Those of `from`, as [`io::Error`]; with a [`StampsError`] in it for the first line that is none of such a file.
+pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>> {
+    let prefix = order.map(|order| format!("{order}|"));
+    let (mut text, mut stamps) = (String::new(), Vec::new());
+    let (mut number, mut byte) = (0, 0);
+    loop {
+        text.clear();
+        let len = from.read_line(&mut text)? as u64;
+        number += 1;
+        let wrong = |at: u64, what: &str| {
+            let (line, what) = (number, what.to_owned());
+            let byte = byte + at;
+            io::Error::other(StampsError { line, byte, what })
+        };
+        let line = text.strip_suffix('\n');
+        if number == 1 {
+            if line != Some(HEAD) {
+                let same = text.bytes().zip(HEAD.bytes()).take_while(|(a, b)| a == b);
+                return Err(wrong(same.count() as u64, WRONG_HEAD));
+            }
+        } else {
+            let Some(line) = line else {
+                return Ok(stamps);
+            };
+            let is_asked = |prefix: &String| line.starts_with(prefix.as_str());
+            if !line.starts_with('#') && prefix.as_ref().is_none_or(is_asked) {
+                stamps.push(parse(line).map_err(|what| wrong(0, what))?);
+            }
         }
-        let cells: Vec<&str> = line.split('|').collect();
-        let [id, kind, state, times @ ..] = &cells[..] else {
-            return Err(wrong(number, "a stamp has eight columns"));
-        };
-        let kind = match kind.as_bytes() {
-            [kind] => *kind,
-            _ => return Err(wrong(number, "MsgType is one character")),
-        };
-        let state = FirstState::ALL.into_iter().find(|it| it.name() == *state);
-        let state = state.ok_or_else(|| wrong(number, "no such state"))?;
-        let times: Result<Vec<u64>, _> = times.iter().map(|time| time.parse()).collect();
-        let Ok([sent, read, found, journalled, written]) = times.as_deref() else {
-            return Err(wrong(number, "five times follow, in nanoseconds"));
-        };
-        let mut stamp = Stamp::new(kind, id.as_bytes(), state);
-        (stamp.sent, stamp.read, stamp.found) = (*sent, *read, *found);
-        (stamp.journalled, stamp.written) = (*journalled, *written);
-        stamps.push(stamp);
+        byte += len;
     }
-    Ok(stamps)
 }
+
+fn parse(line: &str) -> Result<Stamp, &'static str> {
+    let mut cells = line.split('|');
+    let mut cell = || cells.next().ok_or("a stamp has nine columns");
+    let order = cell()?.parse().map_err(|_| "the order is a number")?;
+    let id = cell()?.as_bytes();
+    let [kind] = cell()?.as_bytes() else {
+        return Err("MsgType is one character");
+    };
+    let state = FirstState::find(cell()?).ok_or("no such state")?;
+    let mut stamp = Stamp::new(*kind, id, state);
+    stamp.order = order;
+    for time in [
+        &mut stamp.sent,
+        &mut stamp.read,
+        &mut stamp.found,
+        &mut stamp.journalled,
+        &mut stamp.written,
+    ] {
+        *time = cell()?.parse().map_err(|_| "a time is in nanoseconds")?;
+    }
+    match cells.next() {
+        Some(_) => Err("a stamp has nine columns"),
+        None => Ok(stamp),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 //! The times of the group g2 are such that its lines are those of the published group of ten.
 
 use fixwire_lab::analysis::{Throughput, summary};
+use fixwire_lab::stamps::Stamp;
 use fixwire_lab::stamps_file::{self, StampsError};
 
 const STAMPS: &str = include_str!("fixtures/stamps.txt");
@@ -15,9 +16,14 @@ T1(last)-T0(first)=119/10|Avg=11.9      T2(last)-T0(first)=206/10|Avg=20.6      
 T1-T0|50%=66|75%=86|90%=91|99%=91|99.9%=91|99.99%=91|Worst=86|87|91|
 ";
 
+fn read(text: &str) -> Result<Vec<Stamp>, StampsError> {
+    let read = stamps_file::read(text.as_bytes(), None);
+    read.map_err(|error| error.downcast().unwrap())
+}
+
 #[test]
 fn the_summary_is_the_published_one() {
-    let stamps = stamps_file::read(STAMPS).unwrap();
+    let stamps = read(STAMPS).unwrap();
     let mut found = String::new();
     summary("stamps.txt", &stamps, &mut found).unwrap();
     assert!(found.contains(PUBLISHED), "{found}");
@@ -26,7 +32,7 @@ fn the_summary_is_the_published_one() {
 
 #[test]
 fn a_stamps_file_is_read_as_it_was_written() {
-    let stamps = stamps_file::read(STAMPS).unwrap();
+    let stamps = read(STAMPS).unwrap();
     let mut written = format!("{}\n", stamps_file::HEAD).into_bytes();
     for stamp in &stamps {
         stamps_file::write(&mut written, stamp).unwrap();
@@ -34,24 +40,54 @@ fn a_stamps_file_is_read_as_it_was_written() {
     assert_eq!(String::from_utf8(written).unwrap(), STAMPS);
     // A process that was killed leaves half a line.
     let cut = &STAMPS[..STAMPS.len() - 5];
-    assert_eq!(stamps_file::read(cut).unwrap().len(), stamps.len() - 1);
+    assert_eq!(read(cut).unwrap().len(), stamps.len() - 1);
 }
 
 #[test]
 fn what_is_no_stamps_file_is_refused_with_its_line() {
-    let line = |text: &str| match stamps_file::read(text) {
-        Err(StampsError { line, .. }) => line,
+    let line = |text: &str| match read(text) {
+        Err(StampsError { line, byte, .. }) => (line, byte),
         Ok(stamps) => panic!("{} stamps", stamps.len()),
     };
-    assert_eq!(line(""), 1);
+    assert_eq!(line(""), (1, 0));
+    // The head of the version before this one.
+    assert_eq!(line("ClOrdID|MsgType|State\n"), (1, 0));
+    assert_eq!(line(&STAMPS.replace("T1(found)", "T1(seen)")), (1, 43));
     for wrong in [
-        "a|D|Sending|1|2|3|4",
-        "a|D|Sent|1|2|3|4|5",
-        "a|DD|Sending|1|2|3|4|5",
-        "a|D|Sending|1|2|3|4|x",
+        "1|a|D|Sending|1|2|3|4",
+        "1|a|D|Sending|1|2|3|4|5|6",
+        "1|a|D|Sent|1|2|3|4|5",
+        "1|a|DD|Sending|1|2|3|4|5",
+        "1|a|D|Sending|1|2|3|4|x",
+        "x|a|D|Sending|1|2|3|4|5",
     ] {
-        assert_eq!(line(&format!("{STAMPS}{wrong}\n")), 15, "{wrong}");
+        let at = (15, STAMPS.len() as u64);
+        assert_eq!(line(&format!("{STAMPS}{wrong}\n")), at, "{wrong}");
     }
+}
+
+#[test]
+fn what_stamps_have_of_one_order_is_found() {
+    let stamps = stamps_file::read(STAMPS.as_bytes(), Some(1)).unwrap();
+    let ids: Vec<_> = stamps.iter().map(Stamp::id).collect();
+    assert_eq!(ids, [b"g2:1", b"d2:1"]);
+    assert!(
+        stamps_file::read(STAMPS.as_bytes(), Some(99))
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[test]
+fn reports_of_venues_have_a_block_of_their_own() {
+    let text =
+        format!("{STAMPS}1|1|8|Reported|0|1000|2000|3000|6500\n2|2|8|Kept|0|1000|2000|3000|0\n");
+    let mut found = String::new();
+    summary("stamps.txt", &read(&text).unwrap(), &mut found).unwrap();
+    let block = "stamps.txt.ExecutionReport.txt\nCount=2|Reported=1|Kept=1\nT4-T3|50%=4.5|";
+    assert!(found.contains(block), "{found}");
+    let kind = "stamps.txt.NewOrderSingle.txt\nCount=11|";
+    assert!(found.contains(kind), "{found}");
 }
 
 #[test]

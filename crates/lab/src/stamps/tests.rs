@@ -17,11 +17,15 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        Self::with(false)
+    }
+
+    fn with(answers: bool) -> Self {
         let stamps = Arc::new(Stamps::default());
         let mut wires = Wires::default();
         wires.connect(0, b"");
         wires.connect(1, b"");
-        let host = StampingHost::new(wires, Clock::start(), stamps.clone(), false, 4);
+        let host = StampingHost::new(wires, Clock::start(), stamps.clone(), answers, 4);
         let header = HeaderTemplate::new(b"FIX.4.4", b"OMS", b"EXCHANGE", &[]);
         Self {
             host,
@@ -34,12 +38,17 @@ impl World {
 
     /// An order arrives and causes messages of these types for these sessions.
     fn order(&mut self, id: &str, caused: &[(u32, &[u8], &str)]) {
+        self.handle("D", id, id, caused);
+    }
+
+    /// A message arrives and causes messages with this ClOrdID(11).
+    fn handle(&mut self, kind: &str, id: &str, other: &str, caused: &[(u32, &[u8], &str)]) {
         let header = HeaderTemplate::new(b"FIX.4.4", b"OMS", b"EXCHANGE", &[]);
-        let text = format!("8=FIX.4.2|9=5|35=D|11={id}|9701=77|10=000|").replace('|', "\x01");
+        let text = format!("8=FIX.4.2|9=5|35={kind}|11={id}|9701=77|10=000|").replace('|', "\x01");
         let from = self.outbox.entries().len();
         for (session, kind, status) in caused {
             let mut body = self.outbox.begin(SessionId(*session), kind);
-            body.field(tag::CL_ORD_ID, id.as_bytes())
+            body.field(tag::CL_ORD_ID, other.as_bytes())
                 .field(tag::ORD_STATUS, status.as_bytes());
             body.finish().unwrap();
             let seq = &mut self.seqs[*session as usize];
@@ -60,6 +69,16 @@ impl World {
     }
 
     fn taken(&mut self) -> Vec<(String, FirstState, bool)> {
+        let shown = self.all().into_iter().map(|it| {
+            assert_eq!(it.sent, 77);
+            assert!(it.written == 0 || it.written >= it.journalled);
+            let id = String::from_utf8_lossy(it.id()).into_owned();
+            (id, it.state, it.written > 0)
+        });
+        shown.collect()
+    }
+
+    fn all(&mut self) -> Vec<Stamp> {
         let mut ready = Vec::new();
         // Two polls: the first one finds the connections.
         for _ in 0..3 {
@@ -68,13 +87,7 @@ impl World {
         }
         let mut taken = Vec::new();
         assert_eq!(self.stamps.take(&mut taken), 0);
-        let shown = taken.iter().map(|it| {
-            assert_eq!(it.sent, 77);
-            assert!(it.written == 0 || it.written >= it.journalled);
-            let id = String::from_utf8_lossy(it.id()).into_owned();
-            (id, it.state, it.written > 0)
-        });
-        shown.collect()
+        taken
     }
 }
 
@@ -139,4 +152,40 @@ fn nothing_is_noted_while_it_is_off() {
     world.stamps.switch(false);
     world.order("a", &[(1, b"D", "0")]);
     assert!(world.taken().is_empty());
+}
+
+/// A request, the report of it, and one that says nothing new.
+#[test]
+fn a_report_has_its_times_and_the_number_of_the_order() {
+    let mut world = World::with(true);
+    world.handle("D", "a", "17", &[(1, b"D", "0")]);
+    let line = world.sealed(1);
+    world.host.write(LINE, &line).unwrap();
+    // What a report lets go to a venue is no answer to the client.
+    world.handle("8", "17-2", "x", &[(1, b"D", "0"), (0, b"8", "0")]);
+    let client = world.sealed(0);
+    world.host.write(CLIENT, &client).unwrap();
+    world.handle("9", "17-3", "", &[]);
+    let mut taken = world.all();
+    taken.sort_by_key(|it| it.found);
+    let shown = taken.iter();
+    let shown = shown.map(|it| (it.kind, it.order, it.state, it.sent, it.written > 0));
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            (b'D', 17, FirstState::Sending, 77, true),
+            (b'8', 17, FirstState::Reported, 0, true),
+            (b'9', 17, FirstState::Kept, 0, false),
+        ]
+    );
+}
+
+#[test]
+fn the_number_of_an_order_stands_in_its_messages() {
+    let of = |text: &str| order(text.replace('|', "\x01").as_bytes());
+    assert_eq!(of("8=FIX.4.4|9=5|35=D|34=37|11=17|37=9|"), 17);
+    assert_eq!(of("8=FIX.4.4|9=5|35=G|34=2|41=17|11=18-25|"), 18);
+    assert_eq!(of("8=FIX.4.4|9=5|35=8|34=2|11=a|37=19|"), 19);
+    assert_eq!(of("8=FIX.4.4|9=5|35=9|34=2|11=18|37=NONE|"), 0);
+    assert_eq!(of("8=FIX.4.4|9=5|35=3|34=2|"), 0);
 }
