@@ -1,6 +1,7 @@
 //! `fixwire oms`: a running OMS is asked, and told what to do.
 
 mod load;
+pub mod stamps;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -14,6 +15,7 @@ use fixwire_protocol::{Ledger as _, Precision, Stamp, Timestamp};
 use serde_json::{Map, Value};
 
 pub use load::{listener, load};
+use stamps::{NOTHING, OrderStamps};
 
 use crate::failure::{self, Failure};
 use crate::readable::Escaped;
@@ -47,7 +49,7 @@ pub enum OmsCommand {
         #[arg(long)]
         open: bool,
     },
-    /// One order, by its OrderID(37)
+    /// One order, by its OrderID(37), and when its requests and reports passed if stamps are written
     Order {
         #[command(flatten)]
         ask: Ask,
@@ -115,7 +117,7 @@ pub fn run(command: &OmsCommand) -> Result<ExitCode, Failure> {
             let open = if *open { " open" } else { "" };
             query(ask, &format!("orders{}{open}", account.unwrap_or_default()))
         }
-        OmsCommand::Order { ask, number } => query(ask, &format!("order {number}")),
+        OmsCommand::Order { ask, number } => order(ask, *number),
         OmsCommand::History { ask, number } => history(ask, *number),
         OmsCommand::Positions(ask) => query(ask, "positions"),
         OmsCommand::Limits(ask) => query(ask, "limits"),
@@ -150,12 +152,43 @@ fn tell(told: &Tell, verb: &str) -> Result<ExitCode, Failure> {
 }
 
 fn query(ask: &Ask, text: &str) -> Result<ExitCode, Failure> {
-    let asked = Asked {
+    show(ask, &answer(&ask.at, question(text))?)
+}
+
+fn question(text: &str) -> Asked {
+    Asked {
         what: What::Query,
         text: Some(text.to_owned()),
         ..Asked::default()
-    };
-    show(ask, &answer(&ask.at, asked)?)
+    }
+}
+
+/// One order and its stamps.
+fn order(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
+    let text = answer(&ask.at, question(&format!("order {number}")))?;
+    let stamps = OrderStamps::of(&ask.at.engine, number)?;
+    if ask.json {
+        let mut rows = json(&text);
+        if let Some(order) = rows.get_mut(0).and_then(Value::as_object_mut) {
+            order.insert("stamps".to_owned(), stamps.json());
+            if let OrderStamps::Missing(why) = stamps {
+                order.insert("no_stamps".to_owned(), why.into());
+            }
+        }
+        writeln!(io::stdout(), "{rows:#}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    writeln!(io::stdout(), "{}", table(&text))?;
+    match stamps {
+        OrderStamps::Found(stamps) => show_stamps(&stamps)?,
+        OrderStamps::Missing(why) => writeln!(io::stdout(), "{}", Escaped(why.as_bytes()))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_stamps(stamps: &[fixwire_lab::stamps::Stamp]) -> io::Result<()> {
+    let (head, rows) = OrderStamps::table(stamps);
+    write!(io::stdout(), "{head}\n{}", table(&rows))
 }
 
 /// Prints lines of columns, which a tab parts.
@@ -217,7 +250,14 @@ fn history(ask: &Ask, number: u64) -> Result<ExitCode, Failure> {
             store.display()
         )));
     }
-    show(ask, &text)
+    show(ask, &text)?;
+    if let (false, OrderStamps::Found(stamps)) =
+        (ask.json, OrderStamps::of(&ask.at.engine, number)?)
+    {
+        writeln!(io::stdout())?;
+        show_stamps(&stamps)?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// An object for each row, with numbers where there are numbers.
@@ -253,7 +293,11 @@ fn table(text: &str) -> String {
         .map(|at| column(at).map(|it| it.chars().count()).max().unwrap_or(0))
         .collect();
     let is_number: Vec<bool> = (0..columns)
-        .map(|at| column(at).skip(1).all(|it| it.parse::<f64>().is_ok()))
+        .map(|at| {
+            column(at)
+                .skip(1)
+                .all(|it| it == NOTHING || it.parse::<f64>().is_ok())
+        })
         .collect();
     let mut text = String::new();
     for row in &rows {

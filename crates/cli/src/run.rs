@@ -286,8 +286,7 @@ fn run_oms(args: &RunArgs, begun: Begun) -> Result<ExitCode, Failure> {
     let Some(file) = &app.rules().stamps else {
         return how.serve(begun, "oms", config, app);
     };
-    let folder = begun.source.path.parent().unwrap_or(Path::new(""));
-    let file = folder.join(file);
+    let file = oms::stamps::place(&begun.source.path, file);
     let shown = file.display().to_string();
     let stamps = StampsFile::start(&file, move |error| {
         tell("warning", &format!("{shown}: no more stamps: {error}"));

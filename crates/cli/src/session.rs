@@ -46,7 +46,7 @@ pub struct Engine {
     #[command(flatten)]
     reading: Reading,
     /// The settings file of the engine, the folder of its journal, or its socket
-    engine: PathBuf,
+    pub engine: PathBuf,
 }
 
 /// One session of an engine.

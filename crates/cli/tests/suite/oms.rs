@@ -4,11 +4,13 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
 use crate::peer::{Peer, utc_now};
-use crate::running::{Running, fixwire, free_port};
+use crate::running::{Running, SOON, fixwire, free_port};
 
 fn example(file: &str) -> String {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -42,6 +44,16 @@ fn start(folder: &Path, port: u16) -> Running {
     let mut command = fixwire();
     command.arg("run").arg(folder.join("oms.toml"));
     let running = Running::spawn(command, port);
+    running.listens();
+    running
+}
+
+/// The same, once it has said this.
+fn start_that_says(folder: &Path, port: u16, text: &str) -> Running {
+    let mut command = fixwire();
+    command.arg("run").arg(folder.join("oms.toml"));
+    let running = Running::spawn(command, port);
+    running.hears(text);
     running.listens();
     running
 }
@@ -177,6 +189,128 @@ fn an_order_is_checked_sent_filled_and_known_after_kill_9() {
     assert_eq!(positions[0]["long"], 40);
     assert_eq!(positions[0]["open_to_buy"], 70);
     drop(running);
+}
+
+/// The stamps of an order, by whoever asks in JSON.
+fn stamps(folder: &Path, number: &str) -> Vec<Value> {
+    json(folder, "order", &[number])[0]["stamps"]
+        .as_array()
+        .unwrap()
+        .clone()
+}
+
+/// Waits until an order has so many stamps: a thread writes them.
+fn stamped(folder: &Path, number: &str, count: usize) -> Vec<Value> {
+    let begun = Instant::now();
+    loop {
+        let stamps = stamps(folder, number);
+        if stamps.len() >= count {
+            return stamps;
+        }
+        assert!(begun.elapsed() < SOON, "{stamps:?}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_times_of_an_order_are_kept_over_kill_9() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free_port();
+    write(folder, port, listener.local_addr().unwrap().port());
+    let settings = folder.join("oms.toml");
+    let text = fs::read_to_string(&settings).unwrap();
+    let text = text.replace("[oms]\n", "[oms]\nstamps = \"stamps.txt\"\n");
+    fs::write(&settings, &text).unwrap();
+    let running = start(folder, port);
+    let mut venue = Peer::on(accept(&listener), "EXCHANGE", "OMS");
+    venue.expect("A");
+    venue.send("A", "98=0|108=30");
+    running.hears("SIM-1 logged on");
+    let mut client = Peer::connect(port, "CLIENT", "OMS");
+    client.log_on(30);
+    client.send("D", &order("A1", 100));
+    let first = id(&venue.expect("D"));
+    venue.send("8", &report(&first, 1, '0', (100, 0)));
+    client.expect("8");
+    let before = stamped(folder, "1", 2);
+    assert_eq!(before[0]["message"], "NewOrderSingle");
+    assert_eq!(before[0]["ClOrdID"], "A1");
+    assert_eq!(before[1]["message"], "ExecutionReport");
+    let times = ["T1_read", "T1_found", "T2_journalled", "T2_written"];
+    let times = times.iter().map(|name| &before[0][name]);
+    let reports = ["T3_read", "T3_found", "T4_journalled", "T4_written"];
+    let times = times.chain(reports.iter().map(|name| &before[1][name]));
+    let times: Vec<u64> = times.map(|time| time.as_u64().unwrap()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    let (_, said) = oms(folder, "order", &["1"]);
+    assert!(said.contains("us since T0, 20"), "{said}");
+    // Its settings are used by another start, which gets nowhere and changes nothing.
+    let other = fixwire().arg("run").arg(&settings).output().unwrap();
+    let other = String::from_utf8(other.stderr).unwrap();
+    assert!(other.contains("another process writes"), "{other}");
+    // Killed in the middle of a line.
+    drop(running);
+    let file = folder.join("stamps.txt");
+    let kept = fs::read_to_string(&file).unwrap();
+    fs::write(&file, format!("{kept}1|A1|D|Send")).unwrap();
+
+    let running = start_that_says(
+        folder,
+        port,
+        "14 bytes of an unfinished last line are cut off",
+    );
+    let mut again = Peer::on(accept(&listener), "EXCHANGE", "OMS");
+    again.next_out = venue.next_out;
+    again.expect("A");
+    again.send("A", "98=0|108=30");
+    running.hears("SIM-1 logged on");
+    let mut same = Peer::connect(port, "CLIENT", "OMS");
+    same.next_out = client.next_out;
+    same.send("A", "98=0|108=30");
+    same.expect("A");
+    same.send("D", &order("A2", 20_000));
+    assert!(same.expect("8").contains("|39=8|"));
+    same.send("D", &order("A3", 100));
+    again.expect("D");
+    let second = stamped(folder, "2", 1);
+    assert_eq!(second[0]["ClOrdID"], "A3");
+    assert_eq!(stamps(folder, "1"), before);
+    let both = fs::read_to_string(&file).unwrap();
+    assert!(both.starts_with(&kept), "{both}");
+    let analysed = fixwire().args(["analyse", "oms"]).arg(&file).output();
+    let analysed = String::from_utf8(analysed.unwrap().stdout).unwrap();
+    let wanted = "Count=3|Abandoned=0|Rejected=1|Sending=2|Queuing=0";
+    assert!(analysed.contains(wanted), "{analysed}");
+    // The running one is asked with settings that name no file, then with its folder.
+    fs::write(&settings, text.replace("stamps = \"stamps.txt\"\n", "")).unwrap();
+    let (code, said) = oms(folder, "order", &["1"]);
+    assert!(
+        code == 0 && said.contains("no stamps: the settings name no file"),
+        "{said}"
+    );
+    let rows = json(folder, "order", &["1"]);
+    assert_eq!(rows[0]["stamps"].as_array().unwrap().len(), 0);
+    assert!(
+        rows[0]["no_stamps"]
+            .as_str()
+            .unwrap()
+            .starts_with("no stamps")
+    );
+    drop(running);
+
+    fs::write(&settings, &text).unwrap();
+    let (code, said) = oms(folder, "history", &["1"]);
+    assert!(code == 0 && said.contains("us since T0, 20"), "{said}");
+    fs::write(&file, "ClOrdID|MsgType|State\n").unwrap();
+    let other = fixwire().arg("run").arg(&settings).output().unwrap();
+    let other_said = String::from_utf8(other.stderr).unwrap();
+    assert_eq!(other.status.code(), Some(1));
+    assert!(
+        other_said.contains("stamps.txt: byte 0: the first line"),
+        "{other_said}"
+    );
 }
 
 #[test]

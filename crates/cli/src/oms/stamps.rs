@@ -1,0 +1,252 @@
+//! When the requests of one order and the reports of them passed, as the stamps file of its OMS has it.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use fixwire::settings::Source;
+use fixwire_lab::analysis::kind_name;
+use fixwire_lab::stamps::Stamp;
+use fixwire_lab::stamps_file;
+use fixwire_protocol::Timestamp;
+use fixwire_protocol::time::{Precision, Stamp as Text};
+use serde_json::{Map, Value};
+use toml::de::{DeTable, DeValue};
+
+use crate::failure::Failure;
+
+/// What is missing in a column.
+pub const NOTHING: &str = "-";
+
+/// The stamps of an order, or why there are none.
+#[derive(Debug)]
+pub enum OrderStamps {
+    /// In the order in which they were written, at least one.
+    Found(Vec<Stamp>),
+    /// None, and why.
+    Missing(String),
+}
+
+/// Where an OMS writes its stamps: beside its settings.
+pub fn place(settings: &Path, stamps: &str) -> PathBuf {
+    settings.parent().unwrap_or(Path::new("")).join(stamps)
+}
+
+impl OrderStamps {
+    /// Those that the OMS of a settings file has written of an order.
+    ///
+    /// # Errors
+    ///
+    /// The stamps file cannot be read.
+    pub fn of(settings: &Path, order: u64) -> Result<Self, Failure> {
+        if !fs::metadata(settings).is_ok_and(|it| it.is_file()) {
+            let why = "no stamps: name the settings file, which says where they are";
+            return Ok(Self::Missing(why.to_owned()));
+        }
+        let Some(name) = named(&Source::read(settings)?.text) else {
+            let why = "no stamps: the settings name no file for them ([oms] stamps)";
+            return Ok(Self::Missing(why.to_owned()));
+        };
+        let path = place(settings, &name);
+        let shown = path.display();
+        let cannot = |error: std::io::Error| Failure::Text(format!("{shown}: {error}"));
+        let file = match File::open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::Missing(format!(
+                    "no stamps: there is no file {shown}"
+                )));
+            }
+            other => other.map_err(cannot)?,
+        };
+        let read = stamps_file::read(BufReader::new(file), Some(order));
+        let mut stamps = read.map_err(cannot)?;
+        // A new journal gives out the numbers of the one before again.
+        if let Some(newest) = stamps.iter().rposition(|it| it.kind == b'D') {
+            stamps.drain(..newest);
+        }
+        if stamps.is_empty() {
+            return Ok(Self::Missing(format!(
+                "no stamps of order {order} in {shown}"
+            )));
+        }
+        Ok(Self::Found(stamps))
+    }
+
+    /// For whoever looks: microseconds since the first T0, in columns that a tab parts; and what they count from.
+    pub fn table(stamps: &[Stamp]) -> (String, String) {
+        let first = stamps.iter().find(|it| it.sent > 0);
+        let from = first.or(stamps.first());
+        let from = from.map_or(0, |it| if it.sent > 0 { it.sent } else { it.read });
+        let mut text = Text::new();
+        let at = text.format(Timestamp(from.cast_signed()), Precision::Nanos);
+        let name = if first.is_some() {
+            "T0"
+        } else {
+            "the first T1, as no T0 is known"
+        };
+        let head = format!(
+            "us since {name}, {}; read and found are T1 of a request and T3 of a report, journalled and written T2 and T4",
+            String::from_utf8_lossy(at)
+        );
+        let mut rows =
+            String::from("message\tClOrdID\tbecame\tT0\tread\tfound\tjournalled\twritten");
+        for stamp in stamps {
+            let id = String::from_utf8_lossy(stamp.id());
+            rows += &format!("\n{}\t{id}\t{}", kind_name(stamp.kind), stamp.state.name());
+            for (_, time) in times(stamp) {
+                rows.push('\t');
+                rows += &since(from, time);
+            }
+        }
+        (head, rows)
+    }
+
+    /// For programs: an object for each message with its nanoseconds since 1970, `null` where there are none.
+    pub fn json(&self) -> Value {
+        let Self::Found(stamps) = self else {
+            return Value::Array(Vec::new());
+        };
+        let object = |stamp: &Stamp| {
+            let mut object = Map::new();
+            let id = String::from_utf8_lossy(stamp.id()).into_owned();
+            object.insert("message".to_owned(), kind_name(stamp.kind).into());
+            object.insert("ClOrdID".to_owned(), id.into());
+            object.insert("became".to_owned(), stamp.state.name().into());
+            for (name, time) in times(stamp) {
+                if !name.is_empty() {
+                    let time = Some(time).filter(|it| *it > 0);
+                    object.insert(name.to_owned(), time.into());
+                }
+            }
+            Value::Object(object)
+        };
+        Value::Array(stamps.iter().map(object).collect())
+    }
+}
+
+/// Each time of a stamp and its name; a report has no T0.
+fn times(stamp: &Stamp) -> [(&'static str, u64); 5] {
+    let names = if stamp.is_report() {
+        ["", "T3_read", "T3_found", "T4_journalled", "T4_written"]
+    } else {
+        ["T0", "T1_read", "T1_found", "T2_journalled", "T2_written"]
+    };
+    let times = [
+        stamp.sent,
+        stamp.read,
+        stamp.found,
+        stamp.journalled,
+        stamp.written,
+    ];
+    std::array::from_fn(|at| (names[at], times[at]))
+}
+
+fn since(from: u64, time: u64) -> String {
+    if time == 0 {
+        return NOTHING.to_owned();
+    }
+    // T0 is of another clock, and may be later.
+    let nanos = i128::from(time) - i128::from(from);
+    let sign = if nanos < 0 { "-" } else { "" };
+    let nanos = nanos.unsigned_abs();
+    format!("{sign}{}.{:03}", nanos / 1000, nanos % 1000)
+}
+
+/// The stamps file that settings name. That they are right the OMS has found already.
+fn named(settings: &str) -> Option<String> {
+    let document = DeTable::parse(settings).ok()?;
+    let DeValue::Table(oms) = document.get_ref().get("oms")?.get_ref() else {
+        return None;
+    };
+    let DeValue::String(stamps) = oms.get("stamps")?.get_ref() else {
+        return None;
+    };
+    Some(stamps.clone().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixwire_lab::stamps::FirstState;
+
+    fn stamp(kind: u8, times: [u64; 5]) -> Stamp {
+        let mut stamp = Stamp::new(kind, b"A", FirstState::Sending);
+        [
+            stamp.sent,
+            stamp.read,
+            stamp.found,
+            stamp.journalled,
+            stamp.written,
+        ] = times;
+        stamp
+    }
+
+    fn file(lines: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = folder.path().join("oms.toml");
+        fs::write(&settings, "[oms]\nstamps = \"times.txt\"\n").unwrap();
+        let text = format!("{}\n{lines}", stamps_file::HEAD);
+        fs::write(folder.path().join("times.txt"), text).unwrap();
+        (folder, settings)
+    }
+
+    #[test]
+    fn times_are_shown_since_t0() {
+        let at = 1_787_319_000_000_000_000;
+        let request = stamp(b'D', [at, at + 1_500, at + 1_600, at + 4_000, at + 6_001]);
+        let report = stamp(b'8', [0, at + 90_000, at + 90_100, at + 92_000, 0]);
+        let (head, rows) = OrderStamps::table(&[request, report]);
+        assert!(
+            head.starts_with("us since T0, 20260821-13:30:00.000000000;"),
+            "{head}"
+        );
+        assert_eq!(
+            rows,
+            "message\tClOrdID\tbecame\tT0\tread\tfound\tjournalled\twritten\n\
+             NewOrderSingle\tA\tSending\t0.000\t1.500\t1.600\t4.000\t6.001\n\
+             ExecutionReport\tA\tSending\t-\t90.000\t90.100\t92.000\t-"
+        );
+        let json = OrderStamps::Found(vec![request, report]).json();
+        assert_eq!(json[0]["T0"], at);
+        assert_eq!(json[0]["T2_written"], at + 6_001);
+        assert_eq!(json[1]["T3_read"], at + 90_000);
+        assert_eq!(json[1]["T4_written"], Value::Null);
+        assert!(json[1].get("T0").is_none());
+    }
+
+    #[test]
+    fn without_t0_the_first_read_is_where_times_begin() {
+        let (head, rows) = OrderStamps::table(&[stamp(b'D', [0, 5_000, 4_000, 6_000, 7_000])]);
+        assert!(head.starts_with("us since the first T1"), "{head}");
+        assert!(rows.ends_with("\t-\t0.000\t-1.000\t1.000\t2.000"), "{rows}");
+    }
+
+    /// The journal was begun anew, and its numbers with it.
+    #[test]
+    fn the_newest_order_of_a_number_is_meant() {
+        let (_folder, settings) = file(
+            "7|old|D|Sending|1|2|3|4|5\n7|7|8|Reported|0|2|3|4|5\n\
+             7|new|D|Sending|1|2|3|4|5\n8|x|D|Sending|1|2|3|4|5\n7|c|F|Sending|1|2|3|4|5\n",
+        );
+        let OrderStamps::Found(stamps) = OrderStamps::of(&settings, 7).unwrap() else {
+            panic!("no stamps");
+        };
+        let ids: Vec<_> = stamps.iter().map(Stamp::id).collect();
+        assert_eq!(ids, [&b"new"[..], b"c"]);
+    }
+
+    #[test]
+    fn none_are_said_to_be_none() {
+        let (folder, settings) = file("7|a|D|Sending|1|2|3|4|5\n");
+        let why = |settings: &Path, order| match OrderStamps::of(settings, order).unwrap() {
+            OrderStamps::Found(stamps) => panic!("{stamps:?}"),
+            OrderStamps::Missing(why) => why,
+        };
+        assert!(why(&settings, 8).starts_with("no stamps of order 8 in "));
+        assert!(why(folder.path(), 7).contains("name the settings file"));
+        fs::remove_file(folder.path().join("times.txt")).unwrap();
+        assert!(why(&settings, 7).contains("there is no file"));
+        fs::write(&settings, "[oms]\n").unwrap();
+        assert!(why(&settings, 7).contains("the settings name no file"));
+    }
+}
