@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 use std::fs;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,9 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use fixwire::host::{ConnId, Dial, Host, ListenerId, Ready, SocketOptions, WakeUp};
+use fixwire::host::{Host, HostAround};
 use fixwire::journal::{Retention, StoredState, stored_states};
-use fixwire::transport::Transport;
 use fixwire::{Connection, Durability, Engine, EngineConfig};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::session::Role;
@@ -415,51 +413,21 @@ struct Clocked {
     wall: Timestamp,
 }
 
-impl Host for Clocked {
-    fn now(&mut self) -> Now {
+impl HostAround for Clocked {
+    type Within = Wires;
+
+    fn within(&self) -> &Wires {
+        &self.wires
+    }
+
+    fn within_mut(&mut self) -> &mut Wires {
+        &mut self.wires
+    }
+
+    fn on_now(&mut self) -> Now {
         let passed = self.began.elapsed().as_nanos() as i64;
         let mut now = self.wires.now();
         (now.wall.0, now.mono.0) = (self.wall.0 + passed, passed.unsigned_abs());
         now
-    }
-
-    fn listen(&mut self, at: SocketAddr, by: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
-        self.wires.listen(at, by)
-    }
-
-    fn accept(&mut self, at: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
-        self.wires.accept(at)
-    }
-
-    fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId> {
-        self.wires.dial(to)
-    }
-
-    fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
-        self.wires.dialled(conn)
-    }
-
-    fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()> {
-        self.wires.tune(conn, options)
-    }
-
-    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
-        self.wires.read(conn, into)
-    }
-
-    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
-        self.wires.write(conn, bytes)
-    }
-
-    fn close(&mut self, conn: ConnId) {
-        self.wires.close(conn);
-    }
-
-    fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        self.wires.poll(wait, ready)
-    }
-
-    fn wake_up(&self) -> WakeUp {
-        self.wires.wake_up()
     }
 }

@@ -10,14 +10,12 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use fixwire::Host;
-use fixwire::host::{ConnId, Dial, ListenerId, Peer, Ready, SocketOptions, WakeUp};
-use fixwire::transport::Transport;
-use fixwire_protocol::{Message, Nanos, Now, Outbox, SOH, SessionId, Timestamp, tag};
+use fixwire::host::{ConnId, HostAround, Ready};
+use fixwire_protocol::{Message, Nanos, Outbox, SOH, SessionId, Timestamp, tag};
 
 use crate::clock::Clock;
 
@@ -383,36 +381,18 @@ fn sent(message: &Message<'_>) -> u64 {
         .unwrap_or(0)
 }
 
-impl<H: Host> Host for StampingHost<H> {
-    fn now(&mut self) -> Now {
-        self.host.now()
+impl<H: Host> HostAround for StampingHost<H> {
+    type Within = H;
+
+    fn within(&self) -> &H {
+        &self.host
     }
 
-    fn listen(&mut self, at: SocketAddr, by: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
-        self.host.listen(at, by)
+    fn within_mut(&mut self) -> &mut H {
+        &mut self.host
     }
 
-    fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
-        self.host.accept(listener)
-    }
-
-    fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId> {
-        self.host.dial(to)
-    }
-
-    fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
-        self.host.dialled(conn)
-    }
-
-    fn peer(&self, conn: ConnId) -> Peer<'_> {
-        self.host.peer(conn)
-    }
-
-    fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()> {
-        self.host.tune(conn, options)
-    }
-
-    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+    fn on_read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
         let count = self.host.read(conn, into)?;
         self.is_busy = true;
         if !self.is_off() {
@@ -422,7 +402,7 @@ impl<H: Host> Host for StampingHost<H> {
         Ok(count)
     }
 
-    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+    fn on_write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         let count = self.host.write(conn, bytes)?;
         self.is_busy = true;
         if !self.is_off() {
@@ -434,15 +414,7 @@ impl<H: Host> Host for StampingHost<H> {
         Ok(count)
     }
 
-    fn is_flushed(&self, conn: ConnId) -> bool {
-        self.host.is_flushed(conn)
-    }
-
-    fn hold(&mut self, conn: ConnId, held: bool) {
-        self.host.hold(conn, held);
-    }
-
-    fn handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
+    fn on_handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
         if self.is_off() {
             return;
         }
@@ -486,7 +458,7 @@ impl<H: Host> Host for StampingHost<H> {
         self.found = self.now_wall();
     }
 
-    fn close(&mut self, conn: ConnId) {
+    fn on_close(&mut self, conn: ConnId) {
         if let Some(cut) = self.cut.get_mut(conn.0 as usize) {
             cut.clear();
         }
@@ -500,17 +472,13 @@ impl<H: Host> Host for StampingHost<H> {
         self.host.close(conn);
     }
 
-    fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+    fn on_poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
         // A spinning host names its connections whether they have something or not.
         let is_idle = !std::mem::take(&mut self.is_busy);
         if (is_idle || wait.0 > 0) && !self.done.is_empty() {
             self.stamps.keep(&mut self.done);
         }
         self.host.poll(wait, ready)
-    }
-
-    fn wake_up(&self) -> WakeUp {
-        self.host.wake_up()
     }
 }
 

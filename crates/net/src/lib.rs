@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod around;
 pub mod descriptors;
 pub mod network;
 mod os;
@@ -18,6 +19,7 @@ use std::time::Duration;
 
 use fixwire_protocol::{Message, Nanos, Now, Outbox};
 
+pub use around::HostAround;
 pub use os::{AnnounceFault, Announced, Os, read_proxy_header};
 pub use wake_up::WakeUp;
 

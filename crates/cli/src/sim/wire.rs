@@ -4,15 +4,13 @@
 //! should be, and one that is resent (PossDupFlag(43) = Y) passes unharmed.
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fixwire::host::{ConnId, Dial, ListenerId, Peer, Ready, SocketOptions, WakeUp};
-use fixwire::transport::Transport;
+use fixwire::host::{ConnId, HostAround};
 use fixwire::{Handle, Host, SessionConfig};
 use fixwire_exchange::{WireControl, WireFault, WireFaults};
 use fixwire_protocol::session::Party;
-use fixwire_protocol::{Message, Nanos, Now, Outbox, SOH, SessionId};
+use fixwire_protocol::{SOH, SessionId};
 
 /// Text(58) of a Logout.
 const TEXT: &str = "Logged out by a fault on demand";
@@ -239,40 +237,18 @@ fn length(bytes: &[u8]) -> usize {
     stated().unwrap_or(bytes.len())
 }
 
-impl<H: Host> Host for FaultyHost<H> {
-    fn now(&mut self) -> Now {
-        self.host.now()
+impl<H: Host> HostAround for FaultyHost<H> {
+    type Within = H;
+
+    fn within(&self) -> &H {
+        &self.host
     }
 
-    fn listen(&mut self, at: SocketAddr, by: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
-        self.host.listen(at, by)
+    fn within_mut(&mut self) -> &mut H {
+        &mut self.host
     }
 
-    fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
-        self.host.accept(listener)
-    }
-
-    fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId> {
-        self.host.dial(to)
-    }
-
-    fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
-        self.host.dialled(conn)
-    }
-
-    fn peer(&self, conn: ConnId) -> Peer<'_> {
-        self.host.peer(conn)
-    }
-
-    fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()> {
-        self.host.tune(conn, options)
-    }
-
-    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
-        self.host.read(conn, into)
-    }
-
-    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+    fn on_write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
         let index = conn.0 as usize;
         if index >= self.cables.len() {
             self.cables.resize_with(index + 1, Cable::default);
@@ -291,31 +267,11 @@ impl<H: Host> Host for FaultyHost<H> {
         written
     }
 
-    fn is_flushed(&self, conn: ConnId) -> bool {
-        self.host.is_flushed(conn)
-    }
-
-    fn hold(&mut self, conn: ConnId, held: bool) {
-        self.host.hold(conn, held);
-    }
-
-    fn handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
-        self.host.handled(message, outbox, from);
-    }
-
-    fn close(&mut self, conn: ConnId) {
+    fn on_close(&mut self, conn: ConnId) {
         if let Some(cable) = self.cables.get_mut(conn.0 as usize) {
             *cable = Cable::default();
         }
         self.host.close(conn);
-    }
-
-    fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
-        self.host.poll(wait, ready)
-    }
-
-    fn wake_up(&self) -> WakeUp {
-        self.host.wake_up()
     }
 }
 

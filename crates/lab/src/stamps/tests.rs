@@ -1,4 +1,5 @@
 use super::*;
+use fixwire::host::ListenerId;
 use fixwire_protocol::{Decoder, HeaderTemplate};
 
 use crate::wires::Wires;

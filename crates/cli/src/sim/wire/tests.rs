@@ -3,7 +3,10 @@ use super::*;
 use std::net::SocketAddr;
 
 use fixwire::Connection;
+use fixwire::host::{Dial, ListenerId, Ready, SocketOptions, WakeUp};
+use fixwire::transport::Transport;
 use fixwire_protocol::session::{BeginString, Config, Role};
+use fixwire_protocol::{Nanos, Now};
 
 const CONN: ConnId = ConnId(3);
 

@@ -1,0 +1,317 @@
+//! A host around another one, for those that measure, or do wrong on purpose.
+
+use std::io;
+use std::net::SocketAddr;
+
+use fixwire_protocol::{Message, Nanos, Now, Outbox};
+
+use crate::transport::Transport;
+use crate::{ConnId, Dial, Host, ListenerId, Peer, Ready, SocketOptions, WakeUp};
+
+/// A host that does some of the work itself and leaves the rest to another one: it is a [`Host`] whose methods are
+/// those of the host within, but for what is named here.
+///
+/// ```text
+/// engine > Host::write > HostAround::on_write, when the host around has one > Host::write of the host within
+/// engine > Host::dial                                                       > Host::dial of the host within
+/// ```
+pub trait HostAround {
+    /// The host within.
+    type Within: Host;
+
+    /// The host within.
+    fn within(&self) -> &Self::Within;
+
+    /// The host within, to do something with it.
+    fn within_mut(&mut self) -> &mut Self::Within;
+
+    /// In place of [`Host::now`].
+    #[inline]
+    fn on_now(&mut self) -> Now {
+        self.within_mut().now()
+    }
+
+    /// In place of [`Host::read`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[inline]
+    fn on_read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        self.within_mut().read(conn, into)
+    }
+
+    /// In place of [`Host::write`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[inline]
+    fn on_write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        self.within_mut().write(conn, bytes)
+    }
+
+    /// In place of [`Host::handled`].
+    #[inline]
+    fn on_handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
+        self.within_mut().handled(message, outbox, from);
+    }
+
+    /// In place of [`Host::close`].
+    #[inline]
+    fn on_close(&mut self, conn: ConnId) {
+        self.within_mut().close(conn);
+    }
+
+    /// In place of [`Host::poll`].
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    #[inline]
+    fn on_poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        self.within_mut().poll(wait, ready)
+    }
+}
+
+// Every method of a host, also one that has a default.
+#[deny(clippy::missing_trait_methods)]
+impl<H: HostAround> Host for H {
+    #[inline]
+    fn now(&mut self) -> Now {
+        self.on_now()
+    }
+
+    fn listen(&mut self, at: SocketAddr, by: &Transport) -> io::Result<(ListenerId, SocketAddr)> {
+        self.within_mut().listen(at, by)
+    }
+
+    fn accept(&mut self, listener: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
+        self.within_mut().accept(listener)
+    }
+
+    fn dial(&mut self, to: &Dial<'_>) -> io::Result<ConnId> {
+        self.within_mut().dial(to)
+    }
+
+    fn dialled(&mut self, conn: ConnId) -> io::Result<SocketAddr> {
+        self.within_mut().dialled(conn)
+    }
+
+    fn peer(&self, conn: ConnId) -> Peer<'_> {
+        self.within().peer(conn)
+    }
+
+    fn tune(&mut self, conn: ConnId, options: &SocketOptions) -> io::Result<()> {
+        self.within_mut().tune(conn, options)
+    }
+
+    #[inline]
+    fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {
+        self.on_read(conn, into)
+    }
+
+    #[inline]
+    fn write(&mut self, conn: ConnId, bytes: &[u8]) -> io::Result<usize> {
+        self.on_write(conn, bytes)
+    }
+
+    #[inline]
+    fn is_flushed(&self, conn: ConnId) -> bool {
+        self.within().is_flushed(conn)
+    }
+
+    fn hold(&mut self, conn: ConnId, held: bool) {
+        self.within_mut().hold(conn, held);
+    }
+
+    #[inline]
+    fn handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
+        self.on_handled(message, outbox, from);
+    }
+
+    fn close(&mut self, conn: ConnId) {
+        self.on_close(conn);
+    }
+
+    #[inline]
+    fn poll(&mut self, wait: Nanos, ready: &mut Vec<Ready>) -> io::Result<()> {
+        self.on_poll(wait, ready)
+    }
+
+    fn wake_up(&self) -> WakeUp {
+        self.within().wake_up()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fixwire_protocol::Decoder;
+    use std::cell::RefCell;
+    use std::sync::Arc;
+
+    /// Notes what it is called for, and answers otherwise than the defaults of [`Host`] do.
+    #[derive(Default)]
+    struct Called(RefCell<Vec<&'static str>>);
+
+    impl Called {
+        fn note(&self, name: &'static str) {
+            self.0.borrow_mut().push(name);
+        }
+    }
+
+    const ADDRESS: SocketAddr =
+        SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
+
+    #[deny(clippy::missing_trait_methods)]
+    impl Host for Called {
+        fn now(&mut self) -> Now {
+            self.note("now");
+            Now::default()
+        }
+
+        fn listen(
+            &mut self,
+            at: SocketAddr,
+            _: &Transport,
+        ) -> io::Result<(ListenerId, SocketAddr)> {
+            self.note("listen");
+            Ok((ListenerId(0), at))
+        }
+
+        fn accept(&mut self, _: ListenerId) -> io::Result<Option<(ConnId, SocketAddr)>> {
+            self.note("accept");
+            Ok(None)
+        }
+
+        fn dial(&mut self, _: &Dial<'_>) -> io::Result<ConnId> {
+            self.note("dial");
+            Ok(ConnId(0))
+        }
+
+        fn dialled(&mut self, _: ConnId) -> io::Result<SocketAddr> {
+            self.note("dialled");
+            Ok(ADDRESS)
+        }
+
+        fn peer(&self, _: ConnId) -> Peer<'_> {
+            self.note("peer");
+            Peer::default()
+        }
+
+        fn tune(&mut self, _: ConnId, _: &SocketOptions) -> io::Result<()> {
+            self.note("tune");
+            Ok(())
+        }
+
+        fn read(&mut self, _: ConnId, _: &mut [u8]) -> io::Result<usize> {
+            self.note("read");
+            Ok(0)
+        }
+
+        fn write(&mut self, _: ConnId, _: &[u8]) -> io::Result<usize> {
+            self.note("write");
+            Ok(0)
+        }
+
+        fn is_flushed(&self, _: ConnId) -> bool {
+            self.note("is_flushed");
+            false
+        }
+
+        fn hold(&mut self, _: ConnId, _: bool) {
+            self.note("hold");
+        }
+
+        fn handled(&mut self, _: &Message<'_>, _: &Outbox, _: usize) {
+            self.note("handled");
+        }
+
+        fn close(&mut self, _: ConnId) {
+            self.note("close");
+        }
+
+        fn poll(&mut self, _: Nanos, _: &mut Vec<Ready>) -> io::Result<()> {
+            self.note("poll");
+            Ok(())
+        }
+
+        fn wake_up(&self) -> WakeUp {
+            self.note("wake_up");
+            Arc::new(|| {})
+        }
+    }
+
+    /// Does one thing itself.
+    struct Around(Called);
+
+    impl HostAround for Around {
+        type Within = Called;
+
+        fn within(&self) -> &Called {
+            &self.0
+        }
+
+        fn within_mut(&mut self) -> &mut Called {
+            &mut self.0
+        }
+
+        fn on_write(&mut self, _: ConnId, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+    }
+
+    #[test]
+    fn each_call_but_its_own_reaches_the_host_within() {
+        let mut host = Around(Called::default());
+        let (conn, transport, options) =
+            (ConnId(0), Transport::default(), SocketOptions::default());
+        let dial = Dial {
+            host: "",
+            port: 1,
+            local: None,
+            transport: &transport,
+            options: &options,
+        };
+        let mut decoder = Decoder::with_capacity(8);
+        host.now();
+        host.listen(ADDRESS, &transport).unwrap();
+        host.accept(ListenerId(0)).unwrap();
+        host.dial(&dial).unwrap();
+        host.dialled(conn).unwrap();
+        assert_eq!(host.peer(conn).announced, None);
+        host.tune(conn, &options).unwrap();
+        assert_eq!(host.read(conn, &mut []).unwrap(), 0);
+        assert_eq!(host.write(conn, b"own").unwrap(), 3);
+        assert!(!host.is_flushed(conn));
+        host.hold(conn, true);
+        host.handled(
+            &decoder.decode(b"8=FIX.4.4\x01"),
+            &Outbox::new(64, 1, 64),
+            0,
+        );
+        host.close(conn);
+        host.poll(Nanos(0), &mut Vec::new()).unwrap();
+        host.wake_up();
+        assert_eq!(
+            host.0.0.into_inner(),
+            [
+                "now",
+                "listen",
+                "accept",
+                "dial",
+                "dialled",
+                "peer",
+                "tune",
+                "read",
+                "is_flushed",
+                "hold",
+                "handled",
+                "close",
+                "poll",
+                "wake_up",
+            ]
+        );
+    }
+}
