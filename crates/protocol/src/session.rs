@@ -16,6 +16,7 @@
 //! [`Session::next_out`], [`Session::epoch`].
 
 mod admin;
+mod business_id;
 mod check;
 pub mod config;
 mod garbled;

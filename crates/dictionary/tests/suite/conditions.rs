@@ -176,7 +176,8 @@ const RULE: &str = "Price required when OrdType in 2,4";
 fn the_session_answers_with_the_reject_that_its_version_has() {
     let order = format!("{ORDER}|40=2|").replace("38=100|40", "38=100|40");
     let reply = |version, dictionary| answer(version, with(dictionary, RULE), "D", &order, true);
-    let business = "35=j|45=2|58=Conditionally Required Field Missing (44)|372=D|380=5|".to_owned();
+    let business =
+        "35=j|45=2|58=Conditionally Required Field Missing (44)|372=D|379=A|380=5|".to_owned();
     assert_eq!(
         reply(BeginString::Fix44, Version::Fix44),
         (Verdict::Handled, business.clone())

@@ -2,6 +2,7 @@
 
 use alloc::format;
 
+use super::business_id::business_id;
 use super::config::{ApplVerId, BeginString};
 use super::{Rejected, Session};
 use crate::decode::{FaultKind, FieldFault};
@@ -282,8 +283,11 @@ impl Session {
             None => body.field(tag::TEXT, text.as_bytes()),
             Some(tag) => body.field(tag::TEXT, format!("{text} ({tag})").as_bytes()),
         };
-        body.field(tag::REF_MSG_TYPE, message.msg_type())
-            .uint(tag::BUSINESS_REJECT_REASON, reason);
+        body.field(tag::REF_MSG_TYPE, message.msg_type());
+        if let Some(id) = business_id(message) {
+            body.field(tag::BUSINESS_REJECT_REF_ID, id);
+        }
+        body.uint(tag::BUSINESS_REJECT_REASON, reason);
         if let Some(version) = self.config.default_appl_ver_id
             && self.config.appl_ver_id_in_business_reject
         {
