@@ -259,7 +259,7 @@ fn the_times_of_an_order_are_kept_over_kill_9() {
     let running = start_that_says(
         folder,
         port,
-        "14 bytes of an unfinished last line are cut off",
+        "11 bytes of an unfinished last line are cut off",
     );
     let mut again = Peer::on(accept(&listener), "EXCHANGE", "OMS");
     again.next_out = venue.next_out;
