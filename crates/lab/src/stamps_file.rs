@@ -8,11 +8,12 @@
 //!
 //! Times are nanoseconds since 1970, 0 where there is none. Those of a report (8, 9) are T3(read), T3(found),
 //! T4(journalled) and T4(written). Order is the number that the OMS gave to the order, 0 where it is not known. The
-//! first line is that of this version; each start of the OMS goes on behind the last line.
+//! first line is that of this version; each start of the OMS goes on behind the last line. Files of the version before have
+//! no Order and no reports: they are read, and not written.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufWriter, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -23,6 +24,8 @@ use crate::stamps::{FirstState, Stamp, Stamps};
 /// The first line.
 pub const HEAD: &str =
     "Order|ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
+/// That of the version before, whose lines have no order and no reports.
+const HEAD_BEFORE: &str = "ClOrdID|MsgType|State|T0|T1(read)|T1(found)|T2(journalled)|T2(written)";
 /// How often the thread looks for stamps.
 const LOOK: Duration = Duration::from_millis(20);
 /// Bytes in which the last line is looked for first.
@@ -35,6 +38,7 @@ pub struct StampsFile {
     ends: Arc<AtomicBool>,
     writer: Option<JoinHandle<()>>,
     cut: u64,
+    aside: Option<PathBuf>,
 }
 
 impl StampsFile {
@@ -44,12 +48,13 @@ impl StampsFile {
     ///
     /// # Errors
     ///
-    /// The file cannot be opened, another process writes it, or it is no stamps file of this version; the
-    /// system gives no thread.
+    /// The file cannot be opened, another process writes it, or it is no stamps file; the system gives no
+    /// thread.
     pub fn start(
         path: &Path,
         mut fault: impl FnMut(io::Error) + Send + 'static,
     ) -> Result<Self, StampsFileError> {
+        let aside = set_aside(path)?;
         let (file, cut) = open(path)?;
         let mut file = BufWriter::new(file);
         let stamps = Arc::new(Stamps::default());
@@ -68,6 +73,7 @@ impl StampsFile {
             ends,
             writer: Some(writer),
             cut,
+            aside,
         })
     }
 
@@ -81,6 +87,12 @@ impl StampsFile {
     #[must_use]
     pub fn cut(&self) -> u64 {
         self.cut
+    }
+
+    /// Where a file of the version before has gone, which is read and not written.
+    #[must_use]
+    pub fn aside(&self) -> Option<&Path> {
+        self.aside.as_deref()
     }
 }
 
@@ -129,6 +141,31 @@ impl From<io::Error> for StampsFileError {
     fn from(error: io::Error) -> Self {
         Self::System(error)
     }
+}
+
+/// Renames a file of the version before: `stamps.txt` to the first of `stamps.txt.1`, `stamps.txt.2` that is free.
+fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
+    let mut line = String::new();
+    match File::open(path) {
+        Ok(file) => {
+            let mut first = BufReader::new(file.take(HEAD_BEFORE.len() as u64 + 1));
+            // What is no text is another file.
+            let _ = first.read_line(&mut line);
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    if line.strip_suffix('\n') != Some(HEAD_BEFORE) {
+        return Ok(None);
+    }
+    let numbered = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".{number}"));
+        PathBuf::from(name)
+    };
+    let free = (1..).map(numbered).find(|path| !path.exists());
+    free.map(|free| fs::rename(path, &free).map(|()| free))
+        .transpose()
 }
 
 /// Opens a file to append to, with its head and without an unfinished last line; how much of that was cut off.
@@ -190,7 +227,7 @@ fn check_tail(file: &mut File, len: u64) -> Result<u64, StampsFileError> {
     let checked = match str::from_utf8(&tail[begins..last]) {
         Ok(HEAD) if byte == 0 => Ok(()),
         Ok(line) if line.starts_with('#') => Ok(()),
-        Ok(line) => parse(line).map(drop),
+        Ok(line) => parse(line, true).map(drop),
         Err(_) => Err("a stamp is text in UTF-8"),
     };
     checked.map_err(|what| StampsFileError::Form { byte, what })?;
@@ -273,6 +310,7 @@ pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>
     let prefix = order.map(|order| format!("{order}|"));
     let (mut text, mut stamps) = (String::new(), Vec::new());
     let (mut number, mut byte) = (0, 0);
+    let mut has_orders = true;
     loop {
         text.clear();
         let len = from.read_line(&mut text)? as u64;
@@ -284,7 +322,8 @@ pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>
         };
         let line = text.strip_suffix('\n');
         if number == 1 {
-            if line != Some(HEAD) {
+            has_orders = line != Some(HEAD_BEFORE);
+            if has_orders && line != Some(HEAD) {
                 let same = text.bytes().zip(HEAD.bytes()).take_while(|(a, b)| a == b);
                 return Err(wrong(same.count() as u64, WRONG_HEAD));
             }
@@ -292,19 +331,26 @@ pub fn read(mut from: impl BufRead, order: Option<u64>) -> io::Result<Vec<Stamp>
             let Some(line) = line else {
                 return Ok(stamps);
             };
-            let is_asked = |prefix: &String| line.starts_with(prefix.as_str());
+            let is_asked = |prefix: &String| has_orders && line.starts_with(prefix.as_str());
             if !line.starts_with('#') && prefix.as_ref().is_none_or(is_asked) {
-                stamps.push(parse(line).map_err(|what| wrong(0, what))?);
+                stamps.push(parse(line, has_orders).map_err(|what| wrong(0, what))?);
             }
         }
         byte += len;
     }
 }
 
-fn parse(line: &str) -> Result<Stamp, &'static str> {
+fn parse(line: &str, has_order: bool) -> Result<Stamp, &'static str> {
+    let columns = match has_order {
+        true => "a stamp has nine columns",
+        false => "a stamp has eight columns",
+    };
     let mut cells = line.split('|');
-    let mut cell = || cells.next().ok_or("a stamp has nine columns");
-    let order = cell()?.parse().map_err(|_| "the order is a number")?;
+    let mut cell = || cells.next().ok_or(columns);
+    let order = match has_order {
+        true => cell()?.parse().map_err(|_| "the order is a number")?,
+        false => 0,
+    };
     let id = cell()?.as_bytes();
     let [kind] = cell()?.as_bytes() else {
         return Err("MsgType is one character");
@@ -322,7 +368,7 @@ fn parse(line: &str) -> Result<Stamp, &'static str> {
         *time = cell()?.parse().map_err(|_| "a time is in nanoseconds")?;
     }
     match cells.next() {
-        Some(_) => Err("a stamp has nine columns"),
+        Some(_) => Err(columns),
         None => Ok(stamp),
     }
 }
