@@ -97,10 +97,13 @@ fn count(args: &[&str], folder: &Path) -> Result<[Counts; 2], String> {
 /// That the run was one: what waits on a busy machine shares calls.
 const FEWEST: u64 = 100;
 
-fn sees_every_call(name: &str, args: &[&str]) -> Result<(), String> {
-    let folder = scratch(&format!("preloaded-{name}")).map_err(said)?;
+fn sees_every_call(bench: &str, orders: &str) -> Result<(), String> {
+    let pace = ["--rate", "1000", "--no-ping-pong", "--runs", "1"];
+    let count_of = ["--warm-up", "50", "--iterations", orders];
+    let args = [&["bench", bench], &pace[..], &count_of].concat();
+    let folder = scratch(&format!("preloaded-{bench}")).map_err(said)?;
     let folder = fs::canonicalize(folder).map_err(said)?;
-    let [seen, made] = count(args, &folder)?;
+    let [seen, made] = count(&args, &folder)?;
     for call in ["sendto", "recvfrom"] {
         let count = made.get(call).copied().unwrap_or_default();
         if count < FEWEST {
@@ -115,30 +118,10 @@ fn sees_every_call(name: &str, args: &[&str]) -> Result<(), String> {
 
 #[test]
 fn of_an_engine_and_the_floor() -> Result<(), String> {
-    let args = [
-        "bench",
-        "echo",
-        "--rate",
-        "1000",
-        "--no-ping-pong",
-        "--warm-up",
-        "50",
-    ];
-    let args = [&args[..], &["--iterations", "500", "--runs", "1"]].concat();
-    sees_every_call("echo", &args)
+    sees_every_call("echo", "500")
 }
 
 #[test]
 fn of_a_gateway() -> Result<(), String> {
-    let args = [
-        "bench",
-        "gateway-convert",
-        "--rate",
-        "1000",
-        "--no-ping-pong",
-        "--warm-up",
-        "50",
-    ];
-    let args = [&args[..], &["--iterations", "200", "--runs", "1"]].concat();
-    sees_every_call("gateway", &args)
+    sees_every_call("gateway-convert", "200")
 }

@@ -50,7 +50,6 @@ impl OneWay {
             true => RecvFlags::PEEK,
             false => RecvFlags::empty(),
         };
-        // A bare system call: the C library's would look for a cancelled thread each time.
         let count = loop {
             match recv(stream, &mut *into, flags) {
                 Err(Errno::INTR) => {}

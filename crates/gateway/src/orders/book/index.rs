@@ -89,6 +89,33 @@ impl Places {
     }
 }
 
+/// What a name is found by.
+#[derive(Clone, Copy, Eq, PartialEq)]
+struct Key<'a> {
+    by: By,
+    /// None but for [`By::Client`].
+    client: SessionId,
+    venue: SessionId,
+    kind: Kind,
+    id: &'a [u8],
+}
+
+impl<'a> Key<'a> {
+    fn new(by: By, client: SessionId, venue: SessionId, kind: Kind, id: &'a [u8]) -> Self {
+        let client = match by {
+            By::Client => client,
+            By::Venue | By::OrderId => SessionId(0),
+        };
+        Self {
+            by,
+            client,
+            venue,
+            kind,
+            id,
+        }
+    }
+}
+
 impl Book {
     /// The id by which a name is found.
     pub(in crate::orders) fn id(&self, place: u32, by: By) -> &[u8] {
@@ -96,41 +123,27 @@ impl Book {
         &self.text[start..start + usize::from(self.name(place).lens[by as usize])]
     }
 
-    fn hash(&self, by: By, client: SessionId, venue: SessionId, kind: Kind, id: &[u8]) -> u32 {
-        let client = if by == By::Client { client.0 } else { 0 };
-        let whose = u64::from(client) << 32 | u64::from(venue.0);
+    fn hash(&self, key: Key<'_>) -> u32 {
+        let whose = u64::from(key.client.0) << 32 | u64::from(key.venue.0);
         let mut hasher = self.hasher;
-        hasher.write_u64(whose ^ (kind as u64) << 56);
-        hasher.write(id);
+        hasher.write_u64(whose ^ (key.kind as u64) << 56);
+        hasher.write(key.id);
         hasher.finish() as u32
     }
 
-    pub(super) fn find(
-        &self,
-        by: By,
-        client: SessionId,
-        venue: SessionId,
-        kind: Kind,
-        id: &[u8],
-    ) -> Option<u32> {
-        let hash = self.hash(by, client, venue, kind, id);
-        self.find_by(hash, by, client, venue, kind, id)
+    fn find(&self, key: Key<'_>) -> Option<u32> {
+        self.find_by(self.hash(key), key)
     }
 
-    fn find_by(
-        &self,
-        hash: u32,
-        by: By,
-        client: SessionId,
-        venue: SessionId,
-        kind: Kind,
-        id: &[u8],
-    ) -> Option<u32> {
-        self.places[by as usize].find(hash, |place| {
-            let name = self.name(place);
-            let whose = by != By::Client || name.client == client;
-            whose && name.venue == venue && name.kind == kind && self.id(place, by) == id
-        })
+    fn find_by(&self, hash: u32, key: Key<'_>) -> Option<u32> {
+        let by = key.by;
+        self.places[by as usize].find(hash, |place| self.key(place, by, self.id(place, by)) == key)
+    }
+
+    /// What a name is found by when this is its id.
+    fn key<'a>(&self, place: u32, by: By, id: &'a [u8]) -> Key<'a> {
+        let name = self.name(place);
+        Key::new(by, name.client, name.venue, name.kind, id)
     }
 
     /// The name of a client's id; the last when it used it more than once.
@@ -141,7 +154,7 @@ impl Book {
         kind: Kind,
         id: &[u8],
     ) -> Option<u32> {
-        self.find(By::Client, client, venue, kind, id)
+        self.find(Key::new(By::Client, client, venue, kind, id))
     }
 
     /// The name that a venue knows under this id.
@@ -151,12 +164,12 @@ impl Book {
         kind: Kind,
         id: &[u8],
     ) -> Option<u32> {
-        self.find(By::Venue, venue, venue, kind, id)
+        self.find(Key::new(By::Venue, venue, venue, kind, id))
     }
 
     /// The name whose report last told this OrderID.
     pub(in crate::orders) fn of_order_id(&self, venue: SessionId, id: &[u8]) -> Option<u32> {
-        self.find(By::OrderId, venue, venue, Kind::Order, id)
+        self.find(Key::new(By::OrderId, venue, venue, Kind::Order, id))
     }
 
     pub(super) fn keep(&mut self, place: u32, by: By, id: &[u8]) {
@@ -167,24 +180,18 @@ impl Book {
 
     /// Lets a name be found by an id, which no other name may have.
     pub(super) fn index(&mut self, place: u32, by: By, id: &[u8]) {
-        let hash = self.hash_for(place, by, id);
-        self.index_by(hash, place, by, id);
+        self.index_by(self.hash(self.key(place, by, id)), place, by, id);
     }
 
     /// Lets a name be found by an id; `false` when another name already is.
     pub(super) fn index_new(&mut self, place: u32, by: By, id: &[u8]) -> bool {
-        let hash = self.hash_for(place, by, id);
-        let name = self.name(place);
-        let taken = self.find_by(hash, by, name.client, name.venue, name.kind, id);
-        if taken.is_none() {
+        let key = self.key(place, by, id);
+        let hash = self.hash(key);
+        let is_new = self.find_by(hash, key).is_none();
+        if is_new {
             self.index_by(hash, place, by, id);
         }
-        taken.is_none()
-    }
-
-    fn hash_for(&self, place: u32, by: By, id: &[u8]) -> u32 {
-        let name = self.name(place);
-        self.hash(by, name.client, name.venue, name.kind, id)
+        is_new
     }
 
     fn index_by(&mut self, hash: u32, place: u32, by: By, id: &[u8]) {
