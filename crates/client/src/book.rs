@@ -1,7 +1,7 @@
 //! The orders that the client has sent, by their reports.
 
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,11 +23,16 @@ pub(crate) const MOST_KEPT: usize = 1_000_000;
 /// Finished orders of earlier runs that are forgotten together.
 const MOST_FINISHED: usize = 10_000;
 
+/// Most ClOrdIDs of finished orders whose last OrdStatus is kept over restarts.
+const MOST_FINISHED_IDS: usize = 10_000;
+
 /// An order.
 #[derive(Debug, Default)]
 pub(crate) struct ClientOrder {
     /// ClOrdID(11) of its last accepted version.
     pub id: Box<str>,
+    /// ClOrdIDs of all messages of it, its own first.
+    ids: Vec<Box<str>>,
     /// OrderID(37); empty when no report has said it.
     pub order_id: Box<str>,
     /// Its fields, packed.
@@ -95,6 +100,16 @@ pub(crate) struct ClientBook {
     unanswered: u64,
     /// Orders of earlier runs that are finished, and still here.
     finished: usize,
+    /// The newest ClOrdIDs of finished orders, of this run and of earlier ones, the oldest first.
+    finished_ids: VecDeque<FinishedId>,
+}
+
+/// A ClOrdID(11) of an order that is finished.
+#[derive(Debug)]
+struct FinishedId {
+    id: Box<str>,
+    /// Its last OrdStatus(39).
+    ord_status: Box<str>,
 }
 
 impl Default for ClientBook {
@@ -108,6 +123,7 @@ impl Default for ClientBook {
             last: None,
             unanswered: 0,
             finished: 0,
+            finished_ids: VecDeque::new(),
         }
     }
 }
@@ -141,6 +157,13 @@ impl ClientBook {
         self.messages.get(id)?.order
     }
 
+    /// How the finished order that a ClOrdID(11) belongs to stood at its end, in words.
+    pub(crate) fn last_status(&self, id: &str) -> Option<&str> {
+        let mut newest_first = self.finished_ids.iter().rev();
+        let finished = newest_first.find(|finished| &*finished.id == id)?;
+        Some(words::ord_status(&finished.ord_status))
+    }
+
     /// The order that was sent last.
     pub(crate) fn last(&self) -> Option<u64> {
         self.last
@@ -172,13 +195,18 @@ impl ClientBook {
             self.last = Some(serial);
             let order = ClientOrder {
                 id: note.id.into(),
+                ids: Vec::from([note.id.into()]),
                 fields: note.fields.into(),
                 ..ClientOrder::default()
             };
             self.orders.insert(serial, order);
             Some(serial)
         } else {
-            self.find(note.of)
+            let order = self.find(note.of);
+            if let Some(order) = order.and_then(|serial| self.orders.get_mut(&serial)) {
+                order.ids.push(note.id.into());
+            }
+            order
         };
         let message = SentMessage {
             order,
@@ -239,7 +267,9 @@ impl ClientBook {
             return None;
         }
         order.ord_status = "8".into();
-        Some(change(order, id, ""))
+        let note = change(order, id, "");
+        self.keep_finished(serial);
+        Some(note)
     }
 
     /// Takes an ExecutionReport or an OrderCancelReject in. The change of its order, for a note.
@@ -255,7 +285,8 @@ impl ClientBook {
         let (serial, changes) = (message.order, message.changes.clone());
         let is_request = !message.is_order();
         self.answered(now, &key, is_rejected);
-        let order = self.orders.get_mut(&serial?)?;
+        let serial = serial?;
+        let order = self.orders.get_mut(&serial)?;
         if order.is_final() {
             // A finished order stays so: its notes may have left the journal.
             return None;
@@ -291,7 +322,23 @@ impl ClientBook {
             && before.2 == order.leaves
             && order_before == order.order_id
             && was == order.id;
-        (!same).then(|| change(order, &was, fields))
+        let note = (!same).then(|| change(order, &was, fields));
+        self.keep_finished(serial);
+        note
+    }
+
+    /// Keeps the ClOrdIDs of an order that has just become a finished one.
+    fn keep_finished(&mut self, serial: u64) {
+        let Some(order) = self.orders.get(&serial).filter(|order| order.is_final()) else {
+            return;
+        };
+        for id in &order.ids {
+            let ord_status = order.ord_status.clone();
+            let id = id.clone();
+            self.finished_ids.push_back(FinishedId { id, ord_status });
+        }
+        let surplus = self.finished_ids.len().saturating_sub(MOST_FINISHED_IDS);
+        self.finished_ids.drain(..surplus);
     }
 
     /// A note of an earlier run.
@@ -314,7 +361,12 @@ impl ClientBook {
                     order.fields = note.fields.into();
                 }
                 self.finished += usize::from(order.is_final());
+                self.keep_finished(serial);
             }
+            ClientNote::Finished(note) => self.finished_ids.push_back(FinishedId {
+                id: note.id.into(),
+                ord_status: note.ord_status.into(),
+            }),
         }
         if self.finished >= MOST_FINISHED {
             self.forget_finished();

@@ -101,6 +101,14 @@ impl OrderClient {
         }
     }
 
+    /// Forgets the fields of orders that are finished, once: at the first logon or command, whichever is first. What
+    /// finishes later is of this run, and is kept.
+    fn begin_run(&mut self) {
+        if !core::mem::replace(&mut self.has_started, true) {
+            self.book.forget_finished();
+        }
+    }
+
     /// Carries the task on; when it has to be looked at again.
     fn step(&mut self, now: Now, outbox: &mut Outbox) -> Option<Mono> {
         let mut task = self.task.take()?;
@@ -260,6 +268,7 @@ impl Application for OrderClient {
 
     fn on_logon(&mut self, now: Now, session: SessionId, _: &Message<'_>, _: &mut Outbox) {
         if session == self.session {
+            self.begin_run();
             self.is_logged_on = true;
             (self.listener)(session_line(now.wall, "logged on", b""));
         }

@@ -11,7 +11,14 @@ use fixwire_protocol::Tag;
 pub enum CommandFailure {
     /// The client knows no order of this ClOrdID(11).
     UnknownOrder(String),
-    /// There is no order yet.
+    /// The order of this ClOrdID(11) was finished before this run began.
+    FinishedOrder {
+        /// The ClOrdID(11).
+        id: String,
+        /// Its last OrdStatus(39), in words.
+        ord_status: String,
+    },
+    /// There is no order that was sent last.
     NoOrder,
     /// No `set` has defined this template.
     UnknownTemplate(String),
@@ -83,7 +90,14 @@ impl fmt::Display for CommandFailure {
                 f,
                 "no order with ClOrdID {id}: 'orders all' lists those that this client knows"
             ),
-            Self::NoOrder => f.write_str("no order was sent yet: send one with 'new'"),
+            Self::FinishedOrder { id, ord_status } => write!(
+                f,
+                "order {id} was {ord_status} in an earlier run, and its fields are not kept: 'orders' lists the open \
+                 orders; 'set' and 'send' send a request with the fields that you write"
+            ),
+            Self::NoOrder => f.write_str(
+                "no order was sent in this run, and none of an earlier run is open: send one with 'new'",
+            ),
             Self::UnknownTemplate(name) => write!(
                 f,
                 "no template {name}: define it with 'set {name} MSGTYPE TAG=VALUE|TAG=VALUE'"

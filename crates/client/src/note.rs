@@ -1,8 +1,10 @@
-//! Notes of the client in the journal: each message that has a ClOrdID(11), and each change of an order.
+//! Notes of the client in the journal: each message that has a ClOrdID(11), and each change of an order. Checkpoints
+//! have another kind for orders that are finished.
 //!
 //! ```text
-//! Sent    'S' | MsgType | ClOrdID | ClOrdID of its order | fields      every text: 4 bytes of length, then bytes
-//! Change  'C' | ClOrdID that the order had | the one it has | OrderID | OrdStatus | CumQty | LeavesQty | fields
+//! Sent      'S' | MsgType | ClOrdID | ClOrdID of its order | fields      every text: 4 bytes of length, then bytes
+//! Change    'C' | ClOrdID that the order had | the one it has | OrderID | OrdStatus | CumQty | LeavesQty | fields
+//! Finished  'E' | ClOrdID of the order | its last OrdStatus
 //! ```
 
 use alloc::vec::Vec;
@@ -39,11 +41,21 @@ pub(crate) struct ChangeNote<'a> {
     pub fields: &'a str,
 }
 
-/// A note of either kind.
+/// A ClOrdID(11) of an order that is finished.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct FinishedNote<'a> {
+    /// The ClOrdID(11).
+    pub id: &'a str,
+    /// The order's last OrdStatus(39).
+    pub ord_status: &'a str,
+}
+
+/// A note of any kind.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum ClientNote<'a> {
     Sent(SentNote<'a>),
     Change(ChangeNote<'a>),
+    Finished(FinishedNote<'a>),
 }
 
 impl<'a> ClientNote<'a> {
@@ -62,6 +74,7 @@ impl<'a> ClientNote<'a> {
                     note.fields,
                 ],
             ),
+            Self::Finished(note) => join(b'E', &[note.id, note.ord_status]),
         }
     }
 
@@ -90,6 +103,10 @@ impl<'a> ClientNote<'a> {
                 cum: next()?,
                 leaves: next()?,
                 fields: next()?,
+            }),
+            b'E' => Self::Finished(FinishedNote {
+                id: next()?,
+                ord_status: next()?,
             }),
             _ => return None,
         })
@@ -126,7 +143,11 @@ mod tests {
             leaves: "5",
             fields: "",
         });
-        for note in [sent, change] {
+        let finished = ClientNote::Finished(FinishedNote {
+            id: "g:1",
+            ord_status: "2",
+        });
+        for note in [sent, change, finished] {
             let bytes = note.write();
             assert_eq!(ClientNote::read(&bytes), Some(note));
             for end in 0..bytes.len() {

@@ -8,20 +8,21 @@
 //! note   = length u32, a note of note.rs
 //! ```
 //!
-//! Numbers are little-endian. The notes are as few as make the open orders what they are, oldest order first;
-//! finished orders have none.
+//! Numbers are little-endian. The notes are one for each ClOrdID of a finished order that is still known, the oldest first,
+//! then as few as make the open orders what they are, oldest order first. Version 1 had none of finished orders.
 
-use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use fixwire_protocol::{Ledger, Timestamp};
 
 use super::{ClientBook, change};
-use crate::note::{ClientNote, SentNote};
+use crate::note::{ClientNote, FinishedNote, SentNote};
 
 const NAME: &str = "client";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// The oldest that is read.
+const OLDEST: u32 = 1;
 /// The bytes of the checksum.
 const SUM: usize = 8;
 
@@ -57,7 +58,7 @@ impl Ledger for ClientLedger {
 }
 
 impl ClientBook {
-    /// A number that is the same for the same open orders and next numbers.
+    /// A number that is the same for the same open and finished orders and next numbers.
     pub(crate) fn hash(&self) -> u64 {
         fnv(&self.state())
     }
@@ -68,9 +69,9 @@ impl ClientBook {
     ///
     /// What is wrong with it.
     pub(crate) fn of_state(version: u32, state: &[u8]) -> Result<Self, String> {
-        if version != VERSION {
+        if !(OLDEST..=VERSION).contains(&version) {
             return Err(alloc::format!(
-                "the state of the client has version {version}, this client reads version {VERSION}"
+                "the state of the client has version {version}, this client reads versions {OLDEST} to {VERSION}"
             ));
         }
         let damaged = || "the state of the client is damaged".to_string();
@@ -88,23 +89,18 @@ impl ClientBook {
             put(&mut body, name.as_bytes());
             body.extend_from_slice(&next.to_le_bytes());
         }
-        for (serial, messages) in self.messages_of_open_orders() {
-            let order = &self.orders[&serial];
-            let first = messages.iter().find(|id| self.messages[**id].is_order());
-            // An order without its NewOrderSingle is not made by notes.
-            let Some(first) = first else { continue };
-            let others = messages.iter().filter(|id| *id != first);
-            for (id, of) in [(first, "")]
-                .into_iter()
-                .chain(others.map(|id| (id, *first)))
-            {
-                let message = &self.messages[*id];
-                let fields = if of.is_empty() {
-                    &order.fields
-                } else {
-                    &message.changes
-                };
-                let msg_type = message.msg_type.as_ref();
+        for finished in &self.finished_ids {
+            let note = FinishedNote {
+                id: &finished.id,
+                ord_status: &finished.ord_status,
+            };
+            put(&mut body, &ClientNote::Finished(note).write());
+        }
+        for order in self.orders.values().filter(|order| !order.is_final()) {
+            let [first, requests @ ..] = &order.ids[..] else {
+                continue;
+            };
+            let mut note = |msg_type, id, of, fields| {
                 let note = SentNote {
                     msg_type,
                     id,
@@ -112,25 +108,17 @@ impl ClientBook {
                     fields,
                 };
                 put(&mut body, &ClientNote::Sent(note).write());
+            };
+            note("D", first, "", &order.fields);
+            let mut requests: Vec<&str> = requests.iter().map(|id| &**id).collect();
+            requests.sort_unstable();
+            for id in requests {
+                let message = &self.messages[id];
+                note(&message.msg_type, id, first, &message.changes);
             }
             put(&mut body, &change(order, first, ""));
         }
         body
-    }
-
-    /// The ClOrdIDs of the messages of each open order.
-    fn messages_of_open_orders(&self) -> BTreeMap<u64, Vec<&str>> {
-        let mut all: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
-        for (id, message) in &self.messages {
-            let order = message.order.and_then(|serial| {
-                let order = self.orders.get(&serial)?;
-                (!order.is_final()).then_some(serial)
-            });
-            if let Some(order) = order {
-                all.entry(order).or_default().push(id);
-            }
-        }
-        all
     }
 
     fn of_body(mut body: &[u8]) -> Option<Self> {
@@ -182,6 +170,7 @@ fn fnv(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::book::MOST_FINISHED_IDS;
     use crate::note::ChangeNote;
 
     fn sent<'a>(msg_type: &'a str, id: &'a str, of: &'a str, fields: &'a str) -> Vec<u8> {
@@ -250,6 +239,8 @@ mod tests {
         for id in ["20261124-1", "20261124-2", "d:9"] {
             assert_eq!(read.0.find(id), read.0.find("20261124-2"), "{id}");
         }
+        let ended = ["g:4", "g:5"].map(|id| read.0.last_status(id));
+        assert_eq!(ended, [Some("Filled"), None]);
         let ids = [None, Some("g"), Some("d"), Some("new")].map(|it| read.0.new_id("DAY", it));
         assert_eq!(ids, ["DAY-3", "g:6", "d:10", "new:1"]);
         // It goes on as the other one does.
@@ -258,6 +249,45 @@ mod tests {
         read.apply(Timestamp(1), &more);
         other.apply(Timestamp(1), &more);
         assert_eq!(read.hash(), other.hash());
+        assert_eq!(read.0.last_status("g:5"), Some("Canceled"));
+    }
+
+    #[test]
+    fn a_state_of_version_1_is_read_and_keeps_its_hash() {
+        let mut body = 3u64.to_le_bytes().to_vec();
+        body.extend_from_slice(&0u64.to_le_bytes());
+        for note in [
+            sent("D", "20261124-1", "", "55=VOD\x0154=1\x0138=7"),
+            sent("F", "20261124-2", "20261124-1", ""),
+            changed("20261124-1", "20261124-1", "0", ""),
+        ] {
+            put(&mut body, &note);
+        }
+        let hash = fnv(&body);
+        let state = [body, hash.to_le_bytes().to_vec()].concat();
+        let mut read = ClientLedger::default();
+        read.read(1, &state).unwrap();
+        assert_eq!(read.hash(), hash);
+        assert_eq!(read.0.lines(true).len(), 1);
+    }
+
+    #[test]
+    fn the_newest_finished_orders_are_known() {
+        let mut ledger = ClientLedger::default();
+        let count = MOST_FINISHED_IDS + 1;
+        for number in 1..=count {
+            let id = alloc::format!("g:{number}");
+            ledger.apply(Timestamp(0), &sent("D", &id, "", ""));
+            ledger.apply(Timestamp(0), &changed(&id, &id, "C", ""));
+        }
+        let mut read = ClientLedger::default();
+        read.read(VERSION, &bytes(&ledger)).unwrap();
+        for book in [&ledger.0, &read.0] {
+            assert_eq!(book.last_status("g:1"), None);
+            assert_eq!(book.last_status("g:2"), Some("Expired"));
+            let newest = alloc::format!("g:{count}");
+            assert_eq!(book.last_status(&newest), Some("Expired"));
+        }
     }
 
     #[test]
@@ -275,10 +305,10 @@ mod tests {
         other[20] ^= 1;
         let error = read.read(VERSION, &other).unwrap_err();
         assert_eq!(error, "the state of the client is damaged");
-        let error = read.read(2, &state).unwrap_err();
+        let error = read.read(3, &state).unwrap_err();
         assert_eq!(
             error,
-            "the state of the client has version 2, this client reads version 1"
+            "the state of the client has version 3, this client reads versions 1 to 2"
         );
         assert_eq!(read.hash(), before);
     }

@@ -18,9 +18,7 @@ impl OrderClient {
         if self.task.is_some() {
             return Err(CommandFailure::Busy);
         }
-        if !core::mem::replace(&mut self.has_started, true) {
-            self.book.forget_finished();
-        }
+        self.begin_run();
         let wrong = |why: &dyn ToString| CommandFailure::NotACommand(why.to_string());
         let text = core::str::from_utf8(command).map_err(|error| wrong(&error))?;
         let instruction = Instruction::parse(text).map_err(|error| wrong(&error))?;
@@ -117,8 +115,14 @@ impl OrderClient {
             Which::All => return Ok(self.book.open().collect()),
             Which::Last => self.book.last().ok_or(CommandFailure::NoOrder)?,
             Which::Id(id) => {
-                let unknown = || CommandFailure::UnknownOrder(id.clone());
-                self.book.find(id).ok_or_else(unknown)?
+                let missing = || match self.book.last_status(id) {
+                    Some(ord_status) => CommandFailure::FinishedOrder {
+                        id: id.clone(),
+                        ord_status: ord_status.to_string(),
+                    },
+                    None => CommandFailure::UnknownOrder(id.clone()),
+                };
+                self.book.find(id).ok_or_else(missing)?
             }
         };
         Ok(VecDeque::from([order]))

@@ -239,7 +239,10 @@ fn a_command_that_cannot_be_says_why() {
     desk.carry_out("set N B 148=hello");
     desk.carry_out("set O D 55=VOD|54=1|38=1");
     for (command, why) in [
-        ("cancel last", "no order was sent yet: send one with 'new'"),
+        (
+            "cancel last",
+            "no order was sent in this run, and none of an earlier run is open: send one with 'new'",
+        ),
         (
             "cancel X1",
             "no order with ClOrdID X1: 'orders all' lists those that this client knows",

@@ -59,6 +59,67 @@ fn a_new_process_uses_no_id_again_and_knows_its_open_orders() {
     assert_eq!(desk.carry_out("orders").len(), 4);
 }
 
+/// What a request for an order of an earlier run is answered.
+fn finished(id: &str, ord_status: &str) -> String {
+    format!(
+        "order {id} was {ord_status} in an earlier run, and its fields are not kept: 'orders' lists the open orders; \
+         'set' and 'send' send a request with the fields that you write"
+    )
+}
+
+fn filled(id: &str, exec_id: u64) -> String {
+    format!("37=V{id}|11={id}|17={exec_id}|20=0|150=2|39=2|151=0|14=3|55=VOD|54=1|6=5|")
+}
+
+#[test]
+fn an_order_that_was_finished_in_an_earlier_run_is_told_from_an_unknown_one() {
+    let mut desk = Desk::logged_on();
+    desk.carry_out("set O D 55=VOD|54=1|38=3|40=2|44=5");
+    desk.carry_out("send O 3 g");
+    desk.answer("8", &filled("g:1", 1));
+    desk.carry_out("set R G 41=g:2|44=6");
+    desk.carry_out("send R 1 r");
+    for codes in ["150=5|39=5|151=3", "150=4|39=4|151=0"] {
+        desk.answer(
+            "8",
+            &format!("37=Vg:2|11=r:1|41=g:2|17=2|20=0|{codes}|14=0|55=VOD|54=1|6=0|"),
+        );
+    }
+    // Twice: the second start reads what the first one has written.
+    for _ in 0..2 {
+        desk.world.kill();
+        desk.world.settle().unwrap();
+        assert_eq!(desk.refused("cancel g:1"), finished("g:1", "Filled"));
+        assert_eq!(
+            desk.refused("replace g:2 qty 4"),
+            finished("g:2", "Canceled")
+        );
+        assert_eq!(desk.refused("status r:1"), finished("r:1", "Canceled"));
+        assert_eq!(
+            desk.refused("cancel g:4"),
+            "no order with ClOrdID g:4: 'orders all' lists those that this client knows"
+        );
+    }
+    desk.said();
+    // The text says how such a request is sent.
+    desk.carry_out("set C F 41=g:1|55=VOD|54=1|38=3");
+    assert_eq!(desk.carry_out("send C 1"), ["done"]);
+    assert_eq!(desk.received(&[41]).pop().unwrap(), "F g:1");
+}
+
+#[test]
+fn an_order_that_ends_right_after_a_restart_can_be_named_in_that_run() {
+    let mut desk = Desk::logged_on();
+    desk.carry_out("set O D 55=VOD|54=1|38=3|40=2|44=5");
+    desk.carry_out("send O 1 g");
+    desk.world.kill();
+    desk.world.settle().unwrap();
+    // It is filled before the first command of the new process.
+    desk.answer("8", &filled("g:1", 1));
+    assert_eq!(desk.carry_out("cancel g:1"), ["done"]);
+    assert_eq!(desk.received(&[41]), ["D -", "F g:1"]);
+}
+
 /// The process dies at each operation of its disk and network in turn, while it sends.
 #[test]
 fn whatever_the_moment_of_the_crash_each_order_that_was_sent_is_known() {
