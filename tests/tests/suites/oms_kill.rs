@@ -46,6 +46,8 @@ const KILLED: &str = ACCOUNTS[5];
 /// A state that is another than the one that a clean stop has noted.
 const DIFFERS: &str = "make a state with hash";
 const CLIENT: &str = "CLIENT";
+/// The file of its standard error stream.
+const CLIENT_ERRORS: &str = "stderr";
 const LINES: [(&str, &str); 2] = [("LINE1", "FIX.4.4"), ("LINE2", "FIX.4.2")];
 
 #[test]
@@ -194,7 +196,7 @@ impl<'r> Life<'r> {
                 0 if self.client.is_none() => {
                     let binary = &self.floor.oms.binary;
                     let mut command = Command::new(binary);
-                    let words = self.settings.with_file_name("stderr");
+                    let words = self.settings.with_file_name(CLIENT_ERRORS);
                     let words = File::options().create(true).append(true).open(words);
                     command
                         .args(["client", "--json", "--timeout", "600"])
@@ -207,6 +209,7 @@ impl<'r> Life<'r> {
                         is_on: false,
                         has_mass: self.has_mass,
                         open: Vec::new(),
+                        ended: None,
                     });
                 }
                 1 if self.oms.is_none() => self.oms = Some(self.floor.oms.spawn()?),
@@ -251,15 +254,31 @@ impl<'r> Life<'r> {
     fn trade(&mut self, time: Duration) -> Result<(), String> {
         let until = Instant::now() + time;
         while Instant::now() < until {
-            if let Some(client) = &mut self.client {
-                client.listen()?;
-                if client.is_on {
-                    client.command(self.random)?;
-                }
-            }
+            self.command()
+                .map_err(|fault| format!("{fault}: {}", self.client_errors()))?;
             std::thread::sleep(PACE.min(until.saturating_duration_since(Instant::now())));
         }
         Ok(())
+    }
+
+    /// Gives the client a command, when it is logged on.
+    fn command(&mut self) -> Result<(), String> {
+        let Some(client) = &mut self.client else {
+            return Ok(());
+        };
+        client.listen()?;
+        if client.is_on {
+            client.command(self.random)?;
+        }
+        Ok(())
+    }
+
+    /// The last that the client has written on its standard error stream.
+    fn client_errors(&self) -> String {
+        let text = std::fs::read_to_string(self.settings.with_file_name(CLIENT_ERRORS));
+        let text = text.unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        lines[lines.len().saturating_sub(3)..].join("; ")
     }
 
     /// One of those that run is killed.
@@ -412,6 +431,8 @@ struct Trader {
     has_mass: bool,
     /// ClOrdIDs of orders that were open at last.
     open: Vec<String>,
+    /// ClOrdID of the order that has ended last since it was started.
+    ended: Option<String>,
 }
 
 impl Trader {
@@ -430,8 +451,9 @@ impl Trader {
                 "report" => {
                     let (id, original) = (text("cl_ord_id"), text("orig_cl_ord_id"));
                     self.open.retain(|open| open != id && open != original);
-                    if text("leaves") != "0" {
-                        self.open.push(id.to_owned());
+                    match text("leaves") {
+                        "0" => self.ended = Some(id.to_owned()),
+                        _ => self.open.push(id.to_owned()),
                     }
                 }
                 _ => {}
@@ -458,6 +480,9 @@ impl Trader {
             self.running.tell(&set)?;
             return self.running.tell("send MASS 1 m");
         }
+        // Now and then it is one that has ended: the request is sent, and rejected.
+        let late = self.ended.as_ref().filter(|_| draw(50) == 0);
+        let order = late.or(order);
         let line = match (draw(10), order) {
             (0..=1, Some(order)) => format!("cancel {order}"),
             (2..=3, Some(order)) => format!("replace {order} qty {quantity} price {price}"),
