@@ -33,7 +33,7 @@ impl ClientRate {
     fn new(rule: RateRule) -> Self {
         Self {
             rule,
-            taken: alloc::vec![i64::MIN; rule.count],
+            taken: alloc::vec![i64::MIN; rule.count.get()],
             next: 0,
             rejected: 0,
             is_leaving: false,
@@ -113,12 +113,17 @@ impl RateRule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::num::NonZeroUsize;
 
     const MILLI: i64 = 1_000_000;
 
     fn rates(logout_after: Option<usize>) -> ClientRates {
+        rates_of(3, logout_after)
+    }
+
+    fn rates_of(count: usize, logout_after: Option<usize>) -> ClientRates {
         let rate = RateRule {
-            count: 3,
+            count: NonZeroUsize::new(count).unwrap(),
             time: 1000 * MILLI,
             logout_after,
         };
@@ -149,6 +154,16 @@ mod tests {
             let mut all = (0..9).map(|_| rates.request(client, 0));
             assert!(all.all(|it| it == Passage::Taken), "{client}");
         }
+    }
+
+    #[test]
+    fn the_least_rate_takes_one_request_in_its_time() {
+        let mut rates = rates_of(1, None);
+        let at = [0, 1, 999, 1000, 1001, 2000];
+        assert_eq!(
+            taken(&mut rates, &at),
+            [true, false, false, true, false, true]
+        );
     }
 
     #[test]
@@ -186,7 +201,7 @@ mod tests {
     fn a_rate_is_written_as_settings_have_it() {
         let text = |time| {
             let rule = RateRule {
-                count: 100,
+                count: NonZeroUsize::new(100).unwrap(),
                 time: time * MILLI,
                 logout_after: None,
             };

@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_client_that_is_logged_out_is_named_with_its_rate() {
         let rate = RateRule {
-            count: 100,
+            count: core::num::NonZeroUsize::new(100).unwrap(),
             time: 1_000_000_000,
             logout_after: Some(10),
         };

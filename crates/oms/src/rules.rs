@@ -2,6 +2,7 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::num::NonZeroUsize;
 
 use crate::form::NumberForm;
 use crate::value::{Price, Quantity};
@@ -76,7 +77,7 @@ pub struct Rights {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RateRule {
     /// Requests.
-    pub count: usize,
+    pub count: NonZeroUsize,
     /// In nanoseconds.
     pub time: i64,
     /// It is logged out when so many were rejected since one was taken.

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::num::NonZeroUsize;
 
 use toml::de::DeTable;
 
@@ -204,7 +205,7 @@ impl Reader<'_> {
         let rule = |logout_after| {
             let (count, time) = count_in_time(rate)?;
             Some(RateRule {
-                count,
+                count: NonZeroUsize::new(count)?,
                 time,
                 logout_after,
             })

@@ -134,7 +134,7 @@ fn the_rate_of_a_user_is_read_and_a_wrong_one_named() {
             _ => Ok(LIMITS.to_string()),
         };
         let rule = load(&with(rate), &SESSIONS, &mut open).unwrap().users[0].rate;
-        rule.map(|rule| (rule.count, rule.time, rule.logout_after))
+        rule.map(|rule| (rule.count.get(), rule.time, rule.logout_after))
     };
     assert_eq!(
         read("\"100 in 1s, logout after 10\""),
