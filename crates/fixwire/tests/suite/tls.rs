@@ -5,7 +5,10 @@ use crate::certificates;
 use crate::common;
 use crate::relay;
 
+use std::io::Write;
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use certificates::*;
@@ -17,6 +20,9 @@ use fixwire::transport::Password;
 use fixwire::{Event, SendError, SessionConfig};
 use rcgen::{ExtendedKeyUsagePurpose, date_time_ymd};
 use relay::Relay;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 fn acceptor(folder: &Path, options: TlsOptions, pins: &[&str]) -> Running {
     let mut session = acceptor_session("127.0.0.1:0");
@@ -218,6 +224,78 @@ fn plain_text_and_tls_do_not_meet_and_both_sides_are_told() {
     );
     tls.stop();
     plain.stop();
+}
+
+/// A connection whose handshake is complete, and its TLS.
+fn shaken(to: SocketAddr, ca: &Ca) -> (TcpStream, ClientConnection) {
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(CertificateDer::from_pem_file(&ca.file).unwrap())
+        .unwrap();
+    let config = ClientConfig::builder()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("fix.test").unwrap();
+    let mut tls = ClientConnection::new(Arc::new(config), name).unwrap();
+    let mut socket = TcpStream::connect(to).unwrap();
+    while tls.is_handshaking() || tls.wants_write() {
+        tls.complete_io(&mut socket).unwrap();
+    }
+    (socket, tls)
+}
+
+#[test]
+fn faults_of_the_peer_in_tls_are_told_apart() {
+    /// A ClientHello without a body.
+    const MALFORMED: &[u8] = &[22, 3, 1, 0, 4, 1, 0, 0, 0];
+    /// A ChangeCipherSpec, which no connection begins with.
+    const EARLY: &[u8] = &[20, 3, 3, 0, 1, 1];
+    let folder = tempfile::tempdir().unwrap();
+    let ca = Ca::new(folder.path(), "ca");
+    let server = ca.issue("fix.test", 1, |_| {});
+    let mut options = acceptor_tls(&server, &ca);
+    options.client_certificates = ClientCertificates::NotAsked;
+    let acceptor = acceptor(folder.path(), options, &[]);
+    for (sent, failure, text) in [
+        (
+            Some(MALFORMED),
+            TlsFailure::Malformed,
+            "TLS: the peer sent a malformed TLS message; is it changed on the way, or the peer faulty?",
+        ),
+        (
+            Some(EARLY),
+            TlsFailure::Protocol,
+            "TLS: the peer broke the protocol, with a message that is not allowed where it came",
+        ),
+        (
+            None,
+            TlsFailure::Undecipherable,
+            "TLS: the peer's data cannot be decrypted; was it changed on the way, by a proxy or a bad link?",
+        ),
+    ] {
+        let _socket = match sent {
+            Some(bytes) => {
+                let mut socket = TcpStream::connect(acceptor.address()).unwrap();
+                socket.write_all(bytes).unwrap();
+                socket
+            }
+            // A record that something has changed on the way.
+            None => {
+                let (mut socket, mut tls) = shaken(acceptor.address(), &ca);
+                tls.writer().write_all(b"8=FIX.4.2").unwrap();
+                let mut record = Vec::new();
+                tls.write_tls(&mut record).unwrap();
+                *record.last_mut().unwrap() ^= 1;
+                socket.write_all(&record).unwrap();
+                socket
+            }
+        };
+        acceptor.wait_event(
+            |event| matches!(event, Event::Refused { why, .. } if *why == Refusal::Tls(failure)),
+        );
+        assert_eq!(failure.to_string(), text);
+    }
+    acceptor.stop();
 }
 
 #[test]

@@ -37,8 +37,14 @@ pub enum TlsFailure {
     Closed,
     /// The handshake is larger than any handshake.
     TooLarge,
-    /// The peer broke the rules of TLS.
+    /// A record of the peer cannot be decrypted, or its authentication is wrong.
+    Undecipherable,
+    /// A message of the peer has no form that TLS allows.
+    Malformed,
+    /// The peer broke the rules of TLS: a message that is not allowed where it came, or not together with others.
     Protocol,
+    /// The library of TLS failed for another reason, on this side.
+    Library,
     /// This build has no TLS.
     NotBuilt,
 }
@@ -71,7 +77,16 @@ impl fmt::Display for TlsFailure {
             }
             Self::Closed => "TLS: the peer closed the connection during the handshake",
             Self::TooLarge => "TLS: the peer's handshake is too large",
-            Self::Protocol => "TLS: the peer broke the protocol",
+            Self::Undecipherable => {
+                "TLS: the peer's data cannot be decrypted; was it changed on the way, by a proxy or a bad link?"
+            }
+            Self::Malformed => {
+                "TLS: the peer sent a malformed TLS message; is it changed on the way, or the peer faulty?"
+            }
+            Self::Protocol => {
+                "TLS: the peer broke the protocol, with a message that is not allowed where it came"
+            }
+            Self::Library => "TLS: the TLS library failed on this side; connect again, and report it when it happens again",
             Self::NotBuilt => "TLS: this build has none (feature `tls`)",
         })
     }

@@ -198,7 +198,12 @@ fn reason(error: &Error) -> TlsFailure {
         ) => TlsFailure::Version,
         Error::PeerIncompatible(_) => TlsFailure::Suites,
         Error::PeerSentOversizedRecord => TlsFailure::TooLarge,
-        _ => TlsFailure::Protocol,
+        Error::DecryptError => TlsFailure::Undecipherable,
+        Error::InvalidMessage(_) => TlsFailure::Malformed,
+        Error::PeerMisbehaved(_)
+        | Error::InappropriateMessage { .. }
+        | Error::InappropriateHandshakeMessage { .. } => TlsFailure::Protocol,
+        _ => TlsFailure::Library,
     }
 }
 
