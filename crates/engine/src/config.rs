@@ -48,6 +48,9 @@ pub struct EngineConfig {
     pub wait: Wait,
     /// The core that the engine's thread is pinned to; `None` leaves it to the scheduler.
     pub core: Option<usize>,
+    /// Locks all memory of the process when [`Engine::new`](crate::Engine::new) begins, until the process
+    /// ends: no page of it is missing or swapped out when a message needs it.
+    pub lock_memory: bool,
     /// Size of one journal segment, bytes.
     pub segment_bytes: usize,
     /// Longest message taken from a peer and longest message sent, bytes.
@@ -99,6 +102,7 @@ impl Default for EngineConfig {
             durability: Durability::Process,
             wait: Wait::Block,
             core: None,
+            lock_memory: false,
             segment_bytes: 64 << 20,
             max_message: 2 << 20,
             max_fields: 4096,

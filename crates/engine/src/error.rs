@@ -32,6 +32,14 @@ pub enum EngineError {
         /// Why it did not start.
         error: Box<EngineError>,
     },
+    /// The memory of the process cannot be locked, which
+    /// [`EngineConfig::lock_memory`](crate::EngineConfig) asks for.
+    MemoryNotLocked {
+        /// How many bytes may be locked, when that is why.
+        limit: Option<u64>,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The system refuses what no engine can do without.
     Io {
         /// What was wanted.
@@ -49,6 +57,18 @@ impl fmt::Display for EngineError {
             Self::Log(error) => write!(f, "message log: {error}"),
             Self::Listen { at, source } => write!(f, "cannot listen at {at}: {source}"),
             Self::AfterCut { cut, error } => write!(f, "{error}; before that, {cut}"),
+            Self::MemoryNotLocked {
+                limit: Some(limit), ..
+            } => write!(
+                f,
+                "cannot lock memory (LockMemory=Y): the limit is {} KiB, and all memory of the process counts: \
+                 raise it (LimitMEMLOCK=infinity of the service, or ulimit -l unlimited), or give the process \
+                 CAP_IPC_LOCK",
+                limit >> 10
+            ),
+            Self::MemoryNotLocked { source, .. } => {
+                write!(f, "cannot lock memory (LockMemory=Y): {source}")
+            }
             Self::Io { doing, source } => write!(f, "cannot {doing}: {source}"),
         }
     }
@@ -61,7 +81,9 @@ impl std::error::Error for EngineError {
             Self::Journal(error) => Some(error),
             Self::Log(error) => Some(error),
             Self::AfterCut { error, .. } => Some(error),
-            Self::Listen { source, .. } | Self::Io { source, .. } => Some(source),
+            Self::Listen { source, .. }
+            | Self::MemoryNotLocked { source, .. }
+            | Self::Io { source, .. } => Some(source),
         }
     }
 }

@@ -56,6 +56,13 @@ pub enum Event {
         /// The peer's address.
         peer: SocketAddr,
     },
+    /// Options of a connection's socket cannot be set; the connection works without them.
+    OptionsNotSet {
+        /// The session.
+        session: SessionId,
+        /// What the system said.
+        error: String,
+    },
     /// An attempt to connect has failed.
     DialFailed {
         /// The session.
@@ -380,6 +387,7 @@ impl Event {
     pub fn session(&self) -> Option<SessionId> {
         match self {
             Self::Connected { session, .. }
+            | Self::OptionsNotSet { session, .. }
             | Self::DialFailed { session, .. }
             | Self::LoggedOn { session }
             | Self::LoggedOut { session }
@@ -422,6 +430,7 @@ impl Event {
             Self::FewDescriptors(_) => "few descriptors",
             Self::NotLogged { .. } => "messages not logged",
             Self::Connected { .. } => "connected",
+            Self::OptionsNotSet { .. } => "socket options not set",
             Self::DialFailed { .. } => "cannot connect",
             Self::LoggedOn { .. } => "logged on",
             Self::LoggedOut { .. } => "logged out",

@@ -120,6 +120,7 @@ impl FrameLink {
             oob_inline: transport.oob_inline,
             linger: transport.linger,
             traffic_class: transport.traffic_class,
+            busy_poll: transport.busy_poll,
         }
     }
 

@@ -36,6 +36,7 @@ pub mod host;
 mod input;
 mod line;
 mod lobby;
+mod lock_memory;
 pub mod log;
 mod notes;
 mod operation;

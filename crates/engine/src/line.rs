@@ -171,6 +171,7 @@ impl Line {
             oob_inline: transport.oob_inline,
             linger: transport.linger,
             traffic_class: transport.traffic_class,
+            busy_poll: transport.busy_poll,
         }
     }
 

@@ -76,10 +76,12 @@ pub struct SocketOptions {
     pub linger: Option<Duration>,
     /// IP_TOS or IPV6_TCLASS.
     pub traffic_class: Option<u8>,
+    /// SO_BUSY_POLL, microseconds.
+    pub busy_poll: Option<u32>,
 }
 
 impl SocketOptions {
-    /// Sets all but TCP_NODELAY, which belongs to a connection that stands.
+    /// Sets all but TCP_NODELAY and SO_BUSY_POLL, which belong to a connection that stands.
     fn set(&self, socket: &socket2::Socket) -> io::Result<()> {
         if let Some(bytes) = self.send_buffer {
             socket.set_send_buffer_size(bytes)?;
@@ -104,6 +106,22 @@ impl SocketOptions {
             }
         }
         Ok(())
+    }
+
+    /// Sets SO_BUSY_POLL, for which the system may want a capability.
+    fn set_busy_poll(&self, socket: &socket2::Socket) -> io::Result<()> {
+        let Some(micros) = self.busy_poll else {
+            return Ok(());
+        };
+        socket.set_busy_poll(micros).map_err(|error| {
+            let remedy = match error.kind() {
+                io::ErrorKind::PermissionDenied => {
+                    format!("; set net.core.busy_read={micros}, or give the process CAP_NET_ADMIN")
+                }
+                _ => String::new(),
+            };
+            io::Error::new(error.kind(), format!("BusyPoll={micros}: {error}{remedy}"))
+        })
     }
 }
 

@@ -438,7 +438,9 @@ impl Host for Os {
         let stream = self.socket(conn).and_then(|socket| socket.link.stream());
         let stream = stream.ok_or(ErrorKind::NotConnected)?;
         stream.set_nodelay(options.nodelay)?;
-        options.set(&SockRef::from(&*stream))
+        let socket = SockRef::from(&*stream);
+        options.set(&socket)?;
+        options.set_busy_poll(&socket)
     }
 
     fn read(&mut self, conn: ConnId, into: &mut [u8]) -> io::Result<usize> {

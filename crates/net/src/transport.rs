@@ -39,6 +39,9 @@ pub struct Transport {
     pub linger: Option<Duration>,
     /// IP_TOS or IPV6_TCLASS; `None` leaves it to the system.
     pub traffic_class: Option<u8>,
+    /// SO_BUSY_POLL, microseconds: how long a read that finds nothing polls the network card; `None`
+    /// leaves it to the system.
+    pub busy_poll: Option<u32>,
 }
 
 impl Default for Transport {
@@ -55,6 +58,7 @@ impl Default for Transport {
             oob_inline: None,
             linger: None,
             traffic_class: None,
+            busy_poll: None,
         }
     }
 }

@@ -70,6 +70,7 @@ impl Settings {
                 _ => Wait::Block,
             },
             core: size(Id::Core),
+            lock_memory: first.bool(Id::LockMemory),
             segment_bytes: segment.next_multiple_of(PAGE),
             max_message,
             max_fields: size(Id::MaxFields).unwrap_or(usual.max_fields),
@@ -435,19 +436,20 @@ mod tests {
     #[test]
     fn what_a_file_says_arrives() {
         let config = config(
-            "[DEFAULT]\nDurability=disk\nWait=spin\nCore=1\nFileStorePath=j\nMaxMessageSize=32K\n\
+            "[DEFAULT]\nDurability=disk\nWait=spin\nCore=1\nLockMemory=Y\nFileStorePath=j\nMaxMessageSize=32K\n\
              [SESSION]\nBeginString=FIXT.1.1\nDefaultApplVerID=FIX50\nSenderCompID=A\nTargetCompID=B\n\
              SenderSubID=S\nTargetLocationID=L\nConnectionType=initiator\nSocketConnectHost=h\n\
              SocketConnectPort=1\nSocketConnectHost1=i\nSocketConnectPort1=2\nReconnectInterval=2x1;5\n\
              HeartBtInt=7\nResetOnLogon=Y\nCheckLatency=N\nTimestampPrecision=6\n\
              ResendRequestChunkSize=5\nLogonTag=50=X\nPassword=p\nTestRequestDelayMultiplier=0.5\n\
-             SocketSendBufferSize=64K\nX-Desk=Paris\nAllowUnknownMsgFields=Y\n",
+             SocketSendBufferSize=64K\nBusyPoll=50\nX-Desk=Paris\nAllowUnknownMsgFields=Y\n",
         )
         .unwrap();
         assert_eq!(
             (config.durability, config.wait, config.core),
             (Durability::Disk, Wait::Spin, Some(1))
         );
+        assert!(config.lock_memory);
         assert_eq!(
             (config.journal_dir, config.max_message),
             ("j".into(), 32 << 10)
@@ -465,6 +467,7 @@ mod tests {
         );
         assert_eq!(session.send_buffer, Some(65536));
         assert_eq!(session.receive_buffer, None);
+        assert_eq!(session.transport.busy_poll, Some(50));
         assert_eq!(session.custom["X-Desk"], "Paris");
         let session = &session.session;
         assert_eq!(

@@ -173,6 +173,9 @@ keys! {
     /// IP_TOS or IPV6_TCLASS of the socket: a number, or `IPTOS_LOWCOST`, `IPTOS_RELIABILITY`,
     /// `IPTOS_THROUGHPUT`, `IPTOS_LOWDELAY` with `|` between. Absent: the system's.
     SocketTrafficClass ["SocketTrafficClass": "J"], Kind::Text, None, Session;
+    /// SO_BUSY_POLL of the socket: how long a read that finds nothing polls the network card; 50 is usual, 0
+    /// leaves it to the system. More than `net.core.busy_read` needs CAP_NET_ADMIN; a refusal raises an event.
+    BusyPoll [], Kind::Int { min: 0, max: 1_000_000, unit: "microseconds" }, Some("0"), Session;
     /// Connections come through load balancers and begin with a PROXY header, version 1 or 2, that tells
     /// the client's address. Needs `TrustedBalancers`.
     UseTCPProxy ["UseTCPProxy": "G"], Kind::Bool, Some("N"), Session;
@@ -483,6 +486,10 @@ keys! {
     Wait [], WAITS, Some("block"), Engine;
     /// Core that the engine's thread is pinned to. Absent: the system chooses.
     Core [], Kind::Int { min: 0, max: 4095, unit: "core" }, None, Engine;
+    /// Locks all memory of the process at its start (mlockall), so that no page is missing or swapped out when
+    /// a message needs it. All of it is resident then, `ReadBufferSize` of each connection and whole segments of
+    /// the journal too. Without CAP_IPC_LOCK it needs `LimitMEMLOCK=infinity`, and is an error otherwise.
+    LockMemory [], Kind::Bool, Some("N"), Engine;
     /// Size of one file of the journal: at least 2 messages of `MaxMessageSize` and 1 MiB. Rounded up to
     /// pages of 4 KiB.
     JournalSegmentSize [], bytes(2 * MB, GB), Some("64M"), Engine;

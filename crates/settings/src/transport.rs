@@ -81,6 +81,10 @@ pub fn transport(
         oob_inline: said(Id::SocketOobInline),
         linger: from.int(Id::SocketLinger).map(Duration::from_secs),
         traffic_class,
+        busy_poll: from
+            .int(Id::BusyPoll)
+            .and_then(|micros| u32::try_from(micros).ok())
+            .filter(|micros| *micros > 0),
     })
 }
 

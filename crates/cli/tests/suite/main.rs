@@ -9,6 +9,7 @@ mod echo;
 mod gateway;
 mod gateway_run;
 mod hash_password;
+mod low_latency;
 mod oms;
 mod peer;
 mod process;

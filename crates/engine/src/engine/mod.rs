@@ -31,6 +31,7 @@ use crate::journal::{
 };
 use crate::line::Line;
 use crate::lobby::{Lobby, Target};
+use crate::lock_memory::lock_memory;
 use crate::log::{Feed, FeedStart};
 use crate::notes::Notes;
 use crate::timers::Timers;
@@ -150,6 +151,9 @@ impl<A: Application, H: Host> Engine<A, H> {
         app: A,
         around: impl FnOnce(Os) -> H,
     ) -> Result<Self, EngineError> {
+        if config.lock_memory {
+            lock_memory()?;
+        }
         let host = Os::new(config.wait).map_err(|source| EngineError::Io {
             doing: "poll",
             source,

@@ -23,6 +23,9 @@ impl fmt::Display for Event {
             ),
             Self::FewDescriptors(shortage) => write!(f, "warning: {shortage}"),
             Self::Connected { peer, .. } => write!(f, "connected with {peer}"),
+            Self::OptionsNotSet { error, .. } => {
+                write!(f, "warning: socket options not set: {error}")
+            }
             Self::DialFailed {
                 host,
                 port,

@@ -8,7 +8,7 @@ use fixwire_protocol::{Application, Mono, Now, Parting, PeerLogout, SessionId};
 use crate::engine::{Engine, Owner};
 use crate::error::EngineError;
 use crate::event::{Ending, Event, PeerText};
-use crate::host::{ConnId, Host};
+use crate::host::{ConnId, Host, SocketOptions};
 use crate::journal::{Disk, Kind};
 use crate::line::link::{Leaving, Link};
 
@@ -31,15 +31,11 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         line.link = Some(Link::new(conn, is_acceptor.then(|| peer.ip())));
         line.output.reset();
         line.counters.connections += 1;
-        // A connection whose options cannot be set still works.
-        let _ = self.host.tune(conn, &line.socket_options());
-        self.core.raise(
-            now,
-            &Event::Connected {
-                session: SessionId(session as u32),
-                peer,
-            },
-        );
+        let options = line.socket_options();
+        let id = SessionId(session as u32);
+        self.core
+            .raise(now, &Event::Connected { session: id, peer });
+        self.tune(now, id, conn, &options);
         let core = &mut self.core;
         let verdict = core.lines[session].session.connected(now, &mut core.outbox);
         core.commit(now, session, Kind::Sent, None, &mut self.app)?;
@@ -48,6 +44,21 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             return self.disconnect(now, session, Ending::Session(reason));
         }
         Ok(())
+    }
+
+    /// Sets the options of a connection, which works without them too.
+    pub(crate) fn tune(
+        &mut self,
+        now: Now,
+        session: SessionId,
+        conn: ConnId,
+        options: &SocketOptions,
+    ) {
+        if let Err(error) = self.host.tune(conn, options) {
+            let error = error.to_string();
+            self.core
+                .raise(now, &Event::OptionsNotSet { session, error });
+        }
     }
 
     /// Ends a session's connection. When the session itself ended it and the socket has not taken its

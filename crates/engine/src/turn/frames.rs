@@ -95,12 +95,12 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         self.release(now)?;
         self.set_owner(conn, Owner::Link(link));
         let at = &mut self.core.links[link];
-        // A connection whose options cannot be set still works.
-        let _ = self.host.tune(conn, &at.socket_options());
+        let options = at.socket_options();
         at.connect(conn);
         let session = at.id;
         self.link_inputs[link].clear();
         self.core.raise(now, &Event::Connected { session, peer });
+        self.tune(now, session, conn, &options);
         self.core.tell_link(now, link, Link::Up, &mut self.app)?;
         self.release(now)
     }

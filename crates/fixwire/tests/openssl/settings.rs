@@ -129,7 +129,7 @@ fn what_the_file_says_of_hosts_proxies_and_sockets_is_what_the_engine_is_told() 
                  SocketConnectSourcePort1=4000\nProxyType=socks\nProxyVersion=4a\nProxyHost=p\n\
                  ProxyPort=1080\nProxyUser=me\nProxyPassword=secret\nSocketKeepAlive=Y\n\
                  SocketLinger=5\nSocketTrafficClass=IPTOS_LOWDELAY|IPTOS_THROUGHPUT\n\
-                 SocketOobInline=N";
+                 SocketOobInline=N\nBusyPoll=50";
     let (config, _) = read(&initiator(folder, lines)).unwrap();
     let transport = &config.sessions[0].transport;
     let start_over = Duration::from_secs(60);
@@ -148,6 +148,7 @@ fn what_the_file_says_of_hosts_proxies_and_sockets_is_what_the_engine_is_told() 
     assert_eq!(transport.oob_inline, Some(false));
     assert_eq!(transport.linger, Some(Duration::from_secs(5)));
     assert_eq!(transport.traffic_class, Some(0x18));
+    assert_eq!(transport.busy_poll, Some(50));
     let lines = "UseTCPProxy=Y\nTrustedBalancers=10.0.0.0/8, ::1\nSocketReuseAddress=N";
     let (config, _) = read(&acceptor(folder, lines)).unwrap();
     assert_eq!(config.sessions[0].transport.balancers.len(), 2);
