@@ -43,6 +43,7 @@ use failure::Failure;
     arg_required_else_help = true,
     after_help = "Examples:
   fixwire bench echo                    how fast is it on this machine?
+  fixwire doctor                        is this machine fit for low latency?
   fixwire check broker.cfg              what would run, and where does each value come from?
   fixwire config convert broker.cfg broker.toml
                                         the same settings as a file of our own
@@ -113,6 +114,8 @@ enum Command {
     /// Measures latency
     #[command(subcommand)]
     Bench(fixwire_lab::bench::Command),
+    /// Checks this machine for low latency: what is wrong, how to mend it, and what that costs
+    Doctor(fixwire_lab::doctor::DoctorArgs),
 }
 
 fn main() -> ExitCode {
@@ -133,6 +136,9 @@ fn main() -> ExitCode {
         Command::Analyse(command) => analyse::run(&command),
         Command::Bench(command) => {
             fixwire_lab::bench::run(command).map_err(|error| Failure::Text(error.to_string()))
+        }
+        Command::Doctor(args) => {
+            fixwire_lab::doctor::run(&args).map_err(|error| Failure::Text(error.to_string()))
         }
     };
     match result {

@@ -21,6 +21,7 @@
 //! stats      percentiles, variation
 //! machine    where the figures come from: cores, kernel, distance of the cores
 //! report/    table, JSON, CSV, SVG
+//! doctor/    checks of the machine: what is wrong for low latency, how to mend it
 //! ```
 #![forbid(unsafe_code)]
 
@@ -32,6 +33,7 @@ pub mod bench;
 pub mod client;
 pub mod clock;
 pub mod distance;
+pub mod doctor;
 pub mod driven;
 pub mod error;
 pub mod fix_client;

@@ -128,7 +128,7 @@ pub fn two_cores() -> Option<(usize, usize)> {
 }
 
 /// Reads a list as the kernel writes it, `0-3,8`. What is not a number is left out.
-fn core_list(text: &str) -> Vec<usize> {
+pub(crate) fn core_list(text: &str) -> Vec<usize> {
     let mut cores = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -4,6 +4,7 @@
 mod acceptance;
 mod canaries;
 mod corpus;
+mod doctor;
 mod flow;
 mod foreign;
 mod gateway;

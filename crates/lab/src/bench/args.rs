@@ -257,7 +257,7 @@ fn save(path: &Path, text: &str) -> Result<(), Error> {
 }
 
 /// Runs `measure` on a thread of its own: it will be pinned, and the caller must not be.
-pub(super) fn on_own_thread<R: Send>(
+pub(crate) fn on_own_thread<R: Send>(
     measure: impl FnOnce() -> Result<R, Error> + Send,
 ) -> Result<R, Error> {
     std::thread::scope(|scope| {

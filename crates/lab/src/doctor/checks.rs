@@ -1,0 +1,464 @@
+//! The table of checks: what is looked at, what is good, how to get there and what that costs.
+
+use serde::Serialize;
+
+use super::measure::{self, Measured};
+use super::observed::{Observation, Observed};
+use super::{cpu, interrupts, kernel, memory, network, process};
+
+/// How much a check matters; the first ones are shown first.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weight {
+    /// Without it no figure of this machine is a claim about the engine.
+    Fail,
+    /// It is measured: what all the others are for.
+    Verdict,
+    /// It costs tens of microseconds or more when it strikes.
+    High,
+    /// It costs some microseconds, or strikes seldom.
+    Mid,
+    /// It is hardly seen.
+    Low,
+    /// For the record.
+    Info,
+}
+
+impl Weight {
+    /// As tables and files show it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Verdict => "verdict",
+            Self::High => "high",
+            Self::Mid => "mid",
+            Self::Low => "low",
+            Self::Info => "info",
+        }
+    }
+}
+
+/// How a check is made.
+#[derive(Clone, Copy, Debug)]
+pub enum How {
+    /// By files of the kernel.
+    Read(fn(&Observed) -> Observation),
+    /// By what was measured.
+    Measure(fn(&Measured) -> Observation),
+}
+
+/// One row of the table.
+///
+/// In `script`, `boot` and `unit` the words `{cores}` (hot cores, `2,3`), `{others}` (the other
+/// cores), `{others_mask}`, `{pid}` and `{interface}` stand for what they say.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// Its name, unique.
+    pub name: &'static str,
+    /// How much it matters.
+    pub weight: Weight,
+    /// Where it is read; what to run where no file says it.
+    pub reads: &'static str,
+    /// The good value.
+    pub good: &'static str,
+    /// How to get there, a sentence.
+    pub remedy: &'static str,
+    /// What that costs, a sentence.
+    pub cost: &'static str,
+    /// Commands of a shell that do it, as root; empty when there are none.
+    pub script: &'static [&'static str],
+    /// What to add to the kernel's command line; empty for nothing.
+    pub boot: &'static str,
+    /// Directives of the service's unit that belong to it.
+    pub unit: &'static [&'static str],
+    /// How it is made.
+    pub how: How,
+}
+
+/// A row that changes nothing by itself; the others name what they add.
+const ROW: Check = Check {
+    name: "",
+    weight: Weight::Info,
+    reads: "",
+    good: "recorded",
+    remedy: "",
+    cost: "Nothing.",
+    script: &[],
+    boot: "",
+    unit: &[],
+    how: How::Read(|_| Observation::new()),
+};
+
+/// All checks.
+pub const CHECKS: &[Check] = &[
+    Check {
+        name: "virtual machine",
+        weight: Weight::Fail,
+        reads: "/proc/cpuinfo (hypervisor), /proc/stat (steal)",
+        good: "bare metal, steal 0",
+        remedy: "Measure on bare metal, or on an instance of a whole host; call figures of this machine ratios only.",
+        cost: "A machine of its own.",
+        how: How::Read(cpu::virtual_machine),
+        ..ROW
+    },
+    Check {
+        name: "jitter",
+        weight: Weight::Verdict,
+        reads: "a spin of --seconds on each hot core",
+        good: "worst below 20 us",
+        remedy: "Mend the rows below by weight, then measure for 300 seconds. What stays on a tuned machine is \
+                 firmware: look with hwlatdetect, then cyclictest, then oslat.",
+        cost: "The cores are busy while it is measured.",
+        how: How::Measure(measure::jitter),
+        ..ROW
+    },
+    Check {
+        name: "floor",
+        weight: Weight::Verdict,
+        reads: "raw TCP ping-pong over loopback",
+        good: "beside each result",
+        remedy: "Compare results by their ratio to it.",
+        how: How::Measure(measure::floor),
+        ..ROW
+    },
+    Check {
+        name: "isolated cores",
+        weight: Weight::High,
+        reads: "/sys/devices/system/cpu/isolated, /proc/cmdline (isolcpus)",
+        good: "hot cores, not 0",
+        remedy: "Keep the hot cores free of other programs; leave core 0 to the kernel.",
+        cost: "These cores run nothing that is not pinned to them; a restart.",
+        boot: "isolcpus=managed_irq,domain,{cores}",
+        unit: &["CPUAffinity="],
+        how: How::Read(cpu::isolated),
+        ..ROW
+    },
+    Check {
+        name: "tickless",
+        weight: Weight::High,
+        reads: "/sys/devices/system/cpu/nohz_full",
+        good: "hot cores",
+        remedy: "Stop the timer tick on the hot cores; the kernel must be built with NO_HZ_FULL.",
+        cost: "Calls of the system are slower there by some 0.1 us; a restart.",
+        boot: "nohz_full={cores}",
+        how: How::Read(cpu::tickless),
+        ..ROW
+    },
+    Check {
+        name: "RCU off-load",
+        weight: Weight::Mid,
+        reads: "/proc/cmdline (rcu_nocbs), cores of rcuo threads",
+        good: "hot cores off-loaded",
+        remedy: "Move the kernel's deferred frees off the hot cores, and their threads to other cores.",
+        cost: "The other cores do that work; a restart.",
+        script: &["for pid in $(pgrep '^rcuo'); do taskset -pc {others} \"$pid\"; done"],
+        boot: "rcu_nocbs={cores}",
+        how: How::Read(cpu::rcu),
+        ..ROW
+    },
+    Check {
+        name: "SMT",
+        weight: Weight::High,
+        reads: "/sys/devices/system/cpu/smt/active, cpuN/topology/thread_siblings_list",
+        good: "off, or sibling idle",
+        remedy: "Switch SMT off, or keep the sibling of each hot core idle.",
+        cost: "Half of the hardware threads.",
+        script: &["echo off > /sys/devices/system/cpu/smt/control"],
+        how: How::Read(cpu::smt),
+        ..ROW
+    },
+    Check {
+        name: "governor",
+        weight: Weight::High,
+        reads: "cpuN/cpufreq/scaling_governor, scaling_cur_freq, scaling_max_freq",
+        good: "performance, at max",
+        remedy: "Keep the frequency up: governor performance (on a virtual machine that is its host's matter).",
+        cost: "Power and heat.",
+        script: &[
+            "for core in $(echo {cores} | tr , ' '); do",
+            "  echo performance > /sys/devices/system/cpu/cpu$core/cpufreq/scaling_governor",
+            "done",
+        ],
+        how: How::Read(cpu::governor),
+        ..ROW
+    },
+    Check {
+        name: "C-states",
+        weight: Weight::High,
+        reads: "cpuN/cpuidle/state*/usage, /sys/devices/system/cpu/cpuidle/current_driver",
+        good: "none above 2 us",
+        remedy: "Forbid sleep of which a core takes more than 2 us to wake up.",
+        cost: "Power and heat; less turbo for other cores.",
+        script: &[
+            "for core in $(echo {cores} | tr , ' '); do",
+            "  for state in /sys/devices/system/cpu/cpu$core/cpuidle/state*; do",
+            "    [ \"$(cat $state/latency)\" -le 2 ] || echo 1 > $state/disable",
+            "  done",
+            "done",
+        ],
+        how: How::Read(cpu::c_states),
+        ..ROW
+    },
+    Check {
+        name: "turbo",
+        reads: "/sys/devices/system/cpu/intel_pstate/no_turbo, cpufreq/boost",
+        good: "recorded, stable",
+        remedy: "Leave it as it is between two results that are compared.",
+        how: How::Read(cpu::turbo),
+        ..ROW
+    },
+    Check {
+        name: "clock",
+        weight: Weight::High,
+        reads: "clocksource0/current_clocksource, /proc/cpuinfo (constant_tsc, nonstop_tsc)",
+        good: "tsc",
+        remedy: "Read the time without a call of the kernel.",
+        cost: "A restart; wrong time when the processor's counters are not in step.",
+        script: &["echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource"],
+        boot: "tsc=reliable",
+        how: How::Read(cpu::clock),
+        ..ROW
+    },
+    Check {
+        name: "huge pages",
+        weight: Weight::Mid,
+        reads: "/sys/kernel/mm/transparent_hugepage/enabled, defrag",
+        good: "never or madvise",
+        remedy: "Stop the kernel from joining pages while a program runs.",
+        cost: "Programs with much memory miss the translation cache more often.",
+        script: &[
+            "echo never > /sys/kernel/mm/transparent_hugepage/enabled",
+            "echo never > /sys/kernel/mm/transparent_hugepage/defrag",
+        ],
+        how: How::Read(memory::huge_pages),
+        ..ROW
+    },
+    Check {
+        name: "KSM and swap",
+        weight: Weight::Mid,
+        reads: "/sys/kernel/mm/ksm/run, /proc/sys/vm/swappiness, /proc/PID/status (VmSwap)",
+        good: "0, at most 10, 0 kB",
+        remedy: "Neither merge pages nor swap them out.",
+        cost: "Less room for caches of files.",
+        script: &[
+            "echo 0 > /sys/kernel/mm/ksm/run",
+            "sysctl -w vm.swappiness=10",
+        ],
+        how: How::Read(memory::swap),
+        ..ROW
+    },
+    Check {
+        name: "locked memory",
+        weight: Weight::Mid,
+        reads: "/proc/PID/status (VmLck), /proc/PID/limits",
+        good: "all, no limit",
+        remedy: "Set LockMemory=Y, and raise the limit: LimitMEMLOCK=infinity, or ulimit -l unlimited.",
+        cost: "All memory of the process is resident: receive buffers and journal segments in full.",
+        script: &[
+            "prlimit --pid {pid} --memlock=unlimited  # then LockMemory=Y and a restart of the engine",
+        ],
+        unit: &["LimitMEMLOCK=infinity"],
+        how: How::Read(memory::locked),
+        ..ROW
+    },
+    Check {
+        name: "page faults",
+        weight: Weight::High,
+        reads: "/proc/PID/stat (minflt, majflt)",
+        good: "0 in steady state",
+        remedy: "Lock the memory (LockMemory=Y), and look again once the engine has passed some orders.",
+        cost: "As locked memory.",
+        how: How::Read(memory::page_faults),
+        ..ROW
+    },
+    Check {
+        name: "NUMA",
+        weight: Weight::High,
+        reads: "/proc/sys/kernel/numa_balancing, /proc/PID/numa_maps, /sys/class/net/IF/device/numa_node",
+        good: "0; all on one node",
+        remedy: "Stop the kernel from moving pages; take cores and memory of the node of the network card.",
+        cost: "The other node's cores and memory are not used.",
+        script: &["sysctl -w kernel.numa_balancing=0"],
+        how: How::Read(memory::numa),
+        ..ROW
+    },
+    Check {
+        name: "interrupts",
+        weight: Weight::High,
+        reads: "/proc/interrupts, /proc/irq/*/effective_affinity_list, irqbalance",
+        good: "devices 0, timer 2/s",
+        remedy: "Send the interrupts of devices to other cores, and ban irqbalance from the hot ones \
+                 (IRQBALANCE_BANNED_CPULIST).",
+        cost: "The other cores take all interrupts. Queues that the kernel manages cannot be moved.",
+        script: &[
+            "for irq in /proc/irq/[0-9]*; do",
+            "  echo {others} > $irq/smp_affinity_list || echo \"$irq cannot be moved\" >&2",
+            "done",
+        ],
+        how: How::Read(interrupts::on_hot_cores),
+        ..ROW
+    },
+    Check {
+        name: "softirq",
+        weight: Weight::Mid,
+        reads: "/proc/net/softnet_stat, /proc/softirqs",
+        good: "no drops, squeeze 0",
+        remedy: "Let the kernel take more packets at a time.",
+        cost: "Longer spells in the kernel on the cores that receive.",
+        script: &[
+            "sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=8000",
+            "sysctl -w net.core.netdev_max_backlog=5000",
+        ],
+        how: How::Read(interrupts::softirq),
+        ..ROW
+    },
+    Check {
+        name: "workqueues",
+        weight: Weight::Mid,
+        reads: "/sys/devices/virtual/workqueue/cpumask, /sys/bus/workqueue/devices/writeback/cpumask",
+        good: "without hot cores",
+        remedy: "Move the kernel's deferred work to other cores.",
+        cost: "The other cores do that work.",
+        script: &[
+            "echo {others_mask} > /sys/devices/virtual/workqueue/cpumask",
+            "echo {others_mask} > /sys/bus/workqueue/devices/writeback/cpumask",
+        ],
+        how: How::Read(interrupts::workqueues),
+        ..ROW
+    },
+    Check {
+        name: "watchdog",
+        weight: Weight::Mid,
+        reads: "/proc/sys/kernel/nmi_watchdog, watchdog, watchdog_cpumask",
+        good: "0 or not hot cores",
+        remedy: "Switch the kernel's watchdogs off, or keep them off the hot cores.",
+        cost: "A core that hangs in the kernel is not reported.",
+        script: &["sysctl -w kernel.nmi_watchdog=0 kernel.watchdog_cpumask={others}"],
+        how: How::Read(interrupts::watchdog),
+        ..ROW
+    },
+    Check {
+        name: "real-time throttle",
+        weight: Weight::High,
+        reads: "/proc/sys/kernel/sched_rt_runtime_us, /proc/PID/task/TID/stat",
+        good: "-1 with FIFO only",
+        remedy: "With FIFO threads that spin on isolated cores set it to -1: at 950000 they stand still for up to \
+                 50 ms each second. Without such threads keep 950000.",
+        cost: "At -1 a real-time thread that spins elsewhere takes its core for ever; the machine may hang.",
+        script: &[
+            "# FIFO threads, all on isolated cores: sysctl -w kernel.sched_rt_runtime_us=-1",
+            "# Otherwise: sysctl -w kernel.sched_rt_runtime_us=950000",
+        ],
+        unit: &[
+            "CPUSchedulingPolicy=fifo",
+            "CPUSchedulingPriority=",
+            "LimitRTPRIO=",
+        ],
+        how: How::Read(process::real_time_throttle),
+        ..ROW
+    },
+    Check {
+        name: "hot threads",
+        weight: Weight::High,
+        reads: "/proc/PID/task/TID/stat, status (Cpus_allowed_list, nonvoluntary_ctxt_switches)",
+        good: "1 a core, never off",
+        remedy: "Pin the engine with Core= to an isolated core, alone; then nothing pushes it off.",
+        cost: "A core for each engine.",
+        unit: &["CPUAffinity="],
+        how: How::Read(process::policy),
+        ..ROW
+    },
+    Check {
+        name: "timers",
+        weight: Weight::Low,
+        reads: "/proc/sys/kernel/timer_migration, /proc/sys/vm/stat_interval, /proc/cmdline (skew_tick)",
+        good: "0, 10 or more, 1",
+        remedy: "Keep timers where they were set, count pages seldom, let the ticks of cores not coincide.",
+        cost: "Counts of pages are up to 10 s old; idle cores wake up for their own timers.",
+        script: &["sysctl -w kernel.timer_migration=0 vm.stat_interval=10"],
+        boot: "skew_tick=1",
+        how: How::Read(interrupts::timers),
+        ..ROW
+    },
+    Check {
+        name: "busy poll",
+        weight: Weight::Mid,
+        reads: "/proc/sys/net/core/busy_poll, busy_read, /sys/class/net/IF/threaded",
+        good: "50",
+        remedy: "Let reads poll the card: BusyPoll=50 for a session, or the sysctls for all sockets.",
+        cost: "A read that finds nothing takes up to that long in the kernel. No use on loopback.",
+        script: &["sysctl -w net.core.busy_poll=50 net.core.busy_read=50"],
+        how: How::Read(network::busy_poll),
+        ..ROW
+    },
+    Check {
+        name: "coalescing",
+        weight: Weight::High,
+        reads: "/sys/class/net/IF/queues; run ethtool -c IF and ethtool -k IF (--ethtool FILE)",
+        good: "0, off; few queues",
+        remedy: "Let the card report each packet at once; no large receive off-load; few queues.",
+        cost: "More interrupts under load.",
+        script: &[
+            "ethtool -C {interface} adaptive-rx off rx-usecs 0",
+            "ethtool -K {interface} lro off",
+            "ethtool -L {interface} combined 1  # rx 1 where the card has no combined queues",
+        ],
+        how: How::Read(network::coalescing),
+        ..ROW
+    },
+    Check {
+        name: "TCP",
+        weight: Weight::High,
+        reads: "/proc/sys/net/ipv4/tcp_slow_start_after_idle, tcp_autocorking, tcp_timestamps",
+        good: "0, 0",
+        remedy: "Send at once after a pause. TCP_NODELAY is each session's SocketNodelay=Y, which no file shows.",
+        cost: "Bursts after a pause may meet a network that got slower; more small packets.",
+        script: &["sysctl -w net.ipv4.tcp_slow_start_after_idle=0 net.ipv4.tcp_autocorking=0"],
+        how: How::Read(network::tcp),
+        ..ROW
+    },
+    Check {
+        name: "Onload",
+        reads: "/proc/PID/maps, environ (EF_*)",
+        remedy: "Start the engine under onload when a result claims it; see onload_stackdump.",
+        how: How::Read(network::onload),
+        ..ROW
+    },
+    Check {
+        name: "kernel",
+        reads: "/proc/sys/kernel/osrelease, /sys/kernel/realtime",
+        remedy: "Name it beside each result.",
+        how: How::Read(kernel::flavour),
+        ..ROW
+    },
+    Check {
+        name: "mitigations",
+        reads: "/sys/devices/system/cpu/vulnerabilities, /proc/cmdline (mitigations)",
+        remedy: "Name them beside each result. Switching them off is a decision about security.",
+        how: How::Read(kernel::mitigations),
+        ..ROW
+    },
+    Check {
+        name: "MCE and SMI",
+        weight: Weight::Low,
+        reads: "machinecheck0/ignore_ce, /dev/cpu/N/msr at 0x34 (root, module msr: rdmsr 0x34)",
+        good: "1, SMI 0",
+        remedy: "Do not look for corrected errors of memory; have the firmware's vendor name its interrupts.",
+        cost: "Corrected errors of memory are seen later, or by the firmware only.",
+        script: &[
+            "for bank in /sys/devices/system/machinecheck/machinecheck*; do echo 1 > $bank/ignore_ce; done",
+        ],
+        how: How::Read(kernel::machine_checks),
+        ..ROW
+    },
+    Check {
+        name: "load and clock",
+        weight: Weight::Mid,
+        reads: "/proc/loadavg, names of processes; run chronyc tracking or timedatectl",
+        good: "idle, clock kept",
+        remedy: "Stop other programs; keep the clock by chrony or ptp4l.",
+        cost: "Nothing that an engine would miss.",
+        how: How::Read(kernel::load),
+        ..ROW
+    },
+];

@@ -1,0 +1,117 @@
+//! What all checks come to.
+
+use std::cmp::Reverse;
+
+use serde::Serialize;
+
+use super::checks::{CHECKS, Check, How, Weight};
+use super::measure::Measured;
+use super::observed::{Health, Observation, Observed};
+use super::snapshot::Snapshot;
+use crate::machine::two_cores;
+
+/// What was found on a machine.
+#[derive(Clone, Debug, Serialize)]
+pub struct Diagnosis {
+    /// The hot cores.
+    pub cores: Vec<usize>,
+    /// The process, if one was asked for.
+    pub pid: Option<u32>,
+    /// The network card, if one was asked for.
+    pub interface: Option<String>,
+    /// Over how many seconds counters were watched; `None` without an interval.
+    pub seconds: Option<f64>,
+    /// One for each check, by weight, the bad ones first.
+    pub findings: Vec<Finding>,
+    /// What was measured, if anything was.
+    pub measured: Option<Measured>,
+}
+
+/// What became of one check.
+#[derive(Clone, Debug, Serialize)]
+pub struct Finding {
+    /// Its name.
+    pub name: &'static str,
+    /// How much it matters.
+    pub weight: Weight,
+    /// What it came to.
+    pub health: Health,
+    /// The values.
+    pub found: String,
+    /// The good value.
+    pub good: &'static str,
+    /// The row of the table.
+    #[serde(skip)]
+    pub check: &'static Check,
+}
+
+impl Diagnosis {
+    /// Makes all checks.
+    pub fn of(observed: &Observed, measured: Option<Measured>) -> Self {
+        let mut findings: Vec<Finding> = CHECKS
+            .iter()
+            .map(|check| Finding::of(check, observed, measured.as_ref()))
+            .collect();
+        findings.sort_by_key(|finding| (finding.weight, Reverse(finding.health)));
+        Self {
+            cores: observed.cores.clone(),
+            pid: observed.pid,
+            interface: observed.interface.clone(),
+            seconds: observed.seconds(),
+            findings,
+            measured,
+        }
+    }
+
+    /// The exit code that says the worst of it, as `fixwire doctor --help` lists them.
+    pub fn exit_code(&self) -> u8 {
+        let code = |finding: &Finding| match (finding.health, finding.weight) {
+            (Health::Bad, Weight::Fail) => 15,
+            (Health::Bad, Weight::Verdict) => 14,
+            (Health::Bad, Weight::High) => 13,
+            (Health::Bad, Weight::Mid) => 12,
+            (Health::Bad, Weight::Low) => 11,
+            (Health::Unknown, weight) if weight != Weight::Info => 10,
+            _ => 0,
+        };
+        self.findings.iter().map(code).max().unwrap_or(0)
+    }
+}
+
+impl Finding {
+    fn of(check: &'static Check, observed: &Observed, measured: Option<&Measured>) -> Self {
+        let seen = match (check.how, measured) {
+            (How::Read(look), _) => look(observed),
+            (How::Measure(judge), Some(measured)) => judge(measured),
+            (How::Measure(_), None) => Observation::not_asked("a measurement"),
+        };
+        let (found, health) = seen.into_parts();
+        Self {
+            name: check.name,
+            weight: check.weight,
+            health,
+            found,
+            good: check.good,
+            check,
+        }
+    }
+}
+
+/// What this machine says at once, about the two cores that benches take: without an interval, in which
+/// counters could grow, and without a measurement. For the files of benches.
+pub fn facts() -> Diagnosis {
+    let observed = Observed {
+        before: None,
+        now: Snapshot::of("/"),
+        cores: hot_cores(),
+        pid: None,
+        interface: None,
+        ethtool: None,
+    };
+    Diagnosis::of(&observed, None)
+}
+
+/// The two that benches take; none where there are not two.
+pub fn hot_cores() -> Vec<usize> {
+    two_cores().map_or_else(Vec::new, |(a, b)| vec![a, b])
+}

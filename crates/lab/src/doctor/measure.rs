@@ -1,0 +1,160 @@
+//! The verdict: gaps of a loop that does nothing else, and the round trip of bare TCP.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::observed::Observation;
+use crate::arena::{Arena, pin};
+use crate::bench::args::on_own_thread;
+use crate::clock::Clock;
+use crate::error::Error;
+use crate::floor::Way;
+use crate::load::Pace;
+use crate::stats::Figures;
+
+/// Gaps longer than these are counted, nanoseconds.
+pub const LIMITS: [u64; 4] = [1_000, 5_000, 20_000, 100_000];
+/// A tuned machine has no gap as long as this, nanoseconds.
+const LONGEST: u64 = 20_000;
+
+/// Orders of the floor, behind as many that are not timed.
+const ORDERS: usize = 20_000;
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize)]
+pub struct Measured {
+    /// The spin on each hot core, all at once.
+    pub jitter: Vec<Jitter>,
+    /// The round trip of bare TCP over loopback, nanoseconds.
+    pub floor: Figures,
+}
+
+/// The gaps of a spin on one core: times in which the thread did not run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Jitter {
+    /// The core.
+    pub core: usize,
+    /// How long it was measured, seconds.
+    pub seconds: f64,
+    /// How often the clock was read.
+    pub readings: u64,
+    /// Gaps of more than 1, 5, 20 and 100 microseconds.
+    pub longer_than: [u64; LIMITS.len()],
+    /// The longest gap, nanoseconds.
+    pub worst: u64,
+}
+
+impl Jitter {
+    /// Counts a gap, nanoseconds.
+    #[inline]
+    pub fn add(&mut self, gap: u64) {
+        self.readings += 1;
+        if gap <= LIMITS[0] {
+            return;
+        }
+        for (count, limit) in self.longer_than.iter_mut().zip(LIMITS) {
+            *count += u64::from(gap > limit);
+        }
+        self.worst = self.worst.max(gap);
+    }
+}
+
+/// Measures both on these cores: the jitter for a time, the floor between the first two, or wherever the
+/// system runs them when there are fewer.
+///
+/// # Errors
+///
+/// A core is not for this process, or the system gives no thread or no connection over loopback.
+pub fn measure(cores: &[usize], time: Duration) -> Result<Measured, Error> {
+    let jitter = spin_on_all(cores, time)?;
+    let pair = match cores {
+        [server, client, ..] => Some((*server, *client)),
+        _ => None,
+    };
+    let floor = on_own_thread(|| {
+        let idle = || Ok(|| Ok(()));
+        let mut arena = Arena::start(pair.map(|pair| pair.0), Clock::start(), idle)?;
+        let _pinned = pin(pair.map(|pair| pair.1))?;
+        arena.floor(Way::Back, Pace::PingPong, ORDERS)?;
+        let run = arena.floor(Way::Back, Pace::PingPong, ORDERS)?;
+        arena.stop()?;
+        Ok(run.response)
+    })?;
+    Ok(Measured { jitter, floor })
+}
+
+fn spin_on_all(cores: &[usize], time: Duration) -> Result<Vec<Jitter>, Error> {
+    thread::scope(|scope| {
+        let start = |core: usize| {
+            let thread = thread::Builder::new().name(format!("spin-{core}"));
+            thread.spawn_scoped(scope, move || {
+                let _pinned = pin(Some(core))?;
+                Ok(spin(core, time))
+            })
+        };
+        let mut threads = Vec::new();
+        for core in cores {
+            threads.push(start(*core).map_err(Error::system("start a thread"))?);
+        }
+        let ended = threads.into_iter().map(|thread| thread.join());
+        ended
+            .map(|ended| ended.unwrap_or(Err(Error::Thread("spin"))))
+            .collect()
+    })
+}
+
+/// Reads the clock over and over.
+fn spin(core: usize, time: Duration) -> Jitter {
+    let mut jitter = Jitter {
+        core,
+        ..Jitter::default()
+    };
+    let start = Instant::now();
+    let mut last = start;
+    while last - start < time {
+        let now = Instant::now();
+        jitter.add((now - last).as_nanos() as u64);
+        last = now;
+    }
+    jitter.seconds = (last - start).as_secs_f64();
+    jitter
+}
+
+/// Whether the hot cores are left alone.
+pub fn jitter(of: &Measured) -> Observation {
+    if of.jitter.is_empty() {
+        return Observation::unknown("no hot cores (--cores)");
+    }
+    of.jitter.iter().fold(Observation::new(), |seen, jitter| {
+        let [one, five, twenty, hundred] = jitter.longer_than;
+        let text = format!(
+            "core {}: worst {:.1} us; >1 us {one}, >5 {five}, >20 {twenty}, >100 {hundred}",
+            jitter.core,
+            jitter.worst as f64 / 1e3
+        );
+        seen.judge(text, Some(jitter.worst < LONGEST))
+    })
+}
+
+/// What no engine here can be faster than.
+pub fn floor(of: &Measured) -> Observation {
+    let micros = |nanos: u64| format!("{:.1}", nanos as f64 / 1e3);
+    let Figures {
+        count,
+        p50,
+        p99,
+        p99_9,
+        ..
+    } = of.floor;
+    if count == 0 {
+        return Observation::unknown("no answer");
+    }
+    Observation::new().record(format!(
+        "p50 {}, p99 {}, p99.9 {} us",
+        micros(p50),
+        micros(p99),
+        micros(p99_9)
+    ))
+}

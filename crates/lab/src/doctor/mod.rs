@@ -1,0 +1,37 @@
+//! `fixwire doctor`: is this machine fit for low latency, and what would make it so?
+//!
+//! ```text
+//! command     the flags, and what is done by them
+//! diagnosis   what all checks come to, and the exit code
+//! checks      the table: one row a check, with remedy, cost and weight
+//! observed    what a check is given and answers; snapshot: files of the kernel below a root folder
+//! cpu, memory, interrupts, process, network, kernel    the checks that read
+//! measure     the checks that measure: jitter of each hot core, floor
+//! show        the table as text; script: the remedies as a shell script
+//! ```
+//!
+//! It changes nothing and opens nothing for writing. What cannot be read is unknown, never good.
+
+mod checks;
+mod command;
+mod cpu;
+mod diagnosis;
+mod interrupts;
+mod kernel;
+mod measure;
+mod memory;
+mod network;
+mod observed;
+mod process;
+mod script;
+mod show;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+
+pub use checks::{CHECKS, Check, How, Weight};
+pub use command::{DoctorArgs, run};
+pub use diagnosis::{Diagnosis, Finding, facts};
+pub use measure::{Jitter, LIMITS, Measured};
+pub use observed::{Health, Observation, Observed};
+pub use snapshot::Snapshot;

@@ -1,0 +1,164 @@
+//! What a check is given, and what it answers.
+
+use serde::Serialize;
+
+use super::snapshot::Snapshot;
+use crate::machine::core_list;
+
+/// What is examined: one or two snapshots, and what the checks are about.
+#[derive(Debug)]
+pub struct Observed {
+    /// An earlier snapshot, for counters; without one every count over an interval is unknown.
+    pub before: Option<Snapshot>,
+    /// The snapshot that is judged.
+    pub now: Snapshot,
+    /// The hot cores: those that spin.
+    pub cores: Vec<usize>,
+    /// The process that checks of a process are about.
+    pub pid: Option<u32>,
+    /// The network card.
+    pub interface: Option<String>,
+    /// What `ethtool -c` and `ethtool -k` print of it.
+    pub ethtool: Option<String>,
+}
+
+impl Observed {
+    /// How much a counter has grown over the interval. `None` without an interval, when it cannot be
+    /// read, or when it went backwards.
+    pub fn delta(&self, read: impl Fn(&Snapshot) -> Option<u64>) -> Option<u64> {
+        // Both are read in any case: the first of two readings is the `before` of the second.
+        let now = read(&self.now);
+        now?.checked_sub(read(self.before.as_ref()?)?)
+    }
+
+    /// Seconds between the two snapshots.
+    pub fn seconds(&self) -> Option<f64> {
+        let now = self.now.uptime();
+        let seconds = now? - self.before.as_ref()?.uptime()?;
+        (seconds > 0.0).then_some(seconds)
+    }
+
+    /// Whether a list of cores as the kernel writes it holds every hot core; `None` without hot cores.
+    pub fn holds_hot_cores(&self, list: &str) -> Option<bool> {
+        if self.cores.is_empty() {
+            return None;
+        }
+        let list = core_list(list);
+        Some(self.cores.iter().all(|core| list.contains(core)))
+    }
+
+    /// Whether it holds none of them.
+    pub fn spares_hot_cores(&self, list: &str) -> Option<bool> {
+        if self.cores.is_empty() {
+            return None;
+        }
+        let list = core_list(list);
+        Some(!self.cores.iter().any(|core| list.contains(core)))
+    }
+
+    /// Whether a mask of cores as the kernel writes it, `ff,ffffffff`, holds none of the hot ones.
+    pub fn mask_spares_hot_cores(&self, mask: &str) -> Option<bool> {
+        if self.cores.is_empty() {
+            return None;
+        }
+        let groups = mask.split(',').rev();
+        let groups: Option<Vec<u32>> = groups
+            .map(|group| u32::from_str_radix(group.trim(), 16).ok())
+            .collect();
+        let groups = groups?;
+        let has = |core: &usize| {
+            let group = groups.get(core / 32);
+            group.is_some_and(|bits| bits >> (core % 32) & 1 == 1)
+        };
+        Some(!self.cores.iter().any(has))
+    }
+
+    /// A file of the process; `None` without one.
+    pub fn of_process(&self, file: &str) -> Option<String> {
+        Some(format!("proc/{}/{file}", self.pid?))
+    }
+
+    /// The hot cores as a list, `2,3`.
+    pub fn core_text(&self) -> String {
+        let cores: Vec<String> = self.cores.iter().map(usize::to_string).collect();
+        cores.join(",")
+    }
+}
+
+/// What became of a check.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Health {
+    /// As it should be.
+    Good,
+    /// Shown for the record: no value of it is right or wrong.
+    Recorded,
+    /// It is about a process, a network card or a measurement that nobody asked for.
+    NotAsked,
+    /// It could not be read.
+    Unknown,
+    /// Not as it should be.
+    Bad,
+}
+
+/// What a check has found: values, and the worst of what they mean.
+#[derive(Clone, Debug, Default)]
+pub struct Observation {
+    parts: Vec<String>,
+    /// `None` until a value is judged.
+    health: Option<Health>,
+}
+
+impl Observation {
+    /// Nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// It cannot be read.
+    pub fn unknown(why: impl Into<String>) -> Self {
+        Self::new().judge(why, None)
+    }
+
+    /// It was not asked for.
+    pub fn not_asked(flag: &str) -> Self {
+        Self {
+            parts: vec![format!("needs {flag}")],
+            health: Some(Health::NotAsked),
+        }
+    }
+
+    /// Adds a value and whether it is good; `None` when that is unknown.
+    pub fn judge(mut self, value: impl Into<String>, good: Option<bool>) -> Self {
+        let health = match good {
+            Some(true) => Health::Good,
+            Some(false) => Health::Bad,
+            None => Health::Unknown,
+        };
+        self.health = self.health.max(Some(health));
+        self.record(value)
+    }
+
+    /// Adds a value that means nothing by itself. Control characters do not reach a terminal.
+    pub fn record(mut self, value: impl Into<String>) -> Self {
+        let value: String = value.into();
+        if !value.is_empty() {
+            self.parts.push(value.replace(char::is_control, "?"));
+        }
+        self
+    }
+
+    /// All values in one line, and what they mean together: nothing when none was judged.
+    pub fn into_parts(self) -> (String, Health) {
+        let health = self.health.unwrap_or(Health::Recorded);
+        (self.parts.join(", "), health)
+    }
+}
+
+/// A named value, or that it is unknown.
+pub fn named<T: ToString>(name: &str, value: Option<T>) -> String {
+    match value {
+        Some(value) => format!("{name} {}", value.to_string()),
+        None => format!("{name} unknown"),
+    }
+}

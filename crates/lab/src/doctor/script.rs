@@ -1,0 +1,81 @@
+//! The remedies as a shell script, to be read before it is run.
+
+use std::fmt::Write;
+
+use super::diagnosis::Diagnosis;
+use super::observed::{Health, Observed};
+use crate::machine::core_list;
+
+const HEAD: &str = "\
+#!/bin/sh
+# Remedies for what `fixwire doctor` found bad. Read each and its cost, take out what you do not
+# want, then run the rest as root. All but the kernel command line is gone after a restart: what
+# helps belongs into sysctl.d, a tuned profile or a unit.
+";
+
+/// The script for all that is bad.
+pub fn text(diagnosis: &Diagnosis, observed: &Observed) -> String {
+    let mut out = HEAD.to_owned();
+    let bad = diagnosis
+        .findings
+        .iter()
+        .filter(|it| it.health == Health::Bad);
+    let mut boot = Vec::new();
+    for finding in bad {
+        let check = finding.check;
+        // A string takes everything.
+        let _ = writeln!(out, "\n# {} ({})", check.name, check.weight.name());
+        for (title, text) in [
+            ("Found: ", finding.found.as_str()),
+            ("Good: ", check.good),
+            ("", check.remedy),
+            ("Cost: ", check.cost),
+        ] {
+            let _ = writeln!(out, "# {title}{text}");
+        }
+        for line in check.script {
+            let _ = writeln!(out, "{}", filled(line, observed));
+        }
+        if !check.boot.is_empty() {
+            boot.push(filled(check.boot, observed));
+        }
+    }
+    if !boot.is_empty() {
+        let _ = writeln!(
+            out,
+            "\n# For the kernel command line (GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub\n\
+             # or grub2-mkconfig, then a restart of the machine):\n# {}",
+            boot.join(" ")
+        );
+    }
+    out
+}
+
+/// A line of the table with the values of this machine in it.
+pub fn filled(line: &str, observed: &Observed) -> String {
+    let online = observed.now.line("sys/devices/system/cpu/online");
+    let online = online.map(|list| core_list(&list)).unwrap_or_default();
+    let others: Vec<usize> = online
+        .into_iter()
+        .filter(|core| !observed.cores.contains(core))
+        .collect();
+    let list: Vec<String> = others.iter().map(usize::to_string).collect();
+    let pid = observed.pid.map(|pid| pid.to_string());
+    line.replace("{cores}", &observed.core_text())
+        .replace("{others}", &list.join(","))
+        .replace("{others_mask}", &mask(&others))
+        .replace("{pid}", pid.as_deref().unwrap_or("PID"))
+        .replace("{interface}", observed.interface.as_deref().unwrap_or("IF"))
+}
+
+/// Cores as the kernel writes a mask: groups of 32, the highest first.
+pub fn mask(cores: &[usize]) -> String {
+    let groups = cores.iter().max().map_or(1, |core| core / 32 + 1);
+    let mut bits = vec![0_u32; groups];
+    for core in cores {
+        bits[core / 32] |= 1 << (core % 32);
+    }
+    let last = bits.pop().unwrap_or_default();
+    let rest = bits.iter().rev().map(|group| format!(",{group:08x}"));
+    format!("{last:x}{}", rest.collect::<String>())
+}
