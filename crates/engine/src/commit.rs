@@ -10,6 +10,7 @@ use crate::canary::{self, Fault};
 use crate::consult::{guarded, receive_logon};
 use crate::event::{Ending, Event, Events};
 use crate::frame_link::FrameLink;
+use crate::host::{Host, Mark};
 use crate::journal::{self, Arrival, Cause, Disk, Effect, Journal, JournalError, Kind};
 use crate::journal::{Position, Stored, Wrote};
 use crate::line::Line;
@@ -88,7 +89,9 @@ impl<D: Disk> Core<D> {
         message: &Message<'_>,
         app: &mut impl Application,
         arrival: Option<Arrival>,
+        host: &mut impl Host,
     ) -> Result<Verdict, JournalError> {
+        host.mark(Mark::Parsed(message));
         let line = &mut self.lines[session];
         line.counters.received += 1;
         let msg_type = message.msg_type();
@@ -102,6 +105,7 @@ impl<D: Disk> Core<D> {
             }
             _ => line.session.receive(now, message, &mut self.outbox),
         };
+        host.mark(Mark::Checked);
         let id = line.session.id();
         if verdict == Verdict::Deliver {
             line.counters.delivered += 1;
@@ -118,6 +122,7 @@ impl<D: Disk> Core<D> {
             if let Err(refusal) = answer {
                 line.session.refuse(now, message, refusal, &mut self.outbox);
             }
+            host.mark(Mark::Answered);
         } else {
             self.note_end(session, verdict);
             self.tell(now, session, message, verdict, app);
@@ -130,7 +135,10 @@ impl<D: Disk> Core<D> {
             self.redactor.copy(INBOUND, message.bytes(), private);
         }
         if verdict == Verdict::Deliver && arrival.is_none() {
-            self.commit(now, session, Kind::Message, Some(message.bytes()), app)?;
+            let sealed = self.seal(now, session, app)?;
+            host.mark(Mark::Sealed(&self.outbox, sealed.new.start));
+            self.keep(now, session, Kind::Message, Some(message.bytes()), sealed)?;
+            host.mark(Mark::Journalled);
         } else {
             self.commit_aside(now, session, message, arrival, app)?;
         }
@@ -431,6 +439,7 @@ impl<D: Disk> Core<D> {
         &mut self,
         now: Now,
         app: &mut impl Application,
+        host: &mut impl Host,
     ) -> Result<(), JournalError> {
         let new = &self.outbox.entries()[self.outbox.unsealed()];
         if new.is_empty() {
@@ -439,7 +448,13 @@ impl<D: Disk> Core<D> {
         // The record is about the session of the first message that is for one.
         let mut sessions = new.iter().map(|entry| entry.session.0 as usize);
         match sessions.find(|at| *at < self.lines.len()) {
-            Some(session) => self.commit(now, session, Kind::Sent, None, app),
+            Some(session) => {
+                let sealed = self.seal(now, session, app)?;
+                host.mark(Mark::Sealed(&self.outbox, sealed.new.start));
+                self.keep(now, session, Kind::Sent, None, sealed)?;
+                host.mark(Mark::Journalled);
+                Ok(())
+            }
             None => self.commit_sent_aside(now, app),
         }
     }

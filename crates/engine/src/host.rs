@@ -3,6 +3,6 @@
 pub mod sim;
 
 pub use fixwire_net::{
-    AnnounceFault, Announced, ConnId, Dial, Host, HostAround, ListenerId, Os, Peer, Ready,
+    AnnounceFault, Announced, ConnId, Dial, Host, HostAround, ListenerId, Mark, Os, Peer, Ready,
     SocketOptions, WakeUp, read_proxy_header,
 };

@@ -16,6 +16,7 @@
 //! wires      these sockets
 //! oms_rig    an OMS between a client and a venue; oms_driven: the same without a network
 //! aging      an engine that many orders pass through; oms_aging: an OMS
+//! stages     where the time of an order goes between two engines of ours
 //! stamps     when requests pass an OMS; stamps_file keeps them, analysis reads them
 //! bare_write what a write costs by itself
 //! stats      percentiles, variation
@@ -52,6 +53,7 @@ pub mod pipe;
 pub mod progress;
 pub mod report;
 pub mod scenario;
+pub mod stages;
 pub mod stamps;
 pub mod stamps_file;
 pub mod stats;

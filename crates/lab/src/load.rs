@@ -62,7 +62,8 @@ pub enum State {
 struct Sent {
     intended: u64,
     actual: u64,
-    answered: bool,
+    /// When its answer came; 0 before.
+    answered: u64,
 }
 
 /// The books of one run. All times are nanoseconds of one clock.
@@ -190,7 +191,7 @@ impl Load {
         self.sent.push(Sent {
             intended,
             actual,
-            answered: false,
+            answered: 0,
         });
     }
 
@@ -212,11 +213,11 @@ impl Load {
             },
         };
         let order = &mut self.sent[index];
-        if order.answered {
+        if order.answered != 0 {
             self.faults.duplicate += 1;
             return;
         }
-        order.answered = true;
+        order.answered = now;
         self.answered += 1;
         if index < self.newest {
             self.faults.out_of_order += 1;
@@ -227,6 +228,14 @@ impl Load {
             .saturating_record(now.saturating_sub(order.intended).max(1));
         self.service
             .saturating_record(now.saturating_sub(order.actual).max(1));
+    }
+
+    /// When the order that was due at `intended` was begun, and when its answer came; `None` without one.
+    pub fn times(&self, intended: u64) -> Option<(u64, u64)> {
+        let orders = &self.sent;
+        let index = orders.binary_search_by_key(&intended, |order| order.intended);
+        let order = orders[index.ok()?];
+        (order.answered != 0).then_some((order.actual, order.answered))
     }
 
     /// The oldest order without an answer: for a stream whose answers carry no name.

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fixwire::host::Os;
 use fixwire::{
-    Connection, Durability, Engine, EngineConfig, EngineError, Event, Handle, SendError,
+    Connection, Durability, Engine, EngineConfig, EngineError, Event, Handle, Host, SendError,
     SessionConfig, Wait,
 };
 use fixwire_protocol::dictionary::Version;
@@ -21,6 +22,8 @@ use crate::clock::Clock;
 use crate::error::Error;
 use crate::load::{Load, Pace, State};
 use crate::report::Run;
+use crate::stages::marks::{MarkingHost, PairMarks};
+use crate::stages::{StagedOrder, Stages};
 use crate::trader::Trader;
 
 /// What the two ends are told.
@@ -103,14 +106,15 @@ impl PairConfig {
     }
 
     /// An acceptor that answers with `app`, for [`Arena::start`]; its address goes to `listening`.
-    fn acceptor<A: Application>(
+    fn acceptor<A: Application, H: Host, F: FnOnce(Os) -> H>(
         &self,
         app: A,
+        around: F,
         listening: &Sender<SocketAddr>,
-    ) -> Result<impl FnMut() -> Result<(), Error> + use<A>, Error> {
+    ) -> Result<impl FnMut() -> Result<(), Error> + use<A, H, F>, Error> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let config = self.engine(Role::Acceptor, Connection::Acceptor { listen });
-        let mut engine = Engine::new(config, app).map_err(engine_error)?;
+        let mut engine = Engine::around(config, app, around).map_err(engine_error)?;
         if let Some(address) = engine.addresses().next() {
             // Nobody waits for it any more only when the near end has failed.
             let _ = listening.send(address);
@@ -136,9 +140,20 @@ impl PairConfig {
         clock: Clock,
         app: A,
     ) -> Result<(Arena, SocketAddr), Error> {
+        self.start_acceptor_around(far_core, clock, app, |os| os)
+    }
+
+    fn start_acceptor_around<A: Application + Send + 'static, H: Host>(
+        &self,
+        far_core: Option<usize>,
+        clock: Clock,
+        app: A,
+        around: impl FnOnce(Os) -> H + Send + 'static,
+    ) -> Result<(Arena, SocketAddr), Error> {
         let (sender, listening) = channel();
         let config = self.clone();
-        let arena = Arena::start(far_core, clock, move || config.acceptor(app, &sender))?;
+        let make = move || config.acceptor(app, around, &sender);
+        let arena = Arena::start(far_core, clock, make)?;
         match listening.recv() {
             Ok(address) => Ok((arena, address)),
             Err(_) => {
@@ -150,10 +165,11 @@ impl PairConfig {
 }
 
 /// A measurement's two ends, logged on.
-pub struct Pair {
+pub struct Pair<H: Host = Os> {
     /// The floor and the far thread.
     pub arena: Arena,
-    engine: Engine<Trader>,
+    engine: Engine<Trader, H>,
+    marks: Option<PairMarks>,
     clock: Clock,
     patience: Duration,
     trouble: Trouble,
@@ -174,14 +190,46 @@ impl Pair {
         far_core: Option<usize>,
         app: A,
     ) -> Result<Self, Error> {
+        let same = (|os| os, |os| os);
+        Self::start_around(config, far_core, app, Clock::start(), None, same)
+    }
+}
+
+impl Pair<MarkingHost<Os>> {
+    /// The same, with orders marked at both ends; the acceptor must be ours.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pair::start`].
+    pub fn start_marked<A: Application + Send + 'static>(
+        config: &PairConfig,
+        far_core: Option<usize>,
+        app: A,
+    ) -> Result<Self, Error> {
         let clock = Clock::start();
+        let marks = PairMarks::new(clock);
+        let (near, far) = (marks.clone(), marks.clone());
+        let around = (move |os| near.initiator(os), move |os| far.acceptor(os));
+        Self::start_around(config, far_core, app, clock, Some(marks), around)
+    }
+}
+
+impl<H: Host> Pair<H> {
+    fn start_around<A: Application + Send + 'static>(
+        config: &PairConfig,
+        far_core: Option<usize>,
+        app: A,
+        clock: Clock,
+        marks: Option<PairMarks>,
+        (near, far): (impl FnOnce(Os) -> H, impl FnOnce(Os) -> H + Send + 'static),
+    ) -> Result<Self, Error> {
         let (arena, host) = match &config.peer {
             Some((host, port)) => (
                 Arena::start(far_core, clock, || Ok(|| Ok(())))?,
                 (host.clone(), *port),
             ),
             None => {
-                let (arena, address) = config.start_acceptor(far_core, clock, app)?;
+                let (arena, address) = config.start_acceptor_around(far_core, clock, app, far)?;
                 (arena, (address.ip().to_string(), address.port()))
             }
         };
@@ -193,7 +241,7 @@ impl Pair {
         let patience = config.patience;
         let trader = Trader::new(clock);
         let config = config.engine(Role::Initiator, connection);
-        let engine = Engine::new(config, trader).map_err(engine_error);
+        let engine = Engine::around(config, trader, near).map_err(engine_error);
         let mut engine = match engine {
             Ok(engine) => engine,
             Err(error) => {
@@ -206,6 +254,7 @@ impl Pair {
         let mut pair = Self {
             arena,
             engine,
+            marks,
             clock,
             patience,
             trouble,
@@ -240,10 +289,24 @@ impl Pair {
     ///
     /// An engine failed or a session ended.
     pub fn run(&mut self, pace: Pace, orders: usize) -> Result<Run, Error> {
-        let (clock, engine) = (self.clock, &mut self.engine);
+        let (mut run, staged) = self.run_staged(pace, orders)?;
+        run.stages = staged.map(|orders| Stages::of(&orders, &run.histogram));
+        Ok(run)
+    }
+
+    /// The same, with the marked orders if some are marked.
+    fn run_staged(
+        &mut self,
+        pace: Pace,
+        orders: usize,
+    ) -> Result<(Run, Option<Vec<StagedOrder>>), Error> {
+        let (clock, engine, marks) = (self.clock, &mut self.engine, &self.marks);
         let patience = self.patience.as_nanos() as u64;
         let run = self.arena.timed(Task::Engine, |arena| {
             let mut load = Load::new(pace, orders, patience);
+            if let Some(marks) = marks {
+                marks.begin(orders);
+            }
             load.begin(clock.now());
             engine.application_mut().load = Some(load);
             let alone = arena.is_alone();
@@ -261,11 +324,14 @@ impl Pair {
                 }
             }
             let load = engine.application_mut().load.take();
-            Ok((load.map(|load| load.close()).unwrap_or_default(), logged_on))
+            let staged = marks.as_ref().zip(load.as_ref());
+            let staged = staged.map(|(marks, load)| marks.end(load));
+            let outcome = load.map(Load::close).unwrap_or_default();
+            Ok((outcome, (logged_on, staged)))
         });
         match run {
-            Ok((run, true)) => Ok(run),
-            Ok((_, false)) => Err(self.session_error("the session ended during a run")),
+            Ok((run, (true, staged))) => Ok((run, staged)),
+            Ok((_, (false, _))) => Err(self.session_error("the session ended during a run")),
             Err(error) => Err(error),
         }
     }
@@ -330,4 +396,40 @@ fn listener(trouble: Trouble) -> impl FnMut(fixwire_protocol::Now, &Event) + Sen
 
 fn engine_error(error: EngineError) -> Error {
     Error::Engine(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Echo;
+
+    #[test]
+    fn stages_of_each_marked_order_add_up_to_its_time() {
+        let journals = tempfile::tempdir().unwrap();
+        let config = PairConfig {
+            peer: None,
+            initiator: "BENCH".to_owned(),
+            acceptor: "EXEC".to_owned(),
+            sessions: vec![Version::Fix42],
+            durability: Durability::Process,
+            checked: true,
+            nodelay: true,
+            heart_bt_int_seconds: 3600,
+            patience: Duration::from_secs(10),
+            asked: None,
+            journals: journals.path().to_owned(),
+        };
+        let mut pair = Pair::start_marked(&config, None, Echo).unwrap();
+        // So fast that several orders are in one turn of each engine.
+        for pace in [Pace::PingPong, Pace::PerSecond(200_000)] {
+            let (run, orders) = pair.run_staged(pace, 1_600).unwrap();
+            let orders = orders.unwrap();
+            assert_eq!((run.sent, run.faults.total()), (1_600, 0));
+            assert_eq!(orders.len(), 100, "one order in 16 has every mark");
+            for order in &orders {
+                assert_eq!(order.stages.iter().sum::<u64>(), order.response);
+            }
+        }
+        pair.stop().unwrap();
+    }
 }

@@ -266,6 +266,7 @@ fn the_command_measures_both_and_writes_what_it_found() {
         engine: engine(folder.path()),
         peer: None,
         ask_status: true,
+        stages: true,
         sender_comp_id: "BENCH".to_owned(),
         target_comp_id: "EXEC".to_owned(),
         output: OutputArgs {
@@ -290,7 +291,19 @@ fn the_command_measures_both_and_writes_what_it_found() {
     let paces = ["ping-pong", "5000"];
     let wanted = paces.map(|pace| subjects.map(|subject| format!("{pace} {subject}")));
     assert_eq!(named, wanted.as_flattened());
-    assert_eq!(rows[5]["runs"][1]["response"]["count"], 200);
+    for row in rows {
+        let run = &row["runs"][1];
+        assert_eq!(run["response"]["count"], 200);
+        let marked = run["stages"]["marked"].as_u64();
+        if row["subject"] == "tcp floor" {
+            assert_eq!(marked, None);
+        } else {
+            assert!(
+                marked.is_some_and(|marked| (12..=13).contains(&marked)),
+                "{run}"
+            );
+        }
+    }
     let csv = std::fs::read_to_string(folder.path().join("run.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + 6 * 2 * 2);
     // The journals are gone.

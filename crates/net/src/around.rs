@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use fixwire_protocol::{Message, Nanos, Now, Outbox};
 
 use crate::transport::Transport;
-use crate::{ConnId, Dial, Host, ListenerId, Peer, Ready, SocketOptions, WakeUp};
+use crate::{ConnId, Dial, Host, ListenerId, Mark, Peer, Ready, SocketOptions, WakeUp};
 
 /// A host that does some of the work itself and leaves the rest to another one: it is a [`Host`] whose methods are
 /// those of the host within, but for what is named here.
@@ -55,6 +55,12 @@ pub trait HostAround {
     #[inline]
     fn on_handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
         self.within_mut().handled(message, outbox, from);
+    }
+
+    /// In place of [`Host::mark`].
+    #[inline]
+    fn on_mark(&mut self, mark: Mark<'_>) {
+        self.within_mut().mark(mark);
     }
 
     /// In place of [`Host::close`].
@@ -128,6 +134,11 @@ impl<H: HostAround> Host for H {
     #[inline]
     fn handled(&mut self, message: &Message<'_>, outbox: &Outbox, from: usize) {
         self.on_handled(message, outbox, from);
+    }
+
+    #[inline]
+    fn mark(&mut self, mark: Mark<'_>) {
+        self.on_mark(mark);
     }
 
     fn close(&mut self, conn: ConnId) {
@@ -228,6 +239,10 @@ mod tests {
             self.note("handled");
         }
 
+        fn mark(&mut self, _: Mark<'_>) {
+            self.note("mark");
+        }
+
         fn close(&mut self, _: ConnId) {
             self.note("close");
         }
@@ -291,6 +306,7 @@ mod tests {
             &Outbox::new(64, 1, 64),
             0,
         );
+        host.mark(Mark::Checked);
         host.close(conn);
         host.poll(Nanos(0), &mut Vec::new()).unwrap();
         host.wake_up();
@@ -308,6 +324,7 @@ mod tests {
                 "is_flushed",
                 "hold",
                 "handled",
+                "mark",
                 "close",
                 "poll",
                 "wake_up",

@@ -150,6 +150,30 @@ pub struct Peer<'a> {
     pub certificate: Option<&'a PeerCertificate>,
 }
 
+/// What the engine has just done, for [`Host::mark`].
+///
+/// ```text
+/// a message is received:          Parsed > Checked > Answered > Sealed > Journalled
+/// something is sent by `on_time`:                    Answered > Sealed > Journalled
+/// something is sent otherwise:                                  Sealed > Journalled
+/// ```
+///
+/// A message that the application does not get has `Parsed` and `Checked` only. [`Host::write`] follows, once for all
+/// that a read has caused.
+#[derive(Clone, Copy, Debug)]
+pub enum Mark<'a> {
+    /// Framed and decoded this message.
+    Parsed(&'a Message<'a>),
+    /// Checked it: session layer and dictionary.
+    Checked,
+    /// The application has returned.
+    Answered,
+    /// Sealed the messages that stand in the outbox from this entry on.
+    Sealed(&'a Outbox, usize),
+    /// Appended their record to the journal.
+    Journalled,
+}
+
 /// The world of an engine.
 pub trait Host {
     /// The two clocks.
@@ -237,6 +261,11 @@ pub trait Host {
     /// that measure.
     #[inline]
     fn handled(&mut self, _message: &Message<'_>, _outbox: &Outbox, _from: usize) {}
+
+    /// The engine has done one step of the work on a message. For hosts that measure; costs nothing where it does
+    /// nothing.
+    #[inline]
+    fn mark(&mut self, _mark: Mark<'_>) {}
 
     /// Closes a connection after what was written to it.
     fn close(&mut self, conn: ConnId);

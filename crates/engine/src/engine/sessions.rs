@@ -212,7 +212,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         self.record_restarts(now)?;
         // Nothing of what is written may wait for a header that has grown.
-        self.core.commit_sent(now, &mut self.app)?;
+        self.core.commit_sent(now, &mut self.app, &mut self.host)?;
         self.release(now)?;
         if routed {
             let target = Target::Session(index);

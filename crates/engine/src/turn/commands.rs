@@ -35,7 +35,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     self.commands.take_fields(fields, &mut body);
                     // One that does not fit is counted by the outbox.
                     let _ = body.finish();
-                    self.core.commit_sent(now, &mut self.app)?;
+                    self.core.commit_sent(now, &mut self.app, &mut self.host)?;
                     self.release_if_full(now)?;
                 }
                 Command::Request { number } => self.answer(now, number)?,
@@ -145,7 +145,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if let Err(error) = sent {
             core.journal.report_unread(error);
         }
-        core.commit_sent(now, &mut self.app)?;
+        core.commit_sent(now, &mut self.app, &mut self.host)?;
         Ok(())
     }
 

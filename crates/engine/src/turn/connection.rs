@@ -141,7 +141,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
             };
             self.app
                 .on_disconnect(now, id, parting, logout, &mut self.core.outbox);
-            self.core.commit_sent(now, &mut self.app)?;
+            self.core.commit_sent(now, &mut self.app, &mut self.host)?;
             self.core.raise(now, &Event::LoggedOut { session: id });
         }
         let detail = std::mem::take(&mut self.core.lines[session].detail);

@@ -25,7 +25,7 @@ use crate::engine::{Engine, Owner, Stopping};
 use crate::error::EngineError;
 use crate::event::{Ending, Event};
 use crate::frames::link_of;
-use crate::host::{ConnId, Host, Ready};
+use crate::host::{ConnId, Host, Mark, Ready};
 use crate::journal::Disk;
 
 impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
@@ -85,7 +85,8 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         }
         if !self.core.outbox.is_empty() {
             work += 1;
-            self.core.commit_sent(now, &mut self.app)?;
+            self.host.mark(Mark::Answered);
+            self.core.commit_sent(now, &mut self.app, &mut self.host)?;
             self.release(now)?;
         }
         while self.core.outbox.logouts() > 0 {

@@ -71,7 +71,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         answer: Sender<Result<(), OperationError>>,
     ) -> Result<(), EngineError> {
         // What an earlier command has written belongs to another record.
-        self.core.commit_sent(now, &mut self.app)?;
+        self.core.commit_sent(now, &mut self.app, &mut self.host)?;
         let line = match self.check_operation(session, &operation) {
             Ok(line) => line,
             Err(why) => {
@@ -184,7 +184,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 body.encoded(&fields);
                 // One that does not fit is counted by the outbox.
                 let _ = body.finish();
-                self.core.commit_sent(now, &mut self.app)?;
+                self.core.commit_sent(now, &mut self.app, &mut self.host)?;
                 if self.core.astray + self.core.outbox.failures() > lost {
                     done = Err(OperationError::NotSent);
                 }
@@ -270,7 +270,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         if self.is_stopping() {
             return Ok(Err(OperationError::Stopping));
         }
-        self.core.commit_sent(now, &mut self.app)?;
+        self.core.commit_sent(now, &mut self.app, &mut self.host)?;
         let journal = self.core.journal.register(now.wall, OPERATORS)?;
         let shown = command[..command.len().min(LONGEST_SHOWN)].escape_ascii();
         let cut = match command.len() {
@@ -289,7 +289,7 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
         let done = self
             .app
             .on_command(now, command, &mut answer, &mut core.outbox);
-        core.commit_sent(now, &mut self.app)?;
+        core.commit_sent(now, &mut self.app, &mut self.host)?;
         self.secure()?;
         self.release_if_full(now)?;
         Ok(done.map(|()| answer).map_err(OperationError::Refused))

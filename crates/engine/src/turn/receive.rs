@@ -72,9 +72,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                     let bytes = self.inputs[session].unread();
                     let message = self.decoder.decode(&bytes[skip..skip + len]);
                     let secret = message.has_secret();
-                    let app = &mut self.app;
+                    let (app, host) = (&mut self.app, &mut self.host);
                     let from = self.core.outbox.entries().len();
-                    let verdict = self.core.receive(now, session, &message, app, None)?;
+                    let verdict = self.core.receive(now, session, &message, app, None, host)?;
                     self.host.handled(&message, &self.core.outbox, from);
                     if secret {
                         self.inputs[session].blank(skip + len);
@@ -172,9 +172,9 @@ impl<A: Application, H: Host, D: Disk> Engine<A, H, D> {
                 return Ok(None);
             }
             let message = self.decoder.decode(&self.held);
-            let (core, app) = (&mut self.core, &mut self.app);
+            let (core, app, host) = (&mut self.core, &mut self.app, &mut self.host);
             let arrival = core.arrival(session);
-            verdict = core.receive(now, session, &message, app, arrival)?;
+            verdict = core.receive(now, session, &message, app, arrival, host)?;
         }
     }
 

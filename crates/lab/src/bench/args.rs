@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::load::Pace;
 use crate::machine;
 use crate::progress::Progress;
-use crate::report::{Report, Row, Run, csv, pace_text, svg, table};
+use crate::report::{Report, Row, Run, csv, pace_text, stages, svg, table};
 
 /// How much is measured, of whom and at which rates.
 #[derive(Args, Clone, Debug)]
@@ -197,7 +197,9 @@ impl OutputArgs {
         let json_out = self.json.as_deref().is_some_and(is_dash);
         if !json_out {
             let mut text = String::new();
-            table::write(report, &mut text).map_err(unwritable("the table"))?;
+            table::write(report, &mut text)
+                .and_then(|()| stages::write(report, &mut text))
+                .map_err(unwritable("the table"))?;
             print(&text)?;
         }
         if let Some(path) = &self.json {

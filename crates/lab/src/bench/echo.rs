@@ -15,8 +15,9 @@ use crate::error::Error;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
-use crate::report::{FLOOR, Report, Unit};
+use crate::report::{FLOOR, Report, Row, Unit};
 use crate::scenario::Echo;
+use fixwire::Host;
 use fixwire_protocol::dictionary::Version;
 
 /// Flags of `bench echo`.
@@ -37,6 +38,10 @@ pub struct EchoArgs {
     /// Besides, ask our acceptor for its status each millisecond, as a monitor might, in runs between the others
     #[arg(long, conflicts_with = "peer")]
     pub ask_status: bool,
+
+    /// Mark one order in 16 at both ends, and say where its time goes
+    #[arg(long, conflicts_with = "peer")]
+    pub stages: bool,
 
     /// SenderCompID of the initiator
     #[arg(long, value_name = "ID", default_value = "BENCH")]
@@ -137,13 +142,35 @@ enum Subject {
 ///
 /// The measurement could not be made.
 pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
-    let orders = args.load.orders()?;
     let cores = args.load.two_cores()?;
     let journals = args.engine.folder()?;
     let config = args.pair(journals.path().to_owned())?;
     let machine = Machine::read();
+    let rows = if args.stages {
+        rows(args, &config, cores, Pair::start_marked)?
+    } else {
+        rows(args, &config, cores, Pair::start)?
+    };
+    Ok(Report {
+        scenario: "echo",
+        settings: args.settings(),
+        unit: Unit::Micros,
+        machine,
+        rows,
+        notes: notes(args, cores),
+    })
+}
+
+/// Measures each subject at each pace, between a pair that `start` starts.
+fn rows<H: Host>(
+    args: &EchoArgs,
+    config: &PairConfig,
+    cores: Option<(usize, usize)>,
+    start: impl FnOnce(&PairConfig, Option<usize>, Echo) -> Result<Pair<H>, Error>,
+) -> Result<Vec<Row>, Error> {
+    let orders = args.load.orders()?;
     let (acceptor, initiator) = cores.unzip();
-    let mut pair = Pair::start(&config, acceptor, Echo)?;
+    let mut pair = start(config, acceptor, Echo)?;
     let subject = match &args.peer {
         Some(peer) => format!("peer {peer}"),
         None => "fixwire".to_owned(),
@@ -168,15 +195,7 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
         });
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
-    let rows = rows?;
-    Ok(Report {
-        scenario: "echo",
-        settings: args.settings(),
-        unit: Unit::Micros,
-        machine,
-        rows,
-        notes: notes(args, cores),
-    })
+    rows
 }
 
 fn notes(args: &EchoArgs, cores: Option<(usize, usize)>) -> Vec<String> {

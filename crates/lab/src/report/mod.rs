@@ -5,9 +5,11 @@ use serde::Serialize;
 use crate::distance::Distance;
 use crate::load::{Faults, Outcome, Pace};
 use crate::machine::{Machine, Taken};
+use crate::stages::Stages;
 use crate::stats::{self, Figures};
 
 pub mod csv;
+pub mod stages;
 pub mod svg;
 pub mod table;
 
@@ -69,6 +71,9 @@ pub struct Run {
     pub distance: Distance,
     /// What other work took.
     pub taken: Taken,
+    /// Where the time of marked orders went, when that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Stages>,
     /// The response times themselves, for curves.
     #[serde(skip)]
     pub histogram: hdrhistogram::Histogram<u64>,
@@ -86,6 +91,7 @@ impl Run {
             core_to_core,
             distance: Distance::of(core_to_core[0], core_to_core[1]),
             taken,
+            stages: None,
             histogram: outcome.response,
         }
     }
