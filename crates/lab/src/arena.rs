@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use fixwire_threads::Pinned;
 
+use crate::arrivals::Arrivals;
 use crate::clock::Clock;
 use crate::distance::Line;
 use crate::error::Error;
@@ -53,6 +54,8 @@ struct Shared {
 pub struct Arena {
     /// The clock of both ends.
     pub clock: Clock,
+    /// How the orders of an open loop are spread.
+    pub arrivals: Arrivals,
     shared: Arc<Shared>,
     far: JoinHandle<Result<(), Error>>,
     floor: floor::Client,
@@ -91,6 +94,7 @@ impl Arena {
             .map_err(Error::system("start a thread"))?;
         Ok(Self {
             clock,
+            arrivals: Arrivals::default(),
             shared,
             far,
             floor,
@@ -145,7 +149,8 @@ impl Arena {
             Way::Onward => Task::FloorOnward,
         };
         self.timed(task, |arena| {
-            let mut load = Load::new(pace, orders, PATIENCE.as_nanos() as u64);
+            let load = Load::new(pace, orders, PATIENCE.as_nanos() as u64);
+            let mut load = load.arriving(arena.arrivals);
             let (clock, alone) = (arena.clock, arena.alone);
             arena
                 .floor

@@ -155,7 +155,8 @@ impl FixClient {
             reports,
         } = self;
         let (run, ()) = arena.timed(Task::Engine, |arena| {
-            let mut load = Load::new(pace, orders, config.patience.as_nanos() as u64);
+            let load = Load::new(pace, orders, config.patience.as_nanos() as u64);
+            let mut load = load.arriving(arena.arrivals);
             let (first, others) = sessions.split_at_mut(1);
             let version = config.sessions[others.len()];
             let venue = others.last_mut().zip(reports.as_mut());

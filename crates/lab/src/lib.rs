@@ -3,6 +3,7 @@
 //! ```text
 //! bench/     the commands: tcp (the floor alone), echo (FIX beside the floor), parse-log (no network)
 //! load       what is sent when, and what came back: pure, driven by any clock
+//! arrivals   how the orders of an open loop are spread
 //! arena      two pinned threads that measure the floor and an engine by turns
 //! client     orders over bare sockets, timed from the write to the read
 //! floor      the same bytes over TCP without FIX
@@ -29,6 +30,7 @@
 pub mod aging;
 pub mod analysis;
 pub mod arena;
+pub mod arrivals;
 pub mod bare_write;
 pub mod bench;
 pub mod client;

@@ -9,6 +9,8 @@
 
 use hdrhistogram::Histogram;
 
+use crate::arrivals::Arrivals;
+
 /// When orders are due.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Pace {
@@ -16,7 +18,14 @@ pub enum Pace {
     PingPong,
     /// Open loop, so many a second, whatever the answers do.
     PerSecond(u32),
+    /// [`FLOOD_OUTSTANDING`] outstanding: the next [`FLOOD_BATCH`] are due together when there is room for them.
+    Flood,
 }
+
+/// Most orders without an answer in a flood.
+pub const FLOOD_OUTSTANDING: usize = 256;
+/// Orders of a flood that are due together.
+pub const FLOOD_BATCH: usize = 32;
 
 /// Answers that were not one report for one order, in order.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq, serde::Serialize)]
@@ -73,6 +82,8 @@ pub struct Load {
     orders: usize,
     patience: u64,
     start: u64,
+    /// When orders are due after the start; empty when all gaps are the same.
+    offsets: Vec<u64>,
     sent: Vec<Sent>,
     answered: usize,
     /// One past the newest order that was answered.
@@ -139,6 +150,7 @@ impl Load {
             orders,
             patience,
             start: 0,
+            offsets: Vec::new(),
             sent,
             answered: 0,
             newest: 0,
@@ -147,6 +159,22 @@ impl Load {
             response: histogram(),
             service: histogram(),
         }
+    }
+
+    /// The same, with the orders of an open loop spread otherwise.
+    #[must_use]
+    pub fn arriving(mut self, arrivals: Arrivals) -> Self {
+        if let Pace::PerSecond(rate) = self.pace {
+            self.offsets = arrivals.offsets(self.orders, rate);
+        }
+        self
+    }
+
+    /// When order `index` is due at this rate.
+    #[inline]
+    fn due_at(&self, index: usize, rate: u32) -> u64 {
+        let offset = self.offsets.get(index).copied();
+        self.start + offset.unwrap_or_else(|| schedule(index as u64, rate))
     }
 
     /// The run starts: in an open loop the first order is due now.
@@ -162,11 +190,15 @@ impl Load {
         if count == self.orders {
             return None;
         }
+        let next = || now.max(self.sent.last().map_or(0, |last| last.intended + 1));
         match self.pace {
-            Pace::PingPong => (self.answered == count)
-                .then(|| now.max(self.sent.last().map_or(0, |last| last.intended + 1))),
+            Pace::PingPong => (self.answered == count).then(next),
+            Pace::Flood => {
+                let has_room = count - self.answered <= FLOOD_OUTSTANDING - FLOOD_BATCH;
+                (has_room || !count.is_multiple_of(FLOOD_BATCH)).then(next)
+            }
             Pace::PerSecond(rate) => {
-                let due = self.start + schedule(count as u64, rate);
+                let due = self.due_at(count, rate);
                 (due <= now).then_some(due)
             }
         }
@@ -176,7 +208,7 @@ impl Load {
     pub fn next_due(&self) -> Option<u64> {
         match self.pace {
             Pace::PerSecond(rate) if self.sent.len() < self.orders => {
-                Some(self.start + schedule(self.sent.len() as u64, rate))
+                Some(self.due_at(self.sent.len(), rate))
             }
             _ => None,
         }
@@ -382,6 +414,30 @@ mod tests {
         let outcome = play(Pace::PingPong, 100, 7_000, |_| Server::Answer);
         assert_eq!((outcome.faults, outcome.sent), (Faults::default(), 100));
         assert_eq!(outcome.response.max(), outcome.service.max());
+    }
+
+    #[test]
+    fn a_flood_sends_a_batch_as_soon_as_there_is_room_for_it() {
+        let mut load = Load::new(Pace::Flood, 400, 100 * MS);
+        load.begin(1_000);
+        let due = |load: &mut Load| {
+            let mut sent = Vec::new();
+            while let Some(intended) = load.due(2_000) {
+                load.sent(intended, 2_000);
+                sent.push(intended);
+            }
+            sent
+        };
+        let first = due(&mut load);
+        assert_eq!(first.len(), FLOOD_OUTSTANDING);
+        for order in &first[..FLOOD_BATCH - 1] {
+            load.answered(*order, 3_000);
+        }
+        assert!(due(&mut load).is_empty());
+        load.answered(first[FLOOD_BATCH - 1], 3_000);
+        assert_eq!(due(&mut load).len(), FLOOD_BATCH);
+        let outcome = play(Pace::Flood, 1_000, 7_000, |_| Server::Answer);
+        assert_eq!((outcome.faults, outcome.sent), (Faults::default(), 1_000));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fixwire::Durability;
+use fixwire_lab::arrivals::Spread;
 use fixwire_lab::bench::echo::EchoArgs;
 use fixwire_lab::bench::engine::{EngineArgs, Profile};
 use fixwire_lab::bench::gateway::{self, GatewayArgs};
@@ -199,6 +200,9 @@ fn a_delay_of_the_acceptor_is_in_the_figures() {
 
 fn load() -> LoadArgs {
     LoadArgs {
+        arrivals: Spread::Poisson,
+        seed: 1,
+        flood: true,
         rate: vec![5_000],
         no_ping_pong: false,
         warm_up: 100,
@@ -262,11 +266,11 @@ fn answers_every_order_once(pass_ids: bool) {
 fn the_command_measures_both_and_writes_what_it_found() {
     let folder = tempfile::tempdir().unwrap();
     let args = EchoArgs {
+        stages: true,
         load: load(),
         engine: engine(folder.path()),
         peer: None,
         ask_status: true,
-        stages: true,
         sender_comp_id: "BENCH".to_owned(),
         target_comp_id: "EXEC".to_owned(),
         output: OutputArgs {
@@ -288,7 +292,7 @@ fn the_command_measures_both_and_writes_what_it_found() {
         .map(|row| format!("{} {}", row["pace"], row["subject"]).replace('"', ""))
         .collect();
     let subjects = ["tcp floor", "fixwire", "fixwire, asked"];
-    let paces = ["ping-pong", "5000"];
+    let paces = ["ping-pong", "5000", "flood"];
     let wanted = paces.map(|pace| subjects.map(|subject| format!("{pace} {subject}")));
     assert_eq!(named, wanted.as_flattened());
     for row in rows {
@@ -305,7 +309,7 @@ fn the_command_measures_both_and_writes_what_it_found() {
         }
     }
     let csv = std::fs::read_to_string(folder.path().join("run.csv")).unwrap();
-    assert_eq!(csv.lines().count(), 1 + 6 * 2 * 2);
+    assert_eq!(csv.lines().count(), 1 + 9 * 2 * 2);
     // The journals are gone.
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()

@@ -9,11 +9,12 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::arena::pin;
+use crate::arrivals::{Arrivals, Spread};
 use crate::error::Error;
 use crate::load::Pace;
 use crate::machine;
 use crate::progress::Progress;
-use crate::report::{Report, Row, Run, csv, pace_text, stages, svg, table};
+use crate::report::{Report, Row, Run, csv, flood, pace_text, stages, svg, table};
 
 /// How much is measured, of whom and at which rates.
 #[derive(Args, Clone, Debug)]
@@ -26,6 +27,18 @@ pub struct LoadArgs {
     /// Leave out the closed loop, which keeps one order outstanding
     #[arg(long)]
     pub no_ping_pong: bool,
+
+    /// How the orders of an open loop are spread
+    #[arg(long, value_enum, default_value_t = Spread::Fixed)]
+    pub arrivals: Spread,
+
+    /// Seed of the random arrivals; runs with one seed have one schedule
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Besides, keep 256 orders outstanding, 32 in a write: how many are answered in a second
+    #[arg(long)]
+    pub flood: bool,
 
     /// Orders before the first timed run of each rate, at that rate but at least 20,000 a second
     #[arg(long, value_name = "N", default_value_t = 20_000,
@@ -64,14 +77,25 @@ impl LoadArgs {
                 paces.push(pace);
             }
         }
+        if self.flood {
+            paces.push(Pace::Flood);
+        }
         paces
     }
 
     /// How orders leave before a pace is timed.
     pub(super) fn warm_up_pace(pace: Pace) -> Pace {
         match pace {
-            Pace::PingPong => Pace::PingPong,
+            Pace::PingPong | Pace::Flood => pace,
             Pace::PerSecond(rate) => Pace::PerSecond(rate.max(WARM_UP_RATE)),
+        }
+    }
+
+    /// When the orders of an open loop arrive.
+    pub(super) fn arrivals(&self) -> Arrivals {
+        Arrivals {
+            spread: self.arrivals,
+            seed: self.seed,
         }
     }
 
@@ -151,8 +175,13 @@ impl LoadArgs {
 
     /// The counts, as a table's first line says them.
     pub(super) fn text(&self) -> String {
+        let spread = match self.arrivals {
+            Spread::Fixed => String::new(),
+            Spread::Poisson => format!(", Poisson arrivals of seed {}", self.seed),
+            Spread::Uniform => format!(", uniform gaps of seed {}", self.seed),
+        };
         format!(
-            "warm-up {}, {} orders a run, {} runs",
+            "warm-up {}, {} orders a run, {} runs{spread}",
             self.warm_up, self.iterations, self.runs
         )
     }
@@ -198,6 +227,7 @@ impl OutputArgs {
         if !json_out {
             let mut text = String::new();
             table::write(report, &mut text)
+                .and_then(|()| flood::write(report, &mut text))
                 .and_then(|()| stages::write(report, &mut text))
                 .map_err(unwritable("the table"))?;
             print(&text)?;

@@ -171,6 +171,7 @@ fn rows<H: Host>(
     let orders = args.load.orders()?;
     let (acceptor, initiator) = cores.unzip();
     let mut pair = start(config, acceptor, Echo)?;
+    pair.arena.arrivals = args.load.arrivals();
     let subject = match &args.peer {
         Some(peer) => format!("peer {peer}"),
         None => "fixwire".to_owned(),

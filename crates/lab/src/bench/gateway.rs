@@ -165,6 +165,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         let follows = versions.len() > 1 && !args.pass_ids;
         let app = gateway(args.rules, versions, follows)?;
         let mut client = FixClient::start(config(name, versions), acceptor, app, NEW_ORDER_SINGLE)?;
+        client.arena.arrivals = args.load.arrivals();
         if follows {
             client.trade();
         }

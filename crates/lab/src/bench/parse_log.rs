@@ -112,12 +112,12 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
             progress.step(&format!("{}: run {run} of {}", name(pace), args.runs));
             path = fresh()?;
             if run == 1 {
-                one_run(&mut path, clock, pace_of_warm_up(pace), args.warm_up)?;
+                one_run(&mut path, clock, LoadArgs::warm_up_pace(pace), args.warm_up)?;
             } else {
                 one_run(
                     &mut path,
                     clock,
-                    pace_of_warm_up(pace),
+                    LoadArgs::warm_up_pace(pace),
                     args.warm_up.min(1_000),
                 )?;
             }
@@ -143,13 +143,6 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
         rows,
         notes: stages,
     })
-}
-
-fn pace_of_warm_up(pace: Pace) -> Pace {
-    match pace {
-        Pace::PingPong => Pace::PingPong,
-        Pace::PerSecond(rate) => LoadArgs::warm_up_pace(Pace::PerSecond(rate)),
-    }
 }
 
 fn name(pace: Pace) -> String {
@@ -183,7 +176,7 @@ fn one_run<D: Disk>(
     let mut end = start;
     for index in 0..u64::from(count) {
         let (intended, actual) = match pace {
-            Pace::PingPong => {
+            Pace::PingPong | Pace::Flood => {
                 let now = clock.now();
                 (now, now)
             }

@@ -44,6 +44,7 @@ pub fn measure(args: &LoadArgs) -> Result<Report, Error> {
     let cores = args.two_cores()?;
     let machine = Machine::read();
     let mut arena = Arena::start(cores.map(|cores| cores.0), Clock::start(), || Ok(|| Ok(())))?;
+    arena.arrivals = args.arrivals();
     let subjects = [(FLOOR, Way::Back)];
     let core = cores.map(|cores| cores.1);
     let rows = args.rows(core, orders, &subjects, |way, pace, orders| {

@@ -20,6 +20,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
         let rate = match row.pace {
             Pace::PingPong => "ping-pong".to_owned(),
             Pace::PerSecond(rate) => rate.to_string(),
+            Pace::Flood => "flood".to_owned(),
         };
         for (index, run) in row.runs.iter().enumerate() {
             for (time, figures) in [("response", run.response), ("service", run.service)] {

@@ -9,6 +9,7 @@ use crate::stages::Stages;
 use crate::stats::{self, Figures};
 
 pub mod csv;
+pub mod flood;
 pub mod stages;
 pub mod svg;
 pub mod table;
@@ -159,6 +160,7 @@ pub fn pace_text(pace: Pace) -> String {
     match pace {
         Pace::PingPong => "ping-pong".to_owned(),
         Pace::PerSecond(rate) => format!("{}/s", thousands(u64::from(rate))),
+        Pace::Flood => "flood".to_owned(),
     }
 }
 
@@ -166,6 +168,7 @@ fn pace_name<S: serde::Serializer>(pace: &Pace, to: S) -> Result<S::Ok, S::Error
     match pace {
         Pace::PingPong => to.serialize_str("ping-pong"),
         Pace::PerSecond(rate) => to.serialize_u32(*rate),
+        Pace::Flood => to.serialize_str("flood"),
     }
 }
 
