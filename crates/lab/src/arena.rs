@@ -21,6 +21,7 @@ use crate::floor::{self, Way};
 use crate::load::{Load, Outcome, Pace};
 use crate::machine::Noise;
 use crate::report::Run;
+use crate::usage::UsageReading;
 
 /// What the far thread does.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -173,12 +174,14 @@ impl Arena {
     ) -> Result<(Run, T), Error> {
         let before = self.distance();
         self.assign_and_wait(task);
-        let noise = Noise::read();
+        let (usage, noise) = (UsageReading::take(), Noise::read());
         let (outcome, rest) = run(self)?;
-        let taken = noise.since();
+        let (taken, used) = (noise.since(), usage.since());
         let after = self.distance();
         self.assign(Task::Rest);
-        Ok((Run::new(outcome, [before, after], taken), rest))
+        let mut run = Run::new(outcome, [before, after], taken);
+        run.used = Some(used);
+        Ok((run, rest))
     }
 
     /// A cache line there and back, nanoseconds; `None` when the ends may be on any core.

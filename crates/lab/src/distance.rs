@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Below this there and back, nanoseconds, two cores share a cache.
 const NEAR: f64 = 150.0;
@@ -66,7 +66,7 @@ impl Line {
 }
 
 /// Where the two cores were during a run.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Distance {
     /// They shared a cache, before and after.

@@ -22,7 +22,11 @@
 //! bare_write what a write costs by itself
 //! stats      percentiles, variation
 //! machine    where the figures come from: cores, kernel, distance of the cores
-//! report/    table, JSON, CSV, SVG
+//! usage      CPU time, page faults, context switches and memory of a run
+//! series     a run second by second
+//! assertion  limits that a measurement has to keep
+//! report/    table, result files that can be read again, CSV, SVG, interval logs, samples,
+//!            JUnit
 //! doctor/    checks of the machine: what is wrong for low latency, how to mend it
 //! ```
 #![forbid(unsafe_code)]
@@ -31,6 +35,7 @@ pub mod aging;
 pub mod analysis;
 pub mod arena;
 pub mod arrivals;
+pub mod assertion;
 pub mod bare_write;
 pub mod bench;
 pub mod client;
@@ -55,10 +60,12 @@ pub mod pipe;
 pub mod progress;
 pub mod report;
 pub mod scenario;
+pub mod series;
 pub mod stages;
 pub mod stamps;
 pub mod stamps_file;
 pub mod stats;
 pub mod storm;
 pub mod trader;
+pub mod usage;
 mod wires;

@@ -28,7 +28,7 @@ pub const FLOOD_OUTSTANDING: usize = 256;
 pub const FLOOD_BATCH: usize = 32;
 
 /// Answers that were not one report for one order, in order.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq, serde::Deserialize, serde::Serialize)]
 pub struct Faults {
     /// Orders without an answer when the run ended.
     pub lost: u64,
@@ -66,13 +66,28 @@ pub enum State {
     Stalled,
 }
 
-/// One order that was sent.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sent {
-    intended: u64,
-    actual: u64,
-    /// When its answer came; 0 before.
-    answered: u64,
+/// One order that was sent. Times are nanoseconds: of the clock while a run goes on, since the start of the run
+/// in an [`Outcome`].
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct TimedOrder {
+    /// When it was due.
+    pub intended: u64,
+    /// When it left.
+    pub actual: u64,
+    /// When its answer came; 0 when none did.
+    pub answer: u64,
+}
+
+impl TimedOrder {
+    /// From when it was due to its answer, nanoseconds; `None` when no answer came.
+    pub fn response(&self) -> Option<u64> {
+        (self.answer > 0).then(|| self.answer.saturating_sub(self.intended).max(1))
+    }
+
+    /// From when it left to its answer, nanoseconds; `None` when no answer came.
+    pub fn service(&self) -> Option<u64> {
+        (self.answer > 0).then(|| self.answer.saturating_sub(self.actual).max(1))
+    }
 }
 
 /// The books of one run. All times are nanoseconds of one clock.
@@ -84,7 +99,7 @@ pub struct Load {
     start: u64,
     /// When orders are due after the start; empty when all gaps are the same.
     offsets: Vec<u64>,
-    sent: Vec<Sent>,
+    sent: Vec<TimedOrder>,
     answered: usize,
     /// One past the newest order that was answered.
     newest: usize,
@@ -107,6 +122,8 @@ pub struct Outcome {
     pub sent: u64,
     /// From the start to the last answer, nanoseconds.
     pub elapsed: u64,
+    /// The orders, in the order they were due.
+    pub orders: Vec<TimedOrder>,
 }
 
 /// How long a run listens after the last answer, nanoseconds: a second one would come at once.
@@ -121,6 +138,7 @@ impl Default for Outcome {
             faults: Faults::default(),
             sent: 0,
             elapsed: 0,
+            orders: Vec::new(),
         }
     }
 }
@@ -138,9 +156,9 @@ impl Load {
     /// are outstanding. All memory is taken here.
     pub fn new(pace: Pace, orders: usize, patience: u64) -> Self {
         let mut sent = vec![
-            Sent {
+            TimedOrder {
                 intended: 1,
-                ..Sent::default()
+                ..TimedOrder::default()
             };
             orders
         ];
@@ -220,10 +238,10 @@ impl Load {
         if self.answered == self.sent.len() {
             self.last_answer = self.last_answer.max(actual);
         }
-        self.sent.push(Sent {
+        self.sent.push(TimedOrder {
             intended,
             actual,
-            answered: 0,
+            answer: 0,
         });
     }
 
@@ -245,11 +263,11 @@ impl Load {
             },
         };
         let order = &mut self.sent[index];
-        if order.answered != 0 {
+        if order.answer > 0 {
             self.faults.duplicate += 1;
             return;
         }
-        order.answered = now;
+        order.answer = now;
         self.answered += 1;
         if index < self.newest {
             self.faults.out_of_order += 1;
@@ -267,7 +285,7 @@ impl Load {
         let orders = &self.sent;
         let index = orders.binary_search_by_key(&intended, |order| order.intended);
         let order = orders[index.ok()?];
-        (order.answered != 0).then_some((order.actual, order.answered))
+        (order.answer > 0).then_some((order.actual, order.answer))
     }
 
     /// The oldest order without an answer: for a stream whose answers carry no name.
@@ -302,12 +320,20 @@ impl Load {
     /// Closes the books: what was sent and not answered is lost.
     pub fn close(mut self) -> Outcome {
         self.faults.lost = (self.sent.len() - self.answered) as u64;
+        for order in &mut self.sent {
+            order.intended = order.intended.saturating_sub(self.start);
+            order.actual = order.actual.saturating_sub(self.start);
+            if order.answer > 0 {
+                order.answer = order.answer.saturating_sub(self.start).max(1);
+            }
+        }
         Outcome {
             elapsed: self.last_answer.saturating_sub(self.start),
             sent: self.sent.len() as u64,
             faults: self.faults,
             response: self.response,
             service: self.service,
+            orders: self.sent,
         }
     }
 }
@@ -401,6 +427,14 @@ mod tests {
             (1_000, 1_000, 1_000)
         );
         assert!(outcome.response.max() < 8_100, "{}", outcome.response.max());
+        assert_eq!(outcome.orders.len(), 1_000);
+        assert_eq!(outcome.orders[999].intended, 19_980_000);
+        assert!(
+            outcome
+                .orders
+                .iter()
+                .all(|order| order.service() == Some(7_000))
+        );
         // 999 intervals of 20 us, and the last answer.
         assert!(
             (19_980_000..20_000_000).contains(&outcome.elapsed),

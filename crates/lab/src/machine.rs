@@ -6,10 +6,10 @@
 use std::fmt;
 use std::fs;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What a reader has to know about the machine to compare figures.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Machine {
     /// Model name of the processor.
     pub processor: String,
@@ -74,7 +74,7 @@ pub struct Noise {
 }
 
 /// What other work took during a run.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Taken {
     /// Time that the hypervisor gave to others while a core of ours had work, milliseconds, all
     /// cores together; counted in steps of 10.
@@ -175,7 +175,7 @@ fn steal_ticks(stat: &str) -> Option<u64> {
     stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()
 }
 
-fn status_field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+pub(crate) fn status_field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
     status
         .lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))

@@ -1,7 +1,7 @@
 //! Percentiles of a run, and how much they vary over the runs.
 
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The percentiles of the published tables.
 pub const SHOWN: [(&str, f64); 5] = [
@@ -13,7 +13,7 @@ pub const SHOWN: [(&str, f64); 5] = [
 ];
 
 /// The figures of one run, nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Figures {
     /// How many were timed.
     pub count: u64,
@@ -33,6 +33,14 @@ pub struct Figures {
     pub worst: u64,
     /// Arithmetic mean.
     pub mean: f64,
+    /// Standard deviation.
+    pub stdev: f64,
+    /// 75 % were at most this.
+    pub p75: u64,
+    /// 95 % were at most this.
+    pub p95: u64,
+    /// 99.5 % were at most this.
+    pub p99_5: u64,
 }
 
 impl Figures {
@@ -52,6 +60,10 @@ impl Figures {
             p99_99: at(0.9999),
             worst: histogram.max(),
             mean: histogram.mean(),
+            stdev: histogram.stdev(),
+            p75: at(0.75),
+            p95: at(0.95),
+            p99_5: at(0.995),
         }
     }
 
@@ -115,6 +127,19 @@ mod tests {
             );
         }
         assert_eq!((figures.count, figures.min), (100_000, 10));
+        let others = [figures.p75, figures.p95, figures.p99_5].map(|nanos| nanos as f64);
+        let deviation = 1e6 / 12_f64.sqrt();
+        let pairs = [
+            (others[0], 750_000.0),
+            (others[1], 950_000.0),
+            (others[2], 995_000.0),
+        ];
+        for (found, expected) in pairs.into_iter().chain([(figures.stdev, deviation)]) {
+            assert!(
+                (found / expected - 1.0).abs() < 0.002,
+                "{found} is not {expected}"
+            );
+        }
         assert_eq!(Figures::of(&crate::load::histogram()), Figures::default());
     }
 

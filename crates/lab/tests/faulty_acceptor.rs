@@ -15,7 +15,7 @@ use fixwire_lab::bench::{LoadArgs, OutputArgs};
 use fixwire_lab::fix_client::FixClient;
 use fixwire_lab::load::{Faults, Pace};
 use fixwire_lab::pair::{Pair, PairConfig};
-use fixwire_lab::report::Run;
+use fixwire_lab::report::{Run, result_file};
 use fixwire_lab::scenario::{EXECUTION_REPORT, Echo, write_report};
 use fixwire_protocol::dictionary::Version;
 use fixwire_protocol::{Application, Message, Now, Outbox, Refusal, SessionId, tag};
@@ -277,6 +277,11 @@ fn the_command_measures_both_and_writes_what_it_found() {
             json: Some(folder.path().join("run.json")),
             csv: Some(folder.path().join("run.csv")),
             svg: Some(folder.path().join("run.svg")),
+            samples: Some(folder.path().join("latency.csv")),
+            hlog: Some(folder.path().join("run.hlog")),
+            assert: Some("5000/s: p50<10s".to_owned()),
+            junit: Some(folder.path().join("run.xml")),
+            teamcity: false,
         },
     };
     let code = fixwire_lab::bench::echo::run(&args).unwrap();
@@ -310,12 +315,33 @@ fn the_command_measures_both_and_writes_what_it_found() {
     }
     let csv = std::fs::read_to_string(folder.path().join("run.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + 9 * 2 * 2);
+    let report = result_file::read(&folder.path().join("run.json")).unwrap();
+    let run = &report.rows[5].runs[1];
+    assert_eq!((run.response.count, run.histogram.len()), (200, 200));
+    assert_eq!(
+        run.series.iter().map(|second| second.count).sum::<u64>(),
+        200
+    );
+    assert!(run.used.is_some_and(|used| used.thread.cpu_ns > 0));
+    let samples = std::fs::read_to_string(folder.path().join("latency.csv")).unwrap();
+    assert_eq!(samples.lines().count(), 1 + 9 * 2 * 200);
+    // Due every 200 us.
+    assert!(samples.contains("\nfixwire,5000,2,39800000,"), "{samples}");
+    let longest = samples
+        .lines()
+        .filter_map(|line| line.strip_prefix("fixwire,5000,2,"));
+    let longest = longest.filter_map(|line| line.split(',').nth(1)?.parse::<u64>().ok());
+    let run = &report.rows[4].runs[1];
+    assert!(
+        run.histogram
+            .equivalent(longest.max().unwrap(), run.response.worst)
+    );
     // The journals are gone.
     let left: Vec<_> = std::fs::read_dir(folder.path())
         .unwrap()
         .flatten()
         .collect();
-    assert_eq!(left.len(), 3, "{left:?}");
+    assert_eq!(left.len(), 6, "{left:?}");
 }
 
 #[test]

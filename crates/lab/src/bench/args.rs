@@ -1,20 +1,17 @@
-//! Flags that measurements share: how much is measured, and where the figures go.
+//! Flags that measurements share: how much is measured, of whom and at which rates.
 
-use std::fs;
-use std::io::{Write, stdout};
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::Args;
 
+use super::output::OutputArgs;
 use crate::arena::pin;
 use crate::arrivals::{Arrivals, Spread};
 use crate::error::Error;
 use crate::load::Pace;
 use crate::machine;
 use crate::progress::Progress;
-use crate::report::{Report, Row, Run, csv, flood, pace_text, stages, svg, table};
+use crate::report::{Row, Run, pace_text};
 
 /// How much is measured, of whom and at which rates.
 #[derive(Args, Clone, Debug)]
@@ -57,6 +54,20 @@ pub struct LoadArgs {
     /// Cores of the acceptor and the initiator, for example 0,1; "none" pins neither
     #[arg(long, value_name = "A,I", default_value = "auto")]
     pub cores: String,
+}
+
+impl Default for LoadArgs {
+    /// What the command measures without flags.
+    fn default() -> Self {
+        Self {
+            rate: vec![2_000, 10_000, 50_000],
+            no_ping_pong: false,
+            warm_up: 20_000,
+            iterations: const { NonZeroU32::new(10_000).expect("not zero") },
+            runs: 3,
+            cores: "auto".to_owned(),
+        }
+    }
 }
 
 /// The slowest warm-up, orders a second.
@@ -140,14 +151,16 @@ impl LoadArgs {
         }
     }
 
-    /// Measures each subject by turns, at each pace, on this core.
+    /// Measures each subject by turns, at each pace, on this core; samples go where `output` says.
     pub(super) fn rows<S: Copy>(
         &self,
         core: Option<usize>,
         orders: usize,
         subjects: &[(&str, S)],
+        output: &OutputArgs,
         mut measure: impl FnMut(S, Pace, usize) -> Result<Run, Error>,
     ) -> Result<Vec<Row>, Error> {
+        let mut samples = output.sample_writer()?;
         let _pinned = pin(core)?;
         let mut progress = Progress::new(self.paces().len() * (self.runs as usize + 1));
         let mut rows = Vec::new();
@@ -160,8 +173,10 @@ impl LoadArgs {
             let mut runs = vec![Vec::new(); subjects.len()];
             for run in 1..=self.runs {
                 progress.step(&format!("{name}: run {run} of {}", self.runs));
-                for (runs, (_, subject)) in runs.iter_mut().zip(subjects) {
-                    runs.push(measure(*subject, pace, orders)?);
+                for (runs, (subject, which)) in runs.iter_mut().zip(subjects) {
+                    let mut timed = measure(*which, pace, orders)?;
+                    samples.run(subject, pace, run as usize, &mut timed)?;
+                    runs.push(timed);
                 }
             }
             rows.extend(subjects.iter().zip(runs).map(|((name, _), runs)| Row {
@@ -185,107 +200,6 @@ impl LoadArgs {
             self.warm_up, self.iterations, self.runs
         )
     }
-}
-
-/// Where the figures go beside the table.
-#[derive(Args, Clone, Debug, Default)]
-pub struct OutputArgs {
-    /// Write everything as JSON to a file, or with "-" to standard output instead of the table
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Write one line a run as CSV
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-
-    /// Draw the percentile curves
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
-}
-
-impl OutputArgs {
-    /// Finds out before the measurement whether the files can be written.
-    pub(super) fn check(&self) -> Result<(), Error> {
-        for path in [&self.json, &self.csv, &self.svg].into_iter().flatten() {
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
-            if is_dash(path) || folder.is_none_or(Path::is_dir) {
-                continue;
-            }
-            return Err(Error::System {
-                doing: format!("write {}", path.display()),
-                source: std::io::ErrorKind::NotFound.into(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Prints and writes a report; the exit code says whether every answer was right.
-    pub(super) fn deliver(&self, report: &Report) -> Result<ExitCode, Error> {
-        let json_out = self.json.as_deref().is_some_and(is_dash);
-        if !json_out {
-            let mut text = String::new();
-            table::write(report, &mut text)
-                .and_then(|()| flood::write(report, &mut text))
-                .and_then(|()| stages::write(report, &mut text))
-                .map_err(unwritable("the table"))?;
-            print(&text)?;
-        }
-        if let Some(path) = &self.json {
-            let mut text = serde_json::to_string_pretty(report).map_err(|error| Error::System {
-                doing: "write JSON".to_owned(),
-                source: error.into(),
-            })?;
-            text.push('\n');
-            if json_out {
-                print(&text)?
-            } else {
-                save(path, &text)?
-            }
-        }
-        if let Some(path) = &self.csv {
-            let mut text = String::new();
-            csv::write(report, &mut text).map_err(unwritable("CSV"))?;
-            if is_dash(path) {
-                print(&text)?
-            } else {
-                save(path, &text)?
-            }
-        }
-        if let Some(path) = &self.svg {
-            let mut text = String::new();
-            svg::write(report, &mut text).map_err(unwritable("SVG"))?;
-            save(path, &text)?;
-        }
-        Ok(if report.faults().total() == 0 {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
-        })
-    }
-}
-
-fn is_dash(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
-fn unwritable(what: &'static str) -> impl FnOnce(std::fmt::Error) -> Error {
-    move |error| Error::System {
-        doing: format!("write {what}"),
-        source: std::io::Error::other(error),
-    }
-}
-
-fn print(text: &str) -> Result<(), Error> {
-    let mut to = stdout().lock();
-    to.write_all(text.as_bytes())
-        .and_then(|()| to.flush())
-        .map_err(Error::system("write to standard output"))
-}
-
-fn save(path: &Path, text: &str) -> Result<(), Error> {
-    fs::write(path, text).map_err(Error::system(format!("write {}", path.display())))
 }
 
 /// Runs `measure` on a thread of its own: it will be pinned, and the caller must not be.
@@ -328,6 +242,7 @@ mod tests {
     #[test]
     fn the_default_is_the_published_scenario() {
         let args = load(&[]).unwrap();
+        assert_eq!(format!("{args:?}"), format!("{:?}", LoadArgs::default()));
         assert_eq!(
             args.paces(),
             [
@@ -385,29 +300,6 @@ mod tests {
         assert_eq!(
             load(&["--cores", "none"]).unwrap().two_cores().unwrap(),
             None
-        );
-    }
-
-    #[test]
-    fn an_output_folder_that_is_missing_is_told_before_the_run() {
-        let output = OutputArgs {
-            csv: Some("/no/such/folder/x.csv".into()),
-            ..OutputArgs::default()
-        };
-        assert!(
-            output
-                .check()
-                .unwrap_err()
-                .to_string()
-                .contains("/no/such/folder/x.csv")
-        );
-        assert!(
-            OutputArgs {
-                json: Some("-".into()),
-                ..OutputArgs::default()
-            }
-            .check()
-            .is_ok()
         );
     }
 }

@@ -8,14 +8,15 @@ use std::sync::atomic::Ordering;
 
 use clap::Args;
 
-use super::args::{LoadArgs, OutputArgs, on_own_thread};
+use super::args::{LoadArgs, on_own_thread};
 use super::engine::EngineArgs;
+use super::output::OutputArgs;
 use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
 use crate::pair::{Pair, PairConfig};
-use crate::report::{FLOOR, Report, Row, Unit};
+use crate::report::{FLOOR, Origin, Report, Row, Unit};
 use crate::scenario::Echo;
 use fixwire::Host;
 use fixwire_protocol::dictionary::Version;
@@ -152,12 +153,14 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
         rows(args, &config, cores, Pair::start)?
     };
     Ok(Report {
-        scenario: "echo",
+        origin: Origin::here(),
+        scenario: "echo".to_owned(),
         settings: args.settings(),
         unit: Unit::Micros,
         machine,
         rows,
         notes: notes(args, cores),
+        host_facts: None,
     })
 }
 
@@ -183,9 +186,12 @@ fn rows<H: Host>(
     if args.ask_status {
         subjects.push(("fixwire, asked", Subject::Asked));
     }
-    let rows = args
-        .load
-        .rows(initiator, orders, &subjects, |subject, pace, orders| {
+    let rows = args.load.rows(
+        initiator,
+        orders,
+        &subjects,
+        &args.output,
+        |subject, pace, orders| {
             if let Some(asked) = &config.asked {
                 asked.store(subject == Subject::Asked, Ordering::Relaxed);
             }
@@ -193,7 +199,8 @@ fn rows<H: Host>(
                 Subject::Floor => pair.arena.floor(Way::Back, pace, orders),
                 Subject::Engine | Subject::Asked => pair.run(pace, orders),
             }
-        });
+        },
+    );
     // What ended the far engine explains a run that failed, not the other way round.
     pair.stop()?;
     rows

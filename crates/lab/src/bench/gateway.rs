@@ -10,15 +10,16 @@ use clap::Args;
 use fixwire_gateway::gateway::{Gateway, GatewayContext, GatewaySession};
 use fixwire_protocol::dictionary::{Dictionary, Version};
 
-use super::args::{LoadArgs, OutputArgs, on_own_thread};
+use super::args::{LoadArgs, on_own_thread};
 use super::engine::EngineArgs;
+use super::output::OutputArgs;
 use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::fix_client::FixClient;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
 use crate::pair::PairConfig;
-use crate::report::{FLOOR, FLOOR_ONWARD, Report, Unit};
+use crate::report::{FLOOR, FLOOR_ONWARD, Origin, Report, Unit};
 use crate::scenario::NEW_ORDER_SINGLE;
 
 /// Flags of both measurements.
@@ -175,6 +176,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
         initiator,
         orders,
         &subjects,
+        &args.output,
         |subject, pace, orders| match subject {
             Subject::Floor(way) => clients[0].arena.floor(way, pace, orders),
             Subject::Gateway(number) => clients[number].run(pace, orders),
@@ -184,12 +186,14 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     for client in clients {
         client.stop()?;
     }
+    let scenario = if converts {
+        "gateway-convert"
+    } else {
+        "gateway-echo"
+    };
     Ok(Report {
-        scenario: if converts {
-            "gateway-convert"
-        } else {
-            "gateway-echo"
-        },
+        origin: Origin::here(),
+        scenario: scenario.to_owned(),
         settings: format!(
             "FIX.4.2 order ({ORDER_BYTES} bytes) through a gateway with {} rules and back, over TCP; {}; {}, \
              wait spin; {}",
@@ -211,5 +215,6 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
              on a second one, where no answer carries the acknowledgements. Where orders are followed, the venue \
              fills each as it arrives; the report has to come back to the client, and is not timed."
         )],
+        host_facts: None,
     })
 }

@@ -12,13 +12,15 @@ pub mod engine;
 pub mod gateway;
 pub mod oms;
 mod oms_memory;
+pub mod output;
 pub mod parse_log;
 pub mod restart;
 pub mod sessions;
 pub mod tcp;
 pub mod transactions;
 
-pub use args::{LoadArgs, OutputArgs};
+pub use args::LoadArgs;
+pub use output::OutputArgs;
 
 /// Measures latency and prints it beside the floor of the same run.
 #[derive(Clone, Debug, Subcommand)]

@@ -7,15 +7,17 @@ use std::time::Instant;
 use clap::Args;
 use fixwire::journal::{self, Directory, Disk, Journal};
 
-use super::args::{LoadArgs, OutputArgs, on_own_thread};
+use super::args::{LoadArgs, on_own_thread};
+use super::output::OutputArgs;
 use crate::arena::pin;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::hot_path::{HotPath, MOST_ORDERS, Stage};
-use crate::load::{Faults, Outcome, Pace, histogram};
+use crate::load::{Faults, Outcome, Pace, TimedOrder, histogram};
 use crate::machine::{Machine, Noise};
 use crate::progress::Progress;
-use crate::report::{Report, Row, Run, Unit, pace_text};
+use crate::report::{Origin, Report, Row, Run, Unit, pace_text};
+use crate::usage::UsageReading;
 
 /// Flags of `bench parse-log`.
 #[derive(Args, Clone, Debug)]
@@ -58,6 +60,9 @@ pub struct ParseLogArgs {
 const STAGE_BATCH: u32 = 10_000;
 /// Timings of each stage; the best and the middle one are told.
 const STAGE_TIMINGS: usize = 15;
+
+/// What is measured.
+const SUBJECT: &str = "parse, validate, log";
 
 /// Measures and prints.
 ///
@@ -105,6 +110,7 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
     progress.step("stages");
     let stages = stages(&mut path)?;
     let clock = Clock::start();
+    let mut samples = args.output.sample_writer()?;
     let mut rows = Vec::new();
     for pace in paces {
         let mut runs = Vec::new();
@@ -121,18 +127,22 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
                     args.warm_up.min(1_000),
                 )?;
             }
-            let noise = Noise::read();
+            let (usage, noise) = (UsageReading::take(), Noise::read());
             let outcome = one_run(&mut path, clock, pace, args.iterations)?;
-            runs.push(Run::new(outcome, [None; 2], noise.since()));
+            let mut timed = Run::new(outcome, [None; 2], noise.since());
+            timed.used = Some(usage.since());
+            samples.run(SUBJECT, pace, run as usize, &mut timed)?;
+            runs.push(timed);
         }
         rows.push(Row {
             pace,
-            subject: "parse, validate, log".to_owned(),
+            subject: SUBJECT.to_owned(),
             runs,
         });
     }
     Ok(Report {
-        scenario: "parse-log",
+        origin: Origin::here(),
+        scenario: "parse-log".to_owned(),
         settings: format!(
             "FIX.4.2 order framed, decoded, validated, journalled (process); no network; \
              {} messages a run, {} runs",
@@ -142,6 +152,7 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
         machine,
         rows,
         notes: stages,
+        host_facts: None,
     })
 }
 
@@ -172,16 +183,17 @@ fn one_run<D: Disk>(
     count: u32,
 ) -> Result<Outcome, Error> {
     let (mut response, mut service) = (histogram(), histogram());
+    let mut orders = vec![TimedOrder::default(); count as usize];
     let start = clock.now();
     let mut end = start;
-    for index in 0..u64::from(count) {
+    for (index, order) in orders.iter_mut().enumerate() {
         let (intended, actual) = match pace {
             Pace::PingPong | Pace::Flood => {
                 let now = clock.now();
                 (now, now)
             }
             Pace::PerSecond(rate) => {
-                let due = start + index * 1_000_000_000 / u64::from(rate);
+                let due = start + index as u64 * 1_000_000_000 / u64::from(rate);
                 let mut now = clock.now();
                 while now < due {
                     std::hint::spin_loop();
@@ -194,6 +206,11 @@ fn one_run<D: Disk>(
         end = clock.now();
         response.saturating_record((end - intended).max(1));
         service.saturating_record((end - actual).max(1));
+        *order = TimedOrder {
+            intended: intended - start,
+            actual: actual - start,
+            answer: (end - start).max(1),
+        };
         path.rest();
     }
     Ok(Outcome {
@@ -202,6 +219,7 @@ fn one_run<D: Disk>(
         faults: Faults::default(),
         sent: u64::from(count),
         elapsed: end - start,
+        orders,
     })
 }
 

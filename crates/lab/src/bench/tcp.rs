@@ -4,13 +4,14 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::args::{LoadArgs, OutputArgs, on_own_thread};
+use super::args::{LoadArgs, on_own_thread};
+use super::output::OutputArgs;
 use crate::arena::Arena;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
 use crate::machine::Machine;
-use crate::report::{FLOOR, Report, Unit};
+use crate::report::{FLOOR, Origin, Report, Unit};
 
 /// Flags of `bench tcp`.
 #[derive(Args, Clone, Debug)]
@@ -30,7 +31,7 @@ pub struct TcpArgs {
 /// The measurement could not be made, or its figures not be written.
 pub fn run(args: &TcpArgs) -> Result<ExitCode, Error> {
     args.output.check()?;
-    let report = on_own_thread(|| measure(&args.load))?;
+    let report = on_own_thread(|| measure(args))?;
     args.output.deliver(&report)
 }
 
@@ -39,27 +40,34 @@ pub fn run(args: &TcpArgs) -> Result<ExitCode, Error> {
 /// # Errors
 ///
 /// The measurement could not be made.
-pub fn measure(args: &LoadArgs) -> Result<Report, Error> {
-    let orders = args.orders()?;
-    let cores = args.two_cores()?;
+pub fn measure(args: &TcpArgs) -> Result<Report, Error> {
+    let load = &args.load;
+    let orders = load.orders()?;
+    let cores = load.two_cores()?;
     let machine = Machine::read();
     let mut arena = Arena::start(cores.map(|cores| cores.0), Clock::start(), || Ok(|| Ok(())))?;
     arena.arrivals = args.arrivals();
     let subjects = [(FLOOR, Way::Back)];
     let core = cores.map(|cores| cores.1);
-    let rows = args.rows(core, orders, &subjects, |way, pace, orders| {
-        arena.floor(way, pace, orders)
-    });
+    let rows = load.rows(
+        core,
+        orders,
+        &subjects,
+        &args.output,
+        |way, pace, orders| arena.floor(way, pace, orders),
+    );
     arena.stop()?;
     Ok(Report {
-        scenario: "tcp",
+        origin: Origin::here(),
+        scenario: "tcp".to_owned(),
         settings: format!(
             "{ORDER_BYTES} bytes out, {REPORT_BYTES} back, loopback, TCP_NODELAY, busy-polled; {}",
-            args.text()
+            load.text()
         ),
         unit: Unit::Micros,
         machine,
         rows: rows?,
         notes: Vec::new(),
+        host_facts: None,
     })
 }

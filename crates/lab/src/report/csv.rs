@@ -2,8 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::Report;
-use crate::load::Pace;
+use super::{Report, Run, pace_cell};
 
 /// Writes the report as CSV; times in nanoseconds.
 ///
@@ -14,14 +13,12 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(
         to,
         "scenario,rate,subject,run,time,count,min,p50,p90,p99,p99.9,p99.99,worst,mean,\
-         lost,duplicate,out_of_order,wrong,seconds,distance,steal_ms,preempted"
+         lost,duplicate,out_of_order,wrong,seconds,distance,steal_ms,preempted,\
+         p75,p95,p99.5,stdev,thread_cpu_ms,process_cpu_ms,minor_faults,major_faults,\
+         voluntary_switches,involuntary_switches,peak_memory_kib"
     )?;
     for row in &report.rows {
-        let rate = match row.pace {
-            Pace::PingPong => "ping-pong".to_owned(),
-            Pace::PerSecond(rate) => rate.to_string(),
-            Pace::Flood => "flood".to_owned(),
-        };
+        let rate = pace_cell(row.pace);
         for (index, run) in row.runs.iter().enumerate() {
             for (time, figures) in [("response", run.response), ("service", run.service)] {
                 write!(
@@ -37,7 +34,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
                 for value in figures.columns() {
                     write!(to, ",{value}")?;
                 }
-                writeln!(
+                write!(
                     to,
                     ",{:.0},{},{},{},{},{:.6},{},{},{}",
                     figures.mean,
@@ -50,14 +47,38 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
                     run.taken.steal_ms,
                     run.taken.preempted
                 )?;
+                write!(
+                    to,
+                    ",{},{},{},{:.0}",
+                    figures.p75, figures.p95, figures.p99_5, figures.stdev
+                )?;
+                write_used(run, to)?;
             }
         }
     }
     Ok(())
 }
 
+/// What the run used; empty cells where that was not read. Faults and switches are the process's.
+fn write_used(run: &Run, to: &mut impl Write) -> fmt::Result {
+    let Some(used) = &run.used else {
+        return writeln!(to, ",,,,,,,");
+    };
+    writeln!(
+        to,
+        ",{:.3},{:.3},{},{},{},{},{}",
+        used.thread.cpu_ns as f64 / 1e6,
+        used.process.cpu_ns as f64 / 1e6,
+        used.process.minor_faults,
+        used.process.major_faults,
+        used.process.voluntary_switches,
+        used.process.involuntary_switches,
+        used.peak_memory_kib
+    )
+}
+
 /// A cell of text, quoted when it needs to be.
-fn text(cell: &str) -> String {
+pub(super) fn text(cell: &str) -> String {
     if cell.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", cell.replace('"', "\"\""))
     } else {
@@ -76,7 +97,16 @@ mod tests {
         write(&sample::report(), &mut csv).unwrap();
         let lines: Vec<&str> = csv.lines().collect();
         assert_eq!(lines.len(), 1 + 4 * 3 * 2);
-        assert_eq!(lines[0].split(',').count(), 22);
+        assert!(
+            lines.iter().all(|line| line.split(',').count() == 33),
+            "{csv}"
+        );
+        // Columns that there were before stay where they are.
+        assert!(lines[0].starts_with("scenario,rate,subject,run,time,count,min,p50,"));
+        assert_eq!(
+            lines[0].split(',').position(|name| name == "preempted"),
+            Some(21)
+        );
         assert!(
             lines[1].starts_with("echo,ping-pong,tcp floor,1,response,1000,8000,"),
             "{}",

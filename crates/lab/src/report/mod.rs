@@ -1,24 +1,37 @@
 //! What a measurement found, as data; its writers stand beside.
 
-use serde::Serialize;
+use std::fs;
+use std::time::SystemTime;
+
+use fixwire_protocol::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use crate::distance::Distance;
-use crate::load::{Faults, Outcome, Pace};
+use crate::load::{Faults, Outcome, Pace, TimedOrder};
 use crate::machine::{Machine, Taken};
+use crate::series::{RunSecond, per_second};
 use crate::stages::Stages;
 use crate::stats::{self, Figures};
+use crate::usage::Used;
 
 pub mod csv;
+mod encoded;
 pub mod flood;
+pub mod hlog;
+pub mod junit;
+pub mod result_file;
+pub mod samples;
 pub mod stages;
 pub mod svg;
 pub mod table;
 
 /// A whole measurement.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Report {
+    /// When, where and by which command it was measured.
+    pub origin: Origin,
     /// The command, for example `echo`.
-    pub scenario: &'static str,
+    pub scenario: String,
     /// What was measured, in one line: profile, journal, counts.
     pub settings: String,
     /// What the table's figures are in; files are always in nanoseconds.
@@ -29,10 +42,48 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// What a reader has to know beside the figures.
     pub notes: Vec<String>,
+    /// What was found out about the host, beside `machine`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_facts: Option<serde_json::Value>,
+}
+
+/// When, where and by which command a measurement was made.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Origin {
+    /// Version of the laboratory.
+    pub version: String,
+    /// The command line, its arguments parted by spaces.
+    pub command: String,
+    /// When the figures were written down, for example `2026-08-21T13:30:00Z`.
+    pub date: String,
+    /// The network name of the host.
+    pub host: String,
+}
+
+impl Origin {
+    /// This process, now.
+    pub fn here() -> Self {
+        let since_1970 = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        // "20260821-13:30:00.000000000"
+        let time = Timestamp(since_1970.as_nanos() as i64).to_string();
+        let (day, second) = (&time[..8], &time[9..17]);
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: std::env::args_os()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect::<Vec<_>>()
+                .join(" "),
+            date: format!("{}-{}-{}T{second}Z", &day[..4], &day[4..6], &day[6..]),
+            host: host.trim().to_owned(),
+        }
+    }
 }
 
 /// What the figures of a table are in.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// Microseconds: round trips.
@@ -42,10 +93,10 @@ pub enum Unit {
 }
 
 /// One subject at one pace, over the runs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Row {
     /// When orders were due.
-    #[serde(serialize_with = "pace_name")]
+    #[serde(with = "pace")]
     pub pace: Pace,
     /// `tcp floor`, `fixwire`, or whose acceptor it was.
     pub subject: String,
@@ -54,7 +105,7 @@ pub struct Row {
 }
 
 /// One run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Run {
     /// From the intended send time, nanoseconds.
     pub response: Figures,
@@ -73,11 +124,21 @@ pub struct Run {
     /// What other work took.
     pub taken: Taken,
     /// Where the time of marked orders went, when that was measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<Stages>,
+    /// CPU time, page faults, context switches and memory, where they were read.
+    pub used: Option<Used>,
+    /// The run second by second; empty where single orders are not kept.
+    pub series: Vec<RunSecond>,
     /// The response times themselves, for curves.
-    #[serde(skip)]
+    #[serde(with = "encoded")]
     pub histogram: hdrhistogram::Histogram<u64>,
+    /// The service times themselves.
+    #[serde(with = "encoded")]
+    pub service_histogram: hdrhistogram::Histogram<u64>,
+    /// The orders, from the start of the run, until they are written as samples or dropped; in no file.
+    #[serde(skip)]
+    pub orders: Vec<TimedOrder>,
 }
 
 impl Run {
@@ -93,7 +154,11 @@ impl Run {
             distance: Distance::of(core_to_core[0], core_to_core[1]),
             taken,
             stages: None,
+            used: None,
+            series: per_second(&outcome.orders),
             histogram: outcome.response,
+            service_histogram: outcome.service,
+            orders: outcome.orders,
         }
     }
 }
@@ -131,17 +196,22 @@ impl Row {
         self.subject == FLOOR || self.subject == FLOOR_ONWARD
     }
 
+    /// Each run with the floor's run that was made right before it, but for those whose cores were not at one distance.
+    pub fn comparable_runs<'a>(
+        &'a self,
+        floor: &'a Row,
+    ) -> impl Iterator<Item = (&'a Run, &'a Run)> {
+        self.runs.iter().zip(&floor.runs).filter(|(ours, floor)| {
+            ours.distance == floor.distance && ours.distance != Distance::Moved
+        })
+    }
+
     /// Each percentile of the response time as a multiple of the floor's: the median over the runs of
     /// run *n* against the floor's run *n*, which was made right before it. Pairs whose cores were
     /// not at one distance are left out.
     pub fn ratios(&self, floor: &Row) -> [Option<f64>; 6] {
         let pairs: Vec<_> = self
-            .runs
-            .iter()
-            .zip(&floor.runs)
-            .filter(|(ours, floor)| {
-                ours.distance == floor.distance && ours.distance != Distance::Moved
-            })
+            .comparable_runs(floor)
             .map(|(ours, floor)| (ours.response.columns(), floor.response.columns()))
             .collect();
         std::array::from_fn(|column| {
@@ -158,17 +228,56 @@ impl Row {
 /// A pace as it is called in tables and files.
 pub fn pace_text(pace: Pace) -> String {
     match pace {
-        Pace::PingPong => "ping-pong".to_owned(),
+        Pace::PingPong => PING_PONG.to_owned(),
         Pace::PerSecond(rate) => format!("{}/s", thousands(u64::from(rate))),
-        Pace::Flood => "flood".to_owned(),
+        Pace::Flood => FLOOD.to_owned(),
     }
 }
 
-fn pace_name<S: serde::Serializer>(pace: &Pace, to: S) -> Result<S::Ok, S::Error> {
+/// A pace in CSV and JSON: `ping-pong`, `flood`, or the orders a second as a number.
+pub(crate) fn pace_cell(pace: Pace) -> String {
     match pace {
-        Pace::PingPong => to.serialize_str("ping-pong"),
-        Pace::PerSecond(rate) => to.serialize_u32(*rate),
-        Pace::Flood => to.serialize_str("flood"),
+        Pace::PingPong => PING_PONG.to_owned(),
+        Pace::PerSecond(rate) => rate.to_string(),
+        Pace::Flood => FLOOD.to_owned(),
+    }
+}
+
+const PING_PONG: &str = "ping-pong";
+const FLOOD: &str = "flood";
+
+/// A pace in JSON: the text `ping-pong` or `flood`, or a number.
+mod pace {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::{FLOOD, PING_PONG};
+    use crate::load::Pace;
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum PaceValue {
+        Rate(u32),
+        Name(String),
+    }
+
+    pub fn serialize<S: Serializer>(pace: &Pace, to: S) -> Result<S::Ok, S::Error> {
+        match pace {
+            Pace::PingPong => to.serialize_str(PING_PONG),
+            Pace::PerSecond(rate) => to.serialize_u32(*rate),
+            Pace::Flood => to.serialize_str(FLOOD),
+        }
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Pace, D::Error> {
+        match PaceValue::deserialize(from) {
+            Ok(PaceValue::Rate(rate)) if rate > 0 => Ok(Pace::PerSecond(rate)),
+            Ok(PaceValue::Name(name)) if name == PING_PONG => Ok(Pace::PingPong),
+            Ok(PaceValue::Name(name)) if name == FLOOD => Ok(Pace::Flood),
+            _ => Err(D::Error::custom(
+                "pace is neither \"ping-pong\", \"flood\" nor a rate above 0",
+            )),
+        }
     }
 }
 
@@ -202,6 +311,13 @@ pub(crate) mod sample {
             faults: Faults::default(),
             sent: 1_000,
             elapsed: 500_000_000,
+            orders: (0..1_000)
+                .map(|i| TimedOrder {
+                    intended: i * 500_000,
+                    actual: i * 500_000 + i.div_ceil(2),
+                    answer: i * 500_000 + base + i,
+                })
+                .collect(),
         };
         Run::new(outcome, [Some(distance); 2], Taken::default())
     }
@@ -218,7 +334,8 @@ pub(crate) mod sample {
         };
         let rate = Pace::PerSecond(50_000);
         Report {
-            scenario: "echo",
+            origin: Origin::here(),
+            scenario: "echo".to_owned(),
             settings: "profile balanced".to_owned(),
             unit: Unit::Micros,
             machine: Machine::read(),
@@ -229,6 +346,7 @@ pub(crate) mod sample {
                 row(rate, "fixwire", 16_000),
             ],
             notes: vec!["a note".to_owned()],
+            host_facts: None,
         }
     }
 }

@@ -135,7 +135,8 @@ fn curve(row: &Row) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn escape(text: &str) -> String {
+/// Text for XML.
+pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -1,0 +1,268 @@
+//! Where the figures of a measurement go: the table, files, and the exit code.
+
+use std::fs;
+use std::io::{self, Write, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::assertion::Assertions;
+use crate::error::Error;
+use crate::load::Pace;
+use crate::report::samples::SampleWriter;
+use crate::report::{Report, Run, csv, flood, hlog, junit, result_file, stages, svg, table};
+
+/// Where the figures go beside the table.
+#[derive(Args, Clone, Debug, Default)]
+pub struct OutputArgs {
+    /// Write everything as JSON to a file; with "-" to standard output instead of the table
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write one line a run and kind of time as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Draw the percentile curves
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+
+    /// Write one line an order as CSV: when it was due, its response and its service time
+    #[arg(long, value_name = "FILE")]
+    pub samples: Option<PathBuf>,
+
+    /// Write the histograms as an interval log of HdrHistogram
+    #[arg(long, value_name = "FILE")]
+    pub hlog: Option<PathBuf>,
+
+    /// Fail when a limit is not kept, for example "p99<50us, 2000/s: p50<1.3x" (x: times the floor)
+    #[arg(long, value_name = "LIMITS")]
+    pub assert: Option<String>,
+
+    /// Write the limits and the check of the answers as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
+
+    /// Print the percentiles of each run for TeamCity
+    #[arg(long)]
+    pub teamcity: bool,
+}
+
+/// Writes the orders of each run, when that is wanted, and frees their memory.
+pub(super) struct Samples(Option<(PathBuf, SampleWriter)>);
+
+impl Samples {
+    /// A run, counted from 1, has ended.
+    pub(super) fn run(
+        &mut self,
+        subject: &str,
+        pace: Pace,
+        number: usize,
+        run: &mut Run,
+    ) -> Result<(), Error> {
+        let orders = std::mem::take(&mut run.orders);
+        if let Some((path, writer)) = &mut self.0 {
+            writer
+                .run(subject, pace, number, &orders)
+                .map_err(Error::system(format!("write {}", path.display())))?;
+        }
+        Ok(())
+    }
+}
+
+impl OutputArgs {
+    /// Finds out before the measurement whether the files can be written and the limits be read.
+    pub(super) fn check(&self) -> Result<(), Error> {
+        self.assertions()?;
+        if self.teamcity && self.json.as_deref().is_some_and(is_dash) {
+            return Err(Error::Flag {
+                flag: "--teamcity",
+                problem: "prints to standard output, where --json - writes".to_owned(),
+            });
+        }
+        let tables = [&self.json, &self.csv, &self.svg];
+        let others = [&self.samples, &self.hlog, &self.junit];
+        let files = tables.into_iter().chain(others);
+        for path in files.flatten() {
+            let folder = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty());
+            if is_dash(path) || folder.is_none_or(Path::is_dir) {
+                continue;
+            }
+            return Err(Error::System {
+                doing: format!("write {}", path.display()),
+                source: io::ErrorKind::NotFound.into(),
+            });
+        }
+        Ok(())
+    }
+
+    fn assertions(&self) -> Result<Option<Assertions>, Error> {
+        let parsed = self.assert.as_deref().map(str::parse::<Assertions>);
+        parsed.transpose().map_err(|error| Error::Flag {
+            flag: "--assert",
+            problem: error.to_string(),
+        })
+    }
+
+    /// Begins the file of samples, when one is wanted.
+    pub(super) fn sample_writer(&self) -> Result<Samples, Error> {
+        let create = |path: &PathBuf| {
+            let writer = SampleWriter::create(path)
+                .map_err(Error::system(format!("write {}", path.display())))?;
+            Ok((path.clone(), writer))
+        };
+        Ok(Samples(self.samples.as_ref().map(create).transpose()?))
+    }
+
+    /// Prints and writes a report; the exit code says whether every answer was right and every limit kept.
+    pub(super) fn deliver(&self, report: &Report) -> Result<ExitCode, Error> {
+        let json_out = self.json.as_deref().is_some_and(is_dash);
+        if !json_out {
+            let mut text = String::new();
+            table::write(report, &mut text)
+                .and_then(|()| flood::write(report, &mut text))
+                .and_then(|()| stages::write(report, &mut text))
+                .map_err(unwritable("the table"))?;
+            print(&text)?;
+        }
+        self.write_files(report)?;
+        let assertions = self.assertions()?;
+        let verdicts = assertions.map_or_else(Vec::new, |assertions| assertions.judge(report));
+        if let Some(path) = &self.junit {
+            let mut text = String::new();
+            junit::write(report, &verdicts, &mut text).map_err(unwritable("JUnit XML"))?;
+            save(path, text.as_bytes())?;
+        }
+        if self.teamcity {
+            let mut text = String::new();
+            junit::write_teamcity(report, &mut text).map_err(unwritable("statistics"))?;
+            print(&text)?;
+        }
+        let mut kept = true;
+        for verdict in &verdicts {
+            kept &= verdict.passed;
+            // The table is on standard output, or JSON.
+            eprintln!("{verdict}");
+        }
+        Ok(if kept && report.faults().total() == 0 {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        })
+    }
+
+    fn write_files(&self, report: &Report) -> Result<(), Error> {
+        if let Some(path) = &self.json {
+            let text = result_file::to_json(report).map_err(|error| Error::System {
+                doing: "write JSON".to_owned(),
+                source: error.into(),
+            })?;
+            save(path, text.as_bytes())?;
+        }
+        if let Some(path) = &self.csv {
+            let mut text = String::new();
+            csv::write(report, &mut text).map_err(unwritable("CSV"))?;
+            save(path, text.as_bytes())?;
+        }
+        if let Some(path) = &self.svg {
+            let mut text = String::new();
+            svg::write(report, &mut text).map_err(unwritable("SVG"))?;
+            save(path, text.as_bytes())?;
+        }
+        if let Some(path) = &self.hlog {
+            let mut log = Vec::new();
+            hlog::write(report, &mut log).map_err(Error::system("write an interval log"))?;
+            save(path, &log)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+fn unwritable(what: &'static str) -> impl FnOnce(std::fmt::Error) -> Error {
+    move |error| Error::System {
+        doing: format!("write {what}"),
+        source: io::Error::other(error),
+    }
+}
+
+/// Writes to standard output.
+pub(super) fn print(text: &str) -> Result<(), Error> {
+    print_bytes(text.as_bytes())
+}
+
+fn print_bytes(bytes: &[u8]) -> Result<(), Error> {
+    let mut to = stdout().lock();
+    to.write_all(bytes)
+        .and_then(|()| to.flush())
+        .map_err(Error::system("write to standard output"))
+}
+
+/// Writes a file, or to standard output when it is called "-".
+pub(super) fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    if is_dash(path) {
+        return print_bytes(bytes);
+    }
+    fs::write(path, bytes).map_err(Error::system(format!("write {}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn an_output_folder_that_is_missing_is_told_before_the_run() {
+        let output = OutputArgs {
+            csv: Some("/no/such/folder/x.csv".into()),
+            ..OutputArgs::default()
+        };
+        assert!(
+            output
+                .check()
+                .unwrap_err()
+                .to_string()
+                .contains("/no/such/folder/x.csv")
+        );
+        assert!(
+            OutputArgs {
+                json: Some("-".into()),
+                ..OutputArgs::default()
+            }
+            .check()
+            .is_ok()
+        );
+    }
+
+    #[test]
+    fn limits_that_cannot_be_read_are_told_before_the_run() {
+        let output = OutputArgs {
+            assert: Some("p99<50".to_owned()),
+            ..OutputArgs::default()
+        };
+        let error = output.check().unwrap_err().to_string();
+        assert!(
+            error.starts_with("--assert: \"p99<50\": the limit"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_limit_that_is_not_kept_fails_the_command() {
+        let code = |limits: &str| {
+            let output = OutputArgs {
+                assert: Some(limits.to_owned()),
+                ..OutputArgs::default()
+            };
+            format!("{:?}", output.deliver(&sample::report()).unwrap())
+        };
+        assert_eq!(code("p50<1s"), format!("{:?}", ExitCode::SUCCESS));
+        assert_eq!(code("p50<1s, p50<1us"), format!("{:?}", ExitCode::FAILURE));
+    }
+}
