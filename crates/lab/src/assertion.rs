@@ -198,8 +198,9 @@ fn selector_of(selector: &str) -> (Option<String>, Option<Pace>) {
 }
 
 fn pace_of(word: &str) -> Option<Pace> {
-    if word == pace_text(Pace::PingPong) {
-        return Some(Pace::PingPong);
+    let named = [Pace::PingPong, Pace::Flood];
+    if let Some(pace) = named.into_iter().find(|pace| pace_text(*pace) == word) {
+        return Some(pace);
     }
     word.strip_suffix("/s")?.parse().ok().map(Pace::PerSecond)
 }

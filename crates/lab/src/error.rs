@@ -25,6 +25,8 @@ pub enum Error {
     Engine(String),
     /// The session was not logged on in time, or no longer was when it had to be.
     Session(String),
+    /// Result files cannot be read or compared.
+    Results(String),
     /// A thread of the measurement ended before its time.
     Thread(&'static str),
 }
@@ -45,7 +47,7 @@ impl fmt::Display for Error {
             Self::System { doing, source } => write!(f, "cannot {doing}: {source}"),
             Self::Flag { flag, problem } => write!(f, "{flag}: {problem}"),
             Self::Engine(text) => write!(f, "the engine stopped: {text}"),
-            Self::Session(text) => f.write_str(text),
+            Self::Session(text) | Self::Results(text) => f.write_str(text),
             Self::Thread(which) => write!(f, "the {which} thread ended before its time"),
         }
     }

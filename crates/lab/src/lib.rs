@@ -25,6 +25,7 @@
 //! usage      CPU time, page faults, context switches and memory of a run
 //! series     a run second by second
 //! assertion  limits that a measurement has to keep
+//! compare/   two builds by their result files
 //! report/    table, result files that can be read again, CSV, SVG, interval logs, samples,
 //!            JUnit
 //! doctor/    checks of the machine: what is wrong for low latency, how to mend it
@@ -40,6 +41,7 @@ pub mod bare_write;
 pub mod bench;
 pub mod client;
 pub mod clock;
+pub mod compare;
 pub mod distance;
 pub mod doctor;
 pub mod driven;

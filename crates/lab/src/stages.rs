@@ -15,8 +15,10 @@
 
 pub mod marks;
 
+use std::borrow::Cow;
+
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const INITIATOR: &str = "initiator";
 const ACCEPTOR: &str = "acceptor";
@@ -45,7 +47,7 @@ const STAGES: [(&str, &str); 18] = [
 ];
 
 /// The stages of the marked orders of one run, or of several.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Stages {
     /// Orders with all their marks.
     pub marked: u64,
@@ -58,12 +60,12 @@ pub struct Stages {
 }
 
 /// How long one stage took.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct StageMeans {
     /// `initiator`, `acceptor`, or `tcp` between them.
-    pub end: &'static str,
+    pub end: Cow<'static, str>,
     /// What is done.
-    pub stage: &'static str,
+    pub stage: Cow<'static, str>,
     /// Mean of the orders around the median, nanoseconds; 0 without any.
     pub median_ns: f64,
     /// Mean of the orders beyond p99, nanoseconds; 0 without any.
@@ -85,8 +87,8 @@ impl Stages {
             tail_orders,
             stages: stages
                 .map(|(&(end, stage), (median_ns, tail_ns))| StageMeans {
-                    end,
-                    stage,
+                    end: end.into(),
+                    stage: stage.into(),
                     median_ns,
                     tail_ns,
                 })

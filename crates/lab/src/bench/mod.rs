@@ -7,6 +7,7 @@ use clap::Subcommand;
 use crate::error::Error;
 
 pub mod args;
+pub mod compare;
 pub mod echo;
 pub mod engine;
 pub mod gateway;
@@ -51,6 +52,9 @@ pub enum Command {
 
     /// Many sessions on one port, and what peers that never read cost the others
     Sessions(sessions::SessionsArgs),
+
+    /// Is one build faster than another? Compares result files, with intervals
+    Compare(compare::CompareArgs),
 }
 
 /// Runs a measurement. The exit code is a failure when an order was lost, answered twice, late or
@@ -70,5 +74,6 @@ pub fn run(command: Command) -> Result<ExitCode, Error> {
         Command::ParseLog(args) => parse_log::run(&args),
         Command::Restart(args) => restart::run(&args),
         Command::Sessions(args) => sessions::run(&args),
+        Command::Compare(args) => compare::run(&args),
     }
 }

@@ -16,7 +16,7 @@ use crate::report::{Report, Run, csv, flood, hlog, junit, result_file, stages, s
 /// Where the figures go beside the table.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
-    /// Write everything as JSON to a file; with "-" to standard output instead of the table
+    /// Write everything as JSON to a file, which `bench compare` reads; with "-" to standard output instead of the table
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 

@@ -1,0 +1,366 @@
+//! Compares two builds by their result files: is the second one faster, slower, or can that not be told?
+//!
+//! Each run gives one value of each percentile, so runs are the sample, not orders: orders of one run share what the
+//! machine did meanwhile. The ratio is that of the geometric means over the runs; its interval is Welch's *t* on the
+//! logarithms, which needs no equal spread on both sides. All intervals of a comparison hold together with 95 %
+//! (Bonferroni: each has 1 - 0.05 / number of them), and a word follows from its interval alone, so of equal builds at
+//! most 5 in 100 comparisons call anything faster or slower.
+
+use std::fmt;
+
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::distance::Distance;
+use crate::load::Pace;
+use crate::report::{Report, Row, Run, pace_text};
+
+pub mod text;
+
+/// The percentiles that are compared.
+pub const PERCENTILES: [&str; 6] = ["50", "90", "99", "99.9", "99.99", "worst"];
+/// How often, at most, anything of equal builds is called faster or slower.
+const FAMILY_ERROR: f64 = 0.05;
+/// Fewest runs of a side that give an interval.
+const RUNS_MIN: usize = 3;
+/// A change that `no difference seen` has to exclude.
+const CHANGE: f64 = 1.1;
+/// Histograms tell values apart that differ by so much; runs that agree better agree by chance.
+const RESOLUTION: f64 = 0.001;
+
+/// What a comparison found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The command that was measured.
+    pub scenario: String,
+    /// What was measured.
+    pub settings: String,
+    /// Where and when A was measured, by file.
+    pub a: Vec<String>,
+    /// Where and when B was measured, by file.
+    pub b: Vec<String>,
+    /// Each subject at each pace.
+    pub rows: Vec<ComparedRow>,
+}
+
+/// A subject at a pace.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedRow {
+    /// The subject.
+    pub subject: String,
+    /// The pace.
+    pub pace: String,
+    /// Where the cores were in the runs that are compared.
+    pub distance: Distance,
+    /// Runs of A and of B that are compared.
+    pub runs: [usize; 2],
+    /// One for each of [`PERCENTILES`].
+    pub percentiles: Vec<ComparedPercentile>,
+}
+
+/// A percentile of the response time.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedPercentile {
+    /// Its name, for example `99.9`.
+    pub name: &'static str,
+    /// Geometric mean over the runs of A and of B, nanoseconds.
+    pub nanos: [f64; 2],
+    /// B divided by A.
+    pub ratio: f64,
+    /// Where the ratio is, all intervals of the comparison together with 95 %; `None` with too few runs for one.
+    pub interval: Option<[f64; 2]>,
+    /// What that says.
+    pub word: ChangeWord,
+}
+
+/// What an interval says of B.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub enum ChangeWord {
+    /// The whole interval is below 1.
+    #[serde(rename = "faster")]
+    Faster,
+    /// The whole interval is above 1.
+    #[serde(rename = "slower")]
+    Slower,
+    /// The interval has 1 in it, and excludes a change by 10 %.
+    #[serde(rename = "no difference seen")]
+    NoDifference,
+    /// The interval has both 1 and a change by 10 % in it, or there is none.
+    #[serde(rename = "too few runs")]
+    TooFewRuns,
+}
+
+impl ChangeWord {
+    /// As it is printed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::NoDifference => "no difference seen",
+            Self::TooFewRuns => "too few runs",
+        }
+    }
+
+    fn of(interval: Option<[f64; 2]>) -> Self {
+        match interval {
+            Some([low, _]) if low > 1.0 => Self::Slower,
+            Some([_, high]) if high < 1.0 => Self::Faster,
+            Some([low, high]) if low > 1.0 / CHANGE && high < CHANGE => Self::NoDifference,
+            _ => Self::TooFewRuns,
+        }
+    }
+}
+
+/// Why reports cannot be compared.
+#[derive(Clone, Debug, Eq, PartialEq)]
+#[non_exhaustive]
+pub enum Incomparable {
+    /// A side has no report.
+    Empty,
+    /// This differs between the reports.
+    Differs {
+        /// What: host, scenario, settings.
+        what: &'static str,
+        /// In the first report.
+        first: String,
+        /// In the other one.
+        other: String,
+    },
+    /// The cores of a row were never at the same distance on both sides.
+    Distance {
+        /// The row, for example `fixwire at 2,000/s`.
+        row: String,
+        /// Where they were in A and in B.
+        distances: [String; 2],
+    },
+    /// The reports have no row in common.
+    NoCommonRow,
+}
+
+impl fmt::Display for Incomparable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("a result file is needed for each side"),
+            Self::Differs { what, first, other } => {
+                write!(
+                    f,
+                    "cannot compare: other {what}: \"{first}\" and \"{other}\""
+                )
+            }
+            Self::Distance { row, distances } => write!(
+                f,
+                "cannot compare: the cores of {row} were {} in A, {} in B: measure again until both have runs of one \
+                 distance",
+                distances[0], distances[1]
+            ),
+            Self::NoCommonRow => {
+                f.write_str("cannot compare: no subject was measured at the same pace in A and B")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Incomparable {}
+
+/// Compares the runs of `b` with those of `a`, each of which may be of several measurements.
+///
+/// Rows that only one side has are left out, and so are runs during which the cores moved; of a row that has both near
+/// and far runs, those of the distance with more runs on both sides are compared.
+///
+/// # Errors
+///
+/// The reports are not of one host, scenario and settings, or have no runs at one distance.
+pub fn compare(a: &[Report], b: &[Report]) -> Result<Comparison, Incomparable> {
+    let (Some(first), Some(_)) = (a.first(), b.first()) else {
+        return Err(Incomparable::Empty);
+    };
+    for other in a.iter().chain(b).skip(1) {
+        same(first, other)?;
+    }
+    let mut rows = Vec::new();
+    let mut seen: Vec<(&str, Pace)> = Vec::new();
+    for row in a.iter().flat_map(|report| &report.rows) {
+        let key = (row.subject.as_str(), row.pace);
+        if !seen.contains(&key) && runs(b, row).next().is_some() && runs(a, row).next().is_some() {
+            seen.push(key);
+            rows.push(PairedRow::new(a, b, row)?);
+        }
+    }
+    if rows.is_empty() {
+        return Err(Incomparable::NoCommonRow);
+    }
+    let tests = rows.len() * PERCENTILES.len();
+    let origin = |report: &Report| {
+        let origin = &report.origin;
+        format!("{}, {}: {}", origin.host, origin.date, origin.command)
+    };
+    Ok(Comparison {
+        scenario: first.scenario.clone(),
+        settings: without_runs(&first.settings).to_owned(),
+        a: a.iter().map(origin).collect(),
+        b: b.iter().map(origin).collect(),
+        rows: rows.iter().map(|row| row.compared(tests)).collect(),
+    })
+}
+
+/// The runs of all reports of the subject and pace of `row`.
+fn runs<'a>(reports: &'a [Report], row: &Row) -> impl Iterator<Item = &'a Run> {
+    reports
+        .iter()
+        .flat_map(|report| &report.rows)
+        .filter(|other| other.subject == row.subject && other.pace == row.pace)
+        .flat_map(|row| &row.runs)
+}
+
+/// Whether figures of two reports mean the same.
+fn same(first: &Report, other: &Report) -> Result<(), Incomparable> {
+    let host = |report: &Report| {
+        let machine = &report.machine;
+        format!(
+            "{}: {}, {} cores, kernel {}, clock {}, hypervisor {}, governor {}, isolated {}",
+            report.origin.host,
+            machine.processor,
+            machine.cores,
+            machine.kernel,
+            machine.clock_source,
+            machine.hypervisor,
+            machine.governor,
+            machine.isolated
+        )
+    };
+    let scenario = |report: &Report| report.scenario.clone();
+    let settings = |report: &Report| without_runs(&report.settings).to_owned();
+    let facts: [(&str, &dyn Fn(&Report) -> String); 3] = [
+        ("scenario", &scenario),
+        ("settings", &settings),
+        ("host", &host),
+    ];
+    for (what, fact) in facts {
+        let (first, other) = (fact(first), fact(other));
+        if first != other {
+            return Err(Incomparable::Differs { what, first, other });
+        }
+    }
+    Ok(())
+}
+
+/// Settings without their last part, the number of runs, which may differ.
+fn without_runs(settings: &str) -> &str {
+    match settings.rsplit_once(", ") {
+        Some((before, last)) if last.ends_with(" runs") => before,
+        _ => settings,
+    }
+}
+
+/// Runs of one row on both sides, at one distance.
+struct PairedRow<'a> {
+    row: &'a Row,
+    distance: Distance,
+    sides: [Vec<&'a Run>; 2],
+}
+
+impl<'a> PairedRow<'a> {
+    fn new(a: &'a [Report], b: &'a [Report], row: &'a Row) -> Result<Self, Incomparable> {
+        let at = |reports: &'a [Report], distance| {
+            let runs = runs(reports, row)
+                .filter(move |run| run.distance == distance && run.response.count > 0);
+            runs.collect::<Vec<_>>()
+        };
+        let distances = [Distance::Near, Distance::Far, Distance::Unknown];
+        let both = |distance| {
+            let sides = [at(a, distance), at(b, distance)];
+            (distance, sides)
+        };
+        let best = distances
+            .map(both)
+            .into_iter()
+            .max_by_key(|(_, sides)| sides[0].len().min(sides[1].len()));
+        match best {
+            Some((distance, sides)) if sides.iter().all(|side| !side.is_empty()) => Ok(Self {
+                row,
+                distance,
+                sides,
+            }),
+            _ => Err(Incomparable::Distance {
+                row: format!("{} at {}", row.subject, pace_text(row.pace)),
+                distances: [a, b].map(|side| {
+                    let mut names: Vec<_> =
+                        runs(side, row).map(|run| run.distance.name()).collect();
+                    names.sort_unstable();
+                    names.dedup();
+                    names.join(" and ")
+                }),
+            }),
+        }
+    }
+
+    /// One of so many tests.
+    fn compared(&self, tests: usize) -> ComparedRow {
+        let percentile = |index: usize| {
+            let logs = self.sides.each_ref().map(|runs| {
+                let nanos = runs.iter().map(|run| run.response.columns()[index]);
+                nanos.map(|nanos| (nanos.max(1) as f64).ln()).collect()
+            });
+            compared_percentile(PERCENTILES[index], &logs, tests)
+        };
+        ComparedRow {
+            subject: self.row.subject.clone(),
+            pace: pace_text(self.row.pace),
+            distance: self.distance,
+            runs: self.sides.each_ref().map(Vec::len),
+            percentiles: (0..PERCENTILES.len()).map(percentile).collect(),
+        }
+    }
+}
+
+fn compared_percentile(
+    name: &'static str,
+    logs: &[Vec<f64>; 2],
+    tests: usize,
+) -> ComparedPercentile {
+    let [a, b] = logs.each_ref().map(|logs| mean(logs));
+    let interval = logs
+        .iter()
+        .all(|logs| logs.len() >= RUNS_MIN)
+        .then(|| welch(logs, FAMILY_ERROR / tests as f64))
+        .map(|half| [(b - a - half).exp(), (b - a + half).exp()]);
+    ComparedPercentile {
+        name,
+        nanos: [a.exp(), b.exp()],
+        ratio: (b - a).exp(),
+        interval,
+        word: ChangeWord::of(interval),
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Half the width of the interval of a difference of means that misses with probability `error`, by Welch's *t* with
+/// the degrees of freedom of Satterthwaite. Each sample has at least two values.
+fn welch(samples: &[Vec<f64>; 2], error: f64) -> f64 {
+    let [a, b] = samples.each_ref().map(|sample| {
+        let (mean, count) = (mean(sample), sample.len() as f64);
+        let squares: f64 = sample.iter().map(|value| (value - mean).powi(2)).sum();
+        // What rounding to the resolution adds.
+        let variance = squares / (count - 1.0) + RESOLUTION.powi(2) / 12.0;
+        (variance / count, count)
+    });
+    let variance = a.0 + b.0;
+    let freedom = variance.powi(2) / (a.0.powi(2) / (a.1 - 1.0) + b.0.powi(2) / (b.1 - 1.0));
+    let quantile = StudentsT::new(0.0, 1.0, freedom)
+        .map_or(f64::INFINITY, |t| t.inverse_cdf(1.0 - error / 2.0));
+    quantile * variance.sqrt()
+}
+
+impl Comparison {
+    /// Whether anything has this word.
+    pub fn has(&self, word: ChangeWord) -> bool {
+        let mut all = self.rows.iter().flat_map(|row| &row.percentiles);
+        all.any(|percentile| percentile.word == word)
+    }
+}
+
+#[cfg(test)]
+mod tests;
