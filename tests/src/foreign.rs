@@ -125,9 +125,26 @@ fn jspurefix() -> Result<Command, String> {
 }
 
 fn fixio() -> Result<Command, String> {
-    let sources = sources("fixio");
-    let (source, pom) = (sources.join("Client.java"), sources.join("pom.xml"));
-    let installed = Installed::of("fixio", &[&source, &pom])?;
+    java("fixio", "Client")
+}
+
+/// HdrHistogram, Java: prints the intervals of the log that it is given, as `ReadLog.java` says.
+///
+/// # Errors
+///
+/// Maven or a JDK is missing, or the package cannot be fetched.
+pub fn histogram_reader() -> Result<Command, String> {
+    java("hdrhistogram", "ReadLog")
+}
+
+/// A program of one class, with the packages of its `pom.xml`.
+fn java(name: &str, class: &str) -> Result<Command, String> {
+    let sources = sources(name);
+    let (source, pom) = (
+        sources.join(format!("{class}.java")),
+        sources.join("pom.xml"),
+    );
+    let installed = Installed::of(name, &[&source, &pom])?;
     let libraries = installed.folder.join("lib");
     let class_path = format!("{}/*:{}", text(&libraries), text(&installed.folder));
     if installed.is_due {
@@ -137,6 +154,6 @@ fn fixio() -> Result<Command, String> {
     }
     let mut java = Command::new("java");
     java.args(["-XX:+UseSerialGC", "-Xmx256m"])
-        .args(["-cp", &class_path, "Client"]);
+        .args(["-cp", &class_path, class]);
     Ok(java)
 }

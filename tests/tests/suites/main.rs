@@ -12,6 +12,7 @@ mod gateway_hold;
 mod gateway_interop;
 mod gateway_kill;
 mod gateway_reload;
+mod histograms;
 mod instructions;
 mod interop;
 mod interop_kill;
