@@ -192,10 +192,8 @@ mod tests {
         let key = "\"histogram\": \"";
         let line = 1 + text[..text.find(key).unwrap()].matches('\n').count();
         let spoiled = told(&text.replacen(key, "\"histogram\": \"AAAA", 1));
-        let place = format!(
-            "histogram is damaged: Serialized histogram has an unrecognized cookie value at line {line} "
-        );
-        assert!(spoiled.contains(&place), "{spoiled}");
+        assert!(spoiled.contains("histogram is damaged: "), "{spoiled}");
+        assert!(spoiled.contains(&format!(" at line {line} ")), "{spoiled}");
         let contradiction = told(&text.replacen("\"count\": 1000", "\"count\": 999", 1));
         let run =
             "tcp floor at ping-pong, run 1: the histogram has 1000 values, \"count\" says 999";
