@@ -1,5 +1,6 @@
 //! The settings of an OMS: tables of a TOML file, and the CSV files that it names.
 
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::command::VERBS;
-use crate::rules::{AccountRule, DropCopyRule, OperatorRule, Route, Rules};
+use crate::rules::{AccountRule, DropCopyRule, OperatorRule, Route, Rules, ScopeName};
 use crate::state::SCOPES;
 
 mod errors;
@@ -114,6 +115,7 @@ pub fn load(
             remembered: 10_000,
             ..Rules::default()
         },
+        known: Known::default(),
     };
     reader.accounts(table.get("account"));
     reader.oms(table.get("oms"), open);
@@ -143,6 +145,19 @@ struct Reader<'t> {
     hasher: SipHasher13,
     errors: Vec<OmsError>,
     rules: Rules,
+    known: Known,
+}
+
+/// What stands in the rules already, to be found among many.
+#[derive(Default)]
+struct Known {
+    /// Accounts, and their places.
+    accounts: BTreeMap<String, usize>,
+    symbols: BTreeSet<String>,
+    /// Scopes and the numbers of controls.
+    limits: BTreeSet<(ScopeName, u8)>,
+    /// Accounts and symbols.
+    positions: BTreeSet<(String, String)>,
 }
 
 impl Reader<'_> {
@@ -312,11 +327,11 @@ impl Reader<'_> {
     }
 
     fn has_account(&self, name: &str) -> bool {
-        self.rules.accounts.iter().any(|it| it.name == name)
+        self.known.accounts.contains_key(name)
     }
 
     fn has_symbol(&self, symbol: &str) -> bool {
-        self.rules.instruments.iter().any(|it| it.symbol == symbol)
+        self.known.symbols.contains(symbol)
     }
 
     fn accounts(&mut self, value: Option<&Item<'_>>) {
@@ -343,6 +358,8 @@ impl Reader<'_> {
                 self.wrong(at, what, "a parent stands before its children");
                 continue;
             }
+            let place = self.rules.accounts.len();
+            self.known.accounts.insert(name.clone(), place);
             self.rules.accounts.push(AccountRule { name, parent });
             if self.depth() > SCOPES - 6 {
                 let what = format!("more than {} accounts above one another", SCOPES - 6);
@@ -353,7 +370,7 @@ impl Reader<'_> {
 
     /// How many accounts are above the last one, with it.
     fn depth(&self) -> usize {
-        let find = |name: &String| self.rules.accounts.iter().find(|it| it.name == *name);
+        let find = |name: &String| self.rules.accounts.get(*self.known.accounts.get(name)?);
         let parent = |account: &&AccountRule| account.parent.as_ref().and_then(find);
         core::iter::successors(self.rules.accounts.last(), parent).count()
     }

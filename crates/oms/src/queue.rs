@@ -97,8 +97,13 @@ impl Lines {
     }
 
     fn resume(&mut self, state: &State) {
+        let waits = |order: &&Order| {
+            let request = state.orders().request_of(order);
+            order.state == OrderState::Queued
+                || request.is_some_and(|it| it.state == OrderState::Queued)
+        };
         let open = state.orders().iter().filter(|order| order.state.is_open());
-        let mut queued: Vec<&Order> = open.collect();
+        let mut queued: Vec<&Order> = open.filter(waits).collect();
         queued.sort_unstable_by_key(|order| order.number);
         for order in queued {
             if order.state == OrderState::Queued {

@@ -272,7 +272,7 @@ impl RestrictedRule {
 }
 
 /// A [`Scope`](crate::Scope) by names.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum ScopeName {
     /// Everything.
     Firm,

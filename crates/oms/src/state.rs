@@ -449,6 +449,17 @@ impl State {
         scopes
     }
 
+    /// Whether trading is killed at any scope.
+    pub(crate) fn is_somewhere_killed(&self) -> bool {
+        let sessions = self.sessions.iter().map(|it| &it.standing);
+        let accounts = self.accounts.iter().map(|it| &it.standing);
+        let instruments = self.instruments.iter().map(|it| &it.standing);
+        let holdings = self.holdings.iter().map(|it| &it.standing);
+        let mut all = sessions.chain(accounts).chain(instruments).chain(holdings);
+        let killed = |standing: &Standing| standing.limits.trading == Trading::Killed;
+        killed(&self.firm) || all.any(killed)
+    }
+
     /// Whether a scope may trade.
     #[must_use]
     pub fn trading(&self, scope: Scope) -> Trading {

@@ -157,8 +157,9 @@ impl Work {
 
     /// What a process that was killed had not done.
     pub(crate) fn resume(&mut self, state: &State) {
-        self.cancelling
-            .extend(open(state, |order| must_go(state, order)));
+        let some_killed = state.is_somewhere_killed();
+        let goes = |order: &Order| order.withdrawn || (some_killed && is_killed(state, order));
+        self.cancelling.extend(open(state, goes));
         let pended = open(state, |order| order.pended.is_some());
         self.pended = pended.into_iter().map(|it| (state.time(), it)).collect();
         for order in open(state, |order| order.retry.is_some()) {

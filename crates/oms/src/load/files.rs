@@ -63,7 +63,7 @@ impl Reader<'_> {
         if !is_name(symbol) {
             return Err((format!("{symbol} has a blank or ="), ""));
         }
-        if self.rules.instruments.iter().any(|it| it.symbol == symbol) {
+        if self.has_symbol(symbol) {
             return Err((format!("{symbol} stands there twice"), "leave one row"));
         }
         let tick = decimal("tick", row.cells[1])?.normalized();
@@ -107,7 +107,7 @@ impl Reader<'_> {
                 return Err((format!("positions {other} are not known"), hint));
             }
         };
-        self.rules.instruments.push(InstrumentRule {
+        let rule = InstrumentRule {
             has_effect,
             symbol: symbol.into(),
             scale,
@@ -117,7 +117,9 @@ impl Reader<'_> {
                 .ok_or(("tick is above 0".to_string(), ""))?,
             lot: lot.ok_or(("lot is a whole number above 0".to_string(), ""))?,
             reference,
-        });
+        };
+        self.known.symbols.insert(symbol.into());
+        self.rules.instruments.push(rule);
         Ok(())
     }
 
@@ -138,8 +140,7 @@ impl Reader<'_> {
                 control,
                 value,
             };
-            let mut limits = self.rules.limits.iter();
-            if limits.any(|it| it.scope == rule.scope && it.control == control) {
+            if !self.known.limits.insert((scope.clone(), control.index())) {
                 let what = format!("the limit of {control} for this scope stands there twice");
                 return Err((what, "leave one row"));
             }
@@ -228,8 +229,7 @@ impl Reader<'_> {
         if !self.has_symbol(symbol) {
             return Err((format!("no symbol {symbol}"), "see the file of instruments"));
         }
-        let mut positions = self.rules.positions.iter();
-        if positions.any(|it| (&*it.account, &*it.symbol) == (account, symbol)) {
+        if !self.known.positions.insert((account.into(), symbol.into())) {
             let what = format!("the position of {account} in {symbol} stands there twice");
             return Err((what, "leave one row"));
         }
