@@ -1,13 +1,14 @@
 //! `fixwire run oms.toml` and `fixwire oms`: the example, with a client and a venue of ours.
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::peer::{Peer, utc_now};
 use crate::running::{Running, SOON, fixwire, free_port};
@@ -58,8 +59,56 @@ fn start_that_says(folder: &Path, port: u16, text: &str) -> Running {
     running
 }
 
-fn accept(listener: &TcpListener) -> TcpStream {
-    listener.accept().unwrap().0
+/// The OMS of the example, with its venue and its client logged on.
+struct Floor {
+    folder: TempDir,
+    listener: TcpListener,
+    port: u16,
+    running: Running,
+    venue: Peer,
+    client: Peer,
+}
+
+impl Floor {
+    /// Begins one whose table `[oms]` begins so.
+    fn begin(table: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free_port();
+        write(folder.path(), port, listener.local_addr().unwrap().port());
+        let settings = folder.path().join("oms.toml");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(&settings, text.replace("[oms]\n", table)).unwrap();
+        let running = start(folder.path(), port);
+        let venue = venue_logs_on(&listener, 1);
+        running.hears("SIM-1 logged on");
+        Self {
+            folder,
+            listener,
+            port,
+            running,
+            venue,
+            client: client_logs_on(port, 1),
+        }
+    }
+}
+
+/// The venue accepts a connection of the OMS, and goes on with this MsgSeqNum.
+fn venue_logs_on(listener: &TcpListener, next_out: u64) -> Peer {
+    let socket = listener.accept().unwrap().0;
+    let mut venue = Peer::on(socket, "EXCHANGE", "OMS");
+    venue.next_out = next_out;
+    venue.expect("A");
+    venue.send("A", "98=0|108=30");
+    venue
+}
+
+/// The client connects, and goes on with this MsgSeqNum.
+fn client_logs_on(port: u16, next_out: u64) -> Peer {
+    let mut client = Peer::connect(port, "CLIENT", "OMS");
+    client.next_out = next_out;
+    client.log_on(30);
+    client
 }
 
 /// Runs `fixwire oms`; its exit code and all that it says.
@@ -100,18 +149,15 @@ fn id(message: &str) -> String {
 
 #[test]
 fn an_order_is_checked_sent_filled_and_known_after_kill_9() {
-    let folder = tempfile::tempdir().unwrap();
+    let Floor {
+        folder,
+        listener,
+        port,
+        running,
+        mut venue,
+        mut client,
+    } = Floor::begin("[oms]\n");
     let folder = folder.path();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free_port();
-    write(folder, port, listener.local_addr().unwrap().port());
-    let running = start(folder, port);
-    let mut venue = Peer::on(accept(&listener), "EXCHANGE", "OMS");
-    venue.expect("A");
-    venue.send("A", "98=0|108=30");
-    running.hears("SIM-1 logged on");
-    let mut client = Peer::connect(port, "CLIENT", "OMS");
-    client.log_on(30);
 
     client.send("D", &order("A1", 20_000));
     let refused = client.expect("8");
@@ -167,19 +213,13 @@ fn an_order_is_checked_sent_filled_and_known_after_kill_9() {
     drop(running);
 
     let running = start(folder, port);
-    let mut again = Peer::on(accept(&listener), "EXCHANGE", "OMS");
-    again.next_out = venue.next_out;
-    again.expect("A");
-    again.send("A", "98=0|108=30");
+    let mut again = venue_logs_on(&listener, venue.next_out);
     let asked = again.expect("H");
     assert_eq!(id(&asked), second, "{asked}");
     let orders = json(folder, "orders", &["--open"]);
     assert_eq!(orders[0]["state"], "partially filled");
     assert_eq!(orders[1]["state"], "unknown");
-    let mut same = Peer::connect(port, "CLIENT", "OMS");
-    same.next_out = client.next_out;
-    same.send("A", "98=0|108=30");
-    same.expect("A");
+    let mut same = client_logs_on(port, client.next_out);
     let answer = report(&second, 0, '0', (10, 0)).replace("|20=0|", "|20=3|");
     again.send("8", &answer);
     let new = same.expect("8");
@@ -214,22 +254,17 @@ fn stamped(folder: &Path, number: &str, count: usize) -> Vec<Value> {
 
 #[test]
 fn the_times_of_an_order_are_kept_over_kill_9() {
-    let folder = tempfile::tempdir().unwrap();
+    let Floor {
+        folder,
+        listener,
+        port,
+        running,
+        mut venue,
+        mut client,
+    } = Floor::begin("[oms]\nstamps = \"stamps.txt\"\n");
     let folder = folder.path();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free_port();
-    write(folder, port, listener.local_addr().unwrap().port());
     let settings = folder.join("oms.toml");
     let text = fs::read_to_string(&settings).unwrap();
-    let text = text.replace("[oms]\n", "[oms]\nstamps = \"stamps.txt\"\n");
-    fs::write(&settings, &text).unwrap();
-    let running = start(folder, port);
-    let mut venue = Peer::on(accept(&listener), "EXCHANGE", "OMS");
-    venue.expect("A");
-    venue.send("A", "98=0|108=30");
-    running.hears("SIM-1 logged on");
-    let mut client = Peer::connect(port, "CLIENT", "OMS");
-    client.log_on(30);
     client.send("D", &order("A1", 100));
     let first = id(&venue.expect("D"));
     venue.send("8", &report(&first, 1, '0', (100, 0)));
@@ -261,15 +296,9 @@ fn the_times_of_an_order_are_kept_over_kill_9() {
         port,
         "11 bytes of an unfinished last line are cut off",
     );
-    let mut again = Peer::on(accept(&listener), "EXCHANGE", "OMS");
-    again.next_out = venue.next_out;
-    again.expect("A");
-    again.send("A", "98=0|108=30");
+    let mut again = venue_logs_on(&listener, venue.next_out);
     running.hears("SIM-1 logged on");
-    let mut same = Peer::connect(port, "CLIENT", "OMS");
-    same.next_out = client.next_out;
-    same.send("A", "98=0|108=30");
-    same.expect("A");
+    let mut same = client_logs_on(port, client.next_out);
     same.send("D", &order("A2", 20_000));
     assert!(same.expect("8").contains("|39=8|"));
     same.send("D", &order("A3", 100));
@@ -315,18 +344,14 @@ fn the_times_of_an_order_are_kept_over_kill_9() {
 
 #[test]
 fn operators_limit_kill_and_arm() {
-    let folder = tempfile::tempdir().unwrap();
+    let Floor {
+        folder,
+        running,
+        mut venue,
+        mut client,
+        ..
+    } = Floor::begin("[oms]\n");
     let folder = folder.path();
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = free_port();
-    write(folder, port, listener.local_addr().unwrap().port());
-    let running = start(folder, port);
-    let mut venue = Peer::on(accept(&listener), "EXCHANGE", "OMS");
-    venue.expect("A");
-    venue.send("A", "98=0|108=30");
-    running.hears("SIM-1 logged on");
-    let mut client = Peer::connect(port, "CLIENT", "OMS");
-    client.log_on(30);
     client.send("D", &order("A1", 100));
     let first = id(&venue.expect("D"));
     venue.send("8", &report(&first, 1, '0', (100, 0)));
