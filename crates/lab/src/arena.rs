@@ -6,8 +6,8 @@
 
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::distance::Line;
 use crate::error::Error;
 use crate::floor::{self, Way};
+use crate::gaps::{End, Ends, Gap, Watch};
 use crate::load::{Load, Outcome, Pace};
 use crate::machine::Noise;
 use crate::report::Run;
@@ -48,6 +49,9 @@ struct Shared {
     /// The task that the far thread has begun last.
     begun: AtomicU8,
     line: Line,
+    ends: Ends,
+    /// The gaps of the far end during the task before the one that it has begun last.
+    far_gaps: Mutex<Vec<Gap>>,
 }
 
 /// The near end, with the thread of the far end.
@@ -60,6 +64,8 @@ pub struct Arena {
     shared: Arc<Shared>,
     far: JoinHandle<Result<(), Error>>,
     floor: floor::Client,
+    /// Sees the turns of the near end.
+    pub watch: Watch,
     alone: bool,
     pinned: bool,
 }
@@ -69,7 +75,7 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Arena {
     /// Starts the far thread on a core of its own and connects the floor. `make` builds the far engine
-    /// there; the closure that it returns is one turn. The caller pins itself, with [`pin`], when the
+    /// there; the closure that it returns is one turn, and answers whether there was something to do. The caller pins itself, with [`pin`], when the
     /// threads it makes are made: they would inherit its core.
     ///
     /// # Errors
@@ -78,7 +84,7 @@ impl Arena {
     pub fn start<M, T>(core: Option<usize>, clock: Clock, make: M) -> Result<Self, Error>
     where
         M: FnOnce() -> Result<T, Error> + Send + 'static,
-        T: FnMut() -> Result<(), Error>,
+        T: FnMut() -> Result<bool, Error>,
     {
         let pair = || connected_pair().map_err(Error::system("connect over loopback"));
         let (first, second) = (pair()?, pair()?);
@@ -90,7 +96,7 @@ impl Arena {
             .name("far".to_owned())
             .spawn({
                 let shared = shared.clone();
-                move || far_thread(core, &shared, server, make)
+                move || far_thread(core, &shared, Watch::new(clock), server, make)
             })
             .map_err(Error::system("start a thread"))?;
         Ok(Self {
@@ -99,6 +105,7 @@ impl Arena {
             shared,
             far,
             floor,
+            watch: Watch::new(clock),
             pinned: core.is_some(),
             alone: thread::available_parallelism().is_ok_and(|cores| cores.get() == 1),
         })
@@ -155,14 +162,17 @@ impl Arena {
             let (clock, alone) = (arena.clock, arena.alone);
             arena
                 .floor
-                .run(way, &mut load, &clock, || Self::pause(alone))
+                .run(way, &mut load, &clock, &mut arena.watch, || {
+                    Self::pause(alone)
+                })
                 .map_err(Error::system("exchange bytes over loopback"))?;
             Ok((load.close(), ()))
         })
         .map(|(run, ())| run)
     }
 
-    /// One run, with the distance of the cores before and after and what was taken meanwhile.
+    /// One run, with the distance of the cores before and after and what was taken meanwhile. `run` shows each turn
+    /// of its loop to `watch`.
     ///
     /// # Errors
     ///
@@ -173,13 +183,19 @@ impl Arena {
         run: impl FnOnce(&mut Self) -> Result<(Outcome, T), Error>,
     ) -> Result<(Run, T), Error> {
         let before = self.distance();
+        self.shared.ends.enter(End::Near);
         self.assign_and_wait(task);
         let (usage, noise) = (UsageReading::take(), Noise::read());
-        let (outcome, rest) = run(self)?;
+        self.watch.begin(&self.shared.ends, End::Near);
+        let found = run(self);
         let (taken, used) = (noise.since(), usage.since());
+        self.assign_and_wait(Task::Rest);
+        let near = self.watch.end();
+        let far = std::mem::take(&mut *self.shared.far_gaps());
+        let (outcome, rest) = found?;
         let after = self.distance();
         self.assign(Task::Rest);
-        let mut run = Run::new(outcome, [before, after], taken);
+        let mut run = Run::new(outcome, [before, after], taken, [near, far]);
         run.used = Some(used);
         Ok((run, rest))
     }
@@ -204,20 +220,29 @@ impl Arena {
     }
 }
 
+impl Shared {
+    fn far_gaps(&self) -> std::sync::MutexGuard<'_, Vec<Gap>> {
+        self.far_gaps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 fn far_thread<M, T>(
     core: Option<usize>,
     shared: &Shared,
+    mut watch: Watch,
     mut server: floor::Server,
     make: M,
 ) -> Result<(), Error>
 where
     M: FnOnce() -> Result<T, Error>,
-    T: FnMut() -> Result<(), Error>,
+    T: FnMut() -> Result<bool, Error>,
 {
     let mut turn = make()?;
+    let clock = watch.clock();
     // Asked first: a pinned thread has one core, however many the machine has.
     let alone = thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     let _pinned = pin(core)?;
+    shared.ends.enter(End::Far);
     const DISTANCE: u8 = Task::Distance as u8;
     const FLOOR: u8 = Task::Floor as u8;
     const FLOOR_ONWARD: u8 = Task::FloorOnward as u8;
@@ -232,17 +257,26 @@ where
         let task = shared.task.load(Ordering::Acquire);
         if task != begun {
             begun = task;
+            *shared.far_gaps() = watch.end();
+            watch.begin(&shared.ends, End::Far);
             shared.begun.store(task, Ordering::Release);
         }
-        match task {
+        let worked = match task {
             ENGINE => turn()?,
             FLOOR => serve(Way::Back)?,
             FLOOR_ONWARD => serve(Way::Onward)?,
-            DISTANCE => shared.line.send_back(),
+            DISTANCE => {
+                shared.line.send_back();
+                false
+            }
             STOP => return Ok(()),
             // Until the next task: what rests does not disturb others on this core.
-            _ => thread::park(),
-        }
+            _ => {
+                thread::park();
+                false
+            }
+        };
+        watch.turned(clock.now(), worked);
         if alone {
             thread::yield_now();
         }
@@ -289,7 +323,7 @@ mod tests {
 
     #[test]
     fn the_floor_answers_each_order_once() {
-        let idle = || Ok(|| Ok(()));
+        let idle = || Ok(|| Ok(false));
         let mut arena = Arena::start(None, Clock::start(), idle).unwrap();
         for pace in [Pace::PingPong, Pace::PerSecond(20_000)] {
             for way in [Way::Back, Way::Onward] {
@@ -310,7 +344,7 @@ mod tests {
 
     #[test]
     fn a_far_engine_that_fails_is_told() {
-        let failing = || Err::<fn() -> Result<(), Error>, _>(Error::Engine("no disk".to_owned()));
+        let failing = || Err::<fn() -> Result<bool, Error>, _>(Error::Engine("no disk".to_owned()));
         let arena = Arena::start(None, Clock::start(), failing).unwrap();
         let error = arena.stop().unwrap_err();
         assert_eq!(error.to_string(), "the engine stopped: no disk");

@@ -6,6 +6,7 @@
 use std::io;
 
 use crate::clock::Clock;
+use crate::gaps::Watch;
 use crate::load::{Load, State};
 use crate::pipe::Pipe;
 
@@ -38,7 +39,7 @@ pub trait Speech {
 }
 
 /// Runs a load to its end: orders leave on the first pipe, answers come on the last one, which is
-/// the same when there is one.
+/// the same when there is one. `watch` sees each turn; `pause` is called after those in which nothing came.
 ///
 /// # Errors
 ///
@@ -48,13 +49,14 @@ pub fn run(
     speech: &mut impl Speech,
     load: &mut Load,
     clock: &Clock,
+    watch: &mut Watch,
     pause: impl Fn(),
 ) -> io::Result<State> {
     let back = pipes.len() - 1;
     let is_reported = speech.is_reported();
-    load.begin(clock.now());
+    let mut now = clock.now();
+    load.begin(now);
     loop {
-        let now = clock.now();
         let mut orders = 0;
         while orders < BATCH
             && let Some(intended) = load.due(now)
@@ -92,5 +94,7 @@ pub fn run(
                 end => return Ok(end),
             }
         }
+        now = clock.now();
+        watch.turned(now, !idle || orders > 0);
     }
 }

@@ -177,8 +177,17 @@ impl FixClient {
             };
             orders.prepare(clock.now());
             let alone = arena.is_alone();
-            client::run(pipes, &mut orders, &mut load, clock, || Arena::pause(alone))
-                .map_err(broken)?;
+            client::run(
+                pipes,
+                &mut orders,
+                &mut load,
+                clock,
+                &mut arena.watch,
+                || {
+                    Arena::pause(alone);
+                },
+            )
+            .map_err(broken)?;
             orders.writer.withdraw();
             Ok((load.close(), ()))
         })?;

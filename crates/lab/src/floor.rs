@@ -4,11 +4,12 @@
 //! of a known length. Nothing is parsed, stored or looked at. A gateway passes orders on from one
 //! connection to another, where no answer carries the acknowledgements: its floor does the same.
 
-use std::io;
-use std::net::TcpStream;
+use std::io::{self, ErrorKind};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 
 use crate::client::{self, Speech};
 use crate::clock::Clock;
+use crate::gaps::Watch;
 use crate::load::{Load, State};
 use crate::pipe::Pipe;
 
@@ -53,14 +54,15 @@ impl Server {
         })
     }
 
-    /// Looks once for bytes and answers them.
+    /// Looks once for bytes and answers them; whether there were any.
     ///
     /// # Errors
     ///
     /// The connection ended.
     #[inline]
-    pub fn turn(&mut self, way: Way) -> io::Result<()> {
-        if self.pipes[0].read(way == Way::Onward)? > 0 {
+    pub fn turn(&mut self, way: Way) -> io::Result<bool> {
+        let came = self.pipes[0].read(way == Way::Onward)? > 0;
+        if came {
             while self.pipes[0].unread().len() >= ORDER_BYTES {
                 self.pipes[0].consume(ORDER_BYTES);
                 self.pipes[way as usize]
@@ -69,7 +71,8 @@ impl Server {
             }
         }
         self.pipes[way as usize].flush()?;
-        self.pipes[0].take()
+        self.pipes[0].take()?;
+        Ok(came)
     }
 }
 
@@ -103,11 +106,52 @@ impl Client {
         way: Way,
         load: &mut Load,
         clock: &Clock,
+        watch: &mut Watch,
         pause: impl Fn(),
     ) -> io::Result<State> {
         let pipes = &mut self.pipes[..=way as usize];
-        client::run(pipes, &mut self.bytes, load, clock, pause)
+        client::run(pipes, &mut self.bytes, load, clock, watch, pause)
     }
+}
+
+/// Serves the floor to whoever connects, one after the other, until `goes_on` says no: it spins, so ask it seldom.
+///
+/// # Errors
+///
+/// A connection cannot be accepted.
+pub fn serve(listener: &TcpListener, mut goes_on: impl FnMut() -> bool) -> io::Result<()> {
+    listener.set_nonblocking(true)?;
+    let mut server: Option<Server> = None;
+    let mut turns = 0_u32;
+    loop {
+        turns = turns.wrapping_add(1);
+        if turns.is_multiple_of(1 << 12) && !goes_on() {
+            return Ok(());
+        }
+        match &mut server {
+            // Who has enough closes the connection.
+            Some(now) => {
+                if now.turn(Way::Back).is_err() {
+                    server = None;
+                }
+            }
+            None => match listener.accept() {
+                Ok((socket, _)) => server = Some(Server::new([socket.try_clone()?, socket])?),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => std::hint::spin_loop(),
+                Err(error) => return Err(error),
+            },
+        }
+    }
+}
+
+/// A connection to a floor that another process [serves](serve), here or on another host.
+///
+/// # Errors
+///
+/// It cannot be made.
+pub fn connect(to: impl ToSocketAddrs) -> io::Result<Client> {
+    let socket = TcpStream::connect(to)?;
+    Client::new([socket.try_clone()?, socket])
 }
 
 /// An order of the right length, whatever it says.

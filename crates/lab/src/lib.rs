@@ -6,6 +6,7 @@
 //! arrivals   how the orders of an open loop are spread
 //! arena      two pinned threads that measure the floor and an engine by turns
 //! client     orders over bare sockets, timed from the write to the read
+//! gaps       what the machine takes from a spinning loop, and which orders that touched
 //! floor      the same bytes over TCP without FIX
 //! fix_client a FIX client that is only sockets, before an acceptor of ours
 //! pair       two engines that trade with each other
@@ -48,6 +49,7 @@ pub mod driven;
 pub mod error;
 pub mod fix_client;
 pub mod floor;
+pub mod gaps;
 pub mod hot_path;
 pub mod load;
 pub mod machine;

@@ -120,6 +120,8 @@ pub struct Outcome {
     pub faults: Faults,
     /// Orders that were sent.
     pub sent: u64,
+    /// When the run started, by its clock, nanoseconds.
+    pub start: u64,
     /// From the start to the last answer, nanoseconds.
     pub elapsed: u64,
     /// The orders, in the order they were due.
@@ -137,6 +139,7 @@ impl Default for Outcome {
             service: histogram(),
             faults: Faults::default(),
             sent: 0,
+            start: 0,
             elapsed: 0,
             orders: Vec::new(),
         }
@@ -288,6 +291,12 @@ impl Load {
         (order.answer > 0).then_some((order.actual, order.answer))
     }
 
+    /// Orders that left and answers that came, so far: whoever looks twice sees whether something happened.
+    #[inline]
+    pub fn moves(&self) -> usize {
+        self.sent.len() + self.answered
+    }
+
     /// The oldest order without an answer: for a stream whose answers carry no name.
     #[inline]
     pub fn oldest(&self) -> Option<u64> {
@@ -328,6 +337,7 @@ impl Load {
             }
         }
         Outcome {
+            start: self.start,
             elapsed: self.last_answer.saturating_sub(self.start),
             sent: self.sent.len() as u64,
             faults: self.faults,

@@ -111,7 +111,7 @@ impl PairConfig {
         app: A,
         around: F,
         listening: &Sender<SocketAddr>,
-    ) -> Result<impl FnMut() -> Result<(), Error> + use<A, H, F>, Error> {
+    ) -> Result<impl FnMut() -> Result<bool, Error> + use<A, H, F>, Error> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let config = self.engine(Role::Acceptor, Connection::Acceptor { listen });
         let mut engine = Engine::around(config, app, around).map_err(engine_error)?;
@@ -126,7 +126,7 @@ impl PairConfig {
                 .spawn(move || ask(handle, &asked))
                 .map_err(Error::system("start a thread"))?;
         }
-        Ok(move || engine.turn().map(|_| ()).map_err(engine_error))
+        Ok(move || Ok(engine.turn().map_err(engine_error)? > 0))
     }
 
     /// Starts the far thread with an acceptor of ours that answers with `app`, on this core.
@@ -225,7 +225,7 @@ impl<H: Host> Pair<H> {
     ) -> Result<Self, Error> {
         let (arena, host) = match &config.peer {
             Some((host, port)) => (
-                Arena::start(far_core, clock, || Ok(|| Ok(())))?,
+                Arena::start(far_core, clock, || Ok(|| Ok(false)))?,
                 (host.clone(), *port),
             ),
             None => {
@@ -310,15 +310,18 @@ impl<H: Host> Pair<H> {
             load.begin(clock.now());
             engine.application_mut().load = Some(load);
             let alone = arena.is_alone();
-            let (mut state, mut logged_on) = (State::Running, true);
+            let (mut state, mut logged_on, mut moves) = (State::Running, true, 0);
             while state == State::Running && logged_on {
                 engine.turn().map_err(engine_error)?;
                 let trader = engine.application_mut();
                 logged_on = trader.is_logged_on();
-                state = trader
-                    .load
-                    .as_ref()
-                    .map_or(State::Stalled, |load| load.state(clock.now()));
+                let Some(load) = &trader.load else { break };
+                let now = clock.now();
+                state = load.state(now);
+                arena.watch.turned(
+                    now,
+                    load.moves() > std::mem::replace(&mut moves, load.moves()),
+                );
                 if alone {
                     Arena::pause(true);
                 }

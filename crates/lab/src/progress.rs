@@ -1,37 +1,59 @@
-//! One line that says what is being measured, on a terminal only.
+//! A bar that says what is being measured and how long the rest takes, on a terminal only.
 
 use std::io::{IsTerminal, Write, stderr};
+use std::time::{Duration, Instant};
 
-/// The line; gone when this is dropped.
+/// Characters of the bar.
+const WIDTH: usize = 20;
+
+/// The bar; gone when this is dropped.
 ///
-/// It changes between runs, never during one: drawing takes a core.
+/// It changes between steps, never during one: drawing takes a core.
 #[derive(Debug)]
 pub struct Progress {
     shown: bool,
     done: usize,
     steps: usize,
+    started: Instant,
 }
 
 impl Progress {
-    /// A line for so many steps.
+    /// A bar for so many steps.
     pub fn new(steps: usize) -> Self {
         Self {
             shown: stderr().is_terminal(),
             done: 0,
             steps,
+            started: Instant::now(),
         }
     }
 
     /// The next step starts.
     pub fn step(&mut self, what: &str) {
-        self.done += 1;
         if self.shown {
+            let line = line(self.done, self.steps, self.started.elapsed(), what);
             let mut to = stderr().lock();
             // A terminal that went away is no reason to stop measuring.
-            let _ = write!(to, "\r\x1b[K[{}/{}] {what}", self.done, self.steps);
+            let _ = write!(to, "\r\x1b[K{line}");
             let _ = to.flush();
         }
+        self.done += 1;
     }
+}
+
+/// The bar after so many steps, with the time left if those that come take as long as those that went.
+fn line(done: usize, steps: usize, took: Duration, what: &str) -> String {
+    let steps = steps.max(1);
+    let full = (WIDTH * done / steps).min(WIDTH);
+    let bar = format!("[{}{}]", "#".repeat(full), ".".repeat(WIDTH - full));
+    let left = match done {
+        0 => String::new(),
+        _ => {
+            let rest = steps.saturating_sub(done) as f64 / done as f64;
+            format!(", about {:.0} s left", (took.as_secs_f64() * rest).ceil())
+        }
+    };
+    format!("{bar} {what}{left}").chars().take(79).collect()
 }
 
 impl Drop for Progress {
@@ -39,5 +61,35 @@ impl Drop for Progress {
         if self.shown {
             let _ = write!(stderr(), "\r\x1b[K");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_with_the_time_left() {
+        let at = |done, seconds| {
+            line(
+                done,
+                16,
+                Duration::from_secs(seconds),
+                "2,000/s: run 1 of 3",
+            )
+        };
+        assert_eq!(at(0, 0), "[....................] 2,000/s: run 1 of 3");
+        assert_eq!(
+            at(4, 10),
+            "[#####...............] 2,000/s: run 1 of 3, about 30 s left"
+        );
+        assert_eq!(
+            at(20, 10),
+            "[####################] 2,000/s: run 1 of 3, about 0 s left"
+        );
+        assert_eq!(
+            line(1, 2, Duration::ZERO, &"x".repeat(100)).chars().count(),
+            79
+        );
     }
 }

@@ -162,8 +162,8 @@ impl StagedOrder {
 #[cfg(test)]
 pub(crate) fn sample(each_ns: f64, grown: usize, tail_ns: f64) -> Stages {
     let stage = |(index, &(end, stage)): (usize, &(&'static str, &'static str))| StageMeans {
-        end,
-        stage,
+        end: end.into(),
+        stage: stage.into(),
         median_ns: each_ns,
         tail_ns: if index == grown { tail_ns } else { each_ns },
     };

@@ -25,6 +25,12 @@ pub struct Consumption {
     pub involuntary_switches: u64,
 }
 
+/// Starts the mark of most resident memory anew (proc_pid_clear_refs(5)).
+pub fn reset_peak_memory() {
+    // Where that cannot be, it is the most since the process has started.
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
 /// What a run used.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Used {
@@ -32,7 +38,7 @@ pub struct Used {
     pub thread: Consumption,
     /// The whole process: both ends, and the threads beside them that lived until the end of the run.
     pub process: Consumption,
-    /// Most resident memory of the process during the run, KiB; since its start where the kernel cannot reset the mark.
+    /// Most resident memory of the process since [`reset_peak_memory`], KiB.
     pub peak_memory_kib: u64,
 }
 
@@ -44,14 +50,8 @@ pub struct UsageReading {
 }
 
 impl UsageReading {
-    /// Reads the counters, those of a thread for the calling one, and starts the mark of most memory anew.
+    /// Reads the counters, those of a thread for the calling one.
     pub fn take() -> Self {
-        // Resets the peak of resident memory (proc_pid_clear_refs(5)).
-        let _ = fs::write("/proc/self/clear_refs", "5");
-        Self::read()
-    }
-
-    fn read() -> Self {
         let thread = Consumption {
             cpu_ns: cpu_ns(ClockId::ThreadCPUTime),
             ..counters("/proc/thread-self")
@@ -72,7 +72,7 @@ impl UsageReading {
 
     /// What was used since.
     pub fn since(self) -> Used {
-        let now = Self::read();
+        let now = Self::take();
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let peak = status_field(&status, "VmHWM").and_then(|text| text.strip_suffix(" kB"));
         Used {

@@ -202,7 +202,7 @@ fn load() -> LoadArgs {
     LoadArgs {
         arrivals: Spread::Poisson,
         seed: 1,
-        flood: true,
+        flood: false,
         rate: vec![5_000],
         no_ping_pong: false,
         warm_up: 100,
@@ -266,14 +266,19 @@ fn answers_every_order_once(pass_ids: bool) {
 fn the_command_measures_both_and_writes_what_it_found() {
     let folder = tempfile::tempdir().unwrap();
     let args = EchoArgs {
+        floor: None,
         stages: true,
-        load: load(),
+        load: LoadArgs {
+            flood: true,
+            ..load()
+        },
         engine: engine(folder.path()),
         peer: None,
         ask_status: true,
         sender_comp_id: "BENCH".to_owned(),
         target_comp_id: "EXEC".to_owned(),
         output: OutputArgs {
+            details: true,
             json: Some(folder.path().join("run.json")),
             csv: Some(folder.path().join("run.csv")),
             svg: Some(folder.path().join("run.svg")),

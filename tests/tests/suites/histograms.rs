@@ -19,7 +19,13 @@ fn java_reads_what_we_wrote() -> Result<(), String> {
         ..LoadArgs::default()
     };
     let output = OutputArgs::default();
-    let report = tcp::measure(&tcp::TcpArgs { load, output }).map_err(|error| error.to_string())?;
+    let args = tcp::TcpArgs {
+        serve: None,
+        to: None,
+        load,
+        output,
+    };
+    let report = tcp::measure(&args).map_err(|error| error.to_string())?;
     let mut log = Vec::new();
     hlog::write(&report, &mut log).map_err(|error| error.to_string())?;
     let file = scratch("java")
@@ -46,6 +52,7 @@ fn intervals(row: &Row) -> Vec<String> {
     let rate = match row.pace {
         Pace::PingPong => "ping-pong",
         Pace::PerSecond(_) => "5000",
+        Pace::Flood => "flood",
     };
     let numbered = row.runs.iter().enumerate();
     let both = numbered.flat_map(|(index, run)| {

@@ -4,6 +4,7 @@
 mod acceptance;
 mod canaries;
 mod corpus;
+mod disturbed;
 mod doctor;
 mod flow;
 mod foreign;
@@ -30,3 +31,4 @@ mod signatures;
 mod stores;
 mod strangers;
 mod tidy;
+mod two_hosts;

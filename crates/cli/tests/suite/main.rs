@@ -1,5 +1,6 @@
 //! The tests of the binary: one program, built once.
 
+mod bench;
 mod check;
 mod client;
 mod convert;

@@ -12,6 +12,7 @@ use crate::load::Pace;
 use crate::machine;
 use crate::progress::Progress;
 use crate::report::{Row, Run, pace_text};
+use crate::usage::reset_peak_memory;
 
 /// How much is measured, of whom and at which rates.
 #[derive(Args, Clone, Debug)]
@@ -61,6 +62,9 @@ impl Default for LoadArgs {
     fn default() -> Self {
         Self {
             rate: vec![2_000, 10_000, 50_000],
+            arrivals: Spread::Fixed,
+            seed: 1,
+            flood: false,
             no_ping_pong: false,
             warm_up: 20_000,
             iterations: const { NonZeroU32::new(10_000).expect("not zero") },
@@ -72,7 +76,7 @@ impl Default for LoadArgs {
 
 /// The slowest warm-up, orders a second.
 const WARM_UP_RATE: u32 = 20_000;
-/// Most orders of a run: each takes 24 bytes of the books.
+/// Most orders of a run: each takes 24 bytes of the books, 32 when gaps are random.
 const MOST_ORDERS: u32 = 50_000_000;
 
 impl LoadArgs {
@@ -174,6 +178,7 @@ impl LoadArgs {
             for run in 1..=self.runs {
                 progress.step(&format!("{name}: run {run} of {}", self.runs));
                 for (runs, (subject, which)) in runs.iter_mut().zip(subjects) {
+                    reset_peak_memory();
                     let mut timed = measure(*which, pace, orders)?;
                     samples.run(subject, pace, run as usize, &mut timed)?;
                     runs.push(timed);

@@ -11,6 +11,7 @@ use clap::Args;
 use super::args::{LoadArgs, on_own_thread};
 use super::engine::EngineArgs;
 use super::output::OutputArgs;
+use super::tcp::Remote;
 use crate::arena::PATIENCE;
 use crate::error::Error;
 use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
@@ -35,6 +36,10 @@ pub struct EchoArgs {
     /// Time somebody else's acceptor instead; it must take a Logon with ResetSeqNumFlag=Y
     #[arg(long, value_name = "HOST:PORT")]
     pub peer: Option<String>,
+
+    /// With --peer: measure the floor of the way to its host too, where `fixwire bench tcp --serve` runs
+    #[arg(long, value_name = "HOST:PORT", requires = "peer")]
+    pub floor: Option<String>,
 
     /// Besides, ask our acceptor for its status each millisecond, as a monitor might, in runs between the others
     #[arg(long, conflicts_with = "peer")]
@@ -155,6 +160,7 @@ pub fn measure(args: &EchoArgs) -> Result<Report, Error> {
     Ok(Report {
         origin: Origin::here(),
         scenario: "echo".to_owned(),
+        title: format!("FIX 4.2 order and report over TCP, {}", args.engine.title()),
         settings: args.settings(),
         unit: Unit::Micros,
         machine,
@@ -180,9 +186,10 @@ fn rows<H: Host>(
         None => "fixwire".to_owned(),
     };
     let mut subjects = vec![(&*subject, Subject::Engine)];
-    if args.peer.is_none() {
+    if args.peer.is_none() || args.floor.is_some() {
         subjects.insert(0, (FLOOR, Subject::Floor));
     }
+    let mut remote = args.floor.as_deref().map(Remote::connect).transpose()?;
     if args.ask_status {
         subjects.push(("fixwire, asked", Subject::Asked));
     }
@@ -196,7 +203,10 @@ fn rows<H: Host>(
                 asked.store(subject == Subject::Asked, Ordering::Relaxed);
             }
             match subject {
-                Subject::Floor => pair.arena.floor(Way::Back, pace, orders),
+                Subject::Floor => match &mut remote {
+                    Some(remote) => remote.run(args.load.arrivals(), pace, orders),
+                    None => pair.arena.floor(Way::Back, pace, orders),
+                },
                 Subject::Engine | Subject::Asked => pair.run(pace, orders),
             }
         },
@@ -211,6 +221,9 @@ fn notes(args: &EchoArgs, cores: Option<(usize, usize)>) -> Vec<String> {
     match cores {
         Some((acceptor, initiator)) if args.peer.is_none() => {
             notes.push(format!("Acceptor on core {acceptor}, initiator on core {initiator}."));
+        }
+        Some((_, initiator)) if args.floor.is_some() => {
+            notes.push(format!("Initiator on core {initiator}; the floor is that of the way to the other host."));
         }
         Some((_, initiator)) => notes.push(format!(
             "Initiator on core {initiator}. The floor is not measured beside a peer, which may keep \

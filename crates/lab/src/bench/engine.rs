@@ -73,6 +73,20 @@ impl EngineArgs {
         self.profile == Profile::Balanced
     }
 
+    /// The set-up in few words.
+    pub fn title(&self) -> String {
+        let journal = match self.durability() {
+            Durability::Memory => "no journal",
+            Durability::Process => "journal on",
+            Durability::Disk => "journal on disk",
+        };
+        let checks = match self.is_checked() {
+            true => "every rule checked",
+            false => "no dictionary",
+        };
+        format!("{journal}, {checks}")
+    }
+
     /// The set-up in words.
     pub fn text(&self) -> String {
         let durability = match self.durability() {

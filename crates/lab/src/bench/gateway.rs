@@ -194,6 +194,7 @@ pub fn measure(args: &GatewayArgs, converts: bool) -> Result<Report, Error> {
     Ok(Report {
         origin: Origin::here(),
         scenario: scenario.to_owned(),
+        title: format!("FIX 4.2 order through a gateway, {}", args.engine.title()),
         settings: format!(
             "FIX.4.2 order ({ORDER_BYTES} bytes) through a gateway with {} rules and back, over TCP; {}; {}, \
              wait spin; {}",

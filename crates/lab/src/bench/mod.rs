@@ -13,6 +13,7 @@ pub mod engine;
 pub mod gateway;
 pub mod oms;
 mod oms_memory;
+mod oms_screen;
 pub mod output;
 pub mod parse_log;
 pub mod restart;

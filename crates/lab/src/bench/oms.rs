@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::args::on_own_thread;
 use super::oms_memory::{self, Part};
+use super::oms_screen::screen;
 use crate::analysis::percentile;
 use crate::arena::pin;
 use crate::bare_write::bare_writes;
@@ -77,6 +78,10 @@ pub struct OmsArgs {
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
 
+    /// Print every batch and time instead of the short screen
+    #[arg(long)]
+    pub details: bool,
+
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,
@@ -107,48 +112,55 @@ type Five = [u64; 5];
 
 /// One batch.
 #[derive(Clone, Debug, Serialize)]
-struct Row {
-    wait: &'static str,
-    batch: String,
-    request: &'static str,
-    pace: &'static str,
+pub(super) struct Row {
+    pub(super) wait: &'static str,
+    pub(super) batch: String,
+    pub(super) request: &'static str,
+    pub(super) pace: &'static str,
     /// From the message found to the write returned.
-    t2_t1_ns: Five,
+    pub(super) t2_t1_ns: Five,
     /// Of paced requests before which nothing held the client up, and how many those are.
-    untouched_ns: Option<Five>,
-    untouched: usize,
+    pub(super) untouched_ns: Option<Five>,
+    pub(super) untouched: usize,
     /// The same from when its bytes were read.
-    t2_read_ns: Five,
+    pub(super) t2_read_ns: Five,
     /// From the message found to its record committed.
-    journalled_t1_ns: Five,
+    pub(super) journalled_t1_ns: Five,
     /// From the venue's report read to the client's report read.
-    t4_t3_ns: Five,
-    first_t0_to_last_t2_ns: u64,
-    first_t0_to_last_t4_ns: u64,
-    published_us: Option<[u64; 5]>,
-    taken: Taken,
+    pub(super) t4_t3_ns: Five,
+    pub(super) first_t0_to_last_t2_ns: u64,
+    pub(super) first_t0_to_last_t4_ns: u64,
+    pub(super) published_us: Option<[u64; 5]>,
+    pub(super) taken: Taken,
+}
+
+impl Row {
+    /// Whether other work took time meanwhile.
+    pub(super) fn is_disturbed(&self) -> bool {
+        self.taken.preempted + self.taken.steal_ms > 0
+    }
 }
 
 /// Orders as fast as they are answered.
 #[derive(Clone, Debug, Serialize)]
-struct Saturation {
-    orders: usize,
-    orders_a_second: f64,
-    client_share: f64,
-    venue_share: f64,
+pub(super) struct Saturation {
+    pub(super) orders: usize,
+    pub(super) orders_a_second: f64,
+    pub(super) client_share: f64,
+    pub(super) venue_share: f64,
 }
 
 /// All figures.
 #[derive(Clone, Debug, Serialize)]
-struct Found {
-    machine: Machine,
-    venue: &'static str,
-    place: &'static str,
-    gap_us: u32,
+pub(super) struct Found {
+    pub(super) machine: Machine,
+    pub(super) venue: &'static str,
+    pub(super) place: &'static str,
+    pub(super) gap_us: u32,
     /// A write(2) of an order on the OMS's core over loopback, paced as the batches, and at once.
-    bare_write_ns: [Five; 2],
-    rows: Vec<Row>,
-    saturation: Option<Saturation>,
+    pub(super) bare_write_ns: [Five; 2],
+    pub(super) rows: Vec<Row>,
+    pub(super) saturation: Option<Saturation>,
 }
 
 /// Measures and prints.
@@ -164,7 +176,10 @@ pub fn run(args: &OmsArgs) -> Result<ExitCode, Error> {
     let text = if args.json {
         serde_json::to_string(&found).map_err(|error| Error::Engine(error.to_string()))? + "\n"
     } else {
-        shown(&found)
+        match args.details {
+            true => details(&found),
+            false => screen(&found),
+        }
     };
     let mut to = io::stdout().lock();
     to.write_all(text.as_bytes())
@@ -436,7 +451,7 @@ fn five(times: &mut [u64]) -> Five {
     found
 }
 
-fn shown(found: &Found) -> String {
+fn details(found: &Found) -> String {
     let mut text = format!(
         "FIX 4.2 client, OMS with every control and its journal (durability process), FIX 4.4 {}; {}\n{}\n",
         found.venue, found.place, found.machine
@@ -473,11 +488,7 @@ fn shown(found: &Found) -> String {
             row.first_t0_to_last_t4_ns as f64 / 1e9,
             micros(row.t4_t3_ns[0]),
             published.unwrap_or_default(),
-            if row.taken.preempted + row.taken.steal_ms > 0 {
-                "  *"
-            } else {
-                ""
-            },
+            if row.is_disturbed() { "  *" } else { "" },
         );
     }
     for row in found.rows.iter().filter(|row| row.taken.preempted > 0) {

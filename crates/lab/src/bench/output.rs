@@ -11,12 +11,18 @@ use crate::assertion::Assertions;
 use crate::error::Error;
 use crate::load::Pace;
 use crate::report::samples::SampleWriter;
-use crate::report::{Report, Run, csv, flood, hlog, junit, result_file, stages, svg, table};
+use crate::report::{
+    Report, Run, csv, flood, hlog, junit, result_file, screen, stages, svg, table,
+};
 
 /// Where the figures go beside the table.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OutputArgs {
-    /// Write everything as JSON to a file, which `bench compare` reads; with "-" to standard output instead of the table
+    /// Print the table of each run instead of the short screen
+    #[arg(long)]
+    pub details: bool,
+
+    /// Write everything as JSON to a file, which `bench compare` reads; with "-" to standard output instead of the screen
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
@@ -122,7 +128,11 @@ impl OutputArgs {
         let json_out = self.json.as_deref().is_some_and(is_dash);
         if !json_out {
             let mut text = String::new();
-            table::write(report, &mut text)
+            let written = match self.details {
+                true => table::write(report, &mut text),
+                false => screen::write(report, &mut text),
+            };
+            written
                 .and_then(|()| flood::write(report, &mut text))
                 .and_then(|()| stages::write(report, &mut text))
                 .map_err(unwritable("the table"))?;

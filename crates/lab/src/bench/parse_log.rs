@@ -17,7 +17,7 @@ use crate::load::{Faults, Outcome, Pace, TimedOrder, histogram};
 use crate::machine::{Machine, Noise};
 use crate::progress::Progress;
 use crate::report::{Origin, Report, Row, Run, Unit, pace_text};
-use crate::usage::UsageReading;
+use crate::usage::{UsageReading, reset_peak_memory};
 
 /// Flags of `bench parse-log`.
 #[derive(Args, Clone, Debug)]
@@ -127,9 +127,10 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
                     args.warm_up.min(1_000),
                 )?;
             }
+            reset_peak_memory();
             let (usage, noise) = (UsageReading::take(), Noise::read());
             let outcome = one_run(&mut path, clock, pace, args.iterations)?;
-            let mut timed = Run::new(outcome, [None; 2], noise.since());
+            let mut timed = Run::new(outcome, [None; 2], noise.since(), Default::default());
             timed.used = Some(usage.since());
             samples.run(SUBJECT, pace, run as usize, &mut timed)?;
             runs.push(timed);
@@ -143,6 +144,7 @@ pub fn measure(args: &ParseLogArgs) -> Result<Report, Error> {
     Ok(Report {
         origin: Origin::here(),
         scenario: "parse-log".to_owned(),
+        title: "a FIX 4.2 order framed, decoded, validated, journalled".to_owned(),
         settings: format!(
             "FIX.4.2 order framed, decoded, validated, journalled (process); no network; \
              {} messages a run, {} runs",
@@ -218,6 +220,7 @@ fn one_run<D: Disk>(
         service,
         faults: Faults::default(),
         sent: u64::from(count),
+        start,
         elapsed: end - start,
         orders,
     })

@@ -190,30 +190,31 @@ fn shown(found: &Found) -> String {
     let mega = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
     let times = |name: &str, [alone, beside]: [u64; 2]| {
         let ratio = beside as f64 / alone.max(1) as f64;
-        format!("  {name:<8}{alone:>10}{beside:>10}{ratio:>8.2}\n")
+        format!("    {name:<8}{alone:>12}{beside:>12}{ratio:>8.2}\n")
     };
     let (behind, timed) = match found.notes_behind {
         Some(notes) => {
-            let behind = format!("notes behind it         {}\n", thousands(notes));
+            let behind = format!("  notes behind it         {}\n", thousands(notes));
             (behind, "an order, to the venue,")
         }
         None => (String::new(), "a message"),
     };
     let starts: Vec<_> = found.start_ms.iter().map(|ms| format!("{ms:.0}")).collect();
     format!(
-        "{} orders, {} open at a time, {} a second\n\
-         journal written         {}\n\
-         folder at most          {}\n\
-         beyond what is kept     {:.1} segments at most, without checkpoints\n\
-         folder at the end       {}\n\
+        "bench restart: {} orders, {} open at a time, {} a second\n  \
+         first Logon answered    {} ms after the start of the process\n  \
+         journal written         {}\n  \
+         folder at most          {}\n  \
+         beyond what is kept     {:.1} segments at most, without checkpoints\n  \
+         folder at the end       {}\n  \
          checkpoints             {} of {} in all, the newest {}\n\
-         {}\
-         time of {} inside the engine, ns: alone, while a checkpoint was written ({} messages), ratio\n\
-         {}{}{}\
-         first Logon answered    {} ms after the start of the process\n",
+         {}  \
+         time of {} inside the engine in ns: alone, and while a\n  checkpoint was written ({} messages), and the ratio\n\
+         {}{}{}",
         thousands(found.orders),
         thousands(found.open),
         thousands(found.orders_a_second as u64),
+        starts.join(" / "),
         mega(found.journal_bytes_written),
         mega(found.folder_bytes_at_most),
         found.segments_beyond_kept_at_most,
@@ -227,7 +228,6 @@ fn shown(found: &Found) -> String {
         times("p50", found.p50_ns),
         times("p99.9", found.p99_9_ns),
         times("worst", found.worst_ns),
-        starts.join(" / "),
     )
 }
 

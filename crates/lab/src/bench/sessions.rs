@@ -129,7 +129,7 @@ pub fn run(args: &SessionsArgs) -> Result<ExitCode, Error> {
     } = args;
     let mut out = io::stdout().lock();
     let text = format!(
-        "{sessions} sessions on one port, {rate} orders a second each\n\
+        "bench sessions: {sessions} sessions on one port, {rate} orders a second each\n\
          orders answered {}, lost {}; sessions ended {}\n\
          heartbeats heard {}, missed {}\n\
          anonymous memory for each session, both ends: {} bytes\n\

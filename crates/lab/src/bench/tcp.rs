@@ -1,21 +1,41 @@
-//! `bench tcp`: the floor alone.
+//! `bench tcp`: the floor alone, here or on the way to another host.
 
+use std::hint::spin_loop;
+use std::net::{SocketAddr, TcpListener};
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::args::{LoadArgs, on_own_thread};
 use super::output::OutputArgs;
-use crate::arena::Arena;
+use crate::arena::{Arena, PATIENCE, pin};
+use crate::arrivals::Arrivals;
 use crate::clock::Clock;
 use crate::error::Error;
-use crate::floor::{ORDER_BYTES, REPORT_BYTES, Way};
-use crate::machine::Machine;
-use crate::report::{FLOOR, Origin, Report, Unit};
+use crate::floor::{self, ORDER_BYTES, REPORT_BYTES, Way};
+use crate::gaps::{End, Ends, Watch};
+use crate::load::{Load, Pace};
+use crate::machine::{Machine, Noise};
+use crate::report::{FLOOR, Origin, Report, Run, Unit};
+use crate::usage::UsageReading;
 
 /// Flags of `bench tcp`.
 #[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Across two hosts, and then an engine of the other host beside that floor:
+  far host:   fixwire bench tcp --serve 10.0.0.2:9900
+  near host:  fixwire bench tcp --to 10.0.0.2:9900
+              fixwire bench echo --peer 10.0.0.2:9880 --floor 10.0.0.2:9900"
+)]
 pub struct TcpArgs {
+    /// Answer those who measure with --to or --floor from another host, on the acceptor's core, until it is ended
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "to")]
+    pub serve: Option<SocketAddr>,
+
+    /// Measure the way to a host where --serve runs, from the initiator's core
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: Option<String>,
+
     /// What is measured.
     #[command(flatten)]
     pub load: LoadArgs,
@@ -30,9 +50,107 @@ pub struct TcpArgs {
 ///
 /// The measurement could not be made, or its figures not be written.
 pub fn run(args: &TcpArgs) -> Result<ExitCode, Error> {
+    if let Some(address) = args.serve {
+        let listener =
+            TcpListener::bind(address).map_err(Error::system(format!("listen on {address}")))?;
+        let address = listener.local_addr().unwrap_or(address);
+        let _pinned = pin(args.load.two_cores()?.map(|cores| cores.0))?;
+        eprintln!("bench tcp: answers on {address}, until it is ended (Ctrl+C)");
+        floor::serve(&listener, || true).map_err(Error::system("accept a connection"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     args.output.check()?;
-    let report = on_own_thread(|| measure(args))?;
+    let report = on_own_thread(|| match &args.to {
+        Some(to) => measure_to(to, args),
+        None => measure(args),
+    })?;
     args.output.deliver(&report)
+}
+
+/// A floor that is served by another process.
+pub(super) struct Remote {
+    client: floor::Client,
+    clock: Clock,
+    watch: Watch,
+    ends: Ends,
+}
+
+impl Remote {
+    /// Connects.
+    ///
+    /// # Errors
+    ///
+    /// Nobody answers there.
+    pub(super) fn connect(to: &str) -> Result<Self, Error> {
+        let clock = Clock::start();
+        let client = floor::connect(to).map_err(Error::system(format!(
+            "connect to {to}, where `fixwire bench tcp --serve` has to run"
+        )))?;
+        Ok(Self {
+            client,
+            clock,
+            watch: Watch::new(clock),
+            ends: Ends::default(),
+        })
+    }
+
+    /// One run.
+    ///
+    /// # Errors
+    ///
+    /// The connection ended.
+    pub(super) fn run(
+        &mut self,
+        arrivals: Arrivals,
+        pace: Pace,
+        orders: usize,
+    ) -> Result<Run, Error> {
+        let load = Load::new(pace, orders, PATIENCE.as_nanos() as u64);
+        let mut load = load.arriving(arrivals);
+        self.ends.enter(End::Near);
+        let (usage, noise) = (UsageReading::take(), Noise::read());
+        self.watch.begin(&self.ends, End::Near);
+        self.client
+            .run(
+                Way::Back,
+                &mut load,
+                &self.clock,
+                &mut self.watch,
+                spin_loop,
+            )
+            .map_err(Error::system("exchange bytes with the other host"))?;
+        let gaps = [self.watch.end(), Vec::new()];
+        let mut run = Run::new(load.close(), [None; 2], noise.since(), gaps);
+        run.used = Some(usage.since());
+        Ok(run)
+    }
+}
+
+/// Measures the way to another host, where the floor is served.
+fn measure_to(to: &str, args: &TcpArgs) -> Result<Report, Error> {
+    let load = &args.load;
+    let orders = load.orders()?;
+    let core = load.two_cores()?.map(|cores| cores.1);
+    let machine = Machine::read();
+    let mut remote = Remote::connect(to)?;
+    let subjects = [(FLOOR, ())];
+    let rows = load.rows(core, orders, &subjects, &args.output, |(), pace, orders| {
+        remote.run(load.arrivals(), pace, orders)
+    })?;
+    Ok(Report {
+        origin: Origin::here(),
+        scenario: "tcp".to_owned(),
+        title: format!("the bytes of an order and its report to {to}, no FIX"),
+        settings: format!(
+            "{ORDER_BYTES} bytes out, {REPORT_BYTES} back, to {to}, TCP_NODELAY, busy-polled; {}",
+            load.text()
+        ),
+        unit: Unit::Micros,
+        machine,
+        rows,
+        notes: vec!["What the other host does to its end is not seen from here.".to_owned()],
+        host_facts: None,
+    })
 }
 
 /// Measures the floor at each pace.
@@ -45,8 +163,9 @@ pub fn measure(args: &TcpArgs) -> Result<Report, Error> {
     let orders = load.orders()?;
     let cores = load.two_cores()?;
     let machine = Machine::read();
-    let mut arena = Arena::start(cores.map(|cores| cores.0), Clock::start(), || Ok(|| Ok(())))?;
-    arena.arrivals = args.arrivals();
+    let far = cores.map(|cores| cores.0);
+    let mut arena = Arena::start(far, Clock::start(), || Ok(|| Ok(false)))?;
+    arena.arrivals = load.arrivals();
     let subjects = [(FLOOR, Way::Back)];
     let core = cores.map(|cores| cores.1);
     let rows = load.rows(
@@ -60,6 +179,7 @@ pub fn measure(args: &TcpArgs) -> Result<Report, Error> {
     Ok(Report {
         origin: Origin::here(),
         scenario: "tcp".to_owned(),
+        title: "the bytes of an order and its report over loopback, no FIX".to_owned(),
         settings: format!(
             "{ORDER_BYTES} bytes out, {REPORT_BYTES} back, loopback, TCP_NODELAY, busy-polled; {}",
             load.text()

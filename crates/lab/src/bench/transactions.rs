@@ -18,6 +18,7 @@ use crate::arena::pin;
 use crate::error::Error;
 use crate::machine::{Machine, Noise, Taken};
 use crate::oms_rig::{Behind, Leave, Request, Rig, RigConfig, Target, cores};
+use crate::report::thousands;
 
 /// Flags of `bench transactions`.
 #[derive(Args, Clone, Debug)]
@@ -36,6 +37,10 @@ pub struct TransactionsArgs {
     #[arg(long, value_name = "DIR")]
     pub journal: Option<PathBuf>,
 
+    /// Print how many milliseconds had each count as well
+    #[arg(long)]
+    pub details: bool,
+
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,
@@ -49,7 +54,7 @@ const PUBLISHED: [(&str, f64, [f64; 3]); 3] = [
     ("RHEL 5.6, untuned", 93.779, [41.49, 56.35, 2.17]),
     ("RHEL 5.6, tuned", 65.006, [0.03, 96.46, 3.51]),
     (
-        "RHEL 5.6, tuned, real-time kernel, NUMA",
+        "RHEL 5.6, tuned, real-time, NUMA",
         63.731,
         [0.000_03, 86.22, 13.78],
     ),
@@ -79,7 +84,7 @@ pub fn run(args: &TransactionsArgs) -> Result<ExitCode, Error> {
     let text = if args.json {
         serde_json::to_string(&found).map_err(|error| Error::Engine(error.to_string()))? + "\n"
     } else {
-        shown(&found, &throughput)
+        shown(&found, &throughput, args.details)
     };
     let mut to = io::stdout().lock();
     to.write_all(text.as_bytes())
@@ -148,25 +153,36 @@ fn plan(first: u64, orders: u64) -> Vec<Request> {
     plan
 }
 
-fn shown(found: &Found, throughput: &Throughput) -> String {
+/// The screen; with `details` the histogram of every count too.
+fn shown(found: &Found, throughput: &Throughput, details: bool) -> String {
     let mut text = format!(
-        "{} orders, replaces and cancels through an OMS with every control and its journal; spin; {}\n{}\n\n\
-         {:<42}{:>9}{:>10}{:>10}{:>10}{:>10}\n",
-        found.transactions,
-        found.place,
-        found.machine,
-        "",
-        "total",
-        "1-9/ms",
-        "10-15",
-        "16-26",
-        "27 on"
+        "bench transactions: {} orders, replaces and cancels through an OMS with\n  every control and its journal, and a \
+         simulated exchange; spin;\n  {}\n",
+        thousands(found.transactions),
+        found.place
+    );
+    text += &format!(
+        "  {:.3} s. Of that time the client worked {:.0} %, the exchange on its thread {:.0} %.\n",
+        found.seconds,
+        100.0 * found.client_share,
+        100.0 * found.exchange_share
+    );
+    if found.taken.preempted + found.taken.steal_ms > 0 {
+        text += &format!(
+            "  The machine pushed the client off its core {} times, the hypervisor took {} ms:\n  `fixwire doctor` \
+             says why.\n",
+            found.taken.preempted, found.taken.steal_ms
+        );
+    }
+    text += &format!(
+        "\n  {:<36}{:>9}{:>8}{:>8}{:>8}{:>8}\n",
+        "share of the milliseconds with", "total", "1-9", "10-15", "16-26", "27 on"
     );
     let shares = BANDS.map(|(least, most)| throughput.share(least, most));
     let mut row = |name: &str, seconds: f64, shares: &[f64]| {
-        text += &format!("{name:<42}{seconds:>8.3}s");
+        text += &format!("  {name:<36}{seconds:>8.3}s");
         for share in shares {
-            text += &format!("{share:>9.2}%");
+            text += &format!("{share:>7.2}%");
         }
         text += "\n";
     };
@@ -174,17 +190,13 @@ fn shown(found: &Found, throughput: &Throughput) -> String {
     for (name, seconds, shares) in PUBLISHED {
         row(name, seconds, &shares);
     }
-    text += "\n";
-    // A string takes everything.
-    let _ = throughput.write(&mut text);
-    text += &format!(
-        "of the time the client worked {:.0} %, the exchange on its thread {:.0} %; the client's thread was pushed \
-         off its core {} times, the hypervisor took {} ms\n",
-        100.0 * found.client_share,
-        100.0 * found.exchange_share,
-        found.taken.preempted,
-        found.taken.steal_ms
-    );
+    if details {
+        text += &format!("\n{}\n", found.machine);
+        // A string takes everything.
+        let _ = throughput.write(&mut text);
+    } else {
+        text += "  more: --details (how many milliseconds had each count), --json\n";
+    }
     text
 }
 

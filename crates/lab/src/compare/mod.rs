@@ -228,15 +228,14 @@ fn same(first: &Report, other: &Report) -> Result<(), Incomparable> {
             machine.isolated
         )
     };
-    let scenario = |report: &Report| report.scenario.clone();
-    let settings = |report: &Report| without_runs(&report.settings).to_owned();
-    let facts: [(&str, &dyn Fn(&Report) -> String); 3] = [
-        ("scenario", &scenario),
-        ("settings", &settings),
-        ("host", &host),
-    ];
-    for (what, fact) in facts {
-        let (first, other) = (fact(first), fact(other));
+    let facts = |report: &Report| {
+        [
+            ("scenario", report.scenario.clone()),
+            ("settings", without_runs(&report.settings).to_owned()),
+            ("host", host(report)),
+        ]
+    };
+    for ((what, first), (_, other)) in facts(first).into_iter().zip(facts(other)) {
         if first != other {
             return Err(Incomparable::Differs { what, first, other });
         }

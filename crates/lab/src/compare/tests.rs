@@ -40,11 +40,13 @@ fn noisy_run(noise: &mut Noise, slower: f64) -> Run {
             service: histogram(),
             faults: Faults::default(),
             sent: 10_000,
+            start: 0,
             elapsed: 1,
             orders: Vec::new(),
         },
         [Some(60.0); 2],
         Taken::default(),
+        Default::default(),
     );
     // What a run has in common, and what its percentiles have for themselves.
     let common = noise.normal();
@@ -127,11 +129,11 @@ fn a_build_that_is_a_tenth_slower_is_called_slower_with_ten_runs() {
 }
 
 #[test]
-fn three_runs_tell_a_double_and_not_a_tenth() {
+fn three_runs_tell_four_times_and_not_a_tenth() {
     let mut noise = Noise(3);
     let word = |comparison: &Comparison| comparison.rows[1].percentiles[0].word;
-    assert_eq!(word(&compared(&mut noise, 3, 2.0)), ChangeWord::Slower);
-    assert_eq!(word(&compared(&mut noise, 3, 0.5)), ChangeWord::Faster);
+    assert_eq!(word(&compared(&mut noise, 3, 4.0)), ChangeWord::Slower);
+    assert_eq!(word(&compared(&mut noise, 3, 0.25)), ChangeWord::Faster);
     assert_eq!(word(&compared(&mut noise, 3, 1.1)), ChangeWord::TooFewRuns);
     assert_eq!(
         word(&compared(&mut noise, 20, 1.0)),

@@ -74,7 +74,7 @@ pub fn measure(cores: &[usize], time: Duration) -> Result<Measured, Error> {
         _ => None,
     };
     let floor = on_own_thread(|| {
-        let idle = || Ok(|| Ok(()));
+        let idle = || Ok(|| Ok(false));
         let mut arena = Arena::start(pair.map(|pair| pair.0), Clock::start(), idle)?;
         let _pinned = pin(pair.map(|pair| pair.1))?;
         arena.floor(Way::Back, Pace::PingPong, ORDERS)?;

@@ -7,6 +7,7 @@ use fixwire_protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::distance::Distance;
+use crate::gaps::{self, Gap, Touched};
 use crate::load::{Faults, Outcome, Pace, TimedOrder};
 use crate::machine::{Machine, Taken};
 use crate::series::{RunSecond, per_second};
@@ -21,6 +22,7 @@ pub mod hlog;
 pub mod junit;
 pub mod result_file;
 pub mod samples;
+pub mod screen;
 pub mod stages;
 pub mod svg;
 pub mod table;
@@ -32,6 +34,9 @@ pub struct Report {
     pub origin: Origin,
     /// The command, for example `echo`.
     pub scenario: String,
+    /// What is measured, in plain words and at most 60 characters.
+    #[serde(default)]
+    pub title: String,
     /// What was measured, in one line: profile, journal, counts.
     pub settings: String,
     /// What the table's figures are in; files are always in nanoseconds.
@@ -121,8 +126,17 @@ pub struct Run {
     pub core_to_core: [Option<f64>; 2],
     /// What that says.
     pub distance: Distance,
-    /// What other work took.
+    /// What other work took, as the kernel counts it.
     pub taken: Taken,
+    /// What was taken from the initiator and from the acceptor, as their loops saw it.
+    #[serde(default)]
+    pub gaps: [gaps::Taken; 2],
+    /// Which share of the orders beyond each percentile those gaps touched.
+    #[serde(default)]
+    pub touched: Touched,
+    /// The same of gaps over 0.1 ms alone: time slices of other programs, pauses of a virtual machine.
+    #[serde(default)]
+    pub touched_long: Touched,
     /// Where the time of marked orders went, when that was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<Stages>,
@@ -142,8 +156,13 @@ pub struct Run {
 }
 
 impl Run {
-    /// Sums a run up.
-    pub fn new(outcome: Outcome, core_to_core: [Option<f64>; 2], taken: Taken) -> Self {
+    /// Sums a run up; the gaps are those of the initiator and the acceptor.
+    pub fn new(
+        outcome: Outcome,
+        core_to_core: [Option<f64>; 2],
+        taken: Taken,
+        gaps: [Vec<Gap>; 2],
+    ) -> Self {
         Self {
             response: Figures::of(&outcome.response),
             service: Figures::of(&outcome.service),
@@ -153,6 +172,9 @@ impl Run {
             core_to_core,
             distance: Distance::of(core_to_core[0], core_to_core[1]),
             taken,
+            touched: gaps::touched(&outcome, &gaps, 0),
+            touched_long: gaps::touched(&outcome, &gaps, gaps::LONG),
+            gaps: gaps.each_ref().map(|gaps| gaps::Taken::of(gaps)),
             stages: None,
             used: None,
             series: per_second(&outcome.orders),
@@ -185,6 +207,54 @@ impl Report {
     }
 }
 
+/// More than this share of the orders beyond a percentile touched by gaps: it is the machine's.
+const MOST_TOUCHED: f64 = 0.5;
+/// By so much the share has to be more than in the floor's run beside it.
+const CLEARLY: f64 = 0.25;
+/// Percentiles by which a run counts as disturbed: 50, 90, 99, 99.9 %.
+const JUDGED: usize = 4;
+
+impl Report {
+    /// Whether the machine made a percentile of a row: in most runs it did, and it did less in the floor's run
+    /// beside them. A row without a floor is judged by its long gaps: a virtual machine has short ones always.
+    pub fn is_machines(&self, row: &Row, column: usize) -> bool {
+        let runs = 0..row.runs.len();
+        runs.filter(|run| self.is_machines_run(row, *run, column))
+            .count()
+            * 2
+            > row.runs.len()
+    }
+
+    /// The same of one run.
+    pub fn is_machines_run(&self, row: &Row, run: usize, column: usize) -> bool {
+        let beside = self.floor_of(row).and_then(|floor| floor.runs.get(run));
+        row.runs.get(run).is_some_and(|run| match beside {
+            Some(floor) => run.is_touched_more(floor, column),
+            None => run.touched_long[column] > MOST_TOUCHED,
+        })
+    }
+
+    /// How many runs of a row the machine disturbed.
+    pub fn disturbed(&self, row: &Row) -> usize {
+        let runs = 0..row.runs.len();
+        runs.filter(|run| (0..JUDGED).any(|column| self.is_machines_run(row, *run, column)))
+            .count()
+    }
+
+    /// What a reader may do next.
+    pub fn more(&self) -> &'static str {
+        "--details, --json FILE, bench compare (two builds), --help"
+    }
+}
+
+impl Run {
+    /// Whether gaps made a percentile, and clearly less so in another run beside this one.
+    fn is_touched_more(&self, beside: &Run, column: usize) -> bool {
+        let touched = self.touched[column];
+        touched > MOST_TOUCHED && touched > beside.touched[column] + CLEARLY
+    }
+}
+
 /// The subject of a floor row.
 pub const FLOOR: &str = "tcp floor";
 /// The subject of a floor row whose answers come on a second connection.
@@ -196,13 +266,22 @@ impl Row {
         self.subject == FLOOR || self.subject == FLOOR_ONWARD
     }
 
+    /// Whether, in most runs, gaps made a percentile that they did not make in the runs of another row.
+    fn is_touched_more(&self, other: &Row, column: usize) -> bool {
+        let pairs = self.runs.iter().zip(&other.runs);
+        let more = pairs.filter(|(ours, other)| ours.is_touched_more(other, column));
+        more.count() * 2 > self.runs.len()
+    }
+
     /// Each run with the floor's run that was made right before it, but for those whose cores were not at one distance.
+    /// How far the cores of a floor on another host are is not known.
     pub fn comparable_runs<'a>(
         &'a self,
         floor: &'a Row,
     ) -> impl Iterator<Item = (&'a Run, &'a Run)> {
         self.runs.iter().zip(&floor.runs).filter(|(ours, floor)| {
-            ours.distance == floor.distance && ours.distance != Distance::Moved
+            let same = [ours.distance, Distance::Unknown].contains(&floor.distance);
+            same && ours.distance != Distance::Moved
         })
     }
 
@@ -318,8 +397,14 @@ pub(crate) mod sample {
                     answer: i * 500_000 + base + i,
                 })
                 .collect(),
+            start: 0,
         };
-        Run::new(outcome, [Some(distance); 2], Taken::default())
+        Run::new(
+            outcome,
+            [Some(distance); 2],
+            Taken::default(),
+            Default::default(),
+        )
     }
 
     pub(crate) fn report() -> Report {
@@ -336,6 +421,7 @@ pub(crate) mod sample {
         Report {
             origin: Origin::here(),
             scenario: "echo".to_owned(),
+            title: "FIX 4.2 order and report over TCP".to_owned(),
             settings: "profile balanced".to_owned(),
             unit: Unit::Micros,
             machine: Machine::read(),

@@ -1,0 +1,331 @@
+//! What the machine takes from a spinning loop: gaps.
+//!
+//! An end of a measurement looks for work over and over. A turn that had nothing to do and still took more than a
+//! microsecond longer than such turns do is a gap: the hypervisor, an interrupt or another thread had the core. Of a
+//! turn that worked only the kernel can say how long it had to wait for the core; it is asked when the turn was long.
+//! A gap in which threads of this process ran is ours: the machine is not to blame for it.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Clock;
+use crate::load::Outcome;
+
+/// The shortest gap, nanoseconds.
+const SHORTEST: u64 = 1_000;
+/// A turn of this length has the kernel asked who had the core: the answer takes some 2 us. Nanoseconds.
+const ASKED: u64 = 50_000;
+/// Longer gaps are no ticks of a virtual machine, nanoseconds.
+pub const LONG: u64 = 100_000;
+/// Gaps that are kept; 4 MB.
+const MOST: usize = 1 << 18;
+/// When this many are kept, only those that the kernel was asked for are noted.
+const ENOUGH: usize = MOST / 4 * 3;
+
+/// One gap.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Gap {
+    /// When it began, by the clock of the measurement, nanoseconds.
+    pub start: u64,
+    /// Nanoseconds.
+    pub length: u32,
+    /// Whether threads of this process had the core for most of it.
+    pub ours: bool,
+}
+
+/// The threads of the two ends of a measurement, by their number in the kernel; 0 is none.
+#[derive(Debug, Default)]
+pub struct Ends {
+    near: AtomicU32,
+    far: AtomicU32,
+}
+
+/// One of the two.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum End {
+    /// Sends orders.
+    Near,
+    /// Answers them.
+    Far,
+}
+
+impl Ends {
+    fn own(&self, end: End) -> &AtomicU32 {
+        match end {
+            End::Near => &self.near,
+            End::Far => &self.far,
+        }
+    }
+
+    /// The calling thread is this end.
+    pub fn enter(&self, end: End) {
+        let link = fs::read_link("/proc/thread-self").unwrap_or_default();
+        let number = link
+            .file_name()
+            .and_then(|name| name.to_str()?.parse().ok());
+        self.own(end).store(number.unwrap_or(0), Ordering::Release);
+    }
+
+    /// What the kernel counts of an end.
+    fn counters(&self, end: End) -> Option<File> {
+        match self.own(end).load(Ordering::Acquire) {
+            0 => None,
+            thread => File::open(format!("/proc/self/task/{thread}/schedstat")).ok(),
+        }
+    }
+}
+
+/// What a thread had of its core, nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Had {
+    ran: u64,
+    waited: u64,
+}
+
+impl Had {
+    /// All zero when the kernel does not count.
+    fn read(file: Option<&File>) -> Self {
+        let mut text = [0; 96];
+        let length = file.and_then(|file| file.read_at(&mut text, 0).ok());
+        let text = std::str::from_utf8(&text[..length.unwrap_or(0)]).unwrap_or_default();
+        let mut counts = text.split_ascii_whitespace().map(|count| count.parse());
+        let mut next = || counts.next().and_then(Result::ok).unwrap_or(0);
+        Self {
+            ran: next(),
+            waited: next(),
+        }
+    }
+}
+
+/// What was read when the kernel was asked last.
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    own: Had,
+    other: Had,
+    /// CPU time of all threads of the process, nanoseconds.
+    process: u64,
+}
+
+/// Watches one loop.
+#[derive(Debug)]
+pub struct Watch {
+    clock: Clock,
+    last: u64,
+    /// What a turn without work takes, nanoseconds times 256: a slow mean.
+    idle: u64,
+    gaps: Vec<Gap>,
+    own: Option<File>,
+    other: Option<File>,
+    asked: Asked,
+}
+
+impl Watch {
+    /// Takes the memory.
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            last: 0,
+            idle: SHORTEST << 8,
+            gaps: Vec::with_capacity(MOST),
+            own: None,
+            other: None,
+            asked: Asked::default(),
+        }
+    }
+
+    /// The clock that it reads.
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// The loop of this end starts, on the calling thread.
+    pub fn begin(&mut self, ends: &Ends, end: End) {
+        let other = match end {
+            End::Near => End::Far,
+            End::Far => End::Near,
+        };
+        self.own = ends.counters(end);
+        self.other = ends.counters(other);
+        self.gaps.clear();
+        self.asked = self.ask();
+        self.last = self.clock.now();
+    }
+
+    /// A turn ended at `now`, which worked or had nothing to do.
+    #[inline]
+    pub fn turned(&mut self, now: u64, worked: bool) {
+        let took = now.saturating_sub(self.last);
+        self.last = now;
+        let longer = took.saturating_sub(self.idle >> 8);
+        if worked {
+            if took > ASKED {
+                self.long_work(now, took);
+            }
+        } else if longer > SHORTEST {
+            self.gap(now, longer);
+        } else {
+            self.idle = self.idle + took - (self.idle >> 8);
+        }
+    }
+
+    /// The loop has ended; its gaps, in order.
+    pub fn end(&mut self) -> Vec<Gap> {
+        self.gaps.to_vec()
+    }
+
+    #[cold]
+    fn gap(&mut self, now: u64, length: u64) {
+        let ours = if length > ASKED {
+            let (waited, ours) = self.waited(length);
+            ours > waited / 2 && waited > 0
+        } else {
+            false
+        };
+        self.note(now, length, ours);
+    }
+
+    #[cold]
+    fn long_work(&mut self, now: u64, took: u64) {
+        let (waited, ours) = self.waited(took);
+        if waited > SHORTEST {
+            self.note(now, waited, ours > waited / 2);
+        }
+    }
+
+    fn note(&mut self, now: u64, length: u64, ours: bool) {
+        let keeps = if length > ASKED { MOST } else { ENOUGH };
+        if self.gaps.len() < keeps {
+            self.gaps.push(Gap {
+                start: now.saturating_sub(length),
+                length: u32::try_from(length).unwrap_or(u32::MAX),
+                ours,
+            });
+        }
+    }
+
+    /// How much of the last `took` nanoseconds this thread waited for its core, and what other threads of the
+    /// process than the two ends ran meanwhile.
+    fn waited(&mut self, took: u64) -> (u64, u64) {
+        let (before, now) = (self.asked, self.ask());
+        self.asked = now;
+        self.last = self.clock.now();
+        let since = |now: u64, before: u64| now.saturating_sub(before);
+        let ends = since(now.own.ran, before.own.ran) + since(now.other.ran, before.other.ran);
+        let ours = since(since(now.process, before.process), ends);
+        (
+            since(now.own.waited, before.own.waited).min(took),
+            ours.min(took),
+        )
+    }
+
+    fn ask(&self) -> Asked {
+        let process = clock_gettime(ClockId::ProcessCPUTime);
+        Asked {
+            own: Had::read(self.own.as_ref()),
+            other: Had::read(self.other.as_ref()),
+            process: process.tv_sec as u64 * 1_000_000_000 + process.tv_nsec as u64,
+        }
+    }
+}
+
+/// What was taken from one end during a run, milliseconds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Taken {
+    /// Gaps.
+    pub gaps: u64,
+    /// Their sum.
+    pub machine_ms: f64,
+    /// The longest.
+    pub longest_ms: f64,
+    /// What threads of this process took.
+    pub ours_ms: f64,
+}
+
+impl Taken {
+    /// Sums gaps up.
+    pub fn of(gaps: &[Gap]) -> Self {
+        let mut taken = Self::default();
+        for gap in gaps {
+            let ms = f64::from(gap.length) / 1e6;
+            if gap.ours {
+                taken.ours_ms += ms;
+            } else {
+                taken.gaps += 1;
+                taken.machine_ms += ms;
+                taken.longest_ms = taken.longest_ms.max(ms);
+            }
+        }
+        taken
+    }
+}
+
+/// For each percentile of the tables, the share of the orders beyond it that gaps touched.
+pub type Touched = [f64; 6];
+
+/// The percentiles; the last is the slowest order.
+const BEYOND: [f64; 6] = [0.5, 0.9, 0.99, 0.999, 0.9999, 1.0];
+
+/// Joins the gaps of both ends with the lives of the orders.
+///
+/// A gap touched an order when it makes up for more than half of what the order took beyond the median. So does a
+/// gap before its life that delayed the order before it, for as long as this one had to wait for that.
+/// Gaps that are not longer than `least` nanoseconds count for nothing.
+pub fn touched(outcome: &Outcome, gaps: &[Vec<Gap>; 2], least: u64) -> Touched {
+    let answered = || {
+        let orders = outcome.orders.iter();
+        orders.filter_map(|order| Some((order, order.response()?)))
+    };
+    let mut times: Vec<u64> = answered().map(|(_, response)| response).collect();
+    if times.is_empty() {
+        return Touched::default();
+    }
+    let half = times.len() / 2;
+    let median = *times.select_nth_unstable(half).1;
+    let counts = |gap: &&Gap| !gap.ours && u64::from(gap.length) > least;
+    // The times of orders count from the start of the run.
+    let since_start = |gap: &Gap| Gap {
+        start: gap.start.saturating_sub(outcome.start),
+        ..*gap
+    };
+    let gaps = gaps.iter().flatten().filter(counts);
+    let mut gaps: Vec<Gap> = gaps.map(since_start).collect();
+    gaps.sort_unstable_by_key(|gap| gap.start);
+    let longest = gaps
+        .iter()
+        .map(|gap| u64::from(gap.length))
+        .max()
+        .unwrap_or(0);
+    let (mut first, mut before, mut free) = (0, 0, 0_u64);
+    let mut lives: Vec<(u64, bool)> = answered()
+        .map(|(order, response)| {
+            let over = |gap: &Gap| gap.start + longest < order.intended;
+            while gaps.get(first).is_some_and(over) {
+                first += 1;
+            }
+            let before_answer = gaps[first..]
+                .iter()
+                .take_while(|gap| gap.start < order.answer);
+            let within = before_answer.map(|gap| {
+                let end = (gap.start + u64::from(gap.length)).min(order.answer);
+                end.saturating_sub(gap.start.max(order.intended))
+            });
+            let within = within.sum::<u64>();
+            before = within.max(before.min(free.saturating_sub(order.intended)));
+            free = order.answer;
+            let excess = response.saturating_sub(median);
+            (response, excess > 0 && before * 2 > excess)
+        })
+        .collect();
+    lives.sort_unstable();
+    BEYOND.map(|share| {
+        let slower = &lives[((lives.len() as f64 * share) as usize).min(lives.len() - 1)..];
+        slower.iter().filter(|life| life.1).count() as f64 / slower.len() as f64
+    })
+}
+
+#[cfg(test)]
+mod tests;

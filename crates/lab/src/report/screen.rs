@@ -1,0 +1,358 @@
+//! The first screen: faults, one sentence, one picture, one small table, the next step. It fits 80 x 24.
+
+use std::fmt::{self, Write};
+
+use super::{Report, Row, Run, Unit, pace_text, thousands};
+use crate::load::Pace;
+use crate::stats;
+
+use super::table::micros;
+
+/// Characters of a line.
+const WIDTH: usize = 80;
+/// Faults that are shown one by one.
+const FAULTS: usize = 3;
+/// Columns and lines of the picture, without its axes.
+const PLOT: (usize, usize) = (60, 5);
+/// Decades of the share of slower orders: the picture ends at 99.9 %.
+const DECADES: f64 = 3.0;
+/// The columns of the small table: 50, 99 and 99.9 %, by their place among the percentiles.
+const COLUMNS: [(usize, &str, bool); 3] = [(0, "p50", true), (2, "p99", true), (3, "p99.9", false)];
+/// The same without a floor to be held against.
+const COLUMNS_ALONE: [(usize, &str, bool); 5] = [
+    (0, "p50", false),
+    (1, "p90", false),
+    (2, "p99", false),
+    (3, "p99.9", false),
+    (5, "worst", false),
+];
+
+/// Writes the screen.
+///
+/// # Errors
+///
+/// Those of the writer.
+pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
+    faults(report, to)?;
+    paragraph(
+        &format!("bench {}: {}", report.scenario, report.title),
+        "",
+        to,
+    )?;
+    paragraph(&sentences(report), "  ", to)?;
+    plot(report, to)?;
+    table(report, to)?;
+    writeln!(to, "  more: {}", report.more())
+}
+
+fn faults(report: &Report, to: &mut impl Write) -> fmt::Result {
+    let faulty = report.rows.iter().flat_map(|row| {
+        let runs = row.runs.iter().enumerate();
+        runs.filter(|(_, run)| run.faults.total() > 0)
+            .map(move |(index, run)| (row, index + 1, run))
+    });
+    for (row, number, run) in faulty.clone().take(FAULTS) {
+        let faults = &run.faults;
+        let counts = [
+            (faults.lost, "lost"),
+            (faults.duplicate, "answered twice"),
+            (faults.out_of_order, "out of order"),
+            (faults.wrong, "wrong answers"),
+        ];
+        let told: Vec<String> = counts
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{} {what}", thousands(*count)))
+            .collect();
+        writeln!(
+            to,
+            "FAILED: {}, {}, run {number}: {} of {} orders",
+            row.subject,
+            name(row.pace),
+            told.join(", "),
+            thousands(run.sent)
+        )?;
+    }
+    match faulty.count().saturating_sub(FAULTS) {
+        0 => Ok(()),
+        more => writeln!(to, "FAILED: {more} more runs: see --details"),
+    }
+}
+
+/// What is said of the whole.
+fn sentences(report: &Report) -> String {
+    let mut text = String::new();
+    let engine = report.rows.iter().find(|row| !row.is_floor());
+    if let Some(row) = engine.or(report.rows.first()) {
+        let what = match (engine, report.unit) {
+            (None, _) => "an exchange",
+            (_, Unit::Nanos) => "a message",
+            _ => "an order",
+        };
+        text += &match value(report, row, 0) {
+            Some(time) => format!("{time} {} {what}", unit(report.unit)),
+            None => format!("The machine was too busy to say how long {what} takes"),
+        };
+        let floor = report.floor_of(row);
+        if let Some((floor, ratio)) = floor.zip(ratio(report, row, 0)) {
+            let time = micros(median(floor, 0));
+            text += &format!(", {ratio} times the raw TCP exchange ({time} us)");
+        }
+        if row.pace != Pace::PingPong {
+            text += &format!(" at {}", name(row.pace));
+        }
+        text += ". ";
+    }
+    let runs = || report.rows.iter().flat_map(|row| &row.runs);
+    let sent = thousands(runs().map(|run| run.sent).sum());
+    let things = if report.unit == Unit::Nanos {
+        "messages"
+    } else {
+        "orders"
+    };
+    text += &match report.faults().total() {
+        0 if report.unit == Unit::Nanos => format!("{sent} {things}. "),
+        0 => format!("{sent} {things}, none lost, doubled or out of order. "),
+        faults => format!(
+            "Of {sent} {things} {} went wrong, see above. ",
+            thousands(faults)
+        ),
+    };
+    let disturbed = report
+        .rows
+        .iter()
+        .map(|row| report.disturbed(row))
+        .sum::<usize>();
+    if disturbed > 0 {
+        let all = runs().count();
+        text += &format!(
+            "The machine disturbed {disturbed} of {all} runs: what is marked ~ is its doing; \
+             `fixwire doctor` says why. "
+        );
+    }
+    let apart = runs().filter(|run| is_apart(run)).count();
+    if apart > 0 {
+        text += &format!(
+            "During {apart} runs the host held the two cores apart; ratios are of runs with their own kind. "
+        );
+    }
+    text
+}
+
+fn is_apart(run: &Run) -> bool {
+    use crate::distance::Distance::{Far, Moved};
+    matches!(run.distance, Far | Moved)
+}
+
+/// Lines of words; the first begins with `first`, the others with two blanks.
+fn paragraph(text: &str, first: &str, to: &mut impl Write) -> fmt::Result {
+    let mut line = first.to_owned();
+    for word in text.split_whitespace() {
+        let is_begun = !line.trim().is_empty();
+        if is_begun && line.chars().count() + 1 + word.chars().count() > WIDTH {
+            writeln!(to, "{line}")?;
+            line = "  ".to_owned();
+        } else if is_begun {
+            line += " ";
+        }
+        line += word;
+    }
+    writeln!(to, "{line}")
+}
+
+/// Response time over percentile, both logarithmic, of the first pace: the first subject beside its floor.
+fn plot(report: &Report, to: &mut impl Write) -> fmt::Result {
+    let Some(row) = report
+        .rows
+        .iter()
+        .find(|row| !row.is_floor())
+        .or(report.rows.first())
+    else {
+        return Ok(());
+    };
+    let curves: Vec<(char, Vec<f64>)> = [
+        report.floor_of(row).map(|floor| ('.', floor)),
+        Some(('*', row)),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|(mark, row)| (mark, curve(row)))
+    .filter(|(_, curve)| !curve.is_empty())
+    .collect();
+    let values = || curves.iter().flat_map(|(_, curve)| curve.iter().copied());
+    let (low, high) = values().fold((f64::MAX, 0_f64), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    if high <= 0.0 {
+        return Ok(());
+    }
+    let (width, height) = PLOT;
+    // At least a doubling, lest a flat curve look steep.
+    let (low, high) = (low.ln(), high.max(2.0 * low).ln());
+    let mut grid = vec![vec![' '; width]; height];
+    for (mark, curve) in &curves {
+        for (x, value) in curve.iter().enumerate() {
+            let share = (value.ln() - low) / (high - low);
+            let y = (share * (height - 1) as f64).round() as usize;
+            grid[height - 1 - y.min(height - 1)][x] = *mark;
+        }
+    }
+    let unit_name = unit(report.unit);
+    let legend = match curves.len() {
+        2 => format!("* {}  . TCP", row.subject),
+        _ => format!("* {}", row.subject),
+    };
+    for (index, line) in grid.iter().enumerate() {
+        let share = (height - 1 - index) as f64 / (height - 1) as f64;
+        let value = (low + share * (high - low)).exp() as u64;
+        let label = shown(report.unit, value);
+        let line: String = line.iter().collect();
+        let text = match index {
+            0 => format!("{label:>6} {unit_name} |{}", beside(&line, &legend, width)),
+            _ => format!("{label:>6}    |{}", line.trim_end()),
+        };
+        writeln!(to, "{text}")?;
+    }
+    let step = width / DECADES as usize;
+    let marks = ["0 %", "90 %", "99 %"].map(|mark| format!("{mark:<step$}"));
+    writeln!(to, "           {}99.9 %", marks.concat())
+}
+
+/// The legend at the left of the top line, where curves are low.
+fn beside(line: &str, legend: &str, width: usize) -> String {
+    let free = line.chars().take_while(|mark| *mark == ' ').count();
+    if free > legend.chars().count() + 3 {
+        let rest: String = line.chars().skip(legend.chars().count() + 2).collect();
+        format!("  {legend}{rest}").trim_end().to_owned()
+    } else {
+        format!("{:<width$}  {legend}", line.trim_end())
+    }
+}
+
+/// The response time at each column of the picture, all runs together, nanoseconds.
+fn curve(row: &Row) -> Vec<f64> {
+    let mut all = crate::load::histogram();
+    for run in &row.runs {
+        // The histograms have the same bounds, so that adding cannot fail.
+        let _ = all.add(&run.histogram);
+    }
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let columns = 0..PLOT.0;
+    columns
+        .map(|x| {
+            let slower = 10_f64.powf(-DECADES * x as f64 / (PLOT.0 - 1) as f64);
+            all.value_at_quantile(1.0 - slower).max(1) as f64
+        })
+        .collect()
+}
+
+fn table(report: &Report, to: &mut impl Write) -> fmt::Result {
+    let rows: Vec<&Row> = match report.rows.iter().any(|row| !row.is_floor()) {
+        true => report.rows.iter().filter(|row| !row.is_floor()).collect(),
+        false => report.rows.iter().collect(),
+    };
+    let with_floor = rows.iter().any(|row| report.floor_of(row).is_some());
+    let columns: &[_] = if with_floor { &COLUMNS } else { &COLUMNS_ALONE };
+    let named = rows.iter().any(|row| row.subject != rows[0].subject);
+    let mut grid = vec![Vec::new()];
+    grid[0].push("rate".to_owned());
+    if named {
+        grid[0].push(String::new());
+    }
+    for (_, name, against) in columns {
+        grid[0].push((*name).to_owned());
+        if *against {
+            grid[0].push("x TCP".to_owned());
+        }
+    }
+    grid[0].push("runs".to_owned());
+    for row in rows {
+        let mut line = vec![name(row.pace)];
+        if named {
+            line.push(row.subject.clone());
+        }
+        for (column, _, against) in columns {
+            line.push(value(report, row, *column).unwrap_or_else(|| "~".to_owned()));
+            if *against {
+                line.push(ratio(report, row, *column).unwrap_or_else(
+                    || match report.floor_of(row) {
+                        Some(_) => "~".to_owned(),
+                        None => String::new(),
+                    },
+                ));
+            }
+        }
+        line.push(match report.disturbed(row) {
+            0 => row.runs.len().to_string(),
+            disturbed => format!("{}, {disturbed} disturbed", row.runs.len()),
+        });
+        grid.push(line);
+    }
+    let widths: Vec<usize> = (0..grid[0].len())
+        .map(|column| {
+            grid.iter()
+                .map(|line| line[column].chars().count())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    for line in &grid {
+        let mut text = String::from(" ");
+        for (cell, width) in line.iter().zip(&widths) {
+            write!(text, " {cell:<width$} ", width = *width)?;
+        }
+        writeln!(to, "{}", text.trim_end())?;
+    }
+    Ok(())
+}
+
+/// The pace as people say it.
+pub fn name(pace: Pace) -> String {
+    match pace {
+        Pace::PingPong => "closed loop".to_owned(),
+        rate => pace_text(rate),
+    }
+}
+
+fn unit(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Micros => "us",
+        Unit::Nanos => "ns",
+    }
+}
+
+fn shown(unit: Unit, nanos: u64) -> String {
+    match unit {
+        Unit::Micros => micros(nanos),
+        Unit::Nanos => thousands(nanos),
+    }
+}
+
+/// The median over the runs of a percentile of the response time, nanoseconds.
+fn median(row: &Row, column: usize) -> u64 {
+    let values: Vec<f64> = row
+        .runs
+        .iter()
+        .map(|run| run.response.columns()[column] as f64)
+        .collect();
+    stats::median(&values).unwrap_or(0.0) as u64
+}
+
+/// The same in words; `None` when it is the machine's doing.
+fn value(report: &Report, row: &Row, column: usize) -> Option<String> {
+    (!report.is_machines(row, column)).then(|| shown(report.unit, median(row, column)))
+}
+
+/// As a multiple of the floor's; `None` without a floor, and when the machine had a hand in either.
+fn ratio(report: &Report, row: &Row, column: usize) -> Option<String> {
+    let floor = report.floor_of(row)?;
+    if report.is_machines(row, column) || floor.is_touched_more(row, column) {
+        return None;
+    }
+    row.ratios(floor)[column].map(|ratio| format!("{ratio:.2}"))
+}
+
+#[cfg(test)]
+mod tests;
