@@ -83,7 +83,7 @@ pub enum AssertionError {
 ///
 /// let load = LoadArgs { rate: vec![1_000], warm_up: 10, runs: 1, ..LoadArgs::default() };
 /// let load = LoadArgs { iterations: 50.try_into().unwrap(), cores: "none".to_owned(), ..load };
-/// let args = tcp::TcpArgs { load, output: OutputArgs::default() };
+/// let args = tcp::TcpArgs { serve: None, to: None, load, output: OutputArgs::default() };
 /// let report = tcp::measure(&args).unwrap();
 /// check(&report, "p50<10s, 1000/s: worst<=1000s").unwrap();
 /// let error = check(&report, "p99<1ns").unwrap_err().to_string();

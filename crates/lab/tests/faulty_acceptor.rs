@@ -330,8 +330,8 @@ fn the_command_measures_both_and_writes_what_it_found() {
     assert!(run.used.is_some_and(|used| used.thread.cpu_ns > 0));
     let samples = std::fs::read_to_string(folder.path().join("latency.csv")).unwrap();
     assert_eq!(samples.lines().count(), 1 + 9 * 2 * 200);
-    // Due every 200 us.
-    assert!(samples.contains("\nfixwire,5000,2,39800000,"), "{samples}");
+    // Arrivals are random; the first order is due at the start.
+    assert!(samples.contains("\nfixwire,5000,2,0,"), "{samples}");
     let longest = samples
         .lines()
         .filter_map(|line| line.strip_prefix("fixwire,5000,2,"));
