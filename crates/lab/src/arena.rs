@@ -7,7 +7,7 @@
 use std::io;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -75,8 +75,8 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Arena {
     /// Starts the far thread on a core of its own and connects the floor. `make` builds the far engine
-    /// there; the closure that it returns is one turn, and answers whether there was something to do. The caller pins itself, with [`pin`], when the
-    /// threads it makes are made: they would inherit its core.
+    /// there; the closure that it returns is one turn, and answers whether there was something to do. The caller
+    /// pins itself, with [`pin`], when the threads it makes are made: they would inherit its core.
     ///
     /// # Errors
     ///
@@ -221,7 +221,7 @@ impl Arena {
 }
 
 impl Shared {
-    fn far_gaps(&self) -> std::sync::MutexGuard<'_, Vec<Gap>> {
+    fn far_gaps(&self) -> MutexGuard<'_, Vec<Gap>> {
         self.far_gaps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,7 +4,8 @@
 //! of a known length. Nothing is parsed, stored or looked at. A gateway passes orders on from one
 //! connection to another, where no answer carries the acknowledgements: its floor does the same.
 
-use std::io::{self, ErrorKind};
+use std::convert::Infallible;
+use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 
 use crate::client::{self, Speech};
@@ -114,32 +115,20 @@ impl Client {
     }
 }
 
-/// Serves the floor to whoever connects, one after the other, until `goes_on` says no: it spins, so ask it seldom.
+/// Serves the floor to whoever connects, one after the other, for ever; it spins.
 ///
 /// # Errors
 ///
-/// A connection cannot be accepted.
-pub fn serve(listener: &TcpListener, mut goes_on: impl FnMut() -> bool) -> io::Result<()> {
-    listener.set_nonblocking(true)?;
-    let mut server: Option<Server> = None;
-    let mut turns = 0_u32;
+/// No connection can be accepted.
+pub fn serve(listener: &TcpListener) -> io::Result<Infallible> {
     loop {
-        turns = turns.wrapping_add(1);
-        if turns.is_multiple_of(1 << 12) && !goes_on() {
-            return Ok(());
-        }
-        match &mut server {
-            // Who has enough closes the connection.
-            Some(now) => {
-                if now.turn(Way::Back).is_err() {
-                    server = None;
-                }
-            }
-            None => match listener.accept() {
-                Ok((socket, _)) => server = Some(Server::new([socket.try_clone()?, socket])?),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => std::hint::spin_loop(),
-                Err(error) => return Err(error),
-            },
+        let (socket, _) = listener.accept()?;
+        // Who has enough closes the connection; one that ends before it is served is nothing to end for.
+        let server = socket
+            .try_clone()
+            .and_then(|same| Server::new([same, socket]));
+        if let Ok(mut server) = server {
+            while server.turn(Way::Back).is_ok() {}
         }
     }
 }

@@ -3,7 +3,7 @@
 //! An end of a measurement looks for work over and over. A turn that had nothing to do and still took more than a
 //! microsecond longer than such turns do is a gap: the hypervisor, an interrupt or another thread had the core. Of a
 //! turn that worked only the kernel can say how long it had to wait for the core; it is asked when the turn was long.
-//! A gap in which threads of this process ran is ours: the machine is not to blame for it.
+//! What other threads of this process had of a gap is ours: the machine is not to blame for it.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -33,8 +33,15 @@ pub struct Gap {
     pub start: u64,
     /// Nanoseconds.
     pub length: u32,
-    /// Whether threads of this process had the core for most of it.
-    pub ours: bool,
+    /// What other threads of this process had of it, nanoseconds.
+    pub ours: u32,
+}
+
+impl Gap {
+    /// What is left of it for the machine, nanoseconds.
+    fn machines(&self) -> u64 {
+        self.length.saturating_sub(self.ours).into()
+    }
 }
 
 /// The threads of the two ends of a measurement, by their number in the kernel; 0 is none.
@@ -160,15 +167,18 @@ impl Watch {
     pub fn turned(&mut self, now: u64, worked: bool) {
         let took = now.saturating_sub(self.last);
         self.last = now;
-        let longer = took.saturating_sub(self.idle >> 8);
         if worked {
             if took > ASKED {
                 self.long_work(now, took);
             }
-        } else if longer > SHORTEST {
+            return;
+        }
+        let usual = self.idle >> 8;
+        // A gap counts as little more than a turn: where turns take longer than was thought, the mean comes after.
+        self.idle = self.idle + took.min(usual + SHORTEST) - usual;
+        let longer = took.saturating_sub(usual);
+        if longer > SHORTEST {
             self.gap(now, longer);
-        } else {
-            self.idle = self.idle + took - (self.idle >> 8);
         }
     }
 
@@ -179,11 +189,9 @@ impl Watch {
 
     #[cold]
     fn gap(&mut self, now: u64, length: u64) {
-        let ours = if length > ASKED {
-            let (waited, ours) = self.waited(length);
-            ours > waited / 2 && waited > 0
-        } else {
-            false
+        let ours = match length > ASKED {
+            true => self.waited(length).1,
+            false => 0,
         };
         self.note(now, length, ours);
     }
@@ -192,34 +200,32 @@ impl Watch {
     fn long_work(&mut self, now: u64, took: u64) {
         let (waited, ours) = self.waited(took);
         if waited > SHORTEST {
-            self.note(now, waited, ours > waited / 2);
+            self.note(now, waited, ours);
         }
     }
 
-    fn note(&mut self, now: u64, length: u64, ours: bool) {
+    fn note(&mut self, now: u64, length: u64, ours: u64) {
         let keeps = if length > ASKED { MOST } else { ENOUGH };
         if self.gaps.len() < keeps {
             self.gaps.push(Gap {
                 start: now.saturating_sub(length),
                 length: u32::try_from(length).unwrap_or(u32::MAX),
-                ours,
+                ours: u32::try_from(ours).unwrap_or(u32::MAX),
             });
         }
     }
 
-    /// How much of the last `took` nanoseconds this thread waited for its core, and what other threads of the
-    /// process than the two ends ran meanwhile.
+    /// How much of the last `took` nanoseconds this thread waited for its core, and how much of that other threads of
+    /// the process than the two ends ran.
     fn waited(&mut self, took: u64) -> (u64, u64) {
         let (before, now) = (self.asked, self.ask());
         self.asked = now;
         self.last = self.clock.now();
-        let since = |now: u64, before: u64| now.saturating_sub(before);
+        let since = u64::saturating_sub;
+        let waited = since(now.own.waited, before.own.waited).min(took);
         let ends = since(now.own.ran, before.own.ran) + since(now.other.ran, before.other.ran);
         let ours = since(since(now.process, before.process), ends);
-        (
-            since(now.own.waited, before.own.waited).min(took),
-            ours.min(took),
-        )
+        (waited, ours.min(waited))
     }
 
     fn ask(&self) -> Asked {
@@ -234,32 +240,27 @@ impl Watch {
 
 /// What was taken from one end during a run, milliseconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
-pub struct Taken {
+pub struct GapTotals {
     /// Gaps.
     pub gaps: u64,
-    /// Their sum.
+    /// What the machine had of them.
     pub machine_ms: f64,
-    /// The longest.
+    /// The most that it had at once.
     pub longest_ms: f64,
-    /// What threads of this process took.
+    /// What other threads of this process had.
     pub ours_ms: f64,
 }
 
-impl Taken {
+impl GapTotals {
     /// Sums gaps up.
     pub fn of(gaps: &[Gap]) -> Self {
-        let mut taken = Self::default();
-        for gap in gaps {
-            let ms = f64::from(gap.length) / 1e6;
-            if gap.ours {
-                taken.ours_ms += ms;
-            } else {
-                taken.gaps += 1;
-                taken.machine_ms += ms;
-                taken.longest_ms = taken.longest_ms.max(ms);
-            }
+        let ms = |nanos: u64| nanos as f64 / 1e6;
+        Self {
+            gaps: gaps.len() as u64,
+            machine_ms: ms(gaps.iter().map(Gap::machines).sum()),
+            longest_ms: ms(gaps.iter().map(Gap::machines).max().unwrap_or(0)),
+            ours_ms: ms(gaps.iter().map(|gap| u64::from(gap.ours)).sum()),
         }
-        taken
     }
 }
 
@@ -285,14 +286,15 @@ pub fn touched(outcome: &Outcome, gaps: &[Vec<Gap>; 2], least: u64) -> Touched {
     }
     let half = times.len() / 2;
     let median = *times.select_nth_unstable(half).1;
-    let counts = |gap: &&Gap| !gap.ours && u64::from(gap.length) > least;
-    // The times of orders count from the start of the run.
-    let since_start = |gap: &Gap| Gap {
-        start: gap.start.saturating_sub(outcome.start),
-        ..*gap
-    };
-    let gaps = gaps.iter().flatten().filter(counts);
-    let mut gaps: Vec<Gap> = gaps.map(since_start).collect();
+    // The times of orders count from the start of the run. Where in a gap the machine's part lay is not known.
+    let machines = gaps.iter().flatten().filter(|gap| gap.machines() > least);
+    let mut gaps: Vec<Gap> = machines
+        .map(|gap| Gap {
+            start: gap.start.saturating_sub(outcome.start),
+            length: gap.machines() as u32,
+            ours: 0,
+        })
+        .collect();
     gaps.sort_unstable_by_key(|gap| gap.start);
     let longest = gaps
         .iter()

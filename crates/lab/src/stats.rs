@@ -12,6 +12,9 @@ pub const SHOWN: [(&str, f64); 5] = [
     ("99.99", 0.9999),
 ];
 
+/// The columns of the published tables: percentiles, and the longest.
+pub const COLUMNS: [&str; 6] = ["50", "90", "99", "99.9", "99.99", "worst"];
+
 /// The figures of one run, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Figures {
@@ -67,7 +70,7 @@ impl Figures {
         }
     }
 
-    /// The columns of the published tables: 50, 90, 99, 99.9, 99.99, worst.
+    /// The columns of the published tables, as [`COLUMNS`] names them.
     pub fn columns(&self) -> [u64; 6] {
         [
             self.p50,

@@ -321,6 +321,12 @@ fn the_command_measures_both_and_writes_what_it_found() {
     let csv = std::fs::read_to_string(folder.path().join("run.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + 9 * 2 * 2);
     let report = result_file::read(&folder.path().join("run.json")).unwrap();
+    let checks = report.host_facts.as_ref().map(|facts| &facts["findings"]);
+    assert!(
+        checks
+            .and_then(|it| it.as_array())
+            .is_some_and(|it| it.len() > 20)
+    );
     let run = &report.rows[5].runs[1];
     assert_eq!((run.response.count, run.histogram.len()), (200, 200));
     assert_eq!(

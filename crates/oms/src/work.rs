@@ -158,7 +158,8 @@ impl Work {
     /// What a process that was killed had not done.
     pub(crate) fn resume(&mut self, state: &State) {
         let some_killed = state.is_somewhere_killed();
-        let goes = |order: &Order| order.withdrawn || (some_killed && is_killed(state, order));
+        // Where nothing is killed, no order is looked at that stays.
+        let goes = |order: &Order| (some_killed || order.withdrawn) && must_go(state, order);
         self.cancelling.extend(open(state, goes));
         let pended = open(state, |order| order.pended.is_some());
         self.pended = pended.into_iter().map(|it| (state.time(), it)).collect();

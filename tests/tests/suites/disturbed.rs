@@ -1,8 +1,7 @@
 //! Does a bench tell what other programs took from it, and not blame them for threads of its own?
 //!
-//! Another program takes 1 ms in 20 of the initiator's core. What the bench says that it lost has to be the CPU time
-//! that this got. The machine of the test may be disturbed by others as well: so the best of a few attempts counts. Where
-//! others take more than 3 % of the core whatever one does, only that something is seen can be asked for.
+//! A competitor takes 1 ms in 20 of the initiator's core. The gaps that a bench notes have to be the time that its thread
+//! did not run, of which the kernel keeps other counts, whoever else had the core on the machine of the test.
 
 use std::fs;
 use std::hint::black_box;
@@ -26,8 +25,8 @@ use serde_json::Value;
 static MACHINE: Mutex<()> = Mutex::new(());
 
 const ATTEMPTS: u32 = 6;
-/// More than this share of the core taken without our competitor: the machine is busy.
-const BUSY: f64 = 0.03;
+/// How far what was noted may be from what was taken.
+const CLOSE: std::ops::RangeInclusive<f64> = 0.85..=1.15;
 const ROUND: Duration = Duration::from_millis(20);
 const WORK: Duration = Duration::from_millis(1);
 
@@ -64,8 +63,16 @@ fn beside<T: Send>(core: usize, bench: impl FnOnce() -> T + Send) -> (T, f64) {
     })
 }
 
-/// A `bench tcp`: its screen, and the share of the initiator's time that it says the machine took.
-fn tcp((acceptor, initiator): (usize, usize), name: &str) -> (String, f64) {
+/// What a `bench tcp` says, and which shares of its time the initiator lost.
+struct Said {
+    screen: String,
+    /// In gaps.
+    gaps: f64,
+    /// As the kernel counts the CPU time of its thread.
+    lost: f64,
+}
+
+fn tcp((acceptor, initiator): (usize, usize), name: &str) -> Said {
     let file = scratch("disturbed").expect("a folder").join(name);
     let output = Command::new(binary().expect("the binary"))
         .args([
@@ -84,68 +91,75 @@ fn tcp((acceptor, initiator): (usize, usize), name: &str) -> (String, f64) {
         .output()
         .expect("it runs");
     let screen = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(
-        output.status.success(),
-        "{screen}{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{screen}{errors}");
     let report: Value = serde_json::from_slice(&fs::read(file).expect("JSON")).expect("JSON");
     let run = &report["rows"][0]["runs"][0];
     let number = |value: &Value| value.as_f64().expect("a number");
-    let taken = number(&run["gaps"][0]["machine_ms"]) / 1e3;
-    (screen, taken / number(&run["seconds"]))
+    let seconds = number(&run["seconds"]);
+    Said {
+        screen,
+        gaps: number(&run["gaps"][0]["machine_ms"]) / 1e3 / seconds,
+        lost: lost(number(&run["used"]["thread"]["cpu_ns"]), seconds),
+    }
+}
+
+/// The share of its time that a thread did not run.
+fn lost(cpu_ns: f64, seconds: f64) -> f64 {
+    (1.0 - cpu_ns / 1e9 / seconds).max(0.0)
 }
 
 #[test]
 fn what_a_competitor_got_is_missing_and_its_tail_is_marked() {
     let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let cores = two_cores().expect("two cores");
-    let (mut tried, mut busy) = (Vec::new(), true);
+    let mut tried = Vec::new();
     for _ in 0..ATTEMPTS {
-        let (_, quiet) = tcp(cores, "quiet.json");
-        let ((screen, loud), got) = beside(cores.1, || tcp(cores, "loud.json"));
-        let marked = screen.contains('~') && screen.contains("1 of 1 runs");
-        let ratio = (loud - quiet) / got;
-        if marked && (0.85..=1.15).contains(&ratio) {
+        let quiet = tcp(cores, "quiet.json");
+        let (loud, got) = beside(cores.1, || tcp(cores, "loud.json"));
+        let marked = loud.screen.contains('~') && loud.screen.contains("1 of 1 runs");
+        // A hypervisor's gaps are in none of the kernel's counts.
+        let hypervisors = (quiet.gaps - quiet.lost).max(0.0);
+        let ratio = (loud.gaps - hypervisors) / loud.lost;
+        if marked && CLOSE.contains(&ratio) && loud.lost > 0.9 * got {
             return;
         }
-        busy &= quiet > BUSY && marked && loud > 0.85 * got;
         tried.push(format!(
-            "{:.4} quiet, {loud:.4} beside one that got {got:.4}\n{screen}",
-            quiet
+            "{:.4} in gaps, {:.4} not run; beside one that got {got:.4}: {:.4}, {:.4}\n{}",
+            quiet.gaps, quiet.lost, loud.gaps, loud.lost, loud.screen
         ));
     }
-    assert!(busy, "{}", tried.join("\n"));
+    panic!("{}", tried.join("\n"));
 }
 
 #[test]
 fn a_thread_of_its_own_is_not_the_machine() {
     let _alone = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
     let (acceptor, initiator) = two_cores().expect("two cores");
-    let (mut tried, mut busy) = (Vec::new(), true);
+    let mut tried = Vec::new();
     for _ in 0..ATTEMPTS {
         let (run, got) = beside(initiator, move || {
             let idle = || Ok(|| Ok(false));
             let mut arena = Arena::start(Some(acceptor), Clock::start(), idle).expect("an arena");
             let pinned = pin(Some(initiator)).expect("a core");
-            let run = arena
-                .floor(Way::Back, Pace::PerSecond(5000), 15_000)
-                .expect("a run");
+            let run = arena.floor(Way::Back, Pace::PerSecond(5000), 15_000);
             drop(pinned);
             arena.stop().expect("it ends");
-            run
+            run.expect("a run")
         });
         let [near, _] = run.gaps;
         let ours = near.ours_ms / 1e3 / run.seconds;
-        // p99.9: a competitor would have made it.
-        if (0.85..=1.15).contains(&(ours / got)) && run.touched_long[3] < 0.5 {
+        let cpu_ns = run.used.expect("it is read").thread.cpu_ns;
+        let others = lost(cpu_ns as f64, run.seconds) - got;
+        // Of the orders beyond p99.9 a competitor would have made most.
+        let unmarked = run.touched_long[3] < 0.5 || others > 0.5 * got;
+        if CLOSE.contains(&(ours / got)) && unmarked {
             return;
         }
-        busy &= near.machine_ms / 1e3 > BUSY * run.seconds && ours > 0.0;
         tried.push(format!(
-            "{near:?} in {:.1} s beside a thread that got {got:.4}",
+            "{near:?} in {:.1} s beside a thread that got {got:.4}, others {others:.4}",
             run.seconds
         ));
     }
-    assert!(busy, "{}", tried.join("\n"));
+    panic!("{}", tried.join("\n"));
 }

@@ -130,7 +130,7 @@ fn host_and_port(peer: &str) -> Result<(String, u16), Error> {
 pub fn run(args: &EchoArgs) -> Result<ExitCode, Error> {
     args.output.check()?;
     let report = on_own_thread(|| measure(args))?;
-    args.output.deliver(&report)
+    args.output.deliver(report)
 }
 
 /// What is measured by turns.

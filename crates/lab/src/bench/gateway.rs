@@ -120,7 +120,7 @@ pub(crate) fn gateway_of(file: &str, versions: &[Version]) -> Result<Gateway, Er
 pub fn run(args: &GatewayArgs, converts: bool) -> Result<ExitCode, Error> {
     args.output.check()?;
     let report = on_own_thread(|| measure(args, converts))?;
-    args.output.deliver(&report)
+    args.output.deliver(report)
 }
 
 /// Measures at each pace.

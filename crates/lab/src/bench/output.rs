@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::assertion::Assertions;
+use crate::doctor;
 use crate::error::Error;
 use crate::load::Pace;
 use crate::report::samples::SampleWriter;
@@ -124,7 +125,12 @@ impl OutputArgs {
     }
 
     /// Prints and writes a report; the exit code says whether every answer was right and every limit kept.
-    pub(super) fn deliver(&self, report: &Report) -> Result<ExitCode, Error> {
+    pub(super) fn deliver(&self, mut report: Report) -> Result<ExitCode, Error> {
+        if self.json.is_some() {
+            // Behind the measurement: it reads some files for each process.
+            report.host_facts = serde_json::to_value(doctor::facts()).ok();
+        }
+        let report = &report;
         let json_out = self.json.as_deref().is_some_and(is_dash);
         if !json_out {
             let mut text = String::new();
@@ -203,7 +209,7 @@ fn unwritable(what: &'static str) -> impl FnOnce(std::fmt::Error) -> Error {
 }
 
 /// Writes to standard output.
-pub(super) fn print(text: &str) -> Result<(), Error> {
+pub(crate) fn print(text: &str) -> Result<(), Error> {
     print_bytes(text.as_bytes())
 }
 
@@ -270,7 +276,7 @@ mod tests {
                 assert: Some(limits.to_owned()),
                 ..OutputArgs::default()
             };
-            format!("{:?}", output.deliver(&sample::report()).unwrap())
+            format!("{:?}", output.deliver(sample::report()).unwrap())
         };
         assert_eq!(code("p50<1s"), format!("{:?}", ExitCode::SUCCESS));
         assert_eq!(code("p50<1s, p50<1us"), format!("{:?}", ExitCode::FAILURE));

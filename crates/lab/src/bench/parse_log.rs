@@ -72,7 +72,7 @@ const SUBJECT: &str = "parse, validate, log";
 pub fn run(args: &ParseLogArgs) -> Result<ExitCode, Error> {
     args.output.check()?;
     let report = on_own_thread(|| measure(args))?;
-    args.output.deliver(&report)
+    args.output.deliver(report)
 }
 
 /// Measures at each pace.

@@ -56,15 +56,14 @@ pub fn run(args: &TcpArgs) -> Result<ExitCode, Error> {
         let address = listener.local_addr().unwrap_or(address);
         let _pinned = pin(args.load.two_cores()?.map(|cores| cores.0))?;
         eprintln!("bench tcp: answers on {address}, until it is ended (Ctrl+C)");
-        floor::serve(&listener, || true).map_err(Error::system("accept a connection"))?;
-        return Ok(ExitCode::SUCCESS);
+        match floor::serve(&listener).map_err(Error::system("accept a connection"))? {}
     }
     args.output.check()?;
     let report = on_own_thread(|| match &args.to {
         Some(to) => measure_to(to, args),
         None => measure(args),
     })?;
-    args.output.deliver(&report)
+    args.output.deliver(report)
 }
 
 /// A floor that is served by another process.

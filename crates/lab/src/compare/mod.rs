@@ -14,11 +14,10 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 use crate::distance::Distance;
 use crate::load::Pace;
 use crate::report::{Report, Row, Run, pace_text};
+use crate::stats::COLUMNS;
 
 pub mod text;
 
-/// The percentiles that are compared.
-pub const PERCENTILES: [&str; 6] = ["50", "90", "99", "99.9", "99.99", "worst"];
 /// How often, at most, anything of equal builds is called faster or slower.
 const FAMILY_ERROR: f64 = 0.05;
 /// Fewest runs of a side that give an interval.
@@ -54,7 +53,7 @@ pub struct ComparedRow {
     pub distance: Distance,
     /// Runs of A and of B that are compared.
     pub runs: [usize; 2],
-    /// One for each of [`PERCENTILES`].
+    /// One for each of [`COLUMNS`].
     pub percentiles: Vec<ComparedPercentile>,
 }
 
@@ -189,7 +188,7 @@ pub fn compare(a: &[Report], b: &[Report]) -> Result<Comparison, Incomparable> {
     if rows.is_empty() {
         return Err(Incomparable::NoCommonRow);
     }
-    let tests = rows.len() * PERCENTILES.len();
+    let tests = rows.len() * COLUMNS.len();
     let origin = |report: &Report| {
         let origin = &report.origin;
         format!("{}, {}: {}", origin.host, origin.date, origin.command)
@@ -300,14 +299,14 @@ impl<'a> PairedRow<'a> {
                 let nanos = runs.iter().map(|run| run.response.columns()[index]);
                 nanos.map(|nanos| (nanos.max(1) as f64).ln()).collect()
             });
-            compared_percentile(PERCENTILES[index], &logs, tests)
+            compared_percentile(COLUMNS[index], &logs, tests)
         };
         ComparedRow {
             subject: self.row.subject.clone(),
             pace: pace_text(self.row.pace),
             distance: self.distance,
             runs: self.sides.each_ref().map(Vec::len),
-            percentiles: (0..PERCENTILES.len()).map(percentile).collect(),
+            percentiles: (0..COLUMNS.len()).map(percentile).collect(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The command: its flags, what is examined by them, and where the result goes.
 
 use std::fs;
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
@@ -14,6 +14,7 @@ use super::measure::measure;
 use super::observed::Observed;
 use super::snapshot::Snapshot;
 use super::{script, show};
+use crate::bench::output::print;
 use crate::error::Error;
 use crate::machine::core_list;
 
@@ -216,11 +217,4 @@ fn isolated(of: &Snapshot) -> Vec<usize> {
     let mut cores = list.map(|list| core_list(&list)).unwrap_or_default();
     cores.truncate(2);
     cores
-}
-
-fn print(text: &str) -> Result<(), Error> {
-    let mut to = stdout().lock();
-    to.write_all(text.as_bytes())
-        .and_then(|()| to.flush())
-        .map_err(Error::system("write to standard output"))
 }

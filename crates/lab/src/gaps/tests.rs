@@ -21,7 +21,7 @@ fn gap(start: u64, length: u32) -> Gap {
     Gap {
         start,
         length,
-        ours: false,
+        ours: 0,
     }
 }
 
@@ -48,7 +48,10 @@ fn a_tail_belongs_to_the_machine_when_gaps_make_it_up() {
     // The same gaps when threads of ours had the core.
     let ours = machine
         .iter()
-        .map(|gap| Gap { ours: true, ..*gap })
+        .map(|gap| Gap {
+            ours: gap.length,
+            ..*gap
+        })
         .collect();
     assert_eq!(of(&orders, &[Vec::new(), ours], 0), Touched::default());
     // Gaps that are too short to count.
@@ -109,10 +112,40 @@ fn turns_without_work_that_take_longer_than_they_do_are_gaps() {
     let gaps = watch.end();
     assert_eq!(gaps.len(), 1, "{gaps:?}");
     assert!((16_900..17_100).contains(&gaps[0].length), "{gaps:?}");
-    let taken = Taken::of(&gaps);
-    assert_eq!(taken.gaps, 1);
+    let totals = GapTotals::of(&gaps);
+    assert_eq!(totals.gaps, 1);
     assert!(
-        (taken.machine_ms - 0.017).abs() < 1e-3 && taken.ours_ms == 0.0,
-        "{taken:?}"
+        (totals.machine_ms - 0.017).abs() < 1e-3 && totals.ours_ms == 0.0,
+        "{totals:?}"
     );
+}
+
+#[test]
+fn turns_that_always_take_longer_than_was_thought_are_no_gaps() {
+    let mut watch = Watch::new(Clock::start());
+    watch.last = 1;
+    for _ in 0..20_000 {
+        watch.turned(watch.last + 4_000, false);
+    }
+    let learning = watch.end().len();
+    assert!(learning < 2_000, "{learning}");
+    for _ in 0..10_000 {
+        watch.turned(watch.last + 4_000, false);
+    }
+    assert_eq!(watch.end().len(), learning);
+}
+
+#[test]
+fn what_threads_of_ours_had_of_a_gap_is_not_the_machines() {
+    let shared = Gap {
+        ours: 10_000,
+        ..gap(1_002_000, 50_000)
+    };
+    let totals = GapTotals::of(&[shared]);
+    assert_eq!((totals.machine_ms, totals.ours_ms), (0.04, 0.01));
+    let mut orders = steady();
+    orders[100].answer += 100_000;
+    let gaps = [vec![shared], Vec::new()];
+    assert_eq!(of(&orders, &gaps, 0)[5], 0.0, "40 of 100 us");
+    assert_eq!(of(&orders, &gaps, 40_000), Touched::default());
 }

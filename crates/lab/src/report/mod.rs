@@ -47,7 +47,7 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// What a reader has to know beside the figures.
     pub notes: Vec<String>,
-    /// What was found out about the host, beside `machine`.
+    /// What `fixwire doctor` says of the host without measuring, in result files; its `findings` are the checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_facts: Option<serde_json::Value>,
 }
@@ -130,7 +130,7 @@ pub struct Run {
     pub taken: Taken,
     /// What was taken from the initiator and from the acceptor, as their loops saw it.
     #[serde(default)]
-    pub gaps: [gaps::Taken; 2],
+    pub gaps: [gaps::GapTotals; 2],
     /// Which share of the orders beyond each percentile those gaps touched.
     #[serde(default)]
     pub touched: Touched,
@@ -174,7 +174,7 @@ impl Run {
             taken,
             touched: gaps::touched(&outcome, &gaps, 0),
             touched_long: gaps::touched(&outcome, &gaps, gaps::LONG),
-            gaps: gaps.each_ref().map(|gaps| gaps::Taken::of(gaps)),
+            gaps: gaps.each_ref().map(|gaps| gaps::GapTotals::of(gaps)),
             stages: None,
             used: None,
             series: per_second(&outcome.orders),
@@ -239,11 +239,6 @@ impl Report {
         let runs = 0..row.runs.len();
         runs.filter(|run| (0..JUDGED).any(|column| self.is_machines_run(row, *run, column)))
             .count()
-    }
-
-    /// What a reader may do next.
-    pub fn more(&self) -> &'static str {
-        "--details, --json FILE, bench compare (two builds), --help"
     }
 }
 

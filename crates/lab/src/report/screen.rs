@@ -6,10 +6,12 @@ use super::{Report, Row, Run, Unit, pace_text, thousands};
 use crate::load::Pace;
 use crate::stats;
 
-use super::table::micros;
+use super::table::{micros, widths};
 
 /// Characters of a line.
 const WIDTH: usize = 80;
+/// What a reader may do next.
+const MORE: &str = "  more: --details, --json FILE, bench compare (two builds), --help";
 /// Faults that are shown one by one.
 const FAULTS: usize = 3;
 /// Columns and lines of the picture, without its axes.
@@ -42,7 +44,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     paragraph(&sentences(report), "  ", to)?;
     plot(report, to)?;
     table(report, to)?;
-    writeln!(to, "  more: {}", report.more())
+    writeln!(to, "{MORE}")
 }
 
 fn faults(report: &Report, to: &mut impl Write) -> fmt::Result {
@@ -290,14 +292,7 @@ fn table(report: &Report, to: &mut impl Write) -> fmt::Result {
         });
         grid.push(line);
     }
-    let widths: Vec<usize> = (0..grid[0].len())
-        .map(|column| {
-            grid.iter()
-                .map(|line| line[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
+    let widths = widths(&grid);
     for line in &grid {
         let mut text = String::from(" ");
         for (cell, width) in line.iter().zip(&widths) {

@@ -5,10 +5,7 @@ use std::fmt::{self, Write};
 use super::{Report, Row, Run, Unit, pace_text, thousands};
 use crate::distance::Distance;
 use crate::load::Pace;
-use crate::stats::{Figures, variation};
-
-/// The percentile columns, by name.
-const COLUMNS: [&str; 6] = ["50", "90", "99", "99.9", "99.99", "worst"];
+use crate::stats::{self, Figures, variation};
 
 /// Writes the table: a block a pace, the cells `run 1 / run 2 / run 3`, all in microseconds.
 ///
@@ -20,14 +17,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "machine: {}", report.machine)?;
     writeln!(to)?;
     let grid = grid(report);
-    let widths: Vec<usize> = (0..grid[0].len())
-        .map(|column| {
-            grid.iter()
-                .map(|line| line[column].chars().count())
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
+    let widths = widths(&grid);
     for (index, line) in grid.iter().enumerate() {
         let mut text = String::from("|");
         for (cell, width) in line.iter().zip(&widths) {
@@ -48,6 +38,16 @@ pub fn write(report: &Report, to: &mut impl Write) -> fmt::Result {
         write_faults(row, to)?;
     }
     Ok(())
+}
+
+/// The longest cell of each column, in characters.
+pub(super) fn widths(grid: &[Vec<String>]) -> Vec<usize> {
+    let columns = grid.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = grid.iter().map(|line| line[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    (0..columns).map(width).collect()
 }
 
 fn grid(report: &Report) -> Vec<Vec<String>> {
@@ -111,7 +111,7 @@ fn grid(report: &Report) -> Vec<Vec<String>> {
 
 fn head(unit: &str) -> Vec<String> {
     let mut head = vec!["rate".to_owned(), unit.to_owned()];
-    head.extend(COLUMNS.map(str::to_owned));
+    head.extend(stats::COLUMNS.map(str::to_owned));
     head.push("cores".to_owned());
     head
 }
