@@ -90,7 +90,11 @@ impl EchoArgs {
             }
         }
         Ok(PairConfig {
-            peer: self.peer.as_deref().map(host_and_port).transpose()?,
+            peer: self
+                .peer
+                .as_deref()
+                .map(|peer| host_and_port("--peer", peer))
+                .transpose()?,
             initiator: self.sender_comp_id.clone(),
             acceptor: self.target_comp_id.clone(),
             sessions: vec![Version::Fix42],
@@ -106,8 +110,8 @@ impl EchoArgs {
     }
 }
 
-/// Splits `host:port`, also `[::1]:port`.
-fn host_and_port(peer: &str) -> Result<(String, u16), Error> {
+/// Splits the `host:port` of a flag, also `[::1]:port`.
+pub(super) fn host_and_port(flag: &'static str, peer: &str) -> Result<(String, u16), Error> {
     if let Ok(address) = peer.parse::<SocketAddr>() {
         return Ok((address.ip().to_string(), address.port()));
     }
@@ -117,7 +121,7 @@ fn host_and_port(peer: &str) -> Result<(String, u16), Error> {
             Some((host.to_owned(), port.parse().ok().filter(|port| *port > 0)?))
         })
         .ok_or_else(|| Error::Flag {
-            flag: "--peer",
+            flag,
             problem: format!("\"{peer}\" is not HOST:PORT"),
         })
 }
@@ -189,7 +193,8 @@ fn rows<H: Host>(
     if args.peer.is_none() || args.floor.is_some() {
         subjects.insert(0, (FLOOR, Subject::Floor));
     }
-    let mut remote = args.floor.as_deref().map(Remote::connect).transpose()?;
+    let connect = |floor| Remote::connect("--floor", floor);
+    let mut remote = args.floor.as_deref().map(connect).transpose()?;
     if args.ask_status {
         subjects.push(("fixwire, asked", Subject::Asked));
     }
@@ -241,14 +246,17 @@ mod tests {
     #[test]
     fn peers_are_hosts_with_ports() {
         assert_eq!(
-            host_and_port("localhost:9880").unwrap(),
+            host_and_port("--peer", "localhost:9880").unwrap(),
             ("localhost".to_owned(), 9880)
         );
         assert_eq!(
-            host_and_port("127.0.0.1:1").unwrap(),
+            host_and_port("--peer", "127.0.0.1:1").unwrap(),
             ("127.0.0.1".to_owned(), 1)
         );
-        assert_eq!(host_and_port("[::1]:9").unwrap(), ("::1".to_owned(), 9));
+        assert_eq!(
+            host_and_port("--peer", "[::1]:9").unwrap(),
+            ("::1".to_owned(), 9)
+        );
         for peer in [
             "",
             "host",
@@ -259,7 +267,7 @@ mod tests {
             "::1:9:",
             "a:b:1",
         ] {
-            let error = host_and_port(peer).unwrap_err().to_string();
+            let error = host_and_port("--peer", peer).unwrap_err().to_string();
             assert!(error.starts_with("--peer: "), "{peer}: {error}");
         }
     }

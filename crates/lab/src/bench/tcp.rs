@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::args::{LoadArgs, on_own_thread};
+use super::echo::host_and_port;
 use super::output::OutputArgs;
 use crate::arena::{Arena, PATIENCE, pin};
 use crate::arrivals::Arrivals;
@@ -75,14 +76,15 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    /// Connects.
+    /// Connects to the HOST:PORT of a flag.
     ///
     /// # Errors
     ///
-    /// Nobody answers there.
-    pub(super) fn connect(to: &str) -> Result<Self, Error> {
+    /// It is none, or nobody answers there.
+    pub(super) fn connect(flag: &'static str, to: &str) -> Result<Self, Error> {
+        let (host, port) = host_and_port(flag, to)?;
         let clock = Clock::start();
-        let client = floor::connect(to).map_err(Error::system(format!(
+        let client = floor::connect((host.as_str(), port)).map_err(Error::system(format!(
             "connect to {to}, where `fixwire bench tcp --serve` has to run"
         )))?;
         Ok(Self {
@@ -131,7 +133,7 @@ fn measure_to(to: &str, args: &TcpArgs) -> Result<Report, Error> {
     let orders = load.orders()?;
     let core = load.two_cores()?.map(|cores| cores.1);
     let machine = Machine::read();
-    let mut remote = Remote::connect(to)?;
+    let mut remote = Remote::connect("--to", to)?;
     let subjects = [(FLOOR, ())];
     let rows = load.rows(core, orders, &subjects, &args.output, |(), pace, orders| {
         remote.run(load.arrivals(), pace, orders)
