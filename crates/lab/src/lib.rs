@@ -22,6 +22,7 @@
 //! stamps     when requests pass an OMS; stamps_file keeps them, analysis reads them
 //! bare_write what a write costs by itself
 //! stats      percentiles, variation
+//! published  the figures of others, as published
 //! machine    where the figures come from: cores, kernel, distance of the cores
 //! usage      CPU time, page faults, context switches and memory of a run
 //! series     a run second by second
@@ -62,6 +63,7 @@ mod oms_venue;
 pub mod pair;
 pub mod pipe;
 pub mod progress;
+pub mod published;
 pub mod report;
 pub mod scenario;
 pub mod series;
